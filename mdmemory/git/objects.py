@@ -203,19 +203,38 @@ class Objects:
         made.append(tree)
         return self.id(tree)
 
+    def changed(
+        self, old: str, new: str, folder: str
+    ) -> dict[str, tuple[Blob | None, Blob | None]]:
+        """The files directly in a folder in which two commits differ: what the one has, and the
+        other. Of the trees nothing is kept: a long chain has one of each commit."""
+        with self.open():
+            ids = [self._id_at(commit, folder) for commit in (old, new)]
+            if ids[0] == ids[1]:
+                return {}
+            before, after = ({} if id is None else self._entries(id) for id in ids)
+        names = sorted({name for name, _ in before.items() ^ after.items()})
+        pairs = {name: (_file(before.get(name)), _file(after.get(name))) for name in names}
+        return {_text(name): pair for name, pair in pairs.items() if pair != (None, None)}
+
     def folder(self, id: str) -> dict[bytes, tuple[bytes, bytes]]:
         """What a tree holds: by name the mode, and the id as bytes."""
         return self._tree(id).copy()
 
     def _at(self, commit: str, folder: str) -> _Entries:
         with self.open():
-            id = self.root(commit)
-            for name in _bytes(folder).split(b"/") if folder else ():
-                there = self._tree(id).get(name)
-                if there is None or not _is_folder(there):
-                    return {}
-                id = there[1].hex()
-            return self._tree(id)
+            id = self._id_at(commit, folder)
+            return {} if id is None else self._tree(id)
+
+    def _id_at(self, commit: str, folder: str) -> str | None:
+        """The id of a folder's tree; None where the commit has no such folder."""
+        id = self.root(commit)
+        for name in _bytes(folder).split(b"/") if folder else ():
+            there = self._tree(id).get(name)
+            if there is None or not _is_folder(there):
+                return None
+            id = there[1].hex()
+        return id
 
     def commit(self, name: str) -> bytes:
         """A commit as git has it. Raises GitFailed where there is none."""
@@ -235,12 +254,15 @@ class Objects:
 
     def _tree(self, id: str) -> _Entries:
         if id not in self._known:
-            (found,) = self.read([id])
-            if found is None:
-                raise GitFailed(f"git has no tree {id}, which a commit names.")
-            rows = self._entry.findall(found.data)
-            self._known[id] = {name: (mode, blob) for mode, name, blob in rows}
+            self._known[id] = self._entries(id)
         return self._known[id]
+
+    def _entries(self, id: str) -> _Entries:
+        (found,) = self.read([id])
+        if found is None:
+            raise GitFailed(f"git has no tree {id}, which a commit names.")
+        rows = self._entry.findall(found.data)
+        return {name: (mode, blob) for mode, name, blob in rows}
 
 
 class _Reader:
@@ -352,6 +374,10 @@ def _is_file(entry: tuple[bytes, bytes]) -> bool:
 
 def _blob(entry: tuple[bytes, bytes]) -> Blob:
     return Blob(entry[0].decode(), entry[1].hex())
+
+
+def _file(entry: tuple[bytes, bytes] | None) -> Blob | None:
+    return _blob(entry) if entry and _is_file(entry) else None
 
 
 def _text(name: bytes) -> str:

@@ -36,6 +36,11 @@ class WaitingCommit:
     changed: dict[str, tuple[Blob | None, Blob | None]]
 
 
+# What a commit says never changes: a process that lives on reads each once.
+_seen: dict[tuple[str, str], WaitingCommit] = {}
+_MOST = 1_000  # commits
+
+
 class Waiting:
     """The chain of one folder in one work tree. The caller who changes it holds the store's lock.
 
@@ -78,12 +83,7 @@ class Waiting:
     def steps(self) -> list[WaitingCommit]:
         """The commits to be, the oldest first."""
         with self.history.objects.open():
-            return [
-                WaitingCommit(
-                    commit, self.history.objects.commit(commit), self._changed(parent, commit)
-                )
-                for commit, parent in self._chain()
-            ][::-1]
+            return [self._step(commit, parent) for commit, parent in self._chain()][::-1]
 
     def log(self) -> list[Logged]:
         """What waits, the newest first, as a log of a branch would have it."""
@@ -128,11 +128,15 @@ class Waiting:
         words = ("update-ref", "-m", "mdmemory", ref, commit, before or "0" * len(commit))
         self.history.repository.run(*words)
 
-    def _changed(self, old: str, new: str) -> dict[str, tuple[Blob | None, Blob | None]]:
-        before, after = self.history.tree(old), self.history.tree(new)
-        files = sorted(before.keys() | after.keys())
-        pairs = {file: (before.get(file), after.get(file)) for file in files}
-        return {file: pair for file, pair in pairs.items() if pair[0] != pair[1]}
+    def _step(self, commit: str, parent: str) -> WaitingCommit:
+        name = (commit, self.history.prefix)
+        if name not in _seen:
+            objects = self.history.objects
+            changed = objects.changed(parent, commit, self.history.prefix.rstrip("/"))
+            while len(_seen) >= _MOST:
+                del _seen[next(iter(_seen))]
+            _seen[name] = WaitingCommit(commit, objects.commit(commit), changed)
+        return _seen[name]
 
     @cached_property
     def _nothing(self) -> Object:

@@ -9,6 +9,7 @@ import pytest
 
 from mdmemory.errors import RepositoryState
 from mdmemory.files import digest
+from mdmemory.git import waiting
 from mdmemory.git.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
 
@@ -319,3 +320,27 @@ def test_a_store_at_the_top_of_a_project_is_shared_where_that_holds_more(
     writer = open_writer(root, ".")
     writer.automatic = True
     assert put(writer, "user-new.md", "New.").waits is waits
+
+
+def test_of_a_long_chain_each_commit_is_read_once_and_no_tree_is_kept(
+    automatic: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "_seen", {})
+    texts = [f"Text {number}." for number in range(6)]
+    for text in texts:
+        put(automatic, "user-long.md", text)
+    assert automatic.history
+    chain = waiting.Waiting(automatic.history)
+    objects = automatic.history.objects
+    with objects.open():
+        first = chain.steps()
+        kept = {name for tree in objects._known.values() for name in tree}
+    assert [step.changed["user-long.md"][0] is None for step in first] == [True, *[False] * 5]
+    assert b"user-long.md" not in kept
+    with monkeypatch.context() as without:
+        without.setattr(objects, "changed", None)
+        assert chain.steps() == first
+    monkeypatch.setattr(waiting, "_MOST", 2)
+    waiting._seen.clear()
+    assert chain.steps() == first
+    assert len(waiting._seen) == 2
