@@ -56,28 +56,37 @@ class _Foreseen:
     texts: Sequence[tuple[str, bytes | None]]
 
 
+def _judged_once(is_secret: Callable[[str], bool]) -> Callable[[str], bool]:
+    """`is_secret`, which looks through each text once: a command judges a note for the index, and
+    the same bytes for search.
+
+    A function, and no method of the refresher's: its catalog holds it, and a circle of the two
+    would stay in a process that lives on, megabytes each, until Python looks for such circles.
+    """
+    free: set[bytes] = set()  # hashes of texts that hold none
+
+    def judge(text: str) -> bool:
+        hash = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if hash in free:
+            return False
+        found = is_secret(text)
+        if not found and len(free) < _MOST_JUDGED:
+            free.add(hash)
+        return found
+
+    return judge
+
+
 class Refresher:
     """Reads the heads of one store through its catalog and derives the index from them."""
 
     def __init__(self, project: Project, is_secret: Callable[[str], bool]) -> None:
         self.project = project
         self.store = Store(project.store)
-        self._judge = is_secret
-        self._free: set[bytes] = set()  # hashes of texts that hold none
+        self.is_secret = _judged_once(is_secret)
         self._known: Catalog | None = None
         self._foreseen: _Foreseen | None = None
         self._is_settled = False
-
-    def is_secret(self, text: str) -> bool:
-        """Whether a text holds what looks like a secret. Each is looked through once: a command
-        judges a note for the index, and the same bytes for search."""
-        hash = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        if hash in self._free:
-            return False
-        found = self._judge(text)
-        if not found and len(self._free) < _MOST_JUDGED:
-            self._free.add(hash)
-        return found
 
     def catalog(self) -> Catalog:
         """The heads of all notes, as this refresher first saw them or last refreshed them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import indexed
@@ -148,3 +149,28 @@ def test_a_text_is_looked_through_for_secrets_once(memory: Memory) -> None:
         assert refresher.is_secret("It is hunter2.")
     assert asked.count("We deploy on Fridays.") == asked.count("We deploy on Fridays.\n") == 1
     assert asked.count("It is hunter2.") == 3  # what holds one is never taken for free
+
+
+def test_what_was_read_of_a_store_goes_with_its_last_user(memory: Memory) -> None:
+    """Megabytes each: a process that lives on cannot wait until Python looks for circles."""
+    memory.add("tea", type="user", description="Drinks tea", body="Drinks green tea.")
+
+    def use() -> None:
+        opened = Memory.open(memory.project.root)
+        opened.search("tea")
+        opened.index()
+        opened.notes()
+        opened.edit("tea", body="Drinks black tea.")
+
+    gc.collect()
+    gc.disable()
+    try:
+        use()
+        left = [
+            each
+            for each in gc.get_objects()
+            if isinstance(each, catalogs.Catalog | refresh.Refresher)
+        ]
+    finally:
+        gc.enable()
+    assert left == []
