@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
@@ -138,11 +139,14 @@ def anothers(writer: Writer) -> IsAnothers:
     if history is None or writer.is_own:
         return lambda _: False
 
-    def is_anothers(note: StoredNote) -> bool:
-        wrote = authors(history.repository, f"{history.prefix}{note.file}")
+    @cache
+    def mine() -> str:
         ident = history.repository.ask("var", "GIT_AUTHOR_IDENT") or b""
         found = re.search(r"<([^<>]*)>", ident.decode("utf-8", "replace"))
-        me = found[1] if found else AUTHOR[1]  # as the commits of who has no identity are
+        return found[1] if found else AUTHOR[1]  # as the commits of who has no identity are
+
+    def is_anothers(note: StoredNote) -> bool:
+        wrote, me = authors(history.repository, f"{history.prefix}{note.file}"), mine()
         people = {email for email, _ in wrote} - {AUTHOR[1]}
         unknown = any(origin == "unknown" for _, origin in wrote)
         return bool(wrote) and (unknown or not people <= {me} or wrote[0][0] != me)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, timedelta
+from itertools import islice
 
 from mdmemory.compact import guards
 from mdmemory.compact.past_passes import basis, taken
@@ -15,6 +16,7 @@ from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import Chains, superseded_files
 
 KEPT = timedelta(days=30)  # from the day that a note was superseded
+_AT_ONCE = 100  # notes that are looked at together
 
 
 def outlived(notes: Sequence[StoredNote], today: str) -> list[StoredNote]:
@@ -47,26 +49,35 @@ def with_outlived(
     """The plan with a delete for each outlived note that `may_go`, as far as the number of notes
     that a plan may remove has room for it; these deletes; and whether others have to wait.
 
-    A note that something links to stays, and so does one that an undo brought back.
+    A note that something links to stays, and so does one that an undo brought back. Of very many
+    notes some hundred go in one pass: whether one may go is a question to git.
     """
     busy = {file for op in plan.ops for file in named(op)}
     free = [note for note in outlived([*notes.values()], today) if note.file not in busy]
-    found = [_deletion(note) for note in free if may_go(note)]
-    if found and history is not None:
-        undone = taken(history)
-        found = [op for op in found if basis(op, notes) not in undone]
+    if not free:
+        return plan, [], False
+    undone = taken(history) if history is not None else ()
+    found: list[Op] = []
+    rest = iter(free)
+    while len(found) < _AT_ONCE and (some := [*islice(rest, _AT_ONCE)]):
+        fresh = [_deletion(note) for note in some if may_go(note)]
+        fresh = [op for op in fresh if basis(op, notes) not in undone]
+        if not fresh:
+            continue
+        found += fresh
+        verdict = guards.check(
+            Plan((*plan.ops, *found)), [*notes.values()], held=held, has_secret=has_secret,
+            sure=found,
+        )  # fmt: skip
+        refused = {op for op, code, _ in verdict.refused if code != "budget"}
+        found = [op for op in found if op not in refused]
     if not found:
         return plan, [], False
-    verdict = guards.check(
-        Plan((*plan.ops, *found)), [*notes.values()], held=held, has_secret=has_secret, sure=found
-    )
-    refused = {op for op, code, _ in verdict.refused if code != "budget"}
-    found = [op for op in found if op not in refused]
     room = max(0, removable(len(notes)) - sum(map(removed, plan.ops)))
     ops: list[Op] = [*found[:room]]
     digests = {file: notes[file].digest for op in ops for file in named(op)}
     whole = replace(plan, ops=(*plan.ops, *ops), digests={**plan.digests, **digests})
-    return whole, ops, len(found) > room
+    return whole, ops, len(found) > room or next(rest, None) is not None
 
 
 def _deletion(note: StoredNote) -> Delete:

@@ -92,6 +92,23 @@ def test_they_count_in_the_number_of_notes_that_may_go(memory: Memory, git: Git)
     assert len(deleted(memory.compact(offline=True))) == 3
 
 
+def test_of_very_many_some_go_in_a_pass_and_one_that_stays_holds_nobody_up(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mdmemory.compact.outlived._AT_ONCE", 1)
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "mdmemory.actions.replacing.anothers",
+        lambda writer: lambda note: bool(asked.append(note.file)),
+    )
+    passes = [memory.compact(offline=True) for _ in range(4)]
+    assert [deleted(done) for done in passes] == [
+        ["project-freight.md"], ["project-port-1.md"], ["project-port-2.md"], []
+    ]  # fmt: skip
+    assert [done.more for done in passes] == [True, False, False, False]
+    assert asked[:3] == ["project-freight.md", "project-linked.md", "project-port-1.md"]
+
+
 def test_another_persons_note_stays(repository: Path, git: Git) -> None:
     memory, _ = Memory.init(repository)
     folder = memory.project.store
