@@ -12,7 +12,7 @@ from functools import cache
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import AUTHOR
-from mdmemory.git.log import authors
+from mdmemory.git.log import authors, authors_of_all
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.records import dataclass, field, replace
@@ -132,9 +132,9 @@ def marks(new: StoredNote, replaced: Iterable[tuple[StoredNote, str]], today: st
     return found
 
 
-def anothers(writer: Writer) -> IsAnothers:
+def anothers(writer: Writer, *, many: bool = False) -> IsAnothers:
     """Tells of the notes of a store whose note is another person's, or nobody knows whose; in a
-    store of its own, none is."""
+    store of its own, none is. `many`: the history is read once for all notes."""
     history = writer.history
     if history is None or writer.is_own:
         return lambda _: False
@@ -145,8 +145,13 @@ def anothers(writer: Writer) -> IsAnothers:
         found = re.search(r"<([^<>]*)>", ident.decode("utf-8", "replace"))
         return found[1] if found else AUTHOR[1]  # as the commits of who has no identity are
 
+    @cache
+    def known() -> dict[str, list[tuple[str, str]]]:
+        return authors_of_all(history.repository, history.prefix) if many else {}
+
     def is_anothers(note: StoredNote) -> bool:
-        wrote, me = authors(history.repository, f"{history.prefix}{note.file}"), mine()
+        path, me = f"{history.prefix}{note.file}", mine()
+        wrote = known().get(path) or authors(history.repository, path)
         people = {email for email, _ in wrote} - {AUTHOR[1]}
         unknown = any(origin == "unknown" for _, origin in wrote)
         return bool(wrote) and (unknown or not people <= {me} or wrote[0][0] != me)

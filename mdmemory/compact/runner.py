@@ -218,7 +218,7 @@ class Compactor:
             return plan, [*proposal.sure]
         from mdmemory.actions.replacing import anothers
 
-        is_anothers = anothers(self.writer)
+        is_anothers = anothers(self.writer, many=True)
         plan, ops, more = with_outlived(
             plan, notes, self.now.date().isoformat(), self.writer.history,
             lambda note: not is_anothers(note), self.writer.refresher.is_secret,

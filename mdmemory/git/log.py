@@ -107,14 +107,38 @@ def _literal(value: str) -> str:
     return "".join(f"\\{char}" if char in "\\.[]*^$" else char for char in value)
 
 
+_ORIGIN = "%(trailers:key=Memory-Origin,valueonly,separator=%x2C)"
+
+
 def authors(repository: Repository, path: str) -> list[tuple[str, str]]:
     """Who wrote the commits of HEAD that touched a path, the first one first: the address, and what
     the commit says of a `Memory-Origin`. [] where no commit has it."""
-    form = "--format=%ae%x00%(trailers:key=Memory-Origin,valueonly,separator=%x2C)"
+    form = f"--format=%ae%x00{_ORIGIN}"
     out = repository.ask("rev-list", "--reverse", form, "HEAD", "--", path) or b""
     lines = out.decode("utf-8", "replace").splitlines()
     rows = (line.partition("\0") for line in lines if "\0" in line)
     return [(email, origin) for email, _, origin in rows]
+
+
+def authors_of_all(repository: Repository, folder: str) -> dict[str, list[tuple[str, str]]]:
+    """The same of every file in a folder, by its path from the top, in one walk. A merge counts
+    where it took a file as none of its parents has it. Names that git quotes are left out."""
+    how = (
+        "log",
+        "-c",
+        "--name-only",
+        "--no-renames",
+        "--reverse",
+        f"--format=%x00%ae%x00{_ORIGIN}",
+    )
+    out = repository.ask(*how, "HEAD", "--", folder or ".") or b""
+    parts = out.decode("utf-8", "surrogateescape").split("\0")
+    found: dict[str, list[tuple[str, str]]] = {}
+    for email, rest in zip(parts[1::2], parts[2::2], strict=True):
+        origin, *files = rest.split("\n")
+        for file in filter(None, files):
+            found.setdefault(file, []).append((email, origin))
+    return found
 
 
 def read_with_files(

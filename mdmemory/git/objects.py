@@ -209,10 +209,7 @@ class Objects:
         """The files directly in a folder in which two commits differ: what the one has, and the
         other. Of the trees nothing is kept: a long chain has one of each commit."""
         with self.open():
-            ids = [self._id_at(commit, folder) for commit in (old, new)]
-            if ids[0] == ids[1]:
-                return {}
-            before, after = ({} if id is None else self._entries(id) for id in ids)
+            before, after = (self._at(commit, folder, keep=False) for commit in (old, new))
         names = sorted({name for name, _ in before.items() ^ after.items()})
         pairs = {name: (_file(before.get(name)), _file(after.get(name))) for name in names}
         return {_text(name): pair for name, pair in pairs.items() if pair != (None, None)}
@@ -221,20 +218,15 @@ class Objects:
         """What a tree holds: by name the mode, and the id as bytes."""
         return self._tree(id).copy()
 
-    def _at(self, commit: str, folder: str) -> _Entries:
+    def _at(self, commit: str, folder: str, keep: bool = True) -> _Entries:
         with self.open():
-            id = self._id_at(commit, folder)
-            return {} if id is None else self._tree(id)
-
-    def _id_at(self, commit: str, folder: str) -> str | None:
-        """The id of a folder's tree; None where the commit has no such folder."""
-        id = self.root(commit)
-        for name in _bytes(folder).split(b"/") if folder else ():
-            there = self._tree(id).get(name)
-            if there is None or not _is_folder(there):
-                return None
-            id = there[1].hex()
-        return id
+            id = self.root(commit)
+            for name in _bytes(folder).split(b"/") if folder else ():
+                there = self._tree(id).get(name)
+                if there is None or not _is_folder(there):
+                    return {}
+                id = there[1].hex()
+            return self._tree(id, keep)
 
     def commit(self, name: str) -> bytes:
         """A commit as git has it. Raises GitFailed where there is none."""
@@ -252,17 +244,16 @@ class Objects:
             self._roots[commit] = self.commit(commit).partition(b"\n")[0].decode()[len("tree ") :]
         return self._roots[commit]
 
-    def _tree(self, id: str) -> _Entries:
-        if id not in self._known:
-            self._known[id] = self._entries(id)
-        return self._known[id]
-
-    def _entries(self, id: str) -> _Entries:
+    def _tree(self, id: str, keep: bool = True) -> _Entries:
+        if id in self._known:
+            return self._known[id]
         (found,) = self.read([id])
         if found is None:
             raise GitFailed(f"git has no tree {id}, which a commit names.")
-        rows = self._entry.findall(found.data)
-        return {name: (mode, blob) for mode, name, blob in rows}
+        entries = {name: (mode, blob) for mode, name, blob in self._entry.findall(found.data)}
+        if keep:
+            self._known[id] = entries
+        return entries
 
 
 class _Reader:

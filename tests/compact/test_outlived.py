@@ -99,7 +99,7 @@ def test_of_very_many_some_go_in_a_pass_and_one_that_stays_holds_nobody_up(
     asked: list[str] = []
     monkeypatch.setattr(
         "mdmemory.actions.replacing.anothers",
-        lambda writer: lambda note: bool(asked.append(note.file)),
+        lambda writer, many: lambda note: bool(asked.append(note.file)),
     )
     passes = [memory.compact(offline=True) for _ in range(4)]
     assert [deleted(done) for done in passes] == [
