@@ -123,15 +123,10 @@ def authors(repository: Repository, path: str) -> list[tuple[str, str]]:
 def authors_of_all(repository: Repository, folder: str) -> dict[str, list[tuple[str, str]]]:
     """The same of every file in a folder, by its path from the top, in one walk. A merge counts
     where it took a file as none of its parents has it. Names that git quotes are left out."""
-    how = (
-        "log",
-        "-c",
-        "--name-only",
-        "--no-renames",
-        "--reverse",
-        f"--format=%x00%ae%x00{_ORIGIN}",
-    )
-    out = repository.ask(*how, "HEAD", "--", folder or ".") or b""
+    where = ("--", folder or ".")
+    commits = repository.ask("rev-list", "--reverse", "HEAD", *where) or b""
+    how = ("diff-tree", "--stdin", "--always", "--root", "-r", "-c", "--name-only", "--no-renames")
+    out = repository.run(*how, f"--format=%x00%ae%x00{_ORIGIN}", *where, data=commits)
     parts = out.decode("utf-8", "surrogateescape").split("\0")
     found: dict[str, list[tuple[str, str]]] = {}
     for email, rest in zip(parts[1::2], parts[2::2], strict=True):

