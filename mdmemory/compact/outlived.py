@@ -31,7 +31,7 @@ def outlived(notes: Sequence[StoredNote], today: str) -> list[StoredNote]:
     if not old:
         return []
     chains = Chains(notes)
-    return [note for note in old if chains.last(note) and not chains.replaced(note)]
+    return [note for note in old if not chains.has_replaced(note) and chains.last(note)]
 
 
 def _day(note: StoredNote) -> date:

@@ -6,7 +6,9 @@ a chain stands the note that is in force; so a new mark never closes a circle.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from mdmemory.note import editing
 from mdmemory.note.note import SUPERSEDED, Note
@@ -85,11 +87,15 @@ class Chains:
         wanted = [note.file]
         while wanted:
             file = wanted.pop(0)
-            for other in self._before(file):
+            for other in self._before.get(file, ()):
                 if other.file not in found and other.file != note.file:
                     found[other.file] = other
                     wanted.append(other.file)
         return list(found.values())
+
+    def has_replaced(self, note: StoredNote) -> bool:
+        """Whether a note names this one as the one that replaced it."""
+        return any(other.file != note.file for other in self._before.get(note.file, ()))
 
     def broken(self) -> list[Broken]:
         """The superseded notes whose mark leads to no note in force, by file."""
@@ -113,11 +119,14 @@ class Chains:
             seen.add(at.file)
             at = self.successor(at)
 
-    def _before(self, file: str) -> list[StoredNote]:
-        return [
-            note for note in self._notes.values()
-            if (after := self.successor(note)) is not None and after.file == file
-        ]  # fmt: skip
+    @cached_property
+    def _before(self) -> dict[str, list[StoredNote]]:
+        """The notes that each file replaced: found once, since a pass asks for every note."""
+        found: dict[str, list[StoredNote]] = defaultdict(list)
+        for note in self._notes.values():
+            if (after := self.successor(note)) is not None:
+                found[after.file].append(note)
+        return dict(found)
 
 
 def orphans(notes: Sequence[StoredNote]) -> list[StoredNote]:

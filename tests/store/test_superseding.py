@@ -50,7 +50,22 @@ def test_a_chain_leads_to_the_note_in_force() -> None:
     assert chains.successor(one) == two
     assert chains.last(one) == chains.last(two) == chains.last(three) == three
     assert chains.replaced(three) == [two, one]
+    assert [chains.has_replaced(each) for each in (one, two, three)] == [False, True, True]
     assert orphans([one, two, three]) == []
+
+
+def test_asking_of_each_note_what_it_replaced_looks_at_each_mark_few_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    notes = [*(note(f"old{at}", "new") for at in range(200)), note("new")]
+    chains, looked = Chains(notes), list[str]()
+    look = Chains.successor
+    monkeypatch.setattr(
+        Chains, "successor", lambda self, each: looked.append(each.file) or look(self, each)
+    )
+    assert [each for each in notes if chains.has_replaced(each)] == notes[-1:]
+    assert [len(chains.replaced(each)) for each in notes] == [0] * 200 + [200]
+    assert len(looked) <= 3 * len(notes)
 
 
 def test_a_chain_follows_a_file_an_alias_and_a_name_taken_over() -> None:
