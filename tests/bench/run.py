@@ -71,7 +71,8 @@ def measure(
 ) -> None:  # fmt: skip
     """All rows of a store of so many notes."""
     world = World(folder, size, starter)
-    world.commit()
+    first = world.commit()
+    table.row("index: the first, nothing committed", size, lambda: first, rounds=1)
     areas: dict[str, Callable[[], None]] = {
         "index": lambda: commands.indexing(table, world),
         "reading": lambda: commands.reading(table, world),

@@ -76,13 +76,15 @@ class World:
         self._number = count()
         self._settled = 0
 
-    def commit(self) -> None:
-        """Index the notes, and commit them with git alone."""
-        self.ours("index")
+    def commit(self) -> Cost:
+        """Index the notes, and commit them with git alone. Returns what the index took, of notes
+        that somebody copied there and no commit holds."""
+        first = self.ours("index")
         # no repacking behind our back while it is copied and measured
         git(self.project, "config", "gc.auto", "0")
         git(self.project, "add", "-A")
         git(self.project, "commit", "-q", "--allow-empty", "-m", "notes")
+        return first
 
     def ours(self, *words: str, said: str = "", codes: Container[int] = (0,)) -> Cost:
         """What a command of ours costs in the project."""
