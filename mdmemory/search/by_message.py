@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Container, Iterable, Iterator
 from datetime import date
-from functools import cache
-from pathlib import Path
 
 from mdmemory.expressions import lazy
 from mdmemory.search import ranking
@@ -18,6 +16,7 @@ from mdmemory.search.database import Database, Row
 from mdmemory.search.query import Term, parse
 from mdmemory.search.results import MEMORY, Hit
 from mdmemory.text import words
+from mdmemory.text.everyday import everyday_words
 from mdmemory.text.search_words import ways
 
 BAR = 2.0  # how far above chance, as a logarithm: chance alone reaches it in one message of seven
@@ -30,7 +29,6 @@ LEAST = 100  # notes; in a smaller store a word is as rare as in one of so many
 COMMON = 0.05  # of all notes; a word that more of them have tells little
 FEW = 200  # notes; so many are counted in any case
 _LOOKED_AT = 12  # places whose texts are read
-_LISTS = Path(words.__file__).parent / "words" / "everyday.txt"
 # Numbers that stand anywhere: small ones, years and days.
 _NUMBER = lazy(r"\d{1,3}|(?:19|20)\d\d(?:\d{4})?")
 
@@ -106,31 +104,6 @@ def _scores(
 
 def everyday(text: str) -> frozenset[str]:
     """The stems of the words of everyday work that a text has, by the rule of each language."""
-    known = _everyday()
+    known = everyday_words()
     found = (word for word in words.tokens(text) if word in known)
     return frozenset(way for word in found for way in ways(word))
-
-
-@cache
-def _everyday() -> frozenset[str]:
-    """These words in the forms that they stand in, of English ones also the regular others; of
-    Chinese, Japanese and Korean ones their pairs of characters. Stems of all of them would take a
-    tenth of a second."""
-    found: set[str] = set()
-    section = ""
-    for line in _LISTS.read_text("utf-8").splitlines():
-        if line.startswith("["):
-            section = line
-        elif not line.startswith("#"):
-            found.update(part for word in line.split() for part in words.grams(word))
-            if section == "[en]":
-                found.update(form for word in line.split() for form in _forms(word))
-    return frozenset(found)
-
-
-def _forms(word: str) -> Iterator[str]:
-    """The regular forms of an English word, and some that there are not."""
-    for end in ("s", "es", "d", "ed", "ing"):
-        yield word + end
-    yield f"{word[:-1]}ing"
-    yield f"{word[:-1]}ies"

@@ -441,7 +441,8 @@ def _kind(word: str, *, is_first: bool) -> str:
         return "time"
     if _PLACE.search(word):
         return "place"
-    if any(map(str.isdigit, word)) or number(folded):
+    is_named = word[:1].isupper() and not is_first  # Otto is eight in Italian
+    if any(map(str.isdigit, word)) or (number(folded) and not is_named):
         return "number"
     if wordlists.is_one_of("change.day", folded):
         return "day"

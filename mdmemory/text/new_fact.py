@@ -44,6 +44,18 @@ class NewFact:
         return polarity.may_deny(self.cut.text) == polarity.may_deny(note.text)
 
     @cached_property
+    def ending(self) -> frozenset[int]:
+        """The positions of the words that say only that something is over or away."""
+        found: set[int] = set()
+        for number, (clause, _) in enumerate(self.clauses):
+            for begin, end in wordlists.spans("{change.gone}", clause):
+                found.update(
+                    i for i, word in enumerate(self.cut.words)
+                    if word.clause == number and begin <= word.start < end
+                )  # fmt: skip
+        return frozenset(found)
+
+    @cached_property
     def old(self) -> frozenset[int]:
         """The positions of the words that are named as what held before."""
         found: set[int] = set()

@@ -88,13 +88,21 @@ def test_another_value_without_such_a_word_supersedes_or_is_flagged() -> None:
     assert share(("plain",), "superseded", "flagged") >= 0.9
 
 
+def test_of_short_facts_most_changes_supersede_and_few_go_unseen() -> None:
+    """Their subject is one word, so another value alone tells little: my car is a Fiat."""
+    assert share(("short_change",), "superseded") >= 0.75
+    assert share(("short_change", "short_plain"), "superseded", "flagged") >= 0.85
+
+
 @pytest.mark.parametrize("kind", ["lookalike", "addition", "request"])
 def test_what_is_no_change_supersedes_nothing(kind: str) -> None:
     assert table()[kind].total() >= {"lookalike": 100}.get(kind, 20)
     assert table()[kind]["wrong"] == 0
 
 
-@pytest.mark.parametrize("kind", ["change_word", "names_old", "plain"])
+@pytest.mark.parametrize(
+    "kind", ["change_word", "names_old", "plain", "short_change", "short_plain"]
+)
 def test_no_change_supersedes_another_note(kind: str) -> None:
     assert table()[kind]["wrong"] == 0
 
