@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -212,9 +213,13 @@ def _files(folder: Path) -> Iterator[OutputFile]:
         return
     with os.scandir(folder) as entries:
         for entry in entries:
-            is_ours = _ID.fullmatch(entry.name.removeprefix(".").removesuffix(".txt"))
-            if is_ours and entry.is_file(follow_symlinks=False):
+            if not _ID.fullmatch(entry.name.removeprefix(".").removesuffix(".txt")):
+                continue
+            try:
                 status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:  # it has just become whole, or another removed it
+                continue
+            if stat.S_ISREG(status.st_mode):
                 yield status.st_mtime, status.st_size, entry.path
 
 

@@ -217,3 +217,15 @@ def test_old_outputs_and_those_of_a_deleted_session_go(tmp_path: Path) -> None:
         swept = storage.sweep(state, now + timedelta(days=8))
     assert (swept.files, swept.bytes, swept.errors) == (1, 2, 0)
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]
+
+
+def test_outputs_that_go_while_they_are_listed_do_no_harm(tmp_path: Path) -> None:
+    folder = tmp_path / "outputs"
+    for number in range(3):
+        storage.put_output(folder, storage.output_id("ses_1", str(number)), str(number))
+    listed = storage._files(folder)
+    _, _, first = next(listed)
+    for path in folder.iterdir():
+        path.unlink()
+    assert list(listed) == []
+    assert Path(first).parent == folder
