@@ -85,8 +85,12 @@ class Lexicon:
 
     def __init__(self, meanings: Iterable[tuple[str, str]]) -> None:
         self._by_letter: dict[str, list[tuple[str, str]]] = {}
+        digits = set("0123456789")
         for word, meaning in meanings:
             self._by_letter.setdefault(word[0], []).append((word, meaning))
+            digits.difference_update(word)
+        # No word holds these digits, so that it is all the same which of them a text has.
+        self._alike = dict.fromkeys(map(ord, digits), min(digits, default=""))
         self._trees: dict[str, _Node | None] = {}  # of the letters that a text began a word with
         # The words that begin in a piece of text: start, length, meaning; 0 where it is open.
         self._seen: dict[str, tuple[tuple[int, int, str], ...]] = {}
@@ -120,10 +124,13 @@ class Lexicon:
         """Where a word may begin behind a blank, a sign or a Chinese character, with its length and
         meaning if they are known.
 
-        Texts repeat their words, so what was seen in a piece between two blanks is remembered.
+        Texts repeat their words, so what was seen in a piece between two blanks is remembered:
+        once for all numbers of as many digits, of which a log has a new one in each line.
         """
         found = {}
         at = 0
+        if lower.isascii():  # of others it would take longer than it saves
+            lower = lower.translate(self._alike)
         for piece in lower.split():
             starts = self._seen.get(piece)
             if starts is None:

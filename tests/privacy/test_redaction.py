@@ -6,6 +6,7 @@ Every secret here is made of random characters at run time: none stands in this 
 from __future__ import annotations
 
 import random
+import re
 import string
 import time
 
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
 
-from mdmemory.privacy.lexicon import KINDS, words
+from mdmemory.privacy.lexicon import KINDS, labels, words
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, redact
 
@@ -325,3 +326,15 @@ def test_no_text_makes_it_slow(piece: str) -> None:
     redact(text)
     strip_private(text)
     assert time.process_time() - begun < 10
+
+
+def _labels(text: str) -> list[tuple[str, str]]:
+    return [(each.word, each.kind) for each in labels(text, text)]
+
+
+def test_only_the_digits_of_a_label_decide_whether_it_is_one() -> None:
+    assert _labels("our 3fa seed") != _labels("our 2fa seed") == [("2fa seed", "secret")]
+    for digits in ("1", "2", "90", "314"):
+        text = f"{digits}x9_{digits} log{digits}/password{digits}_{digits}key {digits}password"
+        assert _labels(text) == _labels(re.sub(r"\d", "7", text))
+        assert ("password", "password") in _labels(text)
