@@ -302,6 +302,29 @@ def test_the_whole_of_an_output_is_kept_a_moment_after_the_answer(
     assert list(file.parent.iterdir()) == []
 
 
+def test_what_is_asked_goes_before_the_keeping_of_outputs_which_keep_their_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(watching, "REST", 0.01)
+    monkeypatch.setattr(watching, "PATIENCE", HUNG)
+    work, done = watching.Afterwards(), list[str]()
+
+    def add(name: str) -> None:
+        work.add("ses_1", 10, lambda problem: done.append(str(problem)), lambda: done.append(name))
+
+    with work.answering():
+        add("first")
+        with work.answering():
+            add("second")
+        time.sleep(0.1)
+        assert done == [], "an answer is under way"
+    is_soon(lambda: done == ["first", "second"])
+    monkeypatch.setattr(watching, "PATIENCE", 0.05)
+    with work.answering():
+        add("third")
+        is_soon(lambda: done[2:] == ["third"])
+
+
 def test_a_whole_output_that_is_lost_after_the_answer_is_told_and_logged(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:

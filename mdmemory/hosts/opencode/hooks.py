@@ -243,7 +243,8 @@ class Hooks:
             raise UsageError("A call needs the name of a `tool` and an object of `arguments`.")
         # some models send null for a parameter that they leave out
         given = {key: value for key, value in arguments.items() if value is not None}
-        answer = table.call(self._open(), name, given, caller_of(session, name))
+        with self._watching.answering():
+            answer = table.call(self._open(), name, given, caller_of(session, name))
         self._telling.toast(answer.toast)
         return {"text": answer.text}
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 HOOKS = ("tool", "said", "answered")  # what a host has to forward for it
 REST = 0.1  # seconds; the answer, and the prompt that follows it, are under way by then
+PATIENCE = 2.0  # seconds that it waits while the assistant asks one thing after the other
 MAX_WAITING = 32_000_000  # characters of outputs that wait to be stored
 
 Failed = Callable[[Exception], None]
@@ -42,6 +44,7 @@ def wanted(settings: Settings) -> list[str]:
 class Afterwards:
     """Work that no answer waits for, done by a thread, one piece after the other.
 
+    A piece begins when the assistant has asked nothing for a moment: its answer would be late.
     The end of the process waits for what is left.
     """
 
@@ -49,6 +52,16 @@ class Afterwards:
         self._changing, self._working = threading.Lock(), threading.Lock()
         self._waiting: deque[tuple[str, int, Callable[[], None], Failed]] = deque()
         self._is_running = False
+        self._asked, self._last = 0, -REST  # questions under way; when one began or ended
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """A context in which a question is answered, which goes before the work."""
+        self._ask(1)
+        try:
+            yield
+        finally:
+            self._ask(-1)
 
     def add(self, session: str, size: int, failed: Failed, work: Callable[[], None]) -> None:
         """Do `work` of a session later, or now if too much waits already.
@@ -74,23 +87,41 @@ class Afterwards:
         with self._working, self._changing:
             self._waiting = deque(each for each in self._waiting if each[0] != session)
 
+    def _ask(self, more: int) -> None:
+        with self._changing:
+            self._asked, self._last = self._asked + more, time.monotonic()
+
     def _run(self) -> None:
         time.sleep(REST)
+        self._let_ask()
         while self._do_next():
-            pass
+            self._let_ask()
+
+    def _let_ask(self) -> None:
+        """Wait until nothing has been asked for a moment, but not for ever."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            with self._changing:
+                now = time.monotonic()
+                quiet = (now if self._asked else self._last) + REST
+            if min(quiet, until) <= now:
+                return
+            time.sleep(min(quiet, until) - now)
 
     def _do_next(self) -> bool:
+        """Do the next piece; whether more waits."""
         with self._working:
             with self._changing:
-                self._is_running = bool(self._waiting)
-                if not self._is_running:
-                    return False
-                _, _, work, failed = self._waiting.popleft()
-            try:
-                work()
-            except Exception as problem:  # noqa: BLE001 - nobody else would see it
-                failed(problem)
-        return True
+                piece = self._waiting.popleft() if self._waiting else None
+            if piece is not None:
+                _, _, work, failed = piece
+                try:
+                    work()
+                except Exception as problem:  # noqa: BLE001 - nobody else would see it
+                    failed(problem)
+        with self._changing:
+            self._is_running = bool(self._waiting)
+            return self._is_running
 
 
 class Watching:
@@ -102,6 +133,7 @@ class Watching:
         self._answered: BySession[str] = BySession()  # the id of the last whole answer
         self._windows: BySession[int] = BySession()  # by model
         self._afterwards = Afterwards()
+        self.answering = self._afterwards.answering
 
     def window(self, params: Params) -> None:
         """Remember the context window of the model that a prompt is for."""
