@@ -132,6 +132,8 @@ class Catalog:
     @property
     def waiting(self) -> dict[str, str]:
         """The files that wait for a person, and why: a word of `strangers.WHY`."""
+        if not self.changed:  # with one that waits, nothing is sealed
+            return {}
         pairs = zip(self._known[FILES], self._known[HELD], strict=True)
         return {file: why for file, why in pairs if why not in ("", SECRET)}
 
