@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from mdmemory.expressions import lazy
@@ -186,6 +187,7 @@ def stale(entry: Entry, digests: Mapping[str, str]) -> bool:
     )
 
 
+@lru_cache(maxsize=2_000)  # a process that lives on reads the same lines with each question
 def _entry(line: str) -> Entry | None:
     found = _LINE.fullmatch(line)
     if not found:
@@ -210,7 +212,11 @@ def _settled(entries: Iterable[Entry]) -> list[Entry]:
     for entry in found:
         if entry.cleared:
             ticked[entry.id].append(entry)
-    return [replace(entry, cleared=_is_cleared(entry, ticked.get(entry.id, ()))) for entry in found]
+    return [
+        entry if entry.cleared or not _is_cleared(entry, ticked.get(entry.id, ()))
+        else replace(entry, cleared=True)
+        for entry in found
+    ]  # fmt: skip
 
 
 def _is_cleared(entry: Entry, ticked: Iterable[Entry]) -> bool:
