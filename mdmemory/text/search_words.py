@@ -72,6 +72,7 @@ def ways(word: str, likely: Iterable[str] = ()) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem_by(rule, word) for rule in rules))
 
 
+@lru_cache(maxsize=4)  # a question asks for them twice
 def small_words(text: str) -> SmallWords:
     """The small words of the languages that a question may be in."""
     asked = parts(normal(text).casefold())
@@ -139,6 +140,8 @@ class WantedStems:
         self._begun = frozenset(map(_begun, stems))
 
     def has(self, word: str) -> bool:
+        if self._begun.isdisjoint(_beginnings(word)):
+            return False
         return any(
             _beginning(rule, word) in self._begun and stem_by(rule, word) in self._stems
             for rule in RULES
@@ -146,6 +149,11 @@ class WantedStems:
 
 
 @lru_cache(maxsize=100_000)
+def _beginnings(word: str) -> frozenset[str]:
+    """How the stems of a word by each rule begin: mostly all alike."""
+    return frozenset(_beginning(rule, word) for rule in RULES)
+
+
 def _beginning(rule: str, word: str) -> str:
     """How the stem of a word by a rule begins."""
     plain = _plain(word.casefold())
