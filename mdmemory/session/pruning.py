@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import chain, islice
+from itertools import islice
 from string import hexdigits
 from typing import Any
 
@@ -176,7 +176,7 @@ def prune(
     if output.strip("\n") and not any(0 < len(each) <= limits.longest for each in lines):
         text = _both_ends(output.strip("\n"), limits.longest // 2, len(lines), where)
         return Pruned(text, 0, len(lines), "long")
-    name, numbers = _chosen(lines, limits, _commands(tool, args))
+    name, numbers = _chosen(output, lines, limits, _commands(tool, args))
     if len(numbers) == len(lines):
         return None
     text = _marked(lines, numbers, where)
@@ -195,38 +195,43 @@ def _commands(tool: str, args: Mapping[str, Any]) -> list[str]:
     return decisive(command)[0] if command else [tool.lower()]
 
 
-def _chosen(lines: Lines, level: Level, commands: Sequence[str]) -> tuple[str, set[int]]:
-    """The name of the rule, and the numbers of the lines that stay."""
+def _chosen(
+    output: str, lines: Lines, level: Level, commands: Sequence[str]
+) -> tuple[str, set[int]]:
+    """The name of the rule, and the numbers of the lines of `output` that stay."""
     left: Sequence[int] = range(len(lines))
     if max(map(len, lines)) > level.longest:
         left = [at for at in left if len(lines[at]) <= level.longest]
     if level.repeats:
         left = _without_repeats(lines, left)
-    some = lines if len(left) == len(lines) else [lines[at] for at in left]
+    if len(left) == len(lines):
+        text, some = output, lines
+    else:
+        some = [lines[at] for at in left]
+        text = "\n".join(some)
     if len(some) <= level.over:
         return "repeats", set(left)
     rule = next(each for each in RULES if each.fits(some, commands))
     chosen = {at for at in rule.keep(some, level) if 0 <= at < len(some)}
-    errors = (at for at in _failing(some) if at not in chosen)
+    errors = (at for at in _failing(text, some) if at not in chosen)
     chosen |= set(islice(errors, level.errors))
     return rule.name, {left[at] for at in chosen}
 
 
-def _failing(lines: Lines) -> Iterator[int]:
-    """The numbers of the lines about errors, in order."""
-    for at in _hinting(lines):
+def _failing(text: str, lines: Lines) -> Iterator[int]:
+    """The numbers of the lines of a text about errors, in order."""
+    for at in _hinting(text, len(lines)):
         some = lines[at][:_LOOKED_AT]
         if _ERROR.search(some) and not _NO_ERROR.search(some):
             yield at
 
 
-def _hinting(lines: Lines) -> Iterator[int]:
+def _hinting(text: str, lines: int) -> Iterator[int]:
     """The numbers of the lines that may be about errors. A search of the whole text for literals
     takes a tenth of the time of an expression line by line."""
-    text = "\n".join(chain(("",), lines))
-    lower = text.lower()
-    if len(lower) != len(text):  # one character of Turkish becomes two
-        yield from range(len(lines))
+    lower = f"\n{text.lower()}"
+    if len(lower) != len(text) + 1:  # one character of Turkish becomes two
+        yield from range(lines)
         return
     number, counted = -1, 0
     for at in merge(*(_places(hint, lower) for hint in _ERROR_HINTS)):
