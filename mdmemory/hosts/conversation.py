@@ -19,7 +19,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.telling import Telling
-from mdmemory.layers import Layers
+from mdmemory.layers import MINE, Layers
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
 from mdmemory.prompt.lines import of_wishes
@@ -89,7 +89,10 @@ class Conversation:
             if done is not None:
                 self._uncommitted(memory, done)
             self._log.tried("message", partial(memory.adopt, settled=SETTLED))
-            fresh.append(self._log.tried("message", partial(refreshed, memory)))
+            if done is not None and _wrote_in(layers, memory, done):
+                fresh.append(None)  # the index followed under the lock, before it was let go
+            else:
+                fresh.append(self._log.tried("message", partial(refreshed, memory)))
         answer = self._receipt(message, done)
         stores = [each.project.store for each in layers.there()]
         if made := [store for store in stores if store not in known]:
@@ -151,6 +154,12 @@ class Conversation:
         """Log why a stored note is in no commit: a person counts on git."""
         if saved(done) and not (done.commit or done.waits) and (why := memory.refusal()):
             self._log.say(f"message: a stored note is in no commit. {why.message} {why.hint}")
+
+
+def _wrote_in(layers: Layers, memory: Memory, done: Extracted) -> bool:
+    """Whether what a message asked to remember was written in this store."""
+    is_other = memory is not layers.main
+    return any(file.startswith(MINE) == is_other for file in saved(done))
 
 
 def refreshed(memory: Memory) -> Refresher:

@@ -168,6 +168,19 @@ def test_a_note_changed_by_hand_is_in_the_index_at_the_next_message(
     assert "Has a cat" in (project / "notes/memory/MEMORY.md").read_text(encoding="utf-8")
 
 
+def test_a_note_changed_by_hand_is_in_the_index_when_a_message_is_stored(
+    plugin: Plugin, project: Path
+) -> None:
+    note, index = project / "notes/memory/user-cat.md", project / "notes/memory/MEMORY.md"
+    note.write_text("---\nname: cat\ndescription: Has a cat\n---\n\nTom.\n", encoding="utf-8")
+    assert plugin.say(DEPLOYS)["saved"] == [FILE]
+    assert "Has a cat" in (text := index.read_text(encoding="utf-8"))
+    assert FILE in text
+    note.write_text("---\nname: cat\ndescription: Has a dog\n---\n\nRex.\n", encoding="utf-8")
+    assert plugin.say(DEPLOYS, "msg_2")["parts"], "it is stored already"
+    assert "Has a dog" in index.read_text(encoding="utf-8")
+
+
 # --- the prompt, compaction, tools -----------------------------------------------------------
 
 

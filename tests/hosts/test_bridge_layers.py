@@ -99,6 +99,22 @@ def test_a_fact_makes_a_store_and_the_next_session_has_it(
     assert after == before, "nothing of ours lies in the project"
 
 
+def test_the_index_of_the_other_store_follows_when_a_message_is_stored_in_one(
+    work: Path, empty_home: Path
+) -> None:
+    own, _ = Memory.init(work)
+    plugin = Plugin(work)
+    plugin.say(NAME)
+    other = own.project.store
+    head = "---\nname: pet\ndescription: Has a pet\n---\n\nSomewhere.\n"
+    for number, text in enumerate(("Remember that my cat is called Tom.", DEPLOYS), 2):
+        (other / "user-pet.md").write_text(head, encoding="utf-8")
+        saved = plugin.say(text, f"msg_{number}")["saved"]
+        assert [file.startswith("me/") for file in saved] == [other == own.project.store]
+        assert "Has a pet" in (other / "MEMORY.md").read_text(encoding="utf-8")
+        other = empty_home / "mdmemory/me"
+
+
 def test_a_store_that_was_made_is_no_trouble_to_doctor(work: Path) -> None:
     plugin = Plugin(work)
     plugin.say(DEPLOYS)
