@@ -69,7 +69,7 @@ def _spans(text: str) -> Iterator[Span]:
     for mark in (*marks, None):
         piece = _masked(text[start : mark.start()] if mark else text[start:])
         lower = _lower(piece)
-        longest = len(max(piece.split(), key=len, default=""))
+        longest = max(map(len, piece.split()), default=0)
         for length, rule in _RULES:
             for a, b, kind in rule(piece, lower) if longest >= length else ():
                 yield start + a, start + b, kind

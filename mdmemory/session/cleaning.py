@@ -30,7 +30,7 @@ _OURS = lazy(
 
 def visible(text: str) -> str:
     """`text` as a person sees it on a screen, without private parts and injected memory."""
-    if "private" in text.lower():
+    if ("<" in text or "[" in text) and "private" in text.lower():
         text = strip_private(text)[0]
     if "\r" in text:
         text = text.replace("\r\n", "\n")

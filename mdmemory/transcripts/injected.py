@@ -67,6 +67,8 @@ def without_tagged(text: str, tags: str) -> str:
 
     Case does not matter, blocks may nest, and an unclosed block reaches to the end.
     """
+    if "<" not in text:
+        return text
     pieces: list[str] = []
     start, depth = 0, 0
     for tag in re.finditer(rf"<(/?)(?:{tags})(?:\s[^<>]{{0,500}})?>", text, re.IGNORECASE):
