@@ -496,3 +496,33 @@ def test_a_cache_with_another_name_elsewhere_is_not_written_through(
     assert load().save()
     assert target.read_text() == "not ours"
     assert list(load().files) == ["user-a.md"]
+
+
+def test_where_nothing_changed_nothing_is_read_to_know_that_no_note_waits(
+    folder: Path, cache: Path, settled: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, why = Store(folder), {"user-a.md": "stranger"}
+
+    def load() -> catalog.Catalog:
+        return catalog.Catalog(
+            folder, cache, store.note, lambda _: False, waiting=lambda notes: {
+                file: word for file, word in why.items() if file in notes
+            },
+        )  # fmt: skip
+
+    put(folder, "user-a.md")
+    settled()
+    first = load()
+    assert first.waiting == why
+    first.save()
+    settled()
+    assert load().changed, "what waits may be in a commit by now"
+    assert load().waiting == why
+    why.clear()
+    load().save()
+    settled()
+    load().save()
+    monkeypatch.setattr(remembered, "read", lambda *_: pytest.fail("the catalog was read"))
+    known = load()
+    assert not known.changed
+    assert known.waiting == {}
