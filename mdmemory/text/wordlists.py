@@ -13,6 +13,7 @@ from itertools import product
 from pathlib import Path
 
 from mdmemory.expressions import in_small_letters, lazy
+from mdmemory.text.alternatives import Alternatives
 
 FOLDER = Path(__file__).parent / "languages"
 LATIN = ("de", "en", "es", "fr", "it", "pt")
@@ -24,9 +25,9 @@ _PLAIN = lazy(r"(?P<begin>\^?(?:\\b)?)(?P<word>[\w -]*)")
 # Alternatives that are a few words, written out: letters, some that may lack, one of several.
 _FEW = lazy(r"(?:(?:[^\W_]|[ %°€£-]|\[[^\W_]+\]|\['’\])\??)+")
 _LETTER = lazy(r"(?:\[(?P<any>[^\]]+)\]|(?P<one>.))(?P<may>\??)")
+_GROUPED = frozenset("()[]\\")  # what may hold a line between two alternatives
 _PART = lazy(r"[^\\()\[\]|]+|\\.|\[[^\]]*\]|(?P<sign>[()|])")
-_FIRST_EAST_ASIAN = "\u1100"
-_EAST_ASIAN = lazy("[\u1100-\u11ff\u2e80-\ufaff\uff00-\uffef]")
+_EAST_ASIAN = (("\u1100", "\u11ff"), ("\u2e80", "\ufaff"), ("\uff00", "\uffef"))
 
 
 def pattern(expression: str, text: str) -> re.Pattern[str]:
@@ -39,15 +40,10 @@ def pattern(expression: str, text: str) -> re.Pattern[str]:
 
 
 def _is_east_asian(text: str) -> bool:
-    # most text ends this soon, and the expression takes longer to compile than any other here
-    if text.isascii() or max(text) < _FIRST_EAST_ASIAN:
+    if text.isascii() or max(text) < _EAST_ASIAN[0][0]:  # most text ends this soon
         return False
-    return _EAST_ASIAN.search(text) is not None
-
-
-@cache
-def _with_case(expression: str, languages: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(filled(expression, languages))
+    # an expression of such long ranges takes longer to compile than any other here
+    return any(first <= each <= last for each in {*text} for first, last in _EAST_ASIAN)
 
 
 @cache
@@ -56,14 +52,33 @@ def in_languages(expression: str, languages: tuple[str, ...]) -> re.Pattern[str]
     return re.compile(filled(expression, languages), re.IGNORECASE)
 
 
-def spans(expression: str, text: str) -> list[tuple[int, int]]:
-    """Begin and end of each place where the expression matches, from left to right. In small
-    letters, in which its rows are written: that takes half of the time."""
+@cache
+def _alternatives(expression: str, languages: tuple[str, ...], flags: int) -> Alternatives:
+    return Alternatives(filled(expression, languages), flags)
+
+
+def fitting(expression: str, text: str) -> re.Pattern[str]:
+    """What `pattern` gives, without rows that this text cannot match: where few texts are met, it
+    compiles a tenth of it."""
     small = in_small_letters(text)
     if small is None:
+        return pattern(expression, text)
+    languages = EVERY if _is_east_asian(text) else LATIN
+    return _alternatives(expression, languages, re.IGNORECASE).fitting(small)
+
+
+def spans(expression: str, text: str, within: str | None = None) -> list[tuple[int, int]]:
+    """Begin and end of each place where the expression matches, from left to right. In small
+    letters, in which its rows are written: that takes half of the time. `within` is a text of which
+    this one and others are parts: what its rows may match is looked for once.
+    """
+    small = in_small_letters(text)
+    whole = small if within is None else in_small_letters(within)
+    if small is None or whole is None:
         return [match.span() for match in pattern(expression, text).finditer(text)]
     languages = EVERY if _is_east_asian(small) else LATIN
-    return [match.span() for match in _with_case(expression, languages).finditer(small)]
+    found = _alternatives(expression, languages, 0).fitting(whole)
+    return [match.span() for match in found.finditer(small)]
 
 
 def without(expression: str, text: str) -> str:
@@ -106,6 +121,9 @@ def _written_out(section: str, languages: tuple[str, ...]) -> tuple[frozenset[st
     """The words of a section's rows, and an expression for those that are not so few."""
     few, others = set[str](), []
     for each in (each for name in languages for row in rows(section, name) for each in _split(row)):
+        if each.replace(" ", "").isalnum():
+            few.add(each.lower())
+            continue
         text = each.replace("’", "['’]")
         if _FEW.fullmatch(text):
             letters = (
@@ -120,6 +138,8 @@ def _written_out(section: str, languages: tuple[str, ...]) -> tuple[frozenset[st
 
 def _split(row: str) -> list[str]:
     """The alternatives of a row."""
+    if _GROUPED.isdisjoint(row):
+        return row.split("|")
     found, depth = [""], 0
     for part in _PART.finditer(row):
         depth += {"(": 1, ")": -1}.get(part["sign"], 0)
@@ -144,7 +164,7 @@ def words(section: str) -> frozenset[str]:
 @cache
 def filled(expression: str, languages: tuple[str, ...] = EVERY) -> str:
     """The expression with the rows of each section that it names."""
-    return _NAMED.sub(partial(_alternatives, languages), expression)
+    return _NAMED.sub(partial(_any_row, languages), expression)
 
 
 @cache
@@ -173,7 +193,7 @@ def _sections(language: str) -> dict[str, str]:
     return found
 
 
-def _alternatives(languages: tuple[str, ...], named: re.Match[str]) -> str:
+def _any_row(languages: tuple[str, ...], named: re.Match[str]) -> str:
     """The rows of a section as one group; one that matches nothing where there is no row.
 
     Rows that differ in their plain letters alone become one: it compiles and matches faster.
