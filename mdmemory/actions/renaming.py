@@ -6,7 +6,7 @@ The old name stays as an alias, so that a link from outside the store still find
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mdmemory.actions.editing import Edited, readable, refuse_held, refuse_secret, refuse_waiting
 from mdmemory.actions.mending import closed_to_links
@@ -18,7 +18,7 @@ from mdmemory.note import editing, limits
 from mdmemory.note.note import UNREADABLE, Head, Note, fields, parse
 from mdmemory.records import dataclass
 from mdmemory.store import conflicts, superseding
-from mdmemory.store.links import following
+from mdmemory.store.links import following, may_link_to
 from mdmemory.store.merged import folded, last_names, with_aliases
 from mdmemory.store.store import LEDGER, Store, StoredNote
 from mdmemory.store.writer import Group, Writer, Written
@@ -55,8 +55,9 @@ def rename(
         refuse_secret(writer.refresher.is_secret, f"{new}\n{new.replace('-', ' ')}")
         if (new, file) == (old.note.head.name, old.file):
             return Renamed(Edited(file, new, old.digest, Written(), same=True), file)
-        others = [note for note in store.notes() if note.file != old.file]
-        _refuse_taken(store, old, others, new, file)
+        heads = writer.refresher.catalog().heads()
+        others = {head.file: head for head in heads if head.file != old.file}
+        _refuse_taken(store, old, others.values(), new, file)
         fresh = _stored(_renamed(old.note, new, file))
         linked, left = _linking(writer, old, fresh, others)
         groups = [_moving(old, fresh), *(_following(*pair, fresh) for pair in linked)]
@@ -78,9 +79,9 @@ def _called(old: StoredNote, new: str) -> tuple[str, str]:
 
 
 def _refuse_taken(
-    store: Store, old: StoredNote, others: Iterable[StoredNote], name: str, file: str
+    store: Store, old: StoredNote, others: Iterable[Head], name: str, file: str
 ) -> None:
-    known = {note.note.head.name.casefold(): note.file for note in others}
+    known = {head.name.casefold(): head.file for head in others}
     known |= {each.casefold(): each for each in os.listdir(store.folder) if each != old.file}
     for word in (name.casefold(), file.casefold()):
         if word in known:
@@ -105,18 +106,23 @@ def _stored(note: Note) -> StoredNote:
 
 
 def _linking(
-    writer: Writer, old: StoredNote, fresh: StoredNote, others: Sequence[StoredNote]
+    writer: Writer, old: StoredNote, fresh: StoredNote, others: Mapping[str, Head]
 ) -> tuple[list[tuple[StoredNote, StoredNote]], tuple[str, ...]]:
     """The notes that link to the old name, before and after, and the files of those left alone:
     on hold, waiting for a person, in an open conflict, or not seen by git."""
     before, now = old.note.head, fresh.note.head
-    is_only = all(folded(note.note.head.name) != folded(before.name) for note in others)
+    is_only = all(folded(head.name) != folded(before.name) for head in others.values())
     pairs = []
-    for note in others:
+    # to read a note as one takes far longer than to see that it has neither a link nor a mark
+    may_link = may_link_to(before)
+    for note in writer.refresher.store.those_whose_text(
+        others, lambda file, text: may_link(text) or bool(others[file].superseded_by)
+    ):
         if note.note.head.status == UNREADABLE:
             continue
         text = following(note.note, before, now, by_name=is_only)
-        renamed = _marked(parse(text, note.file), before, now, is_only)
+        follows = note.note if text == note.note.text else parse(text, note.file)
+        renamed = _marked(follows, before, now, is_only)
         if renamed.text != note.note.text:
             pairs.append((note, _stored(renamed)))
     closed = closed_to_links(writer, [note.file for note, _ in pairs])

@@ -6,6 +6,7 @@ Pure. Whatever is rewritten changes only the characters of the name itself.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from urllib.parse import unquote
@@ -42,6 +43,25 @@ class Link:
     target: str
     now: str
     shows: bool = False
+
+
+def may_link(text: str) -> bool:
+    """Whether a text may hold links. No is certain."""
+    return "[[" in text or "](" in text
+
+
+def may_link_to(note: Head) -> Callable[[str], bool]:
+    """Whether a text may hold links that `following` changes for this note. No is certain."""
+    names = {folded(note.name), folded(note.file)}
+
+    def may(text: str) -> bool:
+        if not may_link(text):
+            return False
+        # no sign around a name joins its letters, so it stands in the whole as it does alone
+        whole = (text if text.isascii() else unicodedata.normalize("NFC", text)).casefold()
+        return "%" in text or any(name in whole for name in names)
+
+    return may
 
 
 def stray(
@@ -146,7 +166,7 @@ def _replaced(
         at, end = (place - found.start() for place in found.span(group))
         return f"{found[0][:at]}{now}{found[0][end:]}"
 
-    return _LINK.sub(said, text) if "[[" in text or "](" in text else text
+    return _LINK.sub(said, text) if may_link(text) else text
 
 
 def _targets(note: Note) -> Iterator[str]:
@@ -157,7 +177,7 @@ def _targets(note: Note) -> Iterator[str]:
 def named_in(note: Note) -> list[str]:
     """What the links of a note say, in their order, each once: names, and of [text](file.md) the
     file without its ending."""
-    if "[[" not in note.body and "](" not in note.body:
+    if not may_link(note.body):
         return []
     found = dict[str, None]()
     for match in _LINK.finditer(note.body):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pace import scaled
 
 from mdmemory.note.note import Head, parse
-from mdmemory.store.links import by_name, following, rewritten
+from mdmemory.store.links import by_name, following, may_link_to, rewritten
 
 OLD = Head("feedback-prefers-pnpm.md", "prefers-pnpm", "", "feedback")
 NEW = Head("feedback-uses-pnpm.md", "uses-pnpm", "", "feedback")
@@ -75,3 +77,29 @@ def test_links_that_name_a_file_are_all_there_is_to_mend(text: str) -> None:
     assert by_name([fresh, target]) == []
     if not links:
         assert fresh.text == note.text
+
+
+@settings(max_examples=scaled(200), deadline=None)
+@given(texts)
+@example("".join(LINKS))
+@example("[a](feedback-prefers%2Dpnpm.md)")
+def test_a_text_that_no_link_of_follows_a_note_is_told_by_its_letters(text: str) -> None:
+    if moved(text, OLD, NEW) != text:
+        assert may_link_to(OLD)(text)
+
+
+def test_the_letters_of_a_name_are_found_in_every_spelling() -> None:
+    names = ("café", "Straße-Å", "ﬁle", "İstanbul", "한글")
+    shapes = (str, str.upper, str.title, str.casefold)
+    forms = ("NFC", "NFD")
+    follow = 0
+    for name in names:
+        old, new = Head(f"user-{name}.md", name, "", "user"), Head("user-new.md", "new", "", "user")
+        for spelled in (unicodedata.normalize(form, shape(name))
+                        for shape in shapes for form in forms):  # fmt: skip
+            for text in (f"\u0301[[{spelled}]]\u0301", f"[[ user-{spelled}|x]]"):
+                follows = moved(text, old, new) != text
+                follow += follows
+                assert may_link_to(old)(text) or not follows
+    assert follow > 50
+    assert not may_link_to(OLD)("".join(each for each in OTHERS if "prefers-pnpm" not in each))
