@@ -106,10 +106,13 @@ class Memory(Learning):
         refresher = self._refresher()
         if not self._watched:
             refresher.keep_fresh()
-        hooks = {head.file: head.description for head in refresher.catalog().heads()}
-        notes = refresher.store.those_whose_text(
-            hooks, lambda file, text: may_say(hooks[file]) or may_say(text)
-        )
+        if unread := search.unread.unread(refresher):
+            notes = unread.holding(may_say)
+        else:
+            hooks = {head.file: head.description for head in refresher.catalog().heads()}
+            notes = refresher.store.those_whose_text(
+                hooks, lambda file, text: may_say(hooks[file]) or may_say(text)
+            )
         found = [each for each in notes if says(each.note.head.description, each.note.body)]
         return next(iter(store.superseding.in_force(found)), None)
 

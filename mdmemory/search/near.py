@@ -54,7 +54,8 @@ def near_notes(refresher: Refresher) -> Callable[[str], list[StoredNote]]:
 
     def near(text: str) -> list[StoredNote]:
         catalog, read = refresher.catalog(), refresher.store.read
-        free = [file for file in catalog.files if file not in catalog.held]
+        held = catalog.held
+        free = [file for file in catalog.files if file not in held]
         if len(free) <= SCANNED:
             return scan(text, [read(file) for file in free])
         from mdmemory.search.database import UnusableError
@@ -64,7 +65,8 @@ def near_notes(refresher: Refresher) -> Callable[[str], list[StoredNote]]:
             found = Search(refresher).near(text)
         except (MdmemoryError, UnusableError, OSError):
             return []
-        return [read(file) for file in found if file in free]
+        known = frozenset(free)
+        return [read(file) for file in found if file in known]
 
     return near
 
