@@ -215,8 +215,12 @@ def _head(file: str, reading: Reading, body: str) -> Head:
         _mark_models(values, {**reading.fields, **block})
     if "reinforced" in values:
         values["reinforced"] = _count(values["reinforced"], problems)
-    written = (each.get(limits.ALIASES) for each in (reading.fields, block))
-    aliases = tuple(dict.fromkeys(alias for each in written for alias in _aliases(each, problems)))
+    aliases: tuple[str, ...] = ()
+    written = [reading.fields.get(limits.ALIASES), block.get(limits.ALIASES)]
+    if any(written):  # few notes have another name
+        aliases = tuple(
+            dict.fromkeys(name for each in written for name in _aliases(each, problems))
+        )
     cites = _cites(block.get(limits.CITES), problems) if limits.CITES in block else ()
     return Head(file=file, aliases=aliases, cites=cites, problems=tuple(problems), **values)
 
