@@ -103,9 +103,7 @@ class Memory(Learning):
         """The note in force that states this fact already; None where there is none."""
         keys = capture.note_text.keys_of_fact(fact)
         says, may_say = capture.note_text.stating(keys), capture.note_text.may_state(keys)
-        refresher = self._refresher()
-        if not self._watched:
-            refresher.keep_fresh()
+        refresher = self._fresh()
         if unread := search.unread.unread(refresher):
             notes = unread.holding(may_say)
         else:
@@ -192,6 +190,10 @@ class Memory(Learning):
         many notes notice."""
         return actions.listing.listing(self._refresher(), digests, files)
 
+    def mark(self, file: str) -> str:
+        """`Listed.mark` of one note; "" where it has none, or is gone. Refreshes the index."""
+        return actions.listing.mark(self._refresher(), file)
+
     def glance(self, notes: int | None = None) -> Glance:
         """How the store looks now: what was found of it holds as long as this stays the same.
         Whoever watches its files says what stands for them (`notes`)."""
@@ -219,11 +221,12 @@ class Memory(Learning):
         command of git may take; what is not found out in them is unknown. Raises NoGit for a store
         without a project, NotFound for a revision.
         """
-        heads = self._refresher().catalog().heads()
+        catalog = self._refresher().catalog()
         if files is None:
-            files = [head.file for head in heads if head.status != SUPERSEDED]
-        wanted = {*files}
-        notes = [(head.file, head.cites) for head in heads if head.cites and head.file in wanted]
+            heads = [head for head in catalog.citing() if head.status != SUPERSEDED]
+        else:
+            heads = [head for head in catalog.heads_of(files) if head.cites]
+        notes = [(head.file, head.cites) for head in heads]
         cited = citing.citations.Citations(self.project, patience)
         return cited.check(notes) if since is None else cited.drifted_since(notes, since)
 
@@ -250,7 +253,7 @@ class Memory(Learning):
 
     def conflicts(self) -> list[Conflict]:
         """The contradictions that wait for a person."""
-        return actions.resolve.waiting(self._store())
+        return actions.resolve.waiting(self._fresh())
 
     def resolve(self, id: str, *, keep: str | None = None) -> Resolved:
         """Resolve a conflict, on a person's word: keep one note and not the other, or both."""

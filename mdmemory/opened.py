@@ -100,11 +100,15 @@ class Opened:
     def _refresher(self) -> Refresher:
         return self._at_hand.refresher if self._at_hand else Refresher(self.project, is_secret)
 
-    def _store(self) -> Store:
+    def _fresh(self) -> Refresher:
+        """The refresher, whose index is brought up to date unless somebody else does so."""
         refresher = self._refresher()
         if not self._watched:
             refresher.keep_fresh()
-        return refresher.store
+        return refresher
+
+    def _store(self) -> Store:
+        return self._fresh().store
 
     def _writer(self) -> Writer:
         return self._at_hand or store.writer.Writer(

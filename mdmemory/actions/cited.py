@@ -21,7 +21,7 @@ _SHOWN = 120  # characters of one that cannot be read
 def problems(writer: Writer) -> Iterator[tuple[str, str]]:
     """What is wrong with citations, as a sentence each, with the file of its note; of many the
     first."""
-    heads = [head for head in writer.refresher.catalog().heads() if head.cites]
+    heads = writer.refresher.catalog().citing()
     for head in heads:
         for cite in head.cites:
             if parse(cite) is None:

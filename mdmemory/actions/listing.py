@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from mdmemory.errors import MdmemoryError, NoGit
 from mdmemory.files import as_given, digest, read_regular
 from mdmemory.note.note import SUPERSEDED, UNREADABLE, Head
 from mdmemory.records import dataclass
-from mdmemory.store.conflicts import IN_CONFLICT, open_entries
+from mdmemory.store.conflicts import IN_CONFLICT
 from mdmemory.store.refresh import Refresher
 
 TYPE_CHECKING = False
@@ -41,49 +41,54 @@ def listing(
     """Every note, or those of these `files`, with its strength and whether the index lists it;
     without `digests` no file is read for its own. Refreshes the index."""
     state = refresher.current()
-    index, held, heads = state.index, state.catalog.held, state.catalog.heads()
-    contested = _contested(refresher, heads)
-    in_index = set(index.listed)
+    catalog, index = state.catalog, state.index
+    contested, in_index, strengths = _contested(refresher), set(index.listed), index.strengths
     return [
         Listed(
             head, _digest(f"{refresher.store.folder}/{as_given(head.file)}") if digests else "",
-            index.strengths[head.file], head.file in in_index,
-            _status(head, held) or (IN_CONFLICT if head.file in contested else ""),
+            strengths[head.file], head.file in in_index,
+            _status(head, catalog.held) or (IN_CONFLICT if head.file in contested else ""),
         )
-        for head in (heads if files is None else [head for head in heads if head.file in files])
+        for head in (catalog.heads() if files is None else catalog.heads_of(files))
     ]  # fmt: skip
 
 
-def _contested(refresher: Refresher, heads: Sequence[Head]) -> set[str]:
+def mark(refresher: Refresher, file: str) -> str:
+    """`Listed.mark` of one note, for whose sake no index is made. Refreshes the index. "" where it
+    is gone."""
+    catalog = refresher.current().catalog
+    for head in catalog.heads_of([file]):
+        is_contested = not head.status and file in _contested(refresher)
+        status = _status(head, catalog.held) or (IN_CONFLICT if is_contested else "")
+        return Listed(head, "", 0.0, False, status).mark
+    return ""
+
+
+def _contested(refresher: Refresher) -> set[str]:
     """The files of the notes in an open conflict."""
-    ledger = refresher.store.ledger()
-    if not ledger:
-        return set()
-    superseded = {head.file for head in heads if head.status == SUPERSEDED}
-    return {file for entry in open_entries(ledger, superseded) for file in entry.files}
+    return {file for entry in refresher.open_conflicts() for file in entry.files}
 
 
 def counts(refresher: Refresher) -> dict[str, int]:
     """How many notes are in force, are listed, held, unconfirmed, how many were superseded, and how
     many conflicts are open."""
     state = refresher.current()
-    heads = state.catalog.heads()
-    statuses = [_status(head, state.catalog.held) for head in heads]
-    superseded = {head.file for head in heads if head.status == SUPERSEDED}
+    catalog = state.catalog
+    superseded, held = catalog.with_status(SUPERSEDED), catalog.held
     return {
-        "notes": len(statuses) - len(superseded),
+        "notes": len(catalog.files) - len(superseded),
         "listed": len(state.index.listed),
-        "held": statuses.count("held"),
-        "unconfirmed": statuses.count("unconfirmed"),
+        "held": len(held.union(catalog.with_status("held"))),
+        "unconfirmed": len({*catalog.with_status("unconfirmed")} - held),
         "superseded": len(superseded),
-        "conflicts": len(open_entries(refresher.store.ledger(), superseded)),
+        "conflicts": len(refresher.open_conflicts()),
     }
 
 
 def unread(refresher: Refresher) -> list[str]:
     """The files of notes that cannot be read."""
     refresher.keep_fresh()
-    return [head.file for head in refresher.catalog().heads() if head.status == UNREADABLE]
+    return refresher.catalog().with_status(UNREADABLE)
 
 
 def unadopted(writer: Writer) -> Look | None:

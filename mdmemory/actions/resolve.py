@@ -18,6 +18,10 @@ from mdmemory.store.store import LEDGER, Store, StoredNote
 from mdmemory.store.superseding import marked, superseded_files
 from mdmemory.store.writer import Group, Writer, Written
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmemory.store.refresh import Refresher
+
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
@@ -57,13 +61,11 @@ class Edit:
     replaces: str
 
 
-def waiting(store: Store) -> list[Conflict]:
+def waiting(refresher: Refresher) -> list[Conflict]:
     """The open entries, in the ledger's order."""
-    found = []
-    for entry in _open(store):
-        digests = {note.file: note.digest for note in _present(store, entry)}
-        found.append(Conflict(entry, conflicts.stale(entry, digests)))
-    return found
+    entries = refresher.open_conflicts()
+    digests = refresher.store.digests({file for entry in entries for file in entry.files})
+    return [Conflict(entry, conflicts.stale(entry, digests)) for entry in entries]
 
 
 def across(

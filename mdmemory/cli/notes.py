@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 
 from mdmemory.actions.listing import Listed
 from mdmemory.cli.output import emit, is_terminal, layered, plural, tell_of_others, visible, warn
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # the commands that only read must not pay for writing
     from typing import Any
 
     from mdmemory.actions.editing import Edited
+    from mdmemory.citing.states import CheckedCitation
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -141,9 +143,11 @@ def list(asked: Namespace) -> int:
     asked.holder = "list"
     layers = layered(asked)
     others = [*layers.others()] if asked.all_projects else []
-    stores = layers.each() if layers.there() or not others else []
-    found = [(layer, "", memory, memory.listing()) for layer, memory in stores]
-    found += [(PROJECT, name, memory, memory.listing()) for name, memory in others]
+    own = layers.each() if layers.there() or not others else []
+    stores = [(layer, "", memory) for layer, memory in own]
+    stores += [(PROJECT, name, memory) for name, memory in others]
+    # only JSON tells the digests, for which each file is read
+    found = [(*store, store[-1].listing(digests=asked.json)) for store in stores]
     if asked.json:
         emit([
             {**_json(row, layer), **({"project": name} if name else {})}
@@ -178,23 +182,27 @@ def show(asked: Namespace) -> int:
         stored = memory.note(name)
         if stored.note.head.status == UNREADABLE:
             raise MdmemoryError(stored.note.head.problems[0], "Open the file itself.")
-        [row] = memory.listing(digests=False, files=[stored.file])
+        cited = layers.cited(memory, [stored.file])
+        if not asked.json:
+            mark = memory.mark(stored.file)
+        else:
+            [row] = memory.listing(digests=False, files=[stored.file])
     if not asked.json:
         sys.stdout.write(stored.note.text)
-        if row.status:
+        if mark:
             sys.stdout.flush()  # both may go to one terminal
-            warn(f"This note is {row.mark.replace('held', 'on hold')}; see `mdmemory review`.")
-        _warn_of_drift(layers, memory, stored.file)
+            warn(f"This note is {mark.replace('held', 'on hold')}; see `mdmemory review`.")
+        _warn_of_drift(cited, stored.file)
         return 0
-    cites = [asdict(each) for each in layers.cited(memory, [stored.file])]
+    cites = [asdict(each) for each in cited]
     about = {"body": stored.note.body, "head": fields(stored.note), "cites": cites}
     emit({**_json(row, layers.of(memory)), "digest": stored.digest, **about})
     return 0
 
 
-def _warn_of_drift(layers: Layers, memory: Memory, file: str) -> None:
+def _warn_of_drift(cited: Sequence[CheckedCitation], file: str) -> None:
     """Warn of what the note cites and the project does not hold any more."""
-    found = [each for each in layers.cited(memory, [file]) if each.state != "fresh"]
+    found = [each for each in cited if each.state != "fresh"]
     if found:
         from mdmemory.cli.checking import lines
 

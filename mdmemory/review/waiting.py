@@ -43,10 +43,10 @@ from mdmemory.review.items import (
     Side,
     in_order,
 )
-from mdmemory.store.conflicts import Entry
+from mdmemory.store.conflicts import Entry, stale
 from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.strangers import WHY, suspicion
-from mdmemory.store.superseding import orphans
+from mdmemory.store.superseding import lead_on, orphans
 
 if TYPE_CHECKING:
     from mdmemory.capture.pending import PendingFact
@@ -111,10 +111,10 @@ def _of(layer: str, memory: Memory, shown: bool) -> Iterator[InboxItem]:
     refresher.keep_fresh()
     catalog = refresher.catalog()
     yield from _lost(layer, memory)
-    for conflict in memory.conflicts():
-        yield _conflict(layer, refresher.store, conflict.entry, conflict.stale)
+    for entry in refresher.open_conflicts():
+        yield _conflict(layer, refresher.store, entry, shown)
     yield from _notes(layer, refresher.store, catalog, shown)
-    if any(head.status == SUPERSEDED for head in catalog.heads()):
+    if catalog.with_status(SUPERSEDED) and not lead_on(catalog.heads()):
         yield from (_orphaned(layer, each) for each in orphans(refresher.store.notes()))
     yield from _on_changed(layer, memory, catalog)
     yield from _refused(layer, memory)
@@ -133,9 +133,17 @@ def _lost(layer: str, memory: Memory) -> Iterator[InboxItem]:
         yield InboxItem(_id("g", layer), LOST, sides, why, (KEEP, DROP, LATER), layer, LOST)
 
 
-def _conflict(layer: str, store: Store, entry: Entry, is_stale: bool) -> InboxItem:
-    sides = tuple(_file_side(layer, store, file) for file in entry.files)
-    why = entry.why + (" (a note has changed since)" if is_stale else "")
+def _conflict(layer: str, store: Store, entry: Entry, shown: bool) -> InboxItem:
+    if not shown:
+        sides = tuple(Side(file.removesuffix(".md"), layer, "", file=file) for file in entry.files)
+        return InboxItem(entry.id, CONFLICT, sides, entry.why, (LATER,), layer, entry.id)
+    there = {each.file: each for each in store.those_of(entry.files)}
+    digests = {file: each.digest for file, each in there.items()}
+    sides = tuple(
+        side_of(layer, there[file]) if file in there else _file_side(layer, store, file)
+        for file in entry.files
+    )
+    why = entry.why + (" (a note has changed since)" if stale(entry, digests) else "")
     actions = (
         (THIS, THAT, BOTH, EDIT, LATER) if all(side.digest for side in sides) else (BOTH, LATER)
     )
@@ -164,10 +172,7 @@ def side_of(layer: str, stored: StoredNote) -> Side:
 def _notes(layer: str, store: Store, catalog: Catalog, shown: bool) -> Iterator[InboxItem]:
     """Notes that are not served, or not without a mark, until a person saw them."""
     held, strangers = catalog.held, catalog.waiting
-    for head in catalog.heads():
-        is_of_note = head.file in held or head.file in strangers or head.status == "unconfirmed"
-        if not is_of_note:
-            continue
+    for head in catalog.heads_of({*held, *strangers, *catalog.with_status("unconfirmed")}):
         side, about = Side(head.name, layer, "", file=head.file), (layer, head.file)
         if shown:
             side = _file_side(layer, store, head.file)
@@ -221,7 +226,7 @@ def _on_changed(layer: str, memory: Memory, catalog: Catalog) -> Iterator[InboxI
     """Notes in force of which the project changed what they cite, as far as git tells soon."""
     if layer == USER:
         return
-    files = {head.file for head in catalog.heads() if head.cites and not head.status}
+    files = {head.file for head in catalog.citing() if not head.status}
     files -= {*catalog.held, *catalog.waiting}
     outdated: dict[str, list[CheckedCitation]] = {}
     with suppress(MdmemoryError, OSError):

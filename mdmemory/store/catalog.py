@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from mdmemory.store.remembered import (
     NAMES,
     PRINTS,
     SECTIONS,
+    STATUSES,
     TRACES,
     WIDTH,
     Columns,
@@ -30,6 +31,8 @@ from mdmemory.store.remembered import (
 )
 
 Values = tuple[str, ...]  # of a note, one for each column
+
+_FEW = 20  # heads that are looked for one by one
 
 SECRET = "held"  # why a note is on hold: it seems to hold one
 RACY = 2_000_000_000  # ns; a file changed so recently may change again under the same time stamp
@@ -106,6 +109,37 @@ class Catalog:
             heads |= self._read_now
             self._heads, self._heads_of = [heads[file] for file in known[FILES]], known
         return self._heads
+
+    def heads_of(self, files: Collection[str]) -> list[Head]:
+        """The heads of those of these files that are notes, sorted by file."""
+        if len(files) > _FEW or self._heads_of is self._known:
+            wanted = {*files}
+            return [head for head in self.heads() if head.file in wanted]
+        found = []
+        for file in sorted(self._there(files)):
+            head = self._read_now.get(file) or remembered.of_file(self._memory.heads, file)
+            found += [head] if head else []
+        return found
+
+    def _there(self, files: Collection[str]) -> list[str]:
+        """Those of these files that are notes."""
+        known = self._known[FILES]
+        places = ((file, bisect_left(known, file)) for file in files)
+        return [file for file, at in places if known[at : at + 1] == [file]]
+
+    def with_status(self, status: str) -> list[str]:
+        """The files of all notes of a status that is one line, not "", sorted."""
+        if status not in self._known.values(STATUSES):
+            return []
+        pairs = zip(self._known[FILES], self._known[STATUSES], strict=True)
+        return [file for file, each in pairs if each == status]
+
+    def citing(self) -> list[Head]:
+        """The heads of all notes that cite something, sorted by file."""
+        self._known  # noqa: B018 - what changed is read now
+        files = remembered.citing(self._memory.heads)
+        files |= {file for file, head in self._read_now.items() if head.cites}
+        return [head for head in self.heads_of(files) if head.cites]
 
     def holding(self, text: str) -> list[str]:
         """The files of all notes that may hold this text in their heads, sorted."""
@@ -254,7 +288,7 @@ class Catalog:
             for at in fresh:
                 blobs[at] = ""
             found = found.replaced({BLOBS: blobs})
-        for column in (SECTIONS, NAMES, LINES, TRACES, HELD):
+        for column in (SECTIONS, NAMES, LINES, TRACES, HELD, STATUSES):
             if not all(found.has(column, at, values[column]) for at, values in fresh.items()):
                 same, copy = False, list(found[column])
                 for at, values in fresh.items():
@@ -290,6 +324,7 @@ class Catalog:
         return (
             *(head.file, "", index.section(head, bool(held)), index.clean(head.name)),
             *(index.line(head), index.trace(head), held, ""),
+            head.status if "\n" not in head.status and "\0" not in head.status else "",
         )
 
     def _all_heads(self) -> bytes:

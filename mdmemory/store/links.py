@@ -71,7 +71,7 @@ def stray(
 
     `renamed` is asked once, and only for links that lead nowhere.
     """
-    known = {name for note in notes for name in own_names(note)}
+    known = {name for note in notes for name in own_names(note.head)}
     links = [
         (note.head.file, target)
         for note in notes

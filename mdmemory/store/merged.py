@@ -32,14 +32,14 @@ def merged_names(head: Mapping[str, object]) -> set[str]:
 
 def names(note: Note) -> set[str]:
     """Every name under which a link finds the note."""
-    own = own_names(note) | alias_names(note.head)
+    own = own_names(note.head) | alias_names(note.head)
     # cheap: few notes were ever merged, and reading a head again is dear
     return own | merged_names(fields(note)) if f"{KEY}:" in note.text else own
 
 
-def own_names(note: Note) -> set[str]:
+def own_names(head: Head) -> set[str]:
     """The names that the note has now: its name, and the stem of its file."""
-    return {folded(note.head.name), folded(note.head.file)}
+    return {folded(head.name), folded(head.file)}
 
 
 def alias_names(head: Head) -> set[str]:
@@ -118,7 +118,7 @@ def has_own_keys(note: Note) -> bool:
     """Whether a person put anything into the head beside our keys; aliases that only repeat what
     the note is or was called are ours."""
     found = own_keys(note)
-    ours = own_names(note) | former(note).keys()
+    ours = own_names(note.head) | former(note).keys()
     if ALIASES in found and ours.issuperset(map(folded, note.head.aliases)):
         del found[ALIASES]
     return bool(found)

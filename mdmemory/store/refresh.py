@@ -163,6 +163,14 @@ class Refresher:
         if self.catalog().changed:
             self.current()
 
+    def open_conflicts(self) -> list[Entry]:
+        """The entries of the ledger that wait for a person: between notes that are in force."""
+        if not (ledger := self.store.ledger()):
+            return []
+        from mdmemory.store.conflicts import open_entries  # most stores have no ledger
+
+        return open_entries(ledger, {*self.catalog().with_status(SUPERSEDED)})
+
     def text(self, most: int = 0) -> str:
         """MEMORY.md as it now is; with `most` an index of at most so many characters."""
         if not most and not self.catalog().changed:  # then it says what the notes say
@@ -236,10 +244,10 @@ class Refresher:
         entries = open_entries(ledger)
         sections = dict(zip(columns.files, columns.sections, strict=True)) if entries else {}
         unlisted = {f for entry in entries for f in entry.files if sections.get(f) == ""}
-        if unlisted:  # heads are dear, and few notes of a conflict are not listed
-            heads = {head.file: head for head in self.catalog().heads()}
-            heads |= {file: note.head for file, note in coming.items() if note}
-            unlisted = {file for file in unlisted if heads[file].status == SUPERSEDED}
+        if unlisted:
+            superseded = {*self.catalog().with_status(SUPERSEDED)} - coming.keys()
+            superseded |= {f for f, n in coming.items() if n and n.head.status == SUPERSEDED}
+            unlisted &= superseded
         return [entry for entry in entries if unlisted.isdisjoint(entry.files)]
 
     def _differs(self, name: str, data: bytes | None) -> bool:

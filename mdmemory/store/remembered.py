@@ -24,11 +24,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LAYOUT = 3  # raise it when the file, or what it remembers of a note, takes another shape
+LAYOUT = 4  # raise it when the file, or what it remembers of a note, takes another shape
 MAX_BYTES = 256 * 1024 * 1024
 
-FILES, PRINTS, SECTIONS, NAMES, LINES, TRACES, HELD, BLOBS = range(8)
-WIDTH = 8
+FILES, PRINTS, SECTIONS, NAMES, LINES, TRACES, HELD, BLOBS, STATUSES = range(9)
+WIDTH = 9
 
 _FIELDS = Head.__match_args__
 FIELDS = str(_FIELDS)  # what a head has: under other fields nothing can be remembered
@@ -220,6 +220,23 @@ def holding(lines: bytes, text: str) -> list[Head]:
         found += unpack(lines[start:end])
         at = lines.find(wanted, end + 1)
     return found
+
+
+def of_file(lines: bytes, file: str) -> Head | None:
+    """Of what `pack` made lines of, the last head of this file; None where there is none."""
+    start = encoded(re.sub(_SPECIAL, _escape, file) + _BETWEEN)
+    at = lines.rfind(b"\n" + start) + 1
+    if not at and not lines.startswith(start):
+        return None
+    end = lines.find(b"\n", at)
+    return unpack(lines[at : len(lines) if end < 0 else end])[0]
+
+
+def citing(lines: bytes) -> set[str]:
+    """Of what `pack` made lines of, the files of all heads, also former ones, that cite."""
+    between, after = _BETWEEN.encode(), len(_FIELDS) - _FIELDS.index("cites")
+    found = [each for each in lines.split(b"\n") if each and each.rsplit(between, after)[1]]
+    return {head.file for head in unpack(b"\n".join(found))}
 
 
 def packed(head: Head) -> str:

@@ -7,7 +7,7 @@ Nothing here writes.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
@@ -58,15 +58,19 @@ class Store:
         """The notes of these files that `files` would list, in their order. A name may come from
         outside."""
         found = []
+        for file in self._listed(files):
+            with suppress(NotFound):
+                found.append(self.read(file))
+        return found
+
+    def _listed(self, files: Iterable[str]) -> Iterator[str]:
+        """Those of these files that `files` would list."""
         for file in files:
             if not file or os.path.basename(file) != file or not is_note_name(file):
                 continue
-            try:
+            with suppress(OSError, ValueError):  # gone, or no name that a file can have
                 if S_ISREG(os.lstat(f"{self.folder}/{as_given(file)}").st_mode):
-                    found.append(self.read(file))
-            except (OSError, ValueError, NotFound):
-                continue  # gone, or no name that a file can have
-        return found
+                    yield file
 
     def read(self, file: str) -> StoredNote:
         """One note. A file that is no readable text still gives a note, with the problem named.
@@ -124,10 +128,11 @@ class Store:
                 found.append(StoredNote(file, digest(data), decode(data, file)))
         return found
 
-    def digests(self) -> dict[str, str]:
-        """What `notes` gives as the digest of each file, without a note being read as one."""
+    def digests(self, files: Iterable[str] | None = None) -> dict[str, str]:
+        """What `notes`, or `those_of` these files, gives as the digest of each file, without a note
+        being read as one."""
         found = {}
-        for file in self.files():
+        for file in self.files() if files is None else self._listed(files):
             try:
                 data = self._bytes(file)
             except NotFound:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from mdmemory.note import editing
-from mdmemory.note.note import SUPERSEDED, Note
+from mdmemory.note.note import SUPERSEDED, Head, Note
 from mdmemory.records import dataclass
 from mdmemory.store.merged import folded, names, own_names
 from mdmemory.store.store import StoredNote
@@ -64,7 +64,7 @@ class Chains:
             for name in names(note.note):
                 self._by_name.setdefault(name, note.file)
         for note in notes:
-            self._by_name |= dict.fromkeys(own_names(note.note), note.file)
+            self._by_name |= dict.fromkeys(own_names(note.note.head), note.file)
 
     def successor(self, note: StoredNote) -> StoredNote | None:
         """The note that replaced this one; None where it is in force, or names no note."""
@@ -127,6 +127,25 @@ class Chains:
             if (after := self.successor(note)) is not None:
                 found[after.file].append(note)
         return dict(found)
+
+
+def lead_on(heads: Iterable[Head]) -> bool:
+    """Whether the mark of each superseded note leads to one in force by the names of now alone.
+    Where it does not, `orphans` tells, which has to read all notes for their former names."""
+    heads = [*heads]
+    by_name: dict[str, str] = {}
+    for head in heads:
+        by_name |= dict.fromkeys(own_names(head), head.file)
+    by = {head.file: head.superseded_by for head in heads if head.status == SUPERSEDED}
+    meant = {name: by_name.get(folded(name)) if name else None for name in {*by.values()}}
+    for file in by:
+        met, at = {file}, meant[by[file]]
+        while at in by and at not in met:
+            met.add(at)
+            at = meant[by[at]]
+        if at is None or at in met:
+            return False
+    return True
 
 
 def orphans(notes: Sequence[StoredNote]) -> list[StoredNote]:

@@ -366,13 +366,21 @@ def test_the_index_from_the_catalog_is_the_index_from_the_heads(
             if (folder / name).exists() and dice.random() < 0.4:
                 (folder / name).unlink()
             else:
-                created = f"  created: 2026-0{dice.randint(1, 9)}-01\n"
-                put(folder, name, f"hook {step}", body, created)
-        found = load()
+                more = f"  created: 2026-0{dice.randint(1, 9)}-01\n"
+                more += dice.choice(["", "  status: unconfirmed\n", "cites: [src/a.py]\n"])
+                put(folder, name, f"hook {step}", body, more)
+        few, found = dice.sample([*names, "user-nobody.md"], 5), load()
+        told = found.heads_of(few), found.citing(), found.with_status("unconfirmed")
         heads = [Store(folder).read(name).note.head for name in names if (folder / name).exists()]
         anew = indexed.build(heads, held=found.held, max_entries=6)
         assert index.arrange(found.columns(), max_entries=6) == anew
-        assert found.heads() == sorted(heads, key=lambda h: h.file)
+        heads.sort(key=lambda head: head.file)
+        assert found.heads() == heads
+        assert told == (
+            [head for head in heads if head.file in few],
+            [head for head in heads if head.cites],
+            [head.file for head in heads if head.status == "unconfirmed"],
+        )
         if dice.random() < 0.7:
             settled()
             found.save()
@@ -405,6 +413,14 @@ def test_any_head_can_be_remembered(
     packed = remembered.packed(head)
     assert not {"\n", "\0"} & set(packed)
     assert remembered.unpacked(packed) == head
+
+
+@given(st.lists(st.tuples(odd, odd), max_size=6))
+def test_the_last_head_of_a_file_is_found_among_the_others(pairs: list[tuple[str, str]]) -> None:
+    lines = remembered.pack(Head(file, "n", hook, "user") for file, hook in pairs)
+    found = {file: remembered.of_file(lines, file) for file, _ in [*pairs, ("nobody", "")]}
+    last = {file: Head(file, "n", hook, "user") for file, hook in pairs}
+    assert found == {"nobody": None, **last}
 
 
 def test_odd_heads_survive_the_file(folder: Path, cache: Path, settled: Callable[[], None]) -> None:

@@ -16,7 +16,7 @@ from mdmemory.note import editing
 from mdmemory.note.note import parse
 from mdmemory.store import superseding
 from mdmemory.store.store import StoredNote
-from mdmemory.store.superseding import Chains, orphans
+from mdmemory.store.superseding import Chains, lead_on, orphans
 
 DAY = "2026-07-01"
 
@@ -93,6 +93,26 @@ def test_a_chain_follows_a_file_an_alias_and_a_name_taken_over() -> None:
 def test_a_mark_that_leads_nowhere_is_told(notes: list[StoredNote], why: list[str]) -> None:
     assert [each.why for each in Chains(notes).broken()] == why
     assert orphans(notes) == notes
+
+
+def test_names_of_now_tell_that_every_mark_leads_to_a_note_in_force() -> None:
+    """And never say so where one does not: all notes are read then."""
+    walk, seen = random.Random(3), set[bool]()
+    for _ in range(400):
+        names = [f"n{at}" for at in range(walk.randint(1, 6))]
+        words = [*names, *(f"project-{name}.md" for name in names), "nobody", "", "", ""]
+        notes = [note(name, walk.choice(words)) for name in names]
+        says = lead_on(each.note.head for each in notes)
+        assert says == (not orphans(notes))
+        seen.add(says)
+    assert seen == {True, False}
+    unnamed = parse(
+        note("one", "two").note.text.replace("superseded_by: two", ""), "project-one.md"
+    )
+    assert not lead_on([unnamed.head])
+    new = note("new")
+    text = new.note.text.replace("  type:", "  merged: gone\n  type:")
+    assert not lead_on([note("old", "gone").note.head, parse(text, new.file).head])
 
 
 def test_marks_of_notes_in_force_never_make_a_circle() -> None:
