@@ -123,9 +123,9 @@ def history_of(writer: Writer, *, fresh: bool = True) -> History:
 def log(history: History, limit: int | None = None) -> list[tuple[Logged, bool]]:
     """Our commits, newest first, each with whether it was undone since. Writes that wait to be
     committed stand first."""
-    undone = history.undone()
-    entries = [*waiting(history), *history.log(limit)]
-    return [(entry, entry.commit in undone) for entry in entries[:limit]]
+    late = waiting(history)
+    undone = history.undone() if late else set()
+    return [*((entry, entry.commit in undone) for entry in late), *history.logged(limit)][:limit]
 
 
 def waiting(history: History | None) -> list[Logged]:

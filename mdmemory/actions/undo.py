@@ -7,7 +7,7 @@ take back many commits at once is one commit.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from mdmemory.actions import leaving, replacing
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
@@ -95,7 +95,7 @@ def newest(writer: Writer) -> Planned | None:
     with writer.locked():  # what waits is committed by that
         if writer.history is None:
             return None
-        entry = _newest(writer.history, writer.history.undone())
+        entry = _newest(writer.history)
         return None if entry is None else _planned(writer.history, entry)
 
 
@@ -144,9 +144,8 @@ def _ready(writer: Writer) -> History:
 
 
 def _chosen(history: History, id: str | None) -> Logged:
-    gone = history.undone()
     if id is None:
-        if (found := _newest(history, gone)) is not None:
+        if (found := _newest(history)) is not None:
             return found
         raise NotFound(
             "There is nothing to undo: no change of a note.",
@@ -162,14 +161,14 @@ def _chosen(history: History, id: str | None) -> Logged:
             f"{id} was about a note that was erased: there is nothing to bring back.",
             "`mdmemory log` shows what was done.",
         )
-    if entry.commit in gone:
+    if entry.commit in history.undone():
         raise NotFound(f"{id} is undone already.", "`mdmemory log` shows what was done.")
     return entry
 
 
-def _newest(history: History, gone: Collection[str]) -> Logged | None:
-    for entry in _newest_first(history):
-        if entry.commit not in gone and _is_change(entry):
+def _newest(history: History) -> Logged | None:
+    for entry, undone in _newest_first(history):
+        if not undone and _is_change(entry):
             return entry
     return None
 
@@ -182,11 +181,12 @@ def _is_change(entry: Logged) -> bool:
     return is_dropped or (about_notes and entry.get("Memory-Op") not in NO_CHANGES)
 
 
-def _newest_first(history: History) -> Iterator[Logged]:
-    """Our commits. Mostly the newest is the one, and reading all of a long history takes long."""
+def _newest_first(history: History) -> Iterator[tuple[Logged, bool]]:
+    """Our commits, each with whether it was undone. Mostly the newest is the one, and reading all
+    of a long history takes long."""
     seen = 0
     for limit in (1, 30, None):
-        log = history.log(limit)
+        log = history.logged(limit)
         yield from log[seen:]
         if limit is None or len(log) < limit:
             return

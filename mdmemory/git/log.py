@@ -23,8 +23,9 @@ ERASED_TRAILER = "Memory-Erased"  # on a commit that lost something
 # how `git revert` says what it takes back; git may shorten the id (revert.reference)
 REVERTS = "This reverts commit "
 
-# the words by which `git rev-list` lists commits of ours
+# the words by which `git rev-list` lists commits of ours, and those that take one back
 OURS = ("--basic-regexp", f"--grep=^{ID_TRAILER}: ")
+TAKING_BACK = ("--basic-regexp", f"--grep=^{REVERTS}", f"--grep=^{UNDOES}: ")
 _AT_ONCE = 1_000  # commits on one command line
 
 # A message holds no NUL, so the text between two is one field whatever it says.
@@ -75,9 +76,51 @@ class Logged:
         return [files for value in values if (files := file_list(value))]
 
 
-def read(repository: Repository, *words: str) -> Iterator[Logged]:
+def read(repository: Repository, *words: str, data: bytes = b"") -> Iterator[Logged]:
     """The commits that `git rev-list words...` lists, in its order."""
-    return _commits(repository.run("rev-list", _FORMAT, *words))
+    return _commits(repository.run("rev-list", _FORMAT, *words, data=data))
+
+
+def in_line(
+    repository: Repository, inside: Sequence[str], limit: int | None
+) -> tuple[list[Logged], list[Logged]] | None:
+    """Our newest commits of HEAD that touch one of these paths, if any, and all that take one of
+    them back; both newest first. None where another way is no longer: where histories were merged,
+    and where all of a whole repository are asked for.
+
+    In a line what takes a commit back came after it, so what is older is not looked at. The paths
+    come first: of commits that git limits by both it reads each message, which of 50,000 foreign
+    ones takes three times as long.
+    """
+    for count in (None,) if limit is None else (limit + limit // 2 + 2, None):
+        if count is None and not inside:
+            break
+        most = () if count is None else (f"-n{count}",)
+        words = ("rev-list", "--full-history", "--parents", *most, "HEAD", "--", *inside)
+        rows = [row.split() for row in repository.run(*words).splitlines()]
+        if any(len(row) > 2 for row in rows):
+            break
+        chain = _chain({row[0]: b"".join(row[1:]) for row in rows})
+        ours = _those(repository, chain, OURS)
+        if limit is None or len(ours) >= limit or count is None or len(rows) < count:
+            return ours[:limit], _those(repository, chain, TAKING_BACK)
+    return None
+
+
+def _chain(parents: dict[bytes, bytes]) -> list[bytes]:
+    """The first of these commits and those before it, as far as all are known: git orders them by
+    their dates, which may be those of other clocks."""
+    found, at = [], next(iter(parents), b"")
+    while at in parents:
+        found.append(at)
+        at = parents[at]
+    return found
+
+
+def _those(repository: Repository, commits: Sequence[bytes], words: Sequence[str]) -> list[Logged]:
+    """Of these commits those that `words` choose, in their order."""
+    how, data = ("--no-walk=unsorted", "--stdin", *words), b"\n".join(commits)
+    return [*read(repository, *how, data=data)] if commits else []
 
 
 def of_trailer(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from mdmemory.errors import GitFailed, NotFound, RepositoryState
 from mdmemory.git import commits_of_store as module
 from mdmemory.git import repositories as our_git
 from mdmemory.git.commits_of_store import History, Message, memory_trailers
-from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, UNDOES, Logged, taken_back
+from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, REVERTS, UNDOES, Logged, taken_back
 
 Git = Callable[..., str]
 ODD = [
@@ -230,6 +232,44 @@ def test_an_undo_by_us_and_a_revert_by_git_count_alike(store: Path, git: Git) ->
     assert of(store).undone() == {undo}
     commit(git, store, Message("memory: undo", trailers=(*about, (UNDOES, again))))
     assert of(store).undone() == {again, first}
+
+
+@pytest.mark.parametrize("inside", ["notes", ""])
+@pytest.mark.parametrize("merges", [False, True])
+def test_the_log_with_its_undone_commits_is_the_log_beside_them(
+    repository: Path, git: Git, inside: str, merges: bool
+) -> None:
+    """Among foreign commits, those by hand, merges, and clocks that go wrong."""
+    dice, ours, made = random.Random(f"{inside} {merges}"), list[str](), list[str]()
+    words = ["git", "-C", repository, "fast-import", "--quiet", "--force"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True) as importing:
+        assert importing.stdin
+        assert importing.stdout
+        for number in range(1, 90):
+            kind = dice.choice(["ours", "ours", "by hand", "foreign", "revert" if ours else "ours"])
+            path = f"src/{number}.py" if kind == "foreign" else f"notes/{number % 7}.md"
+            text = f"{kind}\n"
+            text += f"\nMemory-Id: m-{number}\n" if kind == "ours" else ""
+            text += f"\n{REVERTS}{dice.choice(ours)}.\n" if kind == "revert" else ""
+            when = dice.choice([number, number, 90 - number])
+            importing.stdin.write(
+                f"commit refs/heads/main\nmark :{number}\ncommitter A <a@b> {when} +0000\n"
+                f"data {len(text)}\n{text}\n"
+                + (f"merge :{number - 5}\n" if merges and not number % 9 else "")
+                + f"M 100644 inline {path}\ndata {len(str(number))}\n{number}\n\n"
+                f"get-mark :{number}\n"
+            )
+            importing.stdin.flush()
+            made.append(importing.stdout.readline().strip())
+            ours += [made[-1]] if kind in ("ours", "revert") else []
+    git(repository, "reset", "-q", "--hard", "main")
+    history = of(repository / inside)
+    for limit in (1, 2, 5, 20, 200, None):
+        undone = history.undone()
+        expected = [(each, each.commit in undone) for each in history.log(limit)]
+        assert history.logged(limit) == expected
+    assert {mark for _, mark in history.logged()} == {True, False}
 
 
 @pytest.mark.parametrize(
