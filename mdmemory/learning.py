@@ -172,7 +172,7 @@ class Learning(Opened):
 
     def due(self) -> str | None:
         """Why a compaction is due, in words, or None."""
-        return compact.runner.why_due(self._writer(), self._clock())
+        return compact.past_passes.why_due(self._writer(), self._clock())
 
     def observations(self) -> Observations:
         """The short form of what the assistant's tools showed in earlier work."""

@@ -5,11 +5,15 @@ What `mdmemory status` and the page of health show, as values.
 
 from __future__ import annotations
 
-from typing import Any
-
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.memory import Memory
 from mdmemory.records import asdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mdmemory.config.settings import Settings
 
 
 def of_store(memory: Memory) -> dict[str, Any]:
@@ -48,7 +52,6 @@ def of_work(memory: Memory) -> dict[str, Any]:
     """What is due, and where text is sent."""
     from mdmemory.capture import unanswered
     from mdmemory.llm.choose import sends_to
-    from mdmemory.search import sources
 
     with memory.state() as known:
         last = known.last_pass()
@@ -60,10 +63,16 @@ def of_work(memory: Memory) -> dict[str, Any]:
         "last": {"at": last.at, "outcome": last.outcome} if last else None,
         "planner": settings.text("planner"),
         "sends_to": sends_to(settings),
-        "embeddings": {
-            "kind": settings.text("search.embeddings"),
-            "missing": sources.trouble(settings),
-        },
+        "embeddings": {"kind": settings.text("search.embeddings"), "missing": _missing(settings)},
         "tokens_today": asdict(used),
         "passed_over": passed,
     }
+
+
+def _missing(settings: Settings) -> str:
+    """Why search goes by words although vectors are turned on; "" where they are not."""
+    if settings.text("search.embeddings") == "off":
+        return ""
+    from mdmemory.search import sources  # which loads all of search
+
+    return sources.trouble(settings)

@@ -12,7 +12,10 @@ import select
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_LINE = 16 * 1024 * 1024  # bytes of one line; a tool's output may be large
 _LOOK = 0.5  # seconds between two looks whether a host that reads nothing is to be waited for

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from mdmemory.git import log
-from mdmemory.note.note import UNREADABLE, Head
+from mdmemory.note.note import Head
 from mdmemory.records import dataclass, replace
-from mdmemory.store.index import CAPS, CAPS_MADE_FOR, line, pool, section, trace
+from mdmemory.store.index import CAPS, CAPS_MADE_FOR, line, pool
 from mdmemory.store.store import INDEX
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmemory.git.commits_of_store import History
     from mdmemory.git.log import Logged
@@ -65,11 +65,10 @@ class IndexPlace:
 def index_place(refresher: Refresher, history: History | None, file: str) -> IndexPlace | None:
     """The place of the note in `file`; None where there is no such note. Refreshes the index."""
     state = refresher.current()
-    head = next((each for each in state.catalog.heads() if each.file == file), None)
-    if head is None:
-        return None
-    found = _places(refresher, state, [head])[file]
-    return found if found.listed else replace(found, left=_left(history, head))
+    for head in state.catalog.heads_of([file]):
+        found = _places(refresher, state, [head])[file]
+        return found if found.listed else replace(found, left=_left(history, head))
+    return None
 
 
 def places(refresher: Refresher) -> dict[str, IndexPlace]:
@@ -85,9 +84,7 @@ def _places(refresher: Refresher, state: Refreshed, heads: Sequence[Head]) -> di
     listed, strengths = {*index.listed}, index.strengths
     if all(head.file in listed for head in heads):
         return {head.file: IndexPlace(True, "", strengths[head.file]) for head in heads}
-    every = state.catalog.heads()
-    may = [head for head in every if head.file not in held and _may_be_listed(head)]
-    ranks = _ranks(may, strengths)
+    ranks = _ranks(state.catalog.listable(), strengths)
     most = int(refresher.project.settings.whole("index.max_entries"))
     found: dict[str, IndexPlace] = {}
     for head in heads:
@@ -101,26 +98,23 @@ def _places(refresher: Refresher, state: Refreshed, heads: Sequence[Head]) -> di
             rank, mine, own = ranks[file]
             room = CAPS[mine] * most // CAPS_MADE_FOR
             found[file] = IndexPlace(
-                False, "budget", strengths[file], rank, len(may), mine, own, room
+                False, "budget", strengths[file], rank, len(ranks), mine, own, room
             )
     return found
 
 
-def _may_be_listed(head: Head) -> bool:
-    return bool(section(head)) and head.status != UNREADABLE
-
-
 def _ranks(
-    heads: Sequence[Head], strengths: Mapping[str, float]
+    traces: Mapping[str, str], strengths: Mapping[str, float]
 ) -> dict[str, tuple[int, str, int]]:
-    """Of each note its rank by strength, its pool, and its rank there, from 1."""
-    best = sorted(heads, key=lambda each: (-strengths[each.file], each.file))
+    """Of each of these notes its rank by strength, its pool, and its rank there, from 1."""
     met: Counter[str] = Counter()
     found = {}
-    for rank, head in enumerate(best, 1):
-        mine = pool(trace(head))
+    # stable, also backwards: equals stay in the order of their files
+    best = sorted(traces, key=strengths.__getitem__, reverse=True)
+    for rank, file in enumerate(best, 1):
+        mine = pool(traces[file])
         met[mine] += 1
-        found[head.file] = (rank, mine, met[mine])
+        found[file] = (rank, mine, met[mine])
     return found
 
 
@@ -130,9 +124,10 @@ def _left(history: History | None, head: Head) -> Logged | None:
         return None
     path = f"{history.prefix}{INDEX}"
     target = line(head).partition("](")[2].partition(")")[0]
-    commits = log.read_with_files(history.repository, f"-{_LOOKED_AT}", at, "--", path)
+    newest = (f"-{_LOOKED_AT}", at, "--", path)
+    commits = log.read_with_files(history.repository, *newest, said=False)
     changes = [
-        (commit, each.blob)
+        (commit.commit, each.blob)
         for commit in commits
         for each in commit.files
         if each.path == path and each.blob
@@ -141,6 +136,7 @@ def _left(history: History | None, head: Head) -> Logged | None:
     later = None
     for (commit, _), text in zip(changes, texts, strict=True):
         if text is None or f"]({target})".encode() in text.data:
-            return later  # None: it is still there, and its exit waits for a commit
+            # None: it is still there, and its exit waits for a commit
+            return history.told([later])[0] if later else None
         later = commit
     return None

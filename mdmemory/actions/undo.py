@@ -7,7 +7,7 @@ take back many commits at once is one commit.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from mdmemory.actions import leaving, replacing
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
@@ -167,9 +167,16 @@ def _chosen(history: History, id: str | None) -> Logged:
 
 
 def _newest(history: History) -> Logged | None:
-    for entry, undone in _newest_first(history):
-        if not undone and _is_change(entry):
-            return entry
+    seen = 0
+    # mostly the newest is the one, and reading all of a long history takes long
+    for limit in (1, 30, None):
+        found = history.logged(limit)
+        for entry, undone in found[seen:]:
+            if not undone and _is_change(entry):
+                return entry
+        if limit is None or len(found) < limit:
+            break
+        seen = len(found)
     return None
 
 
@@ -179,18 +186,6 @@ def _is_change(entry: Logged) -> bool:
     about_notes = any(is_note_name(file) or file == LEDGER for file in files)
     is_dropped = entry.get("Memory-Op") == leaving.KIND
     return is_dropped or (about_notes and entry.get("Memory-Op") not in NO_CHANGES)
-
-
-def _newest_first(history: History) -> Iterator[tuple[Logged, bool]]:
-    """Our commits, each with whether it was undone. Mostly the newest is the one, and reading all
-    of a long history takes long."""
-    seen = 0
-    for limit in (1, 30, None):
-        log = history.logged(limit)
-        yield from log[seen:]
-        if limit is None or len(log) < limit:
-            return
-        seen = len(log)
 
 
 def find(history: History, id: str) -> Logged:

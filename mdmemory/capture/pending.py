@@ -12,7 +12,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from mdmemory.git.transaction import Change
 from mdmemory.note import limits
 from mdmemory.privacy import is_secret
 from mdmemory.privacy.redaction import redact, says_something
+from mdmemory.records import dataclass, replace
 from mdmemory.store import inbox
 from mdmemory.store.project import Project
 from mdmemory.store.state import State
@@ -239,11 +239,13 @@ def _files(project: Project) -> Iterator[tuple[Path, PendingFact]]:
                     yield path, fact
 
 
-_KEYS = [field.name for field in fields(PendingFact) if field.name not in ("body", "kept_as")]
+_KEYS: list[str] = [name for name in PendingFact.__match_args__ if name not in ("body", "kept_as")]
 
 
 def _rendered(fact: PendingFact, project: str) -> bytes:
-    values = {name: getattr(fact, name) for name in _KEYS if name != "quote" or fact.quote}
+    values: dict[str, Any] = {
+        name: getattr(fact, name) for name in _KEYS if name != "quote" or fact.quote
+    }
     values |= {"project": project} if project else {}
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
     head = "\n".join(lines)

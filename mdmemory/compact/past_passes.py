@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 
 from mdmemory.compact.plan import Op, Plan, as_json, named
-from mdmemory.compact.removals import removed
 from mdmemory.config.settings import Settings
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.records import replace
 from mdmemory.store.state import Pass
 from mdmemory.store.store import StoredNote
+from mdmemory.store.writer import Writer
 
 REMOVED = "Memory-Removed"
 LATELY = timedelta(days=7)
@@ -26,6 +26,8 @@ LATELY = timedelta(days=7)
 
 def removal_trailers(ops: Iterable[Op]) -> tuple[tuple[str, str], ...]:
     """The trailer that says how many notes an automatic pass removed; none for 0."""
+    from mdmemory.compact.removals import removed  # whoever asks what is due judges no text
+
     count = sum(map(removed, ops))
     return ((REMOVED, str(count)),) if count else ()
 
@@ -104,6 +106,14 @@ def ended(
         return outcome
     is_again = last is not None and last.outcome == PARTIAL and last.digests == before
     return "failed" if is_again and not at_limit else PARTIAL
+
+
+def why_due(writer: Writer, now: datetime) -> str | None:
+    """Why a pass is due now, in words, or None."""
+    store = writer.refresher.store
+    with writer.state() as state:
+        last = state.last_pass()
+    return due(last, len(store.files()), store.digests, now, writer.project.settings)
 
 
 def due(

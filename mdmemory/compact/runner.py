@@ -107,7 +107,7 @@ class Compactor:
         return outcome
 
     def _turn(self, if_due: bool, dry_run: bool) -> Outcome:
-        if if_due and self.due() is None:
+        if if_due and past_passes.why_due(self.writer, self.now) is None:
             return Outcome("not_due", self.planner.kind)
         if dry_run:
             return self._pass(dry_run)
@@ -116,7 +116,7 @@ class Compactor:
         try:
             with turn(self._place(), 0.0 if if_due else _PATIENCE, _BUSY):
                 # another's pass may have ended between the question and our turn
-                if if_due and self.due() is None:
+                if if_due and past_passes.why_due(self.writer, self.now) is None:
                     return Outcome("not_due", self.planner.kind)
                 return self._pass(dry_run, if_due)
         except Busy as problem:
@@ -146,13 +146,6 @@ class Compactor:
             self._record(how, proposal, outcome)
             self._keep(proposal, outcome)
         return outcome
-
-    def due(self) -> str | None:
-        """Why a pass is due now, or None."""
-        store, settings = self.writer.refresher.store, self.writer.project.settings
-        with self.writer.state() as state:
-            last = state.last_pass()
-        return past_passes.due(last, len(store.files()), store.digests, self.now, settings)
 
     def _proposal(self, notes: Sequence[StoredNote], dry_run: bool) -> ProposedPlan:
         try:
@@ -366,11 +359,6 @@ def compact(
     """
     planner = _planner(writer, now.date().isoformat(), plan, model, offline, everything, report)
     return Compactor(writer, planner, redacted, now).run(if_due=if_due, dry_run=dry_run)
-
-
-def why_due(writer: Writer, now: datetime) -> str | None:
-    """Why a pass is due, in words, or None."""
-    return Compactor(writer, Given(""), redacted, now).due()
 
 
 def _planner(

@@ -333,10 +333,9 @@ class History:
         """The same, each with whether it was undone since."""
         if self.head() is None:
             return []
-        if found := log.in_line(self.repository, self._inside, limit):
-            entries, undone = found[0], self._undone_by(found[1])
-        else:
-            entries, undone = self.log(limit), self.undone()
+        found = log.in_line(self.repository, self._inside, limit)
+        entries, by = found or (self.log(limit), None)
+        undone = self.undone(by)
         return [(entry, entry.commit in undone) for entry in entries]
 
     def log_of(self, trailer: str, value: str | None = None) -> list[Logged]:
@@ -361,21 +360,20 @@ class History:
             return []
         return [*log.read(self.repository, "--no-walk=unsorted", *commits, "--")]
 
-    def undone(self) -> set[str]:
-        """Full ids of the commits that an undo or a `git revert` took back and nothing restored."""
-        if self.head() is None:
-            return set()
-        # children first: whether a revert stands is known before what it took back
-        return self._undone_by(
-            [*log.read(self.repository, "--topo-order", *log.TAKING_BACK, "HEAD", "--")]
-        )
-
-    def _undone_by(self, commits: Sequence[Logged]) -> set[str]:
+    def undone(self, by: Sequence[Logged] | None = None) -> set[str]:
+        """Full ids of the commits that an undo or a `git revert` took back and nothing restored; of
+        those that may have done so only these, if given, the newest first."""
+        if by is None:
+            if self.head() is None:
+                return set()
+            # children first: whether a revert stands is known before what it took back
+            words = ("--topo-order", *log.TAKING_BACK, "HEAD", "--")
+            by = [*log.read(self.repository, *words)]
         length = len(self.blob_id(b""))
-        short = {id for each in commits for id in each.takes_back if len(id) < length}
+        short = {id for each in by for id in each.takes_back if len(id) < length}
         full = {id: self.commit(id) or id for id in sorted(short)}
         return log.taken_back(
-            (each.commit, [full.get(id, id) for id in each.takes_back]) for each in commits
+            (each.commit, [full.get(id, id) for id in each.takes_back]) for each in by
         )
 
     def parent(self, commit: str) -> str | None:

@@ -25,11 +25,13 @@ REVERTS = "This reverts commit "
 
 # the words by which `git rev-list` lists commits of ours, and those that take one back
 OURS = ("--basic-regexp", f"--grep=^{ID_TRAILER}: ")
+_THESE = ("--no-walk=unsorted", "--stdin")  # commits that are given, in their order
 TAKING_BACK = ("--basic-regexp", f"--grep=^{REVERTS}", f"--grep=^{UNDOES}: ")
 _AT_ONCE = 1_000  # commits on one command line
 
 # A message holds no NUL, so the text between two is one field whatever it says.
 _FORMAT = "--format=%x00%H%x00%cI%x00%s%x00%b%x00"
+_UNSAID = "--format=%x00%H%x00%cI%x00%x00%x00"
 RENAMES = 1000  # files with changes that git compares in pairs, whatever a person's settings say
 _TRAILER = lazy(r"^(Memory-[A-Za-z]+): (.*)$", re.MULTILINE)
 _TAKES_BACK = lazy(rf"^(?:{REVERTS}|{UNDOES}: )([0-9a-f]{{7,64}})", re.MULTILINE)
@@ -100,27 +102,19 @@ def in_line(
         rows = [row.split() for row in repository.run(*words).splitlines()]
         if any(len(row) > 2 for row in rows):
             break
-        chain = _chain({row[0]: b"".join(row[1:]) for row in rows})
-        ours = _those(repository, chain, OURS)
+        # git orders them by their dates, which may be those of other clocks
+        parents, chain = {row[0]: b"".join(row[1:]) for row in rows}, list[bytes]()
+        at = rows[0][0] if rows else b""
+        while at in parents:
+            chain.append(at)
+            at = parents[at]
+        ours, back = (
+            [*read(repository, *_THESE, *chosen, data=b"\n".join(chain))] if chain else []
+            for chosen in (OURS, TAKING_BACK)
+        )
         if limit is None or len(ours) >= limit or count is None or len(rows) < count:
-            return ours[:limit], _those(repository, chain, TAKING_BACK)
+            return ours[:limit], back
     return None
-
-
-def _chain(parents: dict[bytes, bytes]) -> list[bytes]:
-    """The first of these commits and those before it, as far as all are known: git orders them by
-    their dates, which may be those of other clocks."""
-    found, at = [], next(iter(parents), b"")
-    while at in parents:
-        found.append(at)
-        at = parents[at]
-    return found
-
-
-def _those(repository: Repository, commits: Sequence[bytes], words: Sequence[str]) -> list[Logged]:
-    """Of these commits those that `words` choose, in their order."""
-    how, data = ("--no-walk=unsorted", "--stdin", *words), b"\n".join(commits)
-    return [*read(repository, *how, data=data)] if commits else []
 
 
 def of_trailer(
@@ -180,15 +174,16 @@ def authors_of_all(repository: Repository, folder: str) -> dict[str, list[tuple[
 
 
 def read_with_files(
-    repository: Repository, *words: str, inside: Sequence[str] | None = None
+    repository: Repository, *words: str, inside: Sequence[str] | None = None, said: bool = True
 ) -> Iterator[Logged]:
     """The same, each commit with the files that it touched: of those after "--" in `words`, or of
-    these paths."""
+    these paths. Without what it says unless `said`: of a commit of 10,000 notes that is much."""
     commits = repository.run("rev-list", *words)
     how = ("diff-tree", "--stdin", "--always", "-r", "-z", "--raw", "-M", "-c", "--no-abbrev")
     if inside is None:
         inside = words[words.index("--") + 1 :] if "--" in words else ()
-    out = repository.run(*how, "--root", _FORMAT, "--", *inside, data=commits)
+    form = _FORMAT if said else _UNSAID
+    out = repository.run(*how, "--root", form, "--", *inside, data=commits)
     return _commits(out)
 
 

@@ -218,15 +218,21 @@ class Objects:
         """What a tree holds: by name the mode, and the id as bytes."""
         return self._tree(id).copy()
 
-    def _at(self, commit: str, folder: str, keep: bool = True) -> _Entries:
+    def folder_id(self, commit: str, folder: str) -> str:
+        """The id of the tree of a folder; "" where there is none."""
         with self.open():
             id = self.root(commit)
             for name in _bytes(folder).split(b"/") if folder else ():
                 there = self._tree(id).get(name)
                 if there is None or not _is_folder(there):
-                    return {}
+                    return ""
                 id = there[1].hex()
-            return self._tree(id, keep)
+            return id
+
+    def _at(self, commit: str, folder: str, keep: bool = True) -> _Entries:
+        with self.open():
+            id = self.folder_id(commit, folder)
+            return self._tree(id, keep) if id else {}
 
     def commit(self, name: str) -> bytes:
         """A commit as git has it. Raises GitFailed where there is none."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mdmemory.expressions import lazy
+from mdmemory.records import dataclass
 
 BOM = "\ufeff"
 _BLANK = lazy(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*(?s:.*?)\*/)*")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from mdmemory.hosts import bridge_log, clients, git_hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
+from mdmemory.records import asdict
 
 
 def problems(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there, write_atomic, writing
 from mdmemory.hosts.entries import ConfigEdit
+from mdmemory.records import asdict, dataclass, field
 
 
 @dataclass(slots=True)

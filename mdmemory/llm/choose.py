@@ -171,13 +171,14 @@ def _embedding_address(settings: Settings) -> tuple[str, str]:
 
 
 def _planner_sends_to(settings: Settings) -> str | None:
-    from mdmemory.llm import opencode_run
-    from mdmemory.llm.connection import host
-
     match settings.text("planner"):
         case "openai":
+            from mdmemory.llm.connection import host
+
             return host(settings.text("openai.base_url"))
         case "opencode":
+            from mdmemory.llm import opencode_run
+
             chosen = (_chosen(purpose, settings) for purpose in (EXTRACT, COMPACT))
             places = [opencode_run.provider(name if by_hand else "") for name, by_hand in chosen]
             return " and ".join(dict.fromkeys(places))

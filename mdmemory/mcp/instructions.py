@@ -4,10 +4,10 @@ hosts take."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from mdmemory.errors import MdmemoryError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmemory.layers import Layers
     from mdmemory.memory import Memory

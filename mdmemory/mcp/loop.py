@@ -10,20 +10,23 @@ import json
 import queue
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
+from mdmemory.records import dataclass
 from mdmemory.wire import Signals, Sink, lines, parsed
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL = -32602, -32603
 LAST_CALL = 5.0  # seconds that work under way has when the host has gone
 
-Json = dict[str, Any]
-Result = Mapping[str, Any]
-Answering = Callable[[str, Json], "Result | Callable[[], Result]"]  # or the work that makes it
-Reply = Callable[["Json | None"], None]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = dict[str, Any]
+    Result = Mapping[str, Any]
+    Answering = Callable[[str, Json], Result | Callable[[], Result]]  # or the work that makes it
+    Reply = Callable[[Json | None], None]
 
 
 class Fault(Exception):

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from mdmemory import assets
-from mdmemory.mcp.loop import INVALID_PARAMS, Fault, Json
+from mdmemory.mcp.loop import INVALID_PARAMS, Fault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmemory.mcp.loop import Json
 
 # name: its file, its argument, what that is, whether it is needed
 _PROMPTS = {

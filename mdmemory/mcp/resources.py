@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from mdmemory.errors import MdmemoryError, NotFound
-from mdmemory.mcp.loop import INVALID_PARAMS, Fault, Json
+from mdmemory.mcp.loop import INVALID_PARAMS, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mdmemory.actions.listing import Listed
     from mdmemory.layers import Layers
+    from mdmemory.mcp.loop import Json
 
 INDEX = "memory://index"
 NOTE = "memory://note/"

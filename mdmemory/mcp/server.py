@@ -9,15 +9,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.mcp.instructions import ALONE, instructions
-from mdmemory.mcp.loop import INVALID_PARAMS, INVALID_REQUEST, NO_METHOD, Fault, Json, Loop, Result
+from mdmemory.mcp.loop import INVALID_PARAMS, INVALID_REQUEST, NO_METHOD, Fault, Loop
 from mdmemory.version import VERSION
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from mdmemory.layers import Layers
+    from mdmemory.mcp.loop import Json, Result
     from mdmemory.tools.tool import Tool
 
 SHAKEN = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # agreed on by `initialize`

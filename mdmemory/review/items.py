@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+
+from mdmemory.records import dataclass, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # The kinds, in the order in which they come: what a person did or said, then contradictions, then
 # what a model found, then what has time.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.memory import Memory
+from mdmemory.records import dataclass
 from mdmemory.review.items import InboxItem
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmemory.store.writer import Written
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from mdmemory.capture import consent, lasting, wishes
+from mdmemory.capture import wishes
 from mdmemory.capture.imports import rest
 from mdmemory.citing.states import QUICKLY
 from mdmemory.compact import left_out
@@ -19,6 +17,7 @@ from mdmemory.layers import MINE, PROJECT, USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.privacy import redacted
+from mdmemory.records import replace
 from mdmemory.review.items import (
     BOTH,
     CONFLICT,
@@ -48,6 +47,7 @@ from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.strangers import WHY, suspicion
 from mdmemory.store.superseding import lead_on, orphans
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmemory.capture.pending import PendingFact
     from mdmemory.citing.states import CheckedCitation
@@ -247,6 +247,8 @@ def _on_changed(layer: str, memory: Memory, catalog: Catalog) -> Iterator[InboxI
 
 
 def _pending(layer: str, fact: PendingFact) -> InboxItem:
+    from mdmemory.capture.lasting import rank  # to load it takes as long as to read a store
+
     body = fact.body.strip()
     text = fact.description
     if body.rstrip(".").casefold() != text.rstrip(".").casefold():
@@ -257,7 +259,7 @@ def _pending(layer: str, fact: PendingFact) -> InboxItem:
         fact.id, PENDING, (side,), why or "it lacks proof", (KEEP, EDIT, DROP, LATER), layer,
         fact.id, fact.quote, fact.since,
         not _ORDERS.isdisjoint(fact.reasons) or bool(suspicion(f"{text}\n{fact.quote}")),
-        fact.session, lasting.rank(fact),
+        fact.session, rank(fact),
     )  # fmt: skip
 
 
@@ -268,6 +270,8 @@ def reason(word: str) -> str:
 
 def _removals(layer: str, memory: Memory) -> Iterator[InboxItem]:
     """Notes that an assistant wants forgotten."""
+    from mdmemory.capture import consent  # seldom one waits
+
     store = Store(memory.project.store)
     for each in memory.asked_removals():
         side = _file_side(layer, store, each.file)

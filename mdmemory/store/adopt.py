@@ -70,11 +70,18 @@ class Look:
 
 def look(refresher: Refresher, history: History) -> Look:
     """What other hands did since the last commit. Writes nothing."""
+    catalog = refresher.catalog()
     with history.objects.open():
-        known = {*refresher.catalog().files}
-        ids = history.ids(history.head())
+        head = history.head()
+        tree = history.objects.folder_id(head, history.prefix.rstrip("/")) if head else ""
+        if tree and tree == catalog.tree and not catalog.changed:
+            return Look((), len(catalog.files), len(catalog.files), {})
+        known = {*catalog.files}
+        ids = history.ids(head)
         there = {file: id for file, id in ids.items() if file in known or is_note_name(file)}
         data = _different(refresher, history, there)
+        if not data and there.keys() == known:
+            catalog.tree, catalog.has_learned = tree, True
         waits = _kept(history, data)
         data = {file: each for file, each in data.items() if file not in waits}
         gone = _gone(refresher, history, there, waits)

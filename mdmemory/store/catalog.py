@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from mdmemory.errors import NotFound, Unwritable
-from mdmemory.note.note import Head, Note
+from mdmemory.note.note import UNREADABLE, Head, Note
 from mdmemory.store import index, remembered, sights, strangers
 from mdmemory.store.remembered import (
     BLOBS,
@@ -43,6 +43,11 @@ class Catalog:
 
     changed: bool
     """Whether anything may differ from the last `save`; if not, the index is up to date."""
+    tree: str
+    """Git's id of a folder of just these notes as they are; "" where none is known. It holds where
+    nothing `changed`."""
+    has_learned: bool
+    """Whether more is known since the last `save` of files that stayed as they are."""
 
     def __init__(
         self,
@@ -69,18 +74,18 @@ class Catalog:
         self._heads: list[Head] = []
         self._heads_of: Columns | None = None
         self._held_of: Columns | None = None
-        self._sight = sights.take(folder, cache)
-        self.changed = not self._is_sealed()
-        if self.changed and sights.drop(self._sight):  # held, and no longer what is remembered
+        for is_again in (False, True):
             self._sight = sights.take(folder, cache)
-            self.changed = not self._is_sealed()
+            tree = remembered.sealed(cache, self._stamp, self._sight.seal)
+            self.changed = tree is None
+            # held, and no longer what is remembered: it is looked at again
+            if not self.changed or is_again or not sights.drop(self._sight):
+                break
+        self.tree = tree or ""
         if not self.changed:
             sights.keep(self._sight)
-        self.has_learned = False  # of files since the last `save`
+        self.has_learned = False
         self._is_ahead = False  # of what was seen of the files: some were written since
-
-    def _is_sealed(self) -> bool:
-        return remembered.is_sealed(self._cache, self._stamp, self._sight.seal)
 
     @property
     def is_index_known(self) -> bool:
@@ -115,17 +120,11 @@ class Catalog:
         if len(files) > _FEW or self._heads_of is self._known:
             wanted = {*files}
             return [head for head in self.heads() if head.file in wanted]
-        found = []
-        for file in sorted(self._there(files)):
-            head = self._read_now.get(file) or remembered.of_file(self._memory.heads, file)
-            found += [head] if head else []
-        return found
-
-    def _there(self, files: Collection[str]) -> list[str]:
-        """Those of these files that are notes."""
-        known = self._known[FILES]
-        places = ((file, bisect_left(known, file)) for file in files)
-        return [file for file, at in places if known[at : at + 1] == [file]]
+        known, lines = self._known[FILES], self._memory.heads
+        places = ((file, bisect_left(known, file)) for file in sorted(files))
+        there = [file for file, at in places if known[at : at + 1] == [file]]
+        found = (self._read_now.get(file) or remembered.of_file(lines, file) for file in there)
+        return [head for head in found if head]
 
     def with_status(self, status: str) -> list[str]:
         """The files of all notes of a status that is one line, not "", sorted."""
@@ -133,6 +132,14 @@ class Catalog:
             return []
         pairs = zip(self._known[FILES], self._known[STATUSES], strict=True)
         return [file for file, each in pairs if each == status]
+
+    def listable(self) -> dict[str, str]:
+        """The notes that may be in the index, by file, sorted, each with its `index.trace`."""
+        known = self._known
+        rows = zip(known[FILES], known[SECTIONS], known[STATUSES], known[TRACES], strict=True)
+        return {
+            file: trace for file, section, status, trace in rows if section and status != UNREADABLE
+        }
 
     def citing(self) -> list[Head]:
         """The heads of all notes that cite something, sorted by file."""
@@ -225,20 +232,20 @@ class Catalog:
         them. Until they are seen to have settled, the next command reads them all the same."""
         self._known = foreseen
         self._read_now |= {file: note.head for file, note in replaced.items() if note}
-        self.changed = self._is_ahead = True
+        self.changed, self._is_ahead, self.tree = True, True, ""
 
     def save(self) -> bool:
         """Remember what was read; call it after MEMORY.md and _MORE.md were written.
 
         False if the cache could not be written: the next command then reads all notes again.
         """
-        self.has_learned = False
+        has_learned, self.has_learned = self.has_learned, False
         if self._cache is None:
             return False
         others, newest = sights.others(self._folder)
-        if not self.changed and remembered.is_sealed(
-            self._cache, self._stamp, sights.seal(self._sight, others)
-        ):
+        seal = sights.seal(self._sight, others)
+        is_same = not self.changed and not has_learned
+        if is_same and remembered.sealed(self._cache, self._stamp, seal) is not None:
             return True
         limit = self._sight.clock - RACY
         times = zip(self._sight.files, self._sight.times, strict=True)
@@ -249,12 +256,12 @@ class Catalog:
         is_sealed = is_settled and not young and not self._is_ahead
         memory = SavedCatalog(
             _short(others) if is_settled else "-",
+            self.tree or "-",
             _unprinted(self._known, young) if young else self._known,
             self._all_heads(),
         )
         try:
-            seal = sights.seal(self._sight, others) if is_sealed else "-"
-            remembered.put(self._cache, memory, self._stamp, seal)
+            remembered.put(self._cache, memory, self._stamp, seal if is_sealed else "-")
         except Unwritable:
             return False
         return True
@@ -273,6 +280,8 @@ class Catalog:
         whether that is, but for the prints, what was remembered."""
         known, files, prints = self._memory.columns, self._sight.files, self._sight.prints
         same = known[FILES] == files
+        if same and not self.changed:
+            return known, True  # the seal tells so of all prints
         if not same:
             places = {file: at for at, file in enumerate(known[FILES])}
             known = known.in_order([places.get(file, -1) for file in files])

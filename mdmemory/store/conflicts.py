@@ -11,7 +11,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
-from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from mdmemory.expressions import lazy
 from mdmemory.records import dataclass, replace
@@ -256,6 +255,8 @@ def _one_line(why: str) -> str:
 
 def _target(file: str) -> str:
     """A file name as a link target: letters, digits, - _ . ~ as they are, the rest encoded."""
+    from urllib.parse import quote_from_bytes  # every command knows this module, few a ledger
+
     return re.sub(
         r"[^\w.~-]",
         lambda char: quote_from_bytes(char.group().encode("utf-8", "surrogateescape"), safe=""),
@@ -264,4 +265,6 @@ def _target(file: str) -> str:
 
 
 def _file(target: str) -> str:
+    from urllib.parse import unquote_to_bytes
+
     return unquote_to_bytes(target.encode("utf-8", "replace")).decode("utf-8", "surrogateescape")

@@ -91,21 +91,26 @@ class IndexColumns:
 @dataclass(frozen=True)
 class Index:
     """`memory` and `more` are the whole texts of MEMORY.md and _MORE.md (None: no such file).
-
     `listed` names the files in MEMORY.md in its order, `total` counts the notes that may be listed
     (not superseded, not held, and not unconfirmed unless it quotes what it stands on).
     """
 
     memory: str
-    more: str | None
     listed: tuple[str, ...]
     total: int
     _columns: IndexColumns
+    others: Sequence[int]  # the places of those that may be listed, and are not
+    _known: Sequence[float]  # the strengths in the order of the files, where they were needed
+
+    @cached_property
+    def more(self) -> str | None:
+        """Written out when it is asked for, which whoever only reads never does."""
+        return _more(self._columns, self.others, self._known) if self.others else None
 
     @cached_property
     def strengths(self) -> Mapping[str, float]:
         """The strength of every note of the store by file, 0.0 to 7.5, rounded to 6 digits."""
-        return dict(zip(self._columns.files, _strengths(self._columns), strict=True))
+        return dict(zip(self._columns.files, self._known or _strengths(self._columns), strict=True))
 
 
 def arrange(
@@ -124,28 +129,26 @@ def arrange(
             for file, line in zip(columns.files, columns.lines, strict=True)
         ]
         columns = replace(columns, lines=lines)
-    shown = _in_order(columns)
-    strengths: Sequence[float] = ()
+    shown = [place for place, section in enumerate(columns.sections) if section]
     remarks = _remarks(columns.held, conflicts) if columns.held or conflicts else []
     room = min(max_chars, MOST_CHARS) - len(_TOP)
-    whole = sum(map(_width, _body(columns, shown))) if len(shown) <= max_entries else room + 1
-    if whole <= room - len(_footer(remarks)):
-        chosen = set(shown)
-    else:
+    chosen, strengths = set(shown), list[float]()
+    is_few = len(shown) <= max_entries
+    whole = sum(map(_width, _body(columns, _in_order(columns, shown)))) if is_few else room + 1
+    if whole > room - len(_footer(remarks)):
         strengths = _strengths(columns)
-        # stable, also backwards: equals stay in the order of their files
-        best = sorted(sorted(shown), key=strengths.__getitem__, reverse=True)
-        longest = [_count(len(shown), len(shown) + 2), *remarks]
+        best = sorted(shown, key=strengths.__getitem__, reverse=True)  # equals as their files
+        longest = [_count(len(shown), len(shown) + 2, *_NOTES), *remarks]
         chosen = _choose(columns, best, room - len(_footer(longest)), max_entries)
-        remarks = [_count(len(chosen), len(shown)), *remarks]
-    listed = [place for place in shown if place in chosen]
-    others = [place for place in shown if place not in chosen]
+        remarks = [_count(len(chosen), len(shown), *_NOTES), *remarks]
+    listed = _in_order(columns, chosen)
     return Index(
         memory=_TOP + "".join(_body(columns, listed)) + _footer(remarks),
-        more=_more(columns, others, strengths) if others else None,
         listed=tuple(columns.files[place] for place in listed),
         total=len(shown),
         _columns=columns,
+        others=[place for place in shown if place not in chosen],
+        _known=strengths,
     )
 
 
@@ -240,13 +243,13 @@ def _choose(columns: IndexColumns, best: Sequence[int], room: int, max_entries: 
 
 def _more(columns: IndexColumns, others: Sequence[int], strengths: Sequence[float]) -> str:
     """The text of _MORE.md: all of `others` if they fit, else the best, and how many those are."""
+    others = _in_order(columns, others)
     text = _TOP_OF_MORE + "".join(_body(columns, others))
     if _bytes(text) <= MAX_MORE:
         return text
-    room = MAX_MORE - _bytes(_TOP_OF_MORE + _footer([_count_more(len(others), len(others) + 2)]))
-    room -= sum(
-        _bytes(_HEADING.format(name)) for name in {columns.sections[place] for place in others}
-    )
+    longest = _footer([_count(len(others), len(others) + 2, *_MORE_NOTES)])
+    headings = map(_HEADING.format, {columns.sections[place] for place in others})
+    room = MAX_MORE - sum(map(_bytes, (_TOP_OF_MORE, longest, *headings)))
     kept: set[int] = set()
     for place in sorted(sorted(others), key=strengths.__getitem__, reverse=True):
         room -= _bytes(columns.lines[place]) + 1
@@ -254,7 +257,7 @@ def _more(columns: IndexColumns, others: Sequence[int], strengths: Sequence[floa
             break
         kept.add(place)
     body = _body(columns, [place for place in others if place in kept])
-    return _TOP_OF_MORE + "".join(body) + _footer([_count_more(len(kept), len(others))])
+    return _TOP_OF_MORE + "".join(body) + _footer([_count(len(kept), len(others), *_MORE_NOTES)])
 
 
 def _bytes(text: str) -> int:
@@ -268,12 +271,11 @@ def _cost(columns: IndexColumns, place: int, opened: Collection[str]) -> int:
     return above + _width(columns.lines[place]) + 1
 
 
-def _in_order(columns: IndexColumns) -> list[int]:
-    """All notes that may be listed by section, then name, then file (the order they come in)."""
-    sections: dict[str, list[int]] = {name: [] for name in set(columns.sections)}
-    for place, name in enumerate(columns.sections):
-        sections[name].append(place)
-    sections.pop("", None)
+def _in_order(columns: IndexColumns, places: Iterable[int]) -> list[int]:
+    """Notes that may be listed by section, then name, then file."""
+    sections: dict[str, list[int]] = {}
+    for place in sorted(places):
+        sections.setdefault(columns.sections[place], []).append(place)
     ordered = []
     for name in (*TYPES, *sorted(sections.keys() - {*TYPES})):
         ordered += sorted(sections.get(name, ()), key=columns.names.__getitem__)
@@ -291,14 +293,13 @@ def _footer(remarks: Sequence[str]) -> str:
     return f"\n> {' '.join(remarks)}\n" if remarks else ""
 
 
-def _count(listed: int, total: int) -> str:
-    others = "the other" if total - listed == 1 else "the others"
-    return f"{listed} of {total} notes; {others}: _MORE.md or `memory_search`."
+_NOTES = "notes", "_MORE.md or `memory_search`"
+_MORE_NOTES = "more notes", "`memory_search` or `mdmemory list`"
 
 
-def _count_more(listed: int, total: int) -> str:
+def _count(listed: int, total: int, notes: str, place: str) -> str:
     others = "the other" if total - listed == 1 else "the others"
-    return f"{listed} of {total} more notes; {others}: `memory_search` or `mdmemory list`."
+    return f"{listed} of {total} {notes}; {others}: {place}."
 
 
 def _remarks(held: int, conflicts: int) -> list[str]:
@@ -330,8 +331,7 @@ def pool(trace: str) -> str:
 
 
 def _strengths(columns: IndexColumns) -> list[float]:
-    known = weigh(columns.traces)
-    return [known[trace] for trace in columns.traces]
+    return [*map(weigh(columns.traces).__getitem__, columns.traces)]
 
 
 def weigh(traces: Iterable[str]) -> dict[str, float]:

@@ -281,5 +281,6 @@ def is_foreign(path: Path) -> bool:
 
 
 def _texts(built: index.Index) -> list[tuple[str, bytes | None]]:
-    more = None if built.more is None else built.more.encode("utf-8", "surrogateescape")
+    text = built.more if built.others else None
+    more = None if text is None else text.encode("utf-8", "surrogateescape")
     return [(INDEX, built.memory.encode("utf-8", "surrogateescape")), (OVERFLOW, more)]

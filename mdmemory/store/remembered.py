@@ -105,17 +105,19 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class SavedCatalog:
-    """What the file holds. `others` is the word for the generated files at the last save. `heads`
-    are packed lines, of which the last about a file counts: they are many bytes that few commands
-    need, so a change only adds to them.
+    """What the file holds. `others` is the word for the generated files at the last save, `tree`
+    git's id of a folder of just these notes, as they stood then ("-": not known). `heads` are
+    packed lines, of which the last about a file counts: they are many bytes that few commands need,
+    so a change only adds to them.
     """
 
     others: str
+    tree: str
     columns: Columns
     heads: bytes
 
 
-NOTHING = SavedCatalog("-", Columns([[] for _ in range(WIDTH)]), b"")
+NOTHING = SavedCatalog("-", "-", Columns([[] for _ in range(WIDTH)]), b"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ class _About:
 
     seal: str
     others: str
+    tree: str
     size: int
     check: str
 
@@ -131,28 +134,29 @@ class _About:
 def _about(data: bytes, stamp: str) -> _About | None:
     """The first line; None when this is no catalog, or another's."""
     words = data.partition(b"\n")[0].decode("ascii", "replace").split(" ")
-    if len(words) != 8 or words[:4] != ["mdmemory", "catalog", str(LAYOUT), stamp]:
+    if len(words) != 9 or words[:4] != ["mdmemory", "catalog", str(LAYOUT), stamp]:
         return None
-    if not re.fullmatch("[0-9]{1,9}", words[6]):
+    if not re.fullmatch("[0-9]{1,9}", words[7]):
         return None
-    return _About(words[4], words[5], int(words[6]), words[7])
+    return _About(words[4], words[5], words[6], int(words[7]), words[8])
 
 
-def is_sealed(cache: Path | None, stamp: str, seal: str) -> bool:
-    """Whether the file was written when all was as `seal` says."""
+def sealed(cache: Path | None, stamp: str, seal: str) -> str | None:
+    """The `tree` of the file, which was written when all was as `seal` says; None where it was
+    not."""
     if cache is None:
-        return False
+        return None
     try:
         handle = opened(cache, os.O_RDONLY)
     except OSError:
-        return False
+        return None
     try:
         about = _about(os.read(handle, 512), stamp)
     except OSError:
-        return False
+        return None
     finally:
         os.close(handle)
-    return about is not None and about.seal == seal
+    return about.tree if about is not None and about.seal == seal else None
 
 
 def read(cache: Path | None, stamp: str) -> SavedCatalog:
@@ -164,10 +168,13 @@ def read(cache: Path | None, stamp: str) -> SavedCatalog:
     about, start = _about(data[:512], stamp), data.find(b"\n") + 1
     if about is None or not about.size or str(crc32(memoryview(data)[start:])) != about.check:
         return NOTHING
-    *columns, heads = data[start:].split(b"\0")
-    if len(columns) != WIDTH or any(c.count(b"\n") + 1 != about.size for c in columns):
+    parts = []
+    while (end := data.find(b"\0", start)) >= 0:  # one by one: no second copy of the whole
+        parts.append(data[start:end])
+        start = end + 1
+    if len(parts) != WIDTH or any(part.count(b"\n") + 1 != about.size for part in parts):
         return NOTHING
-    return SavedCatalog(about.others, Columns(columns), heads)
+    return SavedCatalog(about.others, about.tree, Columns(parts), data[start:])
 
 
 def put(cache: Path, memory: SavedCatalog, stamp: str, seal: str) -> None:
@@ -180,7 +187,8 @@ def put(cache: Path, memory: SavedCatalog, stamp: str, seal: str) -> None:
     """
     columns = memory.columns.without_line_breaks()
     body = b"\0".join([*columns.packed(), memory.heads])
-    about = (LAYOUT, stamp, seal, memory.others, len(columns[FILES]), crc32(body))
+    words = (LAYOUT, stamp, seal, memory.others, memory.tree)
+    about = (*words, len(columns[FILES]), crc32(body))
     parts = (f"mdmemory catalog {' '.join(map(str, about))}\n".encode(), body)
     try:
         handle = opened(cache, os.O_WRONLY | os.O_CREAT)

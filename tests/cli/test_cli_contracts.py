@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from json_shapes import EXPLAIN, EXTRACT, WORD, fit
 from pace import HUNG, seldom
 
 from mdmemory import assets
-from mdmemory.cli import commands, main
+from mdmemory.cli import commands, main, output
 from mdmemory.git.lock import Patience, locked
 
 Ask = Callable[..., tuple[int, Any]]
@@ -576,3 +578,14 @@ def test_a_reader_who_leaves_early_sees_no_trace(project: Path) -> None:
         ["sh", "-c", f'"{SCRIPT}" list | true'], capture_output=True, text=True, timeout=HUNG
     )
     assert done.stderr == ""
+
+
+plain = st.sampled_from([None, True, 1, -2.5, "", '},\n    {"', 'x"\\\n},{', "é\u2028"])
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(["a", "},\n    {"]), plain, min_size=1)))
+@example([{}])
+@example([{"a": [1]}, {"a": {"b": 1}}])
+@example([{"a": ()}, 1])
+def test_a_table_is_written_as_python_writes_indented_json(rows: list[object]) -> None:
+    assert output.indented(rows) == json.dumps(rows, ensure_ascii=False, indent=2)

@@ -13,6 +13,7 @@ from pace import FULL
 from mdmemory import Memory
 from mdmemory.errors import BadNote, MdmemoryError
 from mdmemory.git import repositories
+from mdmemory.git.commits_of_store import History
 from mdmemory.store.adopt import SETTLED
 
 Git = Callable[..., str]
@@ -53,6 +54,44 @@ def head(memory: Memory, git: Git, *words: str) -> str:
 
 def served(memory: Memory) -> str:
     return (memory.project.store / "MEMORY.md").read_text(encoding="utf-8")
+
+
+def test_a_tree_that_was_compared_is_not_read_again_until_a_note_or_git_changes(
+    memory: Memory, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, read, ids = memory.project.store, list[object](), History.ids
+
+    def told(history: History, commit: str) -> dict[str, str]:
+        read.append(commit)
+        return ids(history, commit)
+
+    monkeypatch.setattr("mdmemory.store.catalog.RACY", 0)
+    monkeypatch.setattr(History, "ids", told)
+
+    def found() -> tuple[list[tuple[str, str]], int]:
+        time.sleep(0.03)  # a few ticks of the file system's clock
+        read.clear()
+        seen = memory.unadopted()
+        assert seen
+        there = git(store, "ls-tree", "--name-only", "HEAD").count("project-")
+        assert (seen.before, seen.now) == (there, len([*store.glob("project-*.md")]))
+        return [(each.file, each.change) for each in seen.found], len(read)
+
+    path, _ = add(memory, "one"), add(memory, "two")
+    assert (found(), found()) == (([], 1), ([], 0))
+    before = path.read_bytes()
+    path.write_bytes(before + b"By hand.\n")
+    assert found() == ([("project-one.md", "changed")], 1)
+    path.write_bytes(before)
+    assert (found(), found()) == (([], 1), ([], 0))
+    git(store, "rm", "-q", "--cached", path.name)
+    name = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    git(store, *name, "commit", "-q", "-m", "by hand")
+    assert found() == ([("project-one.md", "new")], 1)
+    git(store, "reset", "-q", "--soft", "HEAD~1")
+    assert found() == ([], 0)
+    path.unlink()
+    assert found() == ([("project-one.md", "gone")], 1)
 
 
 def test_the_next_write_commits_what_a_hand_made_changed_and_removed(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from mdmemory.files import read_regular
 from mdmemory.hosts import jsonc
 from mdmemory.hosts.opencode.places import Place, from_home
 from mdmemory.note.stamps import version_of
+from mdmemory.records import dataclass, field
 
 SCHEMA = "https://opencode.ai/config.json"
 LIST, SERVERS, SERVER = "instructions", "mcp", "mdmemory"

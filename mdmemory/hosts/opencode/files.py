@@ -10,7 +10,6 @@ import json
 import os
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory import assets
@@ -19,6 +18,7 @@ from mdmemory.files import is_inside, read_regular
 from mdmemory.hosts.opencode import configurations
 from mdmemory.hosts.opencode.places import Place, drop, from_home
 from mdmemory.note.stamps import is_unedited, stamped, version_of
+from mdmemory.records import dataclass
 
 # Names below OpenCode's folder.
 PROTOCOL = "memory/PROTOCOL.md"
