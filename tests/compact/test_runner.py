@@ -173,7 +173,7 @@ def test_a_pass_that_another_made_meanwhile_is_not_made_again(
 ) -> None:
     shop.write(TEA, TEA_TOO)
     answers = iter(["it is time", None])
-    monkeypatch.setattr(Compactor, "due", lambda self: next(answers))
+    monkeypatch.setattr("mdmemory.compact.past_passes.why_due", lambda *_: next(answers))
     before = shop.git("rev-parse", "HEAD")
     assert shop.run(Offline(), if_due=True).outcome == "not_due"
     assert shop.git("rev-parse", "HEAD") == before
