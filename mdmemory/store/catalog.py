@@ -32,7 +32,6 @@ from mdmemory.store.remembered import (
 
 Values = tuple[str, ...]  # of a note, one for each column
 
-_FEW = 20  # heads that are looked for one by one
 
 SECRET = "held"  # why a note is on hold: it seems to hold one
 RACY = 2_000_000_000  # ns; a file changed so recently may change again under the same time stamp
@@ -117,14 +116,12 @@ class Catalog:
 
     def heads_of(self, files: Collection[str]) -> list[Head]:
         """The heads of those of these files that are notes, sorted by file."""
-        if len(files) > _FEW or self._heads_of is self._known:
-            wanted = {*files}
-            return [head for head in self.heads() if head.file in wanted]
-        known, lines = self._known[FILES], self._memory.heads
+        known = self._known[FILES]
         places = ((file, bisect_left(known, file)) for file in sorted(files))
         there = [file for file, at in places if known[at : at + 1] == [file]]
-        found = (self._read_now.get(file) or remembered.of_file(lines, file) for file in there)
-        return [head for head in found if head]
+        heads = {head.file: head for head in remembered.of_files(self._memory.heads, there)}
+        heads |= self._read_now
+        return [heads[file] for file in there]
 
     def with_status(self, status: str) -> list[str]:
         """The files of all notes of a status that is one line, not "", sorted."""

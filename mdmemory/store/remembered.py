@@ -230,14 +230,12 @@ def holding(lines: bytes, text: str) -> list[Head]:
     return found
 
 
-def of_file(lines: bytes, file: str) -> Head | None:
-    """Of what `pack` made lines of, the last head of this file; None where there is none."""
-    start = encoded(re.sub(_SPECIAL, _escape, file) + _BETWEEN)
-    at = lines.rfind(b"\n" + start) + 1
-    if not at and not lines.startswith(start):
-        return None
-    end = lines.find(b"\n", at)
-    return unpack(lines[at : len(lines) if end < 0 else end])[0]
+def of_files(lines: bytes, files: Iterable[str]) -> list[Head]:
+    """Of what `pack` made lines of, the last head of each of these files that has one."""
+    wanted, between = {encoded(re.sub(_SPECIAL, _escape, file)) for file in files}, b"\x1f"
+    rows = ((line.partition(between)[0], line) for line in lines.split(b"\n"))
+    found = {file: line for file, line in rows if file in wanted and line}
+    return unpack(b"\n".join(found.values()))
 
 
 def citing(lines: bytes) -> set[str]:
