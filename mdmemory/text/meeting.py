@@ -10,13 +10,12 @@ from mdmemory.text.gaps import Cut, Gap, Word, gaps, last_link
 from mdmemory.text.new_fact import NewFact
 
 VALUES = frozenset(("number", "time", "day", "unit", "place"))  # kinds with an end to them
-_WE = frozenset(
-    "i i'm i’m i've i’ve we we're we’re ich wir je j'ai j’ai nous on yo eu io noi".split()
-)
+_WE = frozenset("i i'm i’m i've i’ve we we're we’re ich wir je j'ai j’ai nous yo eu io noi".split())
 _OURS = frozenset(
     "my our mein meine unser unsere mon ma notre mi nuestro nuestra meu minha nosso".split()
 )
-_THEIRS = frozenset("his her their sein seine ihr ihre son sa leur su suo sua seu".split())
+_THEIRS = frozenset("'s his her their sein seine ihr ihre son sa leur su suo sua seu".split())
+_MINE = frozenset("my mein meine mon ma mi meu minha".split())
 _WHOSE = frozenset("of von vom de du des del di della dello dei do da dos das".split())
 
 
@@ -125,7 +124,7 @@ class Meeting:
         begun = {word.clause: word for word in reversed(words)}
         for word in (words[i] for i in self.hits):
             theirs, mine = known.get(word.key, set()), {*word.link.split()}
-            if theirs & _OURS and mine & _THEIRS:
+            if (theirs & _OURS and mine & _THEIRS) or (theirs & _THEIRS and mine & _MINE):
                 return True
             first = begun[word.clause]
             is_named = first is not word and first in self.fresh and first.kind in ("", "name")
