@@ -103,14 +103,7 @@ class Memory(Learning):
         """The note in force that states this fact already; None where there is none."""
         keys = capture.note_text.keys_of_fact(fact)
         says, may_say = capture.note_text.stating(keys), capture.note_text.may_state(keys)
-        refresher = self._fresh()
-        if unread := search.unread.unread(refresher):
-            notes = unread.holding(may_say)
-        else:
-            hooks = {head.file: head.description for head in refresher.catalog().heads()}
-            notes = refresher.store.those_whose_text(
-                hooks, lambda file, text: may_say(hooks[file]) or may_say(text)
-            )
+        notes = search.unread.those_that(may_say, self._fresh())
         found = [each for each in notes if says(each.note.head.description, each.note.body)]
         return next(iter(store.superseding.in_force(found)), None)
 

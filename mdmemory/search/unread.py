@@ -92,3 +92,13 @@ def unread(refresher: Refresher) -> UnreadNotes | None:
     if len(known.files) - len(known.held) - replaced <= 2 * near.SCANNED:
         return None
     return UnreadNotes(refresher)
+
+
+def those_that(may_say: Callable[[str], bool], refresher: Refresher) -> list[StoredNote]:
+    """The notes of a store, small or large, whose description or text may say something."""
+    if notes := unread(refresher):
+        return notes.holding(may_say)
+    hooks = {head.file: head.description for head in refresher.catalog().heads()}
+    return refresher.store.those_whose_text(
+        hooks, lambda file, text: may_say(hooks[file]) or may_say(text)
+    )
