@@ -146,7 +146,7 @@ def _without_pointers(triggers: Sequence[Trigger]) -> list[Trigger]:
 
 def weight(fact: str) -> int:
     """The length a fact is measured by: a CJK character says as much as three letters."""
-    return len(fact) + (0 if fact.isascii() else 2 * len(_CJK.findall(fact)))
+    return len(fact) + 2 * len(_CJK.findall(fact))
 
 
 # --- how a sentence opens, and what it says ----------------------------------------------------

@@ -128,7 +128,7 @@ class Cut:
         """The words that carry meaning, words of change left out."""
         found: list[Word] = []
         for at, (clause, _) in enumerate(self.clauses):
-            found.extend(_cut(clause, at, self.text))
+            found.extend(_cut(clause, at))
             if len(found) > _MOST:
                 break
         return tuple(found[:_MOST])
@@ -341,11 +341,10 @@ def begins_alike(one: str, other: str) -> bool:
     return same >= (0.75 if longest < 6 else 0.6) * longest
 
 
-def _cut(whole: str, at: int, text: str) -> list[Word]:
-    """The words of a clause of a text. A word of change is none of them; inside it counts as a
-    verb."""
-    changed = wordlists.spans(CHANGED, whole, text)
-    made = wordlists.spans("{change.made}", whole, text) if changed else []
+def _cut(whole: str, at: int) -> list[Word]:
+    """The words of a clause. A word of change is none of them; inside it counts as a verb."""
+    changed = wordlists.spans(CHANGED, whole)
+    made = wordlists.spans("{change.made}", whole) if changed else []
     told = made[0][0] if made else len(whole)
     clause = whole
     for start, end in changed:

@@ -61,10 +61,10 @@ class NewFact:
         found: set[int] = set()
         for number, (clause, sign) in enumerate(self.clauses):
             at = [i for i, word in enumerate(self.cut.words) if word.clause == number]
-            for match in wordlists.fitting("{change.old}", clause).finditer(clause):
+            for match in wordlists.pattern("{change.old}", clause).finditer(clause):
                 behind = [i for i in at if self.cut.words[i].start >= match.end()]
                 found.update(self._phrase(behind, match.end(), clause))
-            for match in wordlists.fitting("{change.gone}", clause).finditer(clause):
+            for match in wordlists.pattern("{change.gone}", clause).finditer(clause):
                 before = [i for i in at if self.cut.words[i].start < match.start()]
                 found.update(self._phrase(before[::-1], match.start(), clause))
             if sign.strip() in ("→", "->", "=>"):

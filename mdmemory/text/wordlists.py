@@ -13,7 +13,6 @@ from itertools import product
 from pathlib import Path
 
 from mdmemory.expressions import in_small_letters, lazy
-from mdmemory.text.alternatives import Alternatives
 
 FOLDER = Path(__file__).parent / "languages"
 LATIN = ("de", "en", "es", "fr", "it", "pt")
@@ -47,38 +46,24 @@ def _is_east_asian(text: str) -> bool:
 
 
 @cache
+def _with_case(expression: str, languages: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(filled(expression, languages))
+
+
+@cache
 def in_languages(expression: str, languages: tuple[str, ...]) -> re.Pattern[str]:
     """The compiled expression with the rows of these languages alone; case-insensitive."""
     return re.compile(filled(expression, languages), re.IGNORECASE)
 
 
-@cache
-def _alternatives(expression: str, languages: tuple[str, ...], flags: int) -> Alternatives:
-    return Alternatives(filled(expression, languages), flags)
-
-
-def fitting(expression: str, text: str) -> re.Pattern[str]:
-    """What `pattern` gives, without rows that this text cannot match: where few texts are met, it
-    compiles a tenth of it."""
+def spans(expression: str, text: str) -> list[tuple[int, int]]:
+    """Begin and end of each place where the expression matches, from left to right. In small
+    letters, in which its rows are written: that takes half of the time."""
     small = in_small_letters(text)
     if small is None:
-        return pattern(expression, text)
-    languages = EVERY if _is_east_asian(text) else LATIN
-    return _alternatives(expression, languages, re.IGNORECASE).fitting(small)
-
-
-def spans(expression: str, text: str, within: str | None = None) -> list[tuple[int, int]]:
-    """Begin and end of each place where the expression matches, from left to right. In small
-    letters, in which its rows are written: that takes half of the time. `within` is a text of which
-    this one and others are parts: what its rows may match is looked for once.
-    """
-    small = in_small_letters(text)
-    whole = small if within is None else in_small_letters(within)
-    if small is None or whole is None:
         return [match.span() for match in pattern(expression, text).finditer(text)]
     languages = EVERY if _is_east_asian(small) else LATIN
-    found = _alternatives(expression, languages, 0).fitting(whole)
-    return [match.span() for match in found.finditer(small)]
+    return [match.span() for match in _with_case(expression, languages).finditer(small)]
 
 
 def without(expression: str, text: str) -> str:
@@ -164,7 +149,7 @@ def words(section: str) -> frozenset[str]:
 @cache
 def filled(expression: str, languages: tuple[str, ...] = EVERY) -> str:
     """The expression with the rows of each section that it names."""
-    return _NAMED.sub(partial(_any_row, languages), expression)
+    return _NAMED.sub(partial(_alternatives, languages), expression)
 
 
 @cache
@@ -193,7 +178,7 @@ def _sections(language: str) -> dict[str, str]:
     return found
 
 
-def _any_row(languages: tuple[str, ...], named: re.Match[str]) -> str:
+def _alternatives(languages: tuple[str, ...], named: re.Match[str]) -> str:
     """The rows of a section as one group; one that matches nothing where there is no row.
 
     Rows that differ in their plain letters alone become one: it compiles and matches faster.

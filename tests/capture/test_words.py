@@ -198,7 +198,7 @@ def test_without_the_row_its_sentence_is_judged_otherwise(monkeypatch: pytest.Mo
 def forget() -> None:
     for kept in (
         *(wordlists.filled, wordlists.words, wordlists.in_languages, wordlists._written_out),
-        *(wordlists._alternatives, wordlists._compiled),
+        *(wordlists._with_case, wordlists._compiled),
         *(triggers._found, triggers.said, triggers._opening),
         *(gaps.cut, gaps.is_small, gaps.is_verb, gaps._key, gaps._kind),
     ):
