@@ -168,8 +168,8 @@ def _chosen(history: History, id: str | None) -> Logged:
 
 def _newest(history: History) -> Logged | None:
     seen = 0
-    # mostly one of these is the one, and reading all of a long history takes long
-    for limit in (30, None):
+    # mostly the newest is the one; older ones may name very many notes, and take long to read
+    for limit in (1, 30, None):
         found = history.logged(limit)
         for entry, undone in found[seen:]:
             if not undone and _is_change(entry):
