@@ -161,6 +161,9 @@ def test_no_page_keeps_anybody_out(
             page.wait_for_timeout(300)
         if path == "/compaction":
             page.get_by_role("button", name="Preview without a model").click()
+            # the page loads itself anew until the preview is there, and half a page is no page
+            page.get_by_role("button", name="Apply what is ticked").wait_for()
+            page.wait_for_load_state()
         page.evaluate(axe)
         found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
         wrong += [
