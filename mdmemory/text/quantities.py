@@ -37,8 +37,11 @@ _MANY = lazy(
 _WORD = lazy(
     rf"(?<![\w'’-])[^\W\d_{CJK}]{{2,24}}(?:[- ](?:y |e |et )?[^\W\d_{CJK}]{{2,6}})?(?![\w])"
 )
+_NUMERALS = "一二三四五六七八九十百千两〇"
 _EASTERN = lazy(
-    "[一二三四五六七八九十百千两〇]+(?=\\s?(?:次|个|個|天|日|月|年|周|週|秒|分|小时|時間|时间|台|枚|件|人|回|"
+    # a run of numerals is looked at once, from its first one
+    f"(?<![{_NUMERALS}])[{_NUMERALS}]++"
+    "(?=\\s?(?:次|个|個|天|日|月|年|周|週|秒|分|小时|時間|时间|台|枚|件|人|回|"
     "本|名|页|頁|行|条|倍|度|円|元|張|张|つ|位|ヶ月|か月|箇所|份|块|桁|文字|字|级|版|层|階|歳|岁|杯|把|间|室|列|段|点|割|歩))"
 )
 # Number words of other languages that mean something else in English.
