@@ -10,6 +10,7 @@ from mdmemory.text.gaps import Cut, Gap, Word, gaps, last_link
 from mdmemory.text.new_fact import NewFact
 
 VALUES = frozenset(("number", "time", "day", "unit", "place"))  # kinds with an end to them
+# Small words in front of a word that say who does it, or whose it is.
 _WE = frozenset("i i'm i’m i've i’ve we we're we’re ich wir je j'ai j’ai nous yo eu io noi".split())
 _OURS = frozenset(
     "my our mein meine unser unsere mon ma notre mi nuestro nuestra meu minha nosso".split()
@@ -120,16 +121,16 @@ class Meeting:
         """Whether the note is of the user, or of what is theirs, and it was said of others: my son
         swims, their rabbit."""
         words = self.new.cut.words
-        known = {word.key: {*word.link.split()} for word in self.note.words}
+        noted = {word.key: {*word.link.split()} for word in self.note.words}
         begun = {word.clause: word for word in reversed(words)}
         for word in (words[i] for i in self.hits):
-            theirs, mine = known.get(word.key, set()), {*word.link.split()}
-            if (theirs & _OURS and mine & _THEIRS) or (theirs & _THEIRS and mine & _MINE):
+            there, here = noted.get(word.key, set()), {*word.link.split()}
+            if (there & _OURS and here & _THEIRS) or (there & _THEIRS and here & _MINE):
                 return True
             first = begun[word.clause]
             is_named = first is not word and first in self.fresh and first.kind in ("", "name")
-            is_named = (is_named and not last_link(first.link)) or bool(mine & (_OURS | _THEIRS))
-            if theirs & _WE and not mine & _WE and is_named:
+            is_named = (is_named and not last_link(first.link)) or bool(here & (_OURS | _THEIRS))
+            if there & _WE and not here & _WE and is_named:
                 return True
         return False
 
