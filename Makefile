@@ -9,7 +9,7 @@ export PYTEST_ADDOPTS = --dist worksteal
 
 HOST_CLIENTS := .host-clients/installed.lock
 
-.PHONY: demo demo-web test test-full test-hosts quick lint check coverage mutants bench bench-peers bench-search bench-recall bench-drift bench-model recording docs version release clean
+.PHONY: demo demo-web test test-full test-hosts quick lint check size coverage mutants bench bench-peers bench-search bench-recall bench-drift bench-model recording docs version release clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -42,6 +42,10 @@ lint: $(BIN)/mdmemory
 	$(BIN)/mypy
 
 check: lint test
+
+# how large each part is beside its mark and its target; RECORD=1 lowers the marks (tests/size.toml)
+size: $(BIN)/mdmemory
+	$(BIN)/python tests/size.py $(if $(RECORD),--record)
 
 # lines that no test in this process runs; what tests start as a process of its own is not counted
 coverage: $(BIN)/mdmemory

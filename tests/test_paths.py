@@ -1,4 +1,4 @@
-"""How many files and functions one command walks through: a table of limits, which only falls.
+"""How many files and functions one command walks through, against marks that only fall (size.toml).
 
 Counted are the functions and lambdas of the package that a fresh process calls, each once, and the
 files they stand in, from the start of `main` to its end, in every thread. A comprehension is part
@@ -19,15 +19,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import size
 from pace import HUNG
 
 import mdmemory
 
 PACKAGE = Path(mdmemory.__file__).parent
-LONGEST = 400  # lines of a file on one of these paths
 
-# path: at most so many files, and so many functions
-LIMITS = {"add": (56, 406), "undo": (49, 392), "message": (102, 686), "search": (43, 248)}
+MARKS = size.read_marks((size.ROOT / size.MARKS).read_text("utf-8"))
 
 # calls `main` with the words after the first, and writes what was walked to that first word's file
 TRACE = """
@@ -85,11 +84,8 @@ def check(path: str, walked: Walk) -> None:
     """The walk stays within its limits. On failure all of it is shown."""
     files = {file for file, _, _ in walked}
     steps = "\n".join(f"{file}:{line} {name}" for file, name, line in walked)
-    counted = (len(files), len(walked))
-    assert counted[0] <= LIMITS[path][0], f"{path} walks through {counted}:\n{steps}"
-    assert counted[1] <= LIMITS[path][1], f"{path} walks through {counted}:\n{steps}"
-    long = {file for file in files if len((PACKAGE / file).read_text().splitlines()) > LONGEST}
-    assert not long
+    now = {f"paths.{path}.files": len(files), f"paths.{path}.functions": len(walked)}
+    assert not size.grown(now, MARKS), f"{size.grown(now, MARKS)}:\n{steps}"
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,247 @@
+"""How large the project is, against marks that only fall: `make size`.
+
+    python tests/size.py            # every figure beside its mark and its target; 1 where one grew
+    python tests/size.py --record   # lower the marks to what is there; what grew keeps its mark
+
+The marks stand in size.toml. `test_size.py` holds the work tree to them, and them to every earlier
+version of the file, so that no edit can raise one.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import tokenize
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import metadata
+from itertools import pairwise
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+MARKS = "tests/size.toml"
+SHIPPED = ("protocol", "templates")  # in the wheel beside the package: see pyproject.toml
+SLACK = 1.1  # of installed megabytes: another Python or system installs other files
+# Between two versions of the file what falls in one part of such a group may rise in another.
+GROUPS = ("rooms.lines", "rooms.files", "wheel")
+_LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+           tokenize.ENCODING, tokenize.ENDMARKER}  # fmt: skip
+
+Figures = dict[str, int]  # such as `rooms.lines.git`, `wheel.py`, `all.tokens`, by name
+
+
+# --- what there is -------------------------------------------------------------------------------
+
+
+def measure(root: Path = ROOT) -> Figures:
+    """The size of the work tree at `root`; traced paths are counted by test_paths.py."""
+    package = root / "mdmemory"
+    sources = {file: file.read_text("utf-8") for file in sorted(package.rglob("*.py"))}
+    lines, files = Counter[str](), Counter[str]()
+    for file, text in sources.items():
+        parts = file.relative_to(package).parts
+        room = parts[0] if len(parts) > 1 else "top"
+        lines[room] += text.count("\n")
+        files[room] += 1
+    tests = _texts((root / "tests").rglob("*.py"))
+    shipped = [*_files(package), *(each for top in SHIPPED for each in _files(root / top))]
+    wheel = Counter[str]()
+    for file in shipped:
+        wheel[file.suffix.lstrip(".") or "other"] += file.stat().st_size
+    return {
+        "all.lines": lines.total(), "all.files": files.total(),
+        "all.tokens": sum(map(count_tokens, sources.values())),
+        "tests.lines": sum(text.count("\n") for text in tests), "tests.files": len(tests),
+        "tables.rows": sum(text.count("\n") for text in _texts(package.rglob("*.toml"))),
+        **{f"rooms.lines.{room}": count for room, count in lines.items()},
+        **{f"rooms.files.{room}": count for room, count in files.items()},
+        **{f"wheel.{suffix}": count for suffix, count in wheel.items()},
+    }  # fmt: skip
+
+
+def measure_program() -> Figures:
+    """The settings and commands of the installed program, and the megabytes that it pulls in."""
+    from mdmemory.cli.commands import _FIRST_GROUPS, COMMANDS, GROUPS
+    from mdmemory.config.table import TABLE
+
+    names = [name for name, *_ in COMMANDS]
+    behind = names.index([*GROUPS][_FIRST_GROUPS])
+    size = sum(map(_installed_bytes, _needed_packages()))
+    return {
+        "program.settings": len(TABLE), "program.commands": len(names),
+        "program.short_help": behind, "program.installed_mb": -(-size // 1_000_000),
+    }  # fmt: skip
+
+
+def count_tokens(source: str) -> int:
+    """The tokens of a module without comments, docstrings and layout."""
+    count, begins = 0, True  # a string where a statement begins is a docstring
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in _LAYOUT:
+            begins = begins or token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+            continue
+        count += not (begins and token.type == tokenize.STRING)
+        begins = False
+    return count
+
+
+def _texts(files: Iterable[Path]) -> list[str]:
+    return [file.read_text("utf-8") for file in files]
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    found = folder.rglob("*") if folder.is_dir() else ()
+    return (each for each in found if each.is_file() and "__pycache__" not in each.parts)
+
+
+def _needed_packages() -> list[metadata.Distribution]:
+    """The packages that an installation without extras needs, as they are installed here."""
+    from packaging.requirements import Requirement
+
+    waiting, found = list(_own().requires or ()), dict[str, metadata.Distribution]()
+    while waiting:
+        wanted = Requirement(waiting.pop())
+        if wanted.name in found or (wanted.marker and not wanted.marker.evaluate({"extra": ""})):
+            continue
+        found[wanted.name] = metadata.distribution(wanted.name)
+        waiting += found[wanted.name].requires or ()
+    return list(found.values())
+
+
+def _own() -> metadata.Distribution:
+    name = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["name"]
+    return metadata.distribution(name)
+
+
+def _installed_bytes(package: metadata.Distribution) -> int:
+    files = (Path(str(package.locate_file(each))) for each in package.files or ())
+    return sum(each.stat().st_size for each in files if each.suffix != ".pyc" and each.is_file())
+
+
+# --- the marks -----------------------------------------------------------------------------------
+
+
+def read_marks(text: str) -> Figures:
+    """The marks in a text of size.toml."""
+    found: Figures = {}
+
+    def add(table: Mapping[str, object], prefix: str) -> None:
+        for name, value in table.items():
+            if isinstance(value, Mapping):
+                add(value, f"{prefix}{name}.")
+            elif isinstance(value, int):
+                found[f"{prefix}{name}"] = value
+
+    tables = tomllib.loads(text)
+    tables.pop("targets", None)
+    add(tables, "")
+    return found
+
+
+def grown(now: Figures, marks: Figures) -> list[str]:
+    """A sentence for each figure that is over its mark."""
+    return [
+        f"{name} is {value:,}, over its mark of {marks.get(name, 0):,}"
+        for name, value in now.items()
+        if value > marks.get(name, 0) * (SLACK if name == "program.installed_mb" else 1)
+    ]
+
+
+def raised(versions: Sequence[Figures]) -> list[str]:
+    """A sentence for each mark that an edit raised; `versions` come oldest first. In a group what
+    other parts fell between the same two versions may be added to one."""
+    found: list[str] = []
+    least: Figures = {}
+    for before, after in pairwise(versions):
+        for group in GROUPS:
+            moves = _moves(group, before, after)
+            if sum(moves.values()) > 0:
+                rose = ", ".join(name for name, by in moves.items() if by > 0)
+                found.append(f"{group} rose by {sum(moves.values()):,} in all: {rose}")
+        least = {
+            **before,
+            **{name: min(least.get(name, mark), mark) for name, mark in before.items()},
+        }
+        for name, mark in least.items():
+            if not name.startswith(GROUPS) and after.get(name, mark + 1) > mark:
+                found.append(f"{name} was {mark:,} once, and is {after.get(name, 'gone')} now")
+    return list(dict.fromkeys(found))
+
+
+def _moves(group: str, before: Figures, after: Figures) -> dict[str, int]:
+    names = [each for each in {**before, **after} if each.startswith(f"{group}.")]
+    return {name: after.get(name, 0) - before.get(name, 0) for name in names}
+
+
+def versions(root: Path = ROOT) -> list[Figures]:
+    """The marks at every commit that touched the file, oldest first, and those of the work tree.
+
+    Raises RuntimeError for a shallow clone, whose history does not show them.
+    """
+
+    def git(*words: str, given: str = "") -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=root, input=given, capture_output=True, text=True
+        )
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip())
+        return done.stdout
+
+    if git("rev-parse", "--is-shallow-repository").strip() == "true":
+        raise RuntimeError(
+            "This clone is shallow, so earlier marks cannot be read: `git fetch --unshallow`, or "
+            "`fetch-depth: 0` in a workflow."
+        )
+    commits = git("log", "--reverse", "--format=%H", "--", MARKS).split()
+    texts = [git("show", f"{commit}:{MARKS}") for commit in commits]
+    return [*map(read_marks, texts), read_marks((root / MARKS).read_text("utf-8"))]
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def main(words: Sequence[str]) -> int:
+    """Print every figure, or (`--record`) lower the marks; 1 where something grew."""
+    path = ROOT / MARKS
+    text = path.read_text("utf-8")
+    marks, targets = read_marks(text), tomllib.loads(text).get("targets", {})
+    now = {**measure(), **measure_program()}
+    if "--record" in words:
+        path.write_text(lowered(text, now), "utf-8")
+    print(f"{'':28}{'mark':>12}{'now':>12}{'target':>10}")
+    for name in {**marks, **now}:
+        target = targets.get(_target_name(name), "")
+        print(f"{name:28}{marks.get(name, 0):>12,}{now.get(name, '-'):>12}{target:>10}")
+    problems = grown(now, marks)
+    for problem in problems:
+        print(f"{problem}.", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def _target_name(name: str) -> str:
+    """What a target is called: by its room, or by what it counts."""
+    for prefix in ("rooms.lines.", "program."):
+        name = name.removeprefix(prefix)
+    return name.removesuffix(".lines").removesuffix(".rows")
+
+
+def lowered(text: str, now: Figures) -> str:
+    """The text of size.toml with each mark that is over what there is lowered to it."""
+    section, kept = "", list[str]()
+    for line in text.splitlines():
+        name, _, value = line.partition(" = ")
+        if line.startswith("["):
+            section = line.strip("[]")
+        key = f"{section}.{name}"
+        if value.isdecimal() and section != "targets" and now.get(key, int(value)) < int(value):
+            line = f"{name} = {now[key]}"
+        elif value.isdecimal() and key.startswith(GROUPS) and key not in now:
+            continue  # a room that is gone
+        kept.append(line)
+    return "\n".join(kept) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
