@@ -313,11 +313,20 @@ class BothLayers:
         is_id = set(id.removeprefix("m-")) <= set("0123456789abcdef")
         return layers[-1] if is_id else layers[0]
 
-    def of_newest(self) -> Memory:
-        """The memory with the newest commit of ours. Raises NoGit."""
-        layers = [memory for _, memory in self.each()]
-        newest = self.log(1) if len(layers) > 1 else []
-        return dict(self.each())[newest[0][0]] if newest else layers[0]
+    def past(self, what: str) -> tuple[Memory, list[Step] | Logged]:
+        """The memory that has the note, or the change, of this name or id, and its life, or the
+        change. A note that is there comes first, then a change, then a note that is gone. Raises
+        NotFound."""
+        memory, name = self.holding(what)
+        if _has(memory, name):
+            return memory, memory.history(name)
+        try:
+            memory.note(name)
+        except NotFound:
+            with suppress(NotFound):
+                memory = self.of_change(what)
+                return memory, memory.change(what)
+        return self.history(what)
 
     def history(self, name: str) -> tuple[Memory, list[Step]]:
         """The memory that holds a note, and the note's life; it may be gone. Raises NotFound."""

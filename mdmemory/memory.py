@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.index_place import IndexPlace
     from mdmemory.actions.link_map import LinkMap
     from mdmemory.actions.listing import Listed
-    from mdmemory.actions.note_history import Step
+    from mdmemory.actions.note_history import FileChange, Step
     from mdmemory.actions.quality import Quality
     from mdmemory.actions.renaming import Renamed
     from mdmemory.actions.resolve import Conflict, Resolved
@@ -202,7 +202,8 @@ class Memory(Learning):
             file = self.note(name).file
         except NotFound:
             return None
-        return actions.index_place.index_place(writer.refresher, writer.history, file)
+        history = actions.note_history.shown(writer)
+        return actions.index_place.index_place(writer.refresher, history, file)
 
     def citations(
         self, files: Collection[str] | None = None, *, since: str | None = None,
@@ -353,15 +354,22 @@ class Memory(Learning):
         """The automatic writes that wait for a command that a person types, newest first."""
         return actions.note_history.waiting(self._writer().history)
 
-    def diff(
-        self, id: str | None = None, *, generated: bool = False, words: bool = False,
-        most: int | None = None,
-    ) -> tuple[Logged | None, str]:  # fmt: skip
-        """A commit (default: our newest), and its changes as a unified diff or (words) as git's
-        porcelain word diff, without the generated files unless `generated`; of very many files
-        only the first `most`."""
-        how = {"generated": generated, "words": words}
-        return actions.note_history.diff(self._history(), id, most=most, **how)
+    def is_undone(self, change: Logged) -> bool:
+        """Whether a change was taken back, and nothing brought it back."""
+        return change.commit in self._history().undone()
+
+    def patches(
+        self, commits: Sequence[str], files: Collection[str] | None = None
+    ) -> dict[str, str]:
+        """What each of these commits did to the notes, or to some files, as a unified diff."""
+        return actions.note_history.patches(self._history(), commits, files)
+
+    def file_changes(
+        self, commit: str, files: Collection[str] | None = None, most: int | None = None
+    ) -> list[FileChange]:
+        """The texts before and after of the files that a commit changed, but for the index: of
+        the first `most`, or of these files."""
+        return actions.note_history.file_changes(self._history(), commit, files, most)
 
     def history(self, name: str) -> list[Step]:
         """The life of a note, newest step first, across renames and merges; it may be gone."""

@@ -237,8 +237,8 @@ def test_a_hostile_configuration_of_the_repository_runs_nothing(
     for words in (
         ("init", "--store", "notes/memory"), ADD,
         ("edit", "tabs-in-go", "--description", "Go uses tabs, always"),
-        ("extract", "--transcript", "session.json"), ("compact",), ("log",), ("diff",),
-        ("history", "tabs-in-go"), ("undo",), ("remove", "tabs-in-go"), ("list",), ("index",),
+        ("extract", "--transcript", "session.json"), ("compact",), ("log",), ("log", "-p"),
+        ("log", "tabs-in-go", "-p"), ("undo",), ("remove", "tabs-in-go"), ("list",), ("index",),
         ("conflicts",), ("status",), ("session", "list"), ("doctor",), ("init", "--remove"),
     ):  # fmt: skip
         path = f".:{os.environ['PATH']}"

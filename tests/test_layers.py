@@ -96,7 +96,7 @@ def test_lists_show_both_and_the_names_lead_back(both: Path, say: Say) -> None:
     say("rename", "me/tabs", "blanks")
     say("remove", "me/blanks")
     assert "me/" not in say("list")
-    assert "blanks" in say("history", "me/blanks")
+    assert "blanks" in say("log", "me/blanks")
 
 
 NAMES = st.sets(st.sampled_from(["tabs", "tea", "user-tabs", "me", "feedback-tea"]), max_size=4)
@@ -161,7 +161,7 @@ def test_undo_takes_the_newest_change_of_either_layer(both: Path, say: Say) -> N
     rows = json.loads(say("log", "--json"))
     assert {row["layer"] for row in rows} == {"project", "user"}
     tea = next(row["id"] for row in rows if "user-tea.md" in str(row["ops"]))
-    assert "+Drinks green tea." in say("diff", tea)
+    assert "+Drinks green tea." in say("log", tea, "-p")
     assert json.loads(say("undo", "--json"))["layer"] == "user"
     assert not (both / "me/feedback-tabs.md").exists()
     say("undo", tea)

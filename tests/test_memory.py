@@ -255,10 +255,11 @@ def test_index_check_only_looks(memory: Memory) -> None:
 
 def test_diff_shows_the_newest_or_the_named_change(memory: Memory) -> None:
     stored(memory)
-    entry, text = memory.diff()
+    entry = memory.log(1)[0][0]
+    text = memory.patches([entry.commit])[entry.commit]
     assert entry is not None
     assert "+Use pnpm." in text
-    assert memory.diff(entry.commit) == (entry, text)
+    assert memory.change(entry.commit) == entry
     assert [row.commit for row, _ in memory.log(1)] == [entry.commit]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from mdmemory.git import log
 from mdmemory.note.note import Head
 from mdmemory.records import dataclass, replace
 from mdmemory.store.index import CAPS, CAPS_MADE_FOR, line, pool
@@ -122,21 +121,11 @@ def _left(history: History | None, head: Head) -> Logged | None:
     """The last commit that took the note's line out of the committed index."""
     if history is None or (at := history.head()) is None:
         return None
-    path = f"{history.prefix}{INDEX}"
-    target = line(head).partition("](")[2].partition(")")[0]
-    newest = (f"-{_LOOKED_AT}", at, "--", path)
-    commits = log.read_with_files(history.repository, *newest, said=False)
-    changes = [
-        (commit.commit, each.blob)
-        for commit in commits
-        for each in commit.files
-        if each.path == path and each.blob
-    ]
-    texts = history.objects.read([blob for _, blob in changes])
-    later = None
-    for (commit, _), text in zip(changes, texts, strict=True):
-        if text is None or f"]({target})".encode() in text.data:
-            # None: it is still there, and its exit waits for a commit
-            return history.told([later])[0] if later else None
-        later = commit
-    return None
+    target = f"]({line(head).partition('](')[2].partition(')')[0]})"
+    if target.encode() in (history.read(at, INDEX) or b""):
+        return None  # it is still there, and its exit waits for a commit
+    path = ("--", f"{history.prefix}{INDEX}")
+    newest = history.repository.run("rev-list", f"-{_LOOKED_AT}", at, *path)
+    how = ("diff-tree", "--stdin", f"-S{target}", "-s", "--format=%H")
+    changed = history.repository.run(*how, *path, data=newest).decode().split()
+    return history.told(changed[:1])[0] if changed else None

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from mdmemory.actions.undo import find
 from mdmemory.errors import NoGit, NotFound
+from mdmemory.expressions import lazy
 from mdmemory.files import read_regular
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged, read_with_files
@@ -26,18 +27,55 @@ WORK_TREE, BY_HAND, REVERT = "work tree", "by hand", "revert"  # kinds, besides 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The text of a note from `time` (ISO 8601) on; None: the note was removed.
+    """The text of a note in `file` from a commit on (None: the note was removed), and whether the
+    commit was undone since.
 
-    `commit` is None for changes in the work tree that no commit has yet. `kind` is the Memory-Op
-    of a commit of ours, else "by hand", "revert" or "work tree".
+    `logged` has no commit for changes in the work tree that are in none yet, and no time where the
+    file is gone.
     """
 
-    commit: str | None
-    time: str | None
+    logged: Logged
     file: str
-    kind: str
-    subject: str
     text: str | None
+    undone: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The Memory-Op of a commit of ours, else "by hand", "revert" or "work tree"."""
+        return kind(self.logged)
+
+    @property
+    def commit(self) -> str | None:
+        """The id of the commit, if there is one."""
+        return self.logged.commit or None
+
+    @property
+    def time(self) -> str | None:
+        """Since when it says so (ISO 8601), where that is known."""
+        return self.logged.time or None
+
+    @property
+    def subject(self) -> str:
+        """What the commit says of itself in its first line."""
+        return self.logged.subject
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What a commit did to a file: its text before and after. `mark` is new, removed, "was NAME"
+    or ""."""
+
+    file: str
+    mark: str
+    before: str
+    after: str
+
+
+def kind(logged: Logged) -> str:
+    """What made a commit: its Memory-Op, else "by hand", "revert" or "work tree"."""
+    if not logged.commit:
+        return WORK_TREE
+    return logged.get("Memory-Op") or (REVERT if logged.takes_back else BY_HAND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +88,7 @@ class _Commit:
     logged: Logged
     blobs: Mapping[str, str | None]
     came_from: Mapping[str, tuple[str, ...]]
+    undone: bool
 
     @property
     def is_by_hand(self) -> bool:
@@ -63,11 +102,10 @@ def life(history: History, store: Store, name: str) -> list[Step]:
     of that name is or ever was there.
     """
     named = _named(history, store, name)
-    is_first = not _is_asked_again(history)
     known, met = set[str](), {named}
     while not met <= known:  # it had these names, too, and what happened under them counts
         known |= met
-        commits = _commits(history, known if is_first else None)
+        commits = _commits(history, known)
         steps, changes = _life(history, store, named, commits, met)
     texts = _texts(history, (commit.blobs[file] for commit, file in changes))
     return steps + [_step(commit, file, texts) for commit, file in changes]
@@ -111,13 +149,23 @@ def renamed(history: History, store: Store, names: Sequence[str]) -> dict[str, N
 
 
 def history_of(writer: Writer, *, fresh: bool = True) -> History:
-    """The history of a store, whose index is first brought up to date, if `fresh`. Raises NoGit, or
-    why git cannot be used."""
+    """The history of a store, to be shown to a person; its index is first brought up to date, if
+    `fresh`. Raises NoGit, or why git cannot be used."""
     if fresh:
         writer.refresher.keep_fresh()
-    if writer.history is None:
+    if (history := shown(writer)) is None:
         raise writer.refusal() or NoGit("There is no git repository.")
-    return writer.history
+    return history
+
+
+def shown(writer: Writer) -> History | None:
+    """The history of a store as GitPython reads it, which takes long to load: what answers a hook
+    or goes on by itself asks git directly."""
+    if writer.automatic or writer.history is None:
+        return writer.history
+    from mdmemory.git.shown import shown
+
+    return shown(writer.history)
 
 
 def log(history: History, limit: int | None = None) -> list[tuple[Logged, bool]]:
@@ -135,20 +183,6 @@ def waiting(history: History | None) -> list[Logged]:
     return [entry for entry in entries if entry.get(ID_TRAILER)]
 
 
-def diff(
-    history: History, id: str | None, *, generated: bool, words: bool, most: int | None = None
-) -> tuple[Logged | None, str]:
-    """The commit `id` (None: our newest), and its changes; None and "" where there is none.
-
-    `generated`, `words` and `most` as in `difference`. Raises NotFound when `id` names no commit.
-    """
-    entries = [*waiting(history), *history.log(1)] if id is None else []
-    if id is None and not entries:
-        return None, ""
-    entry = change(history, id) if id else entries[0]
-    return entry, difference(history, entry.commit, generated=generated, words=words, most=most)
-
-
 def change(history: History, id: str) -> Logged:
     """The commit that `id` names, which may be made by hand. Raises NotFound."""
     late = waiting(history)
@@ -162,29 +196,54 @@ def change(history: History, id: str) -> Logged:
         return next((e for e in late if e.commit == commit), None) or history.told([commit])[0]
 
 
-def difference(
-    history: History, commit: str, *, generated: bool = False, words: bool = False,
-    most: int | None = None,
-) -> str:  # fmt: skip
-    """The changes of a commit in the store, as a unified diff or `--word-diff=porcelain`.
-
-    MEMORY.md and _MORE.md are left out unless `generated`; of the files only the first `most`.
-    """
-    files = [f for f in history.changed(commit) if generated or f not in GENERATED][:most]
-    if not files:
-        return ""
-    how = ["diff-tree", "-p", "--cc", "--root", "--no-commit-id", "--color=never"]
-    how += ["--no-ext-diff", "--no-textconv", "-M"]
-    if words:
-        how += ["--word-diff=porcelain", f"--word-diff-regex={_WORD}", "--no-prefix", "--relative"]
-        out = history.repository.run(*how, commit, "--", *files, folder=history.folder)
-    else:
-        out = history.repository.run(*how, commit, "--", *(history.prefix + f for f in files))
-    return out.decode("utf-8", "replace")
+def patches(
+    history: History, commits: Sequence[str], files: Collection[str] | None = None
+) -> dict[str, str]:
+    """What each of these commits did to the store, or to some of its files, as a unified diff; ""
+    for one that did nothing to them. MEMORY.md and _MORE.md are left out."""
+    names = [f":(top,literal){history.prefix}{file}" for file in ([""] if files is None else files)]
+    names += [f":(top,exclude,literal){history.prefix}{file}" for file in GENERATED]
+    how = ["diff-tree", "--stdin", "--always", "-p", "--cc", "--root", "-M", "--color=never"]
+    how += ["--no-ext-diff", "--no-textconv", "--format=%x00%H%x00"]
+    plain = {"GIT_LITERAL_PATHSPECS": "0"}  # each says so itself, but for the word "exclude"
+    data = "".join(f"{commit}\n" for commit in commits).encode()
+    out = history.repository.run(*how, "--", *names, data=data, extra=plain)
+    _, *parts = _BETWEEN.split(out.decode("utf-8", "replace"))
+    return {id: text.lstrip("\n") for id, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
-# Latin words, and each other character by itself. Bytes, because git runs in the C locale.
-_WORD = b"[A-Za-z0-9_]+|[\xc2-\xf4][\x80-\xbf]+|[^[:space:]]".decode("utf-8", "surrogateescape")
+_BETWEEN = lazy(r"\0([0-9a-f]{40,64})\0")
+
+
+def file_changes(
+    history: History, commit: str, files: Collection[str] | None = None, most: int | None = None
+) -> list[FileChange]:
+    """What a commit did to the store, or to some of its files, but for the index: the first
+    `most` of them."""
+    inside = [history.prefix] if history.prefix else []
+    (entry,) = read_with_files(history.repository, "--no-walk", commit, inside=inside, said=False)
+    touched = [
+        (each.path.removeprefix(history.prefix), (each.old_path or "").removeprefix(history.prefix),
+         each)
+        for each in entry.files
+    ]  # fmt: skip
+    touched = [
+        (file, old, each) for file, old, each in touched
+        if file not in GENERATED and (files is None or file in files or old in files)
+    ][:most]  # fmt: skip
+    texts = _texts(history, (id for *_, each in touched for id in (each.before, each.blob)))
+    return [
+        FileChange(file, f"was {old}" if old else _MARKS.get(each.status[0], ""),
+                   _text(texts, each.before), _text(texts, each.blob))
+        for file, old, each in touched
+    ]  # fmt: skip
+
+
+_MARKS = {"A": "new", "D": "removed"}
+
+
+def _text(texts: Mapping[str, bytes], blob: str | None) -> str:
+    return texts.get(blob or "", b"").decode("utf-8", "replace")
 
 
 # where a name leads
@@ -260,7 +319,7 @@ def _uncommitted(history: History, store: Store, file: str, names: set[str]) -> 
     except NotFound:
         if committed is None:
             return []
-        return [Step(None, None, file, WORK_TREE, "removed, not committed", None)]
+        return [Step(Logged("", "", "removed, not committed"), file, None)]
     # git may keep other line ends than the work tree has: that is no step in a note's life
     if committed is not None and _lf(data) == _lf(committed):
         return []
@@ -269,8 +328,7 @@ def _uncommitted(history: History, store: Store, file: str, names: set[str]) -> 
         missing = (f for f in held if not os.path.lexists(store.folder / f))
         names |= {f for f in missing if held[f] == history.blob_id(data)}
     time = datetime.fromtimestamp(int(path.stat().st_mtime), UTC).isoformat()
-    text = data.decode("utf-8", "replace")
-    return [Step(None, time, file, WORK_TREE, "not committed", text)]
+    return [Step(Logged("", time, "not committed"), file, data.decode("utf-8", "replace"))]
 
 
 def _lf(data: bytes) -> bytes:
@@ -278,62 +336,28 @@ def _lf(data: bytes) -> bytes:
 
 
 def _step(commit: _Commit, file: str, texts: Mapping[str, bytes]) -> Step:
-    logged = commit.logged
-    kind = logged.get("Memory-Op") or (REVERT if logged.takes_back else BY_HAND)
     data = texts.get(commit.blobs[file] or "")
     text = None if data is None else data.decode("utf-8", "replace")
-    return Step(logged.commit, logged.time, file, kind, logged.subject, text)
+    return Step(commit.logged, file, text, commit.undone)
 
 
 # reading commits
 
 
 def _commits(history: History, files: Collection[str] | None = None) -> Sequence[_Commit]:
-    """All commits that touch a note, or only those that touch one of these; newest first."""
+    """All commits that touch a note, or only those that touch one of these; newest first, each with
+    all that it did to notes: its renames, too."""
     if (head := history.head()) is None:
         return []
-    if files is not None:
-        return _read(history, head, [history.prefix + file for file in sorted(files)])
-    place = _place(history, head)
-    if not _READ.get(place):
-        while len(_READ) >= _MOST_READ:
-            del _READ[next(iter(_READ))]
-        _READ[place] = _read(history, head, [history.prefix] if history.prefix else [])
-    return _READ[place]
-
-
-def _read(history: History, head: str, paths: Sequence[str]) -> Sequence[_Commit]:
-    """The commits that touch these paths, each with all that it did to notes: its renames, too."""
-    words = ("--full-history", "--date-order", head, "--", *paths)
     inside = [history.prefix] if history.prefix else []
-    logged = list(read_with_files(history.repository, *words, inside=inside))
+    paths = inside if files is None else [history.prefix + file for file in sorted(files)]
+    words = ("--full-history", "--date-order", head, "--", *paths)
+    logged = [*read_with_files(history.repository, *words, inside=inside)]
     undone = history.undone()
-    return tuple(_commit(history, each, linked=each.commit not in undone) for each in logged)
+    return [_commit(history, each, each.commit in undone) for each in logged]
 
 
-# What was read of the commits up to one of them, which never changes; () where only the life of one
-# note was asked for, which needs few. A process that goes on, as the pages in a browser do, asks
-# for one after the other.
-_READ: dict[tuple[str, str, str], Sequence[_Commit]] = {}
-_MOST_READ = 4
-
-
-def _place(history: History, head: str) -> tuple[str, str, str]:
-    return str(history.repository.common_dir), history.prefix, head
-
-
-def _is_asked_again(history: History) -> bool:
-    """Whether this process was asked before for the life of a note, as of the present commit."""
-    place = _place(history, history.head() or "")
-    if place in _READ:
-        return True
-    while len(_READ) >= _MOST_READ:
-        del _READ[next(iter(_READ))]
-    _READ[place] = ()
-    return False
-
-
-def _commit(history: History, logged: Logged, linked: bool) -> _Commit:
+def _commit(history: History, logged: Logged, undone: bool) -> _Commit:
     blobs: dict[str, str | None] = {}
     renames: dict[str, tuple[str, ...]] = {}
     for touched in logged.files:
@@ -347,7 +371,8 @@ def _commit(history: History, logged: Logged, linked: bool) -> _Commit:
             blobs[file] = touched.blob
     came_from = renames if _is_by_hand(logged) else _merges(logged, blobs)
     # a revert brings back a note with a past of its own, however like the text that it replaces
-    return _Commit(logged, blobs, came_from if linked and not logged.takes_back else {})
+    is_linked = not undone and not logged.takes_back
+    return _Commit(logged, blobs, came_from if is_linked else {}, undone)
 
 
 def _is_by_hand(logged: Logged) -> bool:

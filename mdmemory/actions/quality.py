@@ -79,9 +79,8 @@ def _captures(writer: Writer) -> tuple[int, int]:
     """How many commits stored what was found, and how many of them were taken back."""
     if writer.history is None:
         return 0, 0
-    taken_back = writer.history.undone()
-    found = [each for each in writer.history.log() if each.get("Memory-Op") in _CAPTURED]
-    return len(found), sum(each.commit in taken_back for each in found)
+    found = [gone for each, gone in writer.history.logged() if each.get("Memory-Op") in _CAPTURED]
+    return len(found), sum(found)
 
 
 def _counted(words: Iterable[str]) -> dict[str, int]:

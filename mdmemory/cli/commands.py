@@ -27,7 +27,7 @@ COMMANDS = (
     ("rename", "notes", "rename a note, and the links to it"),
     ("forget", "forgetting", "remove a note; git keeps its text"),
     ("review", "review", "answer what waits for you, one key each"),
-    ("log", "history", "list the changes to the notes"),
+    ("log", "history", "show the history of all notes, of one, or one change"),
     ("undo", "history", "undo a change"),
     ("setup", "assistants", "connect your assistants, for all projects"),
     ("init", "setup", "create a store for a project"),
@@ -38,8 +38,6 @@ COMMANDS = (
     ("sync", "moving", "share the notes with your other machines, by git"),
     ("web", "browsing", "show everything in your browser"),
     ("demo", "demo", "show how it works, in a temporary folder"),
-    ("diff", "history", "show what a change did"),
-    ("history", "history", "show every version of one note"),
     ("confirm", "notes", "confirm a note that is unconfirmed or outdated"),
     ("conflicts", "inbox", "list contradictions between notes, and resolve them"),
     ("pending", "inbox", "list proposed facts, and accept or drop them"),
@@ -65,7 +63,7 @@ COMMANDS = (
 )
 # The first command of each group, and the heading above it. `--help` shows the first two groups.
 GROUPS = {
-    "add": "Daily", "setup": "Set-up", "diff": "History and inbox", "extract": "Sessions",
+    "add": "Daily", "setup": "Set-up", "confirm": "Inbox", "extract": "Sessions",
     "move": "Files", "completion": "Plumbing",
 }  # fmt: skip
 _FIRST_GROUPS = 2
@@ -74,6 +72,7 @@ _OTHER_NAMES = {
     "mv": "rename", "rm": "forget", "delete": "forget", "ls": "list",
     "cat": "show", "settings": "config", "set": "config", "find": "search", "grep": "search",
     "new": "add", "remember": "add", "revert": "undo", "push": "sync", "install": "setup",
+    "diff": "log", "history": "log",
 }  # fmt: skip
 
 

@@ -1,32 +1,42 @@
-"""Commands on what was done: log, diff, history, undo."""
+"""Commands on what was done: log, undo."""
 
 from __future__ import annotations
 
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+from mdmemory.actions.note_history import FileChange, Step, kind
 from mdmemory.cli.output import emit, is_terminal, layered, opened, visible, warn
-from mdmemory.errors import NotFound, UsageError
+from mdmemory.errors import UsageError
 from mdmemory.git.log import ID_TRAILER, Logged
-from mdmemory.routing import USER
+from mdmemory.memory import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mdmemory.actions.note_history import Step
     from mdmemory.actions.undo import Planned, Undone
     from mdmemory.layers import Layers
-    from mdmemory.memory import Memory
 
 
 SHOWN = 100  # changes of a log, unless more are asked for
+# of the terminal: bold, red and struck out, green; and how the same looks without colours
+_COLOURS = {" ": ("", ""), "title": ("\x1b[1m", "\x1b[0m"), "-": ("\x1b[31;9m", "\x1b[0m"),
+            "+": ("\x1b[32m", "\x1b[0m")}  # fmt: skip
+_SIGNS = {" ": ("", ""), "title": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
+_LEFT_OUT = ((" ", "…"),)  # a line between two stretches
 
 
 def log_options(parser: ArgumentParser) -> None:
     """Options of `log`."""
+    parser.add_argument(
+        "what", nargs="?", metavar="NAME|ID",
+        help="a note, for all its versions, also one that is gone; or the id of one change",
+    )  # fmt: skip
+    parser.add_argument("-p", action="store_true", help="also show what each change did")
     parser.add_argument("-n", type=_count, metavar="N", help=f"show the newest N, not {SHOWN}")
     parser.add_argument("--all", action="store_true", help="show every change")
     parser.add_argument(
@@ -43,25 +53,120 @@ def _count(text: str) -> int:
 
 
 def log(asked: Namespace) -> int:
-    """List the changes to the notes, newest first."""
+    """List the changes to the notes, newest first: all, those of one note, or one change."""
     asked.holder = "log"
     if asked.captures:
         return _captures(asked)
     layers = layered(asked)
     is_whole = asked.all or asked.json  # a program gets all, unless it says how many
-    rows = layers.log(asked.n or (None if is_whole else SHOWN + 1))
+    most = asked.n or (None if is_whole else SHOWN)
+    with layers.at_one_look():
+        found, last = _found(layers, asked.what, most)
+        rows = found[:most]
+        if asked.p:
+            rows = [*_with_changes(layers, rows, in_words=sys.stdout.isatty() and not asked.json)]
     if asked.json:
-        emit([{**_json(entry, undone), "layer": layer} for layer, entry, undone in rows])
+        emit([_json(layers, row, is_note=last is not None) for row in rows])
         return 0
-    for layer, entry, undone in rows if asked.n or is_whole else rows[:SHOWN]:
-        mark = "  (undone)" if undone else "  (not on a branch yet)" if entry.waits else ""
-        mark += "  (your own store)" if layer == USER and layers.project else ""
-        print(f"{entry.get(ID_TRAILER)}  {entry.time[:16]}  {entry.subject}{mark}")
-        for op in entry.ops:
-            print(f"            {op}")
-    if not (asked.n or is_whole) and len(rows) > SHOWN:
+    for row in rows:
+        _print_row(layers, row)
+    if asked.n is None and len(found) > len(rows):
         warn("Older changes are not shown: `mdmemory log --all` lists them, too.")
+    if last:
+        print(last)
     return 0
+
+
+class _Row(NamedTuple):
+    """A change of a memory, and what is known of it: its ops, or the version of a note that it
+    left; and where that was asked for, what it did."""
+
+    memory: Memory
+    logged: Logged
+    undone: bool
+    step: Step | None = None
+    files: frozenset[str] | None = None  # of the note, by all its names
+    diff: str | None = None
+
+
+def _found(layers: Layers, what: str | None, most: int | None) -> tuple[list[_Row], str | None]:
+    """The changes that are asked for, perhaps one more than `most`; and, if they are those of one
+    note, what there is to say of its place in the index."""
+    if what is None:
+        known = dict(layers.each())
+        entries = layers.log(most and most + 1)
+        return [_Row(known[layer], entry, undone) for layer, entry, undone in entries], None
+    memory, past = layers.past(what)
+    if not isinstance(past, list):
+        return [_Row(memory, past, memory.is_undone(past))], None
+    files = frozenset(step.file for step in past)
+    place = memory.index_place(past[0].file)
+    rows = [_Row(memory, step.logged, step.undone, step, files) for step in past]
+    return rows, place.told() if place else ""
+
+
+def _with_changes(layers: Layers, rows: Sequence[_Row], *, in_words: bool) -> Iterator[_Row]:
+    """The same, each with what it did: word by word, or as a unified diff."""
+    patches: dict[tuple[str, str], str] = {}
+    for memory in layers.there() if not in_words else ():
+        mine = [row for row in rows if row.memory is memory and row.logged.commit]
+        if mine:
+            done = memory.patches([row.logged.commit for row in mine], mine[0].files)
+            patches |= {(layers.of(memory), id): text for id, text in done.items()}
+    for at, row in enumerate(rows):
+        if not row.logged.commit and row.step:
+            before = next((each.step.text for each in rows[at + 1 :] if each.step), None) or ""
+            change = FileChange(row.step.file, "", before, row.step.text or "")
+            text = _in_words([change]) if in_words else _unified(change)
+        elif in_words:
+            text = _in_words(row.memory.file_changes(row.logged.commit, row.files))
+        else:
+            text = patches.get((layers.of(row.memory), row.logged.commit), "")
+        yield row._replace(diff=text)
+
+
+def _unified(change: FileChange) -> str:
+    """What is in no commit yet."""
+    from difflib import unified_diff
+
+    before, after = (text.splitlines(keepends=True) for text in (change.before, change.after))
+    return "".join(unified_diff(before, after, f"a/{change.file}", f"b/{change.file}"))
+
+
+def _in_words(changes: Sequence[FileChange]) -> str:
+    """A title per file, and each word that went or came marked; a note's control characters never
+    reach the terminal."""
+    from mdmemory.actions import word_diff
+
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    marks = _SIGNS if plain else _COLOURS
+    parts = []
+    for change in changes:
+        title = f"{change.file} ({change.mark})" if change.mark else change.file
+        stretches = word_diff.shortened(word_diff.between(change.before, change.after))
+        lines = [
+            "".join(f"{marks[sign][0]}{visible(words)}{marks[sign][1]}" for sign, words in line)
+            for number, stretch in enumerate(stretches)
+            for line in [*([_LEFT_OUT] if number else []), *stretch]
+        ]
+        parts.append("\n".join([f"{marks['title'][0]}{title}{marks['title'][1]}", *lines, ""]))
+    return "\n".join(parts)
+
+
+def _print_row(layers: Layers, row: _Row) -> None:
+    entry, step = row.logged, row.step
+    id = entry.get(ID_TRAILER) or entry.commit[:10] or "-"
+    about = [
+        "undone" if row.undone else "not on a branch yet" if entry.waits else "",
+        "your own store" if row.memory is layers.person and layers.project else "",
+        f"gone: {step.file}" if step and step.text is None else "",
+    ]
+    mark = "".join(f"  ({each})" for each in about if each)
+    print(f"{id}  {entry.time[:16] or '-'}  {visible(entry.subject)}{mark}")
+    for op in () if step else entry.ops:
+        print(f"            {op}")
+    if row.diff:
+        print(row.diff)
 
 
 def _captures(asked: Namespace) -> int:
@@ -84,104 +189,16 @@ def _captures(asked: Namespace) -> int:
     return 0
 
 
-def _json(entry: Logged, undone: bool) -> dict[str, Any]:
+def _json(layers: Layers, row: _Row, *, is_note: bool) -> dict[str, Any]:
+    entry, step = row.logged, row.step
     return {
-        "id": entry.get(ID_TRAILER), "time": entry.time, "kind": entry.get("Memory-Op"),
-        "commit": entry.commit, "checkpoint": entry.get("Memory-Checkpoint"),
-        "session": entry.get("Memory-Session"), "ops": [*entry.ops], "undone": undone,
-        "waiting": entry.waits,
+        "id": entry.get(ID_TRAILER), "time": entry.time or None, "kind": kind(entry),
+        "commit": entry.commit or None, "checkpoint": entry.get("Memory-Checkpoint"),
+        "session": entry.get("Memory-Session"), "ops": [*entry.ops], "undone": row.undone,
+        "waiting": entry.waits, "layer": layers.of(row.memory),
+        **({"file": step.file, "text": step.text} if step else {}),
+        **({} if row.diff is None else {"diff": row.diff}),
     }  # fmt: skip
-
-
-def diff_options(parser: ArgumentParser) -> None:
-    """Options of `diff`."""
-    parser.add_argument(
-        "id", nargs="?", metavar="ID", help="the id of a change, or a commit (default: the newest)"
-    )
-    parser.add_argument("--all", action="store_true", help="also show MEMORY.md and _MORE.md")
-
-
-def diff(asked: Namespace) -> int:
-    """Show what a change did to the notes: word by word at a terminal, else as a unified diff."""
-    asked.holder = "diff"
-    words = sys.stdout.isatty() and not asked.json
-    layers = layered(asked)
-    memory = layers.of_change(asked.id) if asked.id else layers.of_newest()
-    entry, text = memory.diff(asked.id, generated=asked.all, words=words)
-    if asked.json:
-        about = {"diff": text, "layer": layers.of(memory)}
-        emit({**(_json(entry, False) if entry else {}), **about})
-    elif entry:
-        print(f"{entry.get(ID_TRAILER) or entry.commit[:10]}  {entry.subject}")
-        print(_rendered(text) if words else text, end="")
-    else:
-        print("No changes yet.")
-    return 0
-
-
-def _rendered(text: str) -> str:
-    from mdmemory.cli.worddiff import render  # for a terminal only
-
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return render(text, colour=not plain)
-
-
-def history_options(parser: ArgumentParser) -> None:
-    """Options of `history`."""
-    parser.add_argument(
-        "name", metavar="NAME", help="the note's name or file; also of a removed note"
-    )
-    parser.add_argument(
-        "id",
-        nargs="?",
-        metavar="ID",
-        help="show only the version of this change or commit, with its text",
-    )
-    parser.add_argument("--text", action="store_true", help="also show the text of each version")
-
-
-def history(asked: Namespace) -> int:
-    """Show every version of one note, newest first, across renames and merges."""
-    asked.holder = "history"
-    layers = layered(asked)
-    place = None
-    with layers.at_one_look():
-        memory, steps = layers.history(asked.name)
-        if asked.id is not None:
-            steps = _chosen(memory, steps, asked.id)
-        elif steps and not asked.json:
-            place = memory.index_place(steps[0].file)
-    if asked.json:
-        emit([
-            {"commit": step.commit, "time": step.time, "file": step.file, "kind": step.kind,
-             "text": step.text, "layer": layers.of(memory)}
-            for step in steps
-        ])  # fmt: skip
-        return 0
-    kinds, files = (max(len(getattr(s, what)) for s in steps) for what in ("kind", "file"))
-    for step in steps:
-        commit, time = (step.commit or "-")[:10], (step.time or "-")[:16]
-        mark = "" if step.text is not None else "  (gone)"
-        print(f"{time:<16}  {commit:<10}  {step.kind:<{kinds}}  {step.file:<{files}}  "
-              f"{visible(step.subject)}{mark}")  # fmt: skip
-        if (asked.text or asked.id) and step.text is not None:
-            lines = visible(step.text.replace("\r\n", "\n")).split("\n")
-            print("\n".join(f"    {line}".rstrip() for line in lines))
-    if place is not None and (said := place.told()):
-        print(said)
-    return 0
-
-
-def _chosen(memory: Memory, steps: list[Step], id: str) -> list[Step]:
-    found = [step for step in steps if (step.commit or "").startswith(id) and len(id) >= 4]
-    if not found:  # it may be a Memory-Id, or HEAD~1, which `diff` knows, too
-        entry, _ = memory.diff(id)
-        found = [step for step in steps if entry and step.commit == entry.commit]
-    if not found:
-        raise NotFound(
-            f"The commit {id} did not change this note.", "Without ID all versions are listed."
-        )
-    return found
 
 
 def undo_options(parser: ArgumentParser) -> None:

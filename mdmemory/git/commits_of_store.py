@@ -322,7 +322,7 @@ class History:
         those that the commit `beyond` does not have."""
         if self.head() is None:
             return []
-        words = [*log.OURS]
+        words = ["--date-order", *log.OURS]
         if limit is not None:
             words.append(f"-n{limit}")
         if beyond is not None:
@@ -330,13 +330,18 @@ class History:
         return [*log.read(self.repository, *words, "HEAD", "--", *self._inside)]
 
     def logged(self, limit: int | None = None) -> list[tuple[Logged, bool]]:
-        """The same, each with whether it was undone since."""
+        """The same, each with whether it was undone since: a commit that takes another one back is
+        read before it."""
         if self.head() is None:
             return []
-        found = log.in_line(self.repository, self._inside, limit)
-        entries, by = found or (self.log(limit), None)
-        undone = self.undone(by)
-        return [(entry, entry.commit in undone) for entry in entries]
+        for most in ([f"-n{2 * limit}"] if limit else []), []:
+            words = ("--date-order", "--full-history", *most, "HEAD", "--", *self._inside)
+            read = [*log.read(self.repository, *words)]
+            ours = [entry for entry in read if entry.get(log.ID_TRAILER)]
+            if limit is None or len(ours) >= limit or len(read) < 2 * limit:
+                break
+        undone = self.undone(read)
+        return [(entry, entry.commit in undone) for entry in ours[:limit]]
 
     def log_of(self, trailer: str, value: str | None = None) -> list[Logged]:
         """Those that have this trailer, whatever it says or with this value: in a long history they
@@ -379,12 +384,6 @@ class History:
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit, or None for a root commit."""
         return self.objects.parent(commit)
-
-    def changed(self, commit: str) -> list[str]:
-        """The files in the folder that a commit touched."""
-        words = ("diff-tree", "-r", "-z", "--name-only", "--no-commit-id", "--root", commit)
-        paths = text(self.repository.run(*words)).split("\0")[:-1]
-        return [path[len(self.prefix) :] for path in paths if path.startswith(self.prefix)]
 
     def resolve(self, name: str) -> str:
         """The full id of a commit named by hash, branch or tag. Raises NotFound."""

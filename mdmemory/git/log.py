@@ -25,9 +25,7 @@ REVERTS = "This reverts commit "
 
 # the words by which `git rev-list` lists commits of ours, and those that take one back
 OURS = ("--basic-regexp", f"--grep=^{ID_TRAILER}: ")
-_THESE = ("--no-walk=unsorted", "--stdin")  # commits that are given, in their order
 TAKING_BACK = ("--basic-regexp", f"--grep=^{REVERTS}", f"--grep=^{UNDOES}: ")
-_AT_ONCE = 1_000  # commits on one command line
 
 # A message holds no NUL, so the text between two is one field whatever it says.
 _FORMAT = "--format=%x00%H%x00%cI%x00%s%x00%b%x00"
@@ -41,13 +39,15 @@ _TAKES_BACK = lazy(rf"^(?:{REVERTS}|{UNDOES}: )([0-9a-f]{{7,64}})", re.MULTILINE
 class Touched:
     """A file that a commit changed: git's status letter, path, and new object id (None: removed).
 
-    `old_path` is the former path of a file that git takes for renamed or copied.
+    `old_path` is the former path of a file that git takes for renamed or copied; `before` the
+    object id that it had in the first parent (None: it is new).
     """
 
     status: str
     path: str
     blob: str | None
     old_path: str | None = None
+    before: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,40 +83,6 @@ def read(repository: Repository, *words: str, data: bytes = b"") -> Iterator[Log
     return _commits(repository.run("rev-list", _FORMAT, *words, data=data))
 
 
-def in_line(
-    repository: Repository, inside: Sequence[str], limit: int | None
-) -> tuple[list[Logged], list[Logged]] | None:
-    """Our newest commits of HEAD that touch one of these paths, if any, and all that take one of
-    them back; both newest first. None where another way is no longer: where histories were merged,
-    and where all of a whole repository are asked for.
-
-    In a line what takes a commit back came after it, so what is older is not looked at. The paths
-    come first: of commits that git limits by both it reads each message, which of 50,000 foreign
-    ones takes three times as long.
-    """
-    for count in (None,) if limit is None else (limit + limit // 2 + 2, None):
-        if count is None and not inside:
-            break
-        most = () if count is None else (f"-n{count}",)
-        words = ("rev-list", "--full-history", "--parents", *most, "HEAD", "--", *inside)
-        rows = [row.split() for row in repository.run(*words).splitlines()]
-        if any(len(row) > 2 for row in rows):
-            break
-        # git orders them by their dates, which may be those of other clocks
-        parents, chain = {row[0]: b"".join(row[1:]) for row in rows}, list[bytes]()
-        at = rows[0][0] if rows else b""
-        while at in parents:
-            chain.append(at)
-            at = parents[at]
-        ours, back = (
-            [*read(repository, *_THESE, *chosen, data=b"\n".join(chain))] if chain else []
-            for chosen in (OURS, TAKING_BACK)
-        )
-        if limit is None or len(ours) >= limit or count is None or len(rows) < count:
-            return ours[:limit], back
-    return None
-
-
 def of_trailer(
     repository: Repository, inside: Sequence[str], trailer: str, value: str | None
 ) -> list[Logged]:
@@ -126,17 +92,16 @@ def of_trailer(
     if "\n" in (value or ""):
         return []
     line = f"^{trailer}: " if value is None else f"^{trailer}: {_literal(value)}$"
-    found = [
+    entries = [
         entry
         for entry in read(repository, "--all-match", *OURS, f"--grep={line}", "HEAD", "--")
         if (said := entry.get(trailer)) is not None and value in (None, said)
     ]
-    touching: set[str] = set()
-    for start in range(0, len(found), _AT_ONCE) if inside else ():
-        ids = [entry.commit for entry in found[start : start + _AT_ONCE]]
-        out = repository.run("rev-list", "--no-walk", *ids, "--", *inside)
-        touching.update(out.decode().split())
-    return [entry for entry in found if entry.commit in touching or not inside]
+    if not entries or not inside:
+        return entries
+    ids = "\n".join(entry.commit for entry in entries).encode()
+    touching = repository.run("rev-list", "--no-walk", "--stdin", "--", *inside, data=ids)
+    return [entry for entry in entries if entry.commit.encode() in touching.split()]
 
 
 def _literal(value: str) -> str:
@@ -212,10 +177,11 @@ def _commits(out: bytes) -> Iterator[Logged]:
 
 def _touched(field: str, fields: Iterator[str]) -> Touched:
     """A row of `diff-tree --raw -z`; of a merge (`::`) it names one path only."""
-    *_, blob, status = field.lstrip(":").split(" ")
+    *modes_and_ids, status = field.lstrip(":").split(" ")
+    ids = [id if id.strip("0") else None for id in modes_and_ids[len(modes_and_ids) // 2 :]]
     renamed = status[0] in "RC" and not field.startswith("::")
     old_path = next(fields) if renamed else None
-    return Touched(status, next(fields), blob if blob.strip("0") else None, old_path)
+    return Touched(status, next(fields), ids[-1], old_path, ids[0])
 
 
 def parse(commit: str, time: str, subject: str, body: str) -> Logged:

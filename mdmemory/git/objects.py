@@ -266,8 +266,7 @@ class _Reader:
     """A running `git cat-file --batch`."""
 
     def __init__(self, repository: Repository) -> None:
-        words = ("cat-file", "--batch")
-        self._process = repositories.start(repository.top, words)
+        self._process = repository.start("cat-file", "--batch")
         assert self._process.stdin
         assert self._process.stdout
         self._in, self._out = self._process.stdin, self._process.stdout

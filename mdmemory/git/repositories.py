@@ -112,7 +112,7 @@ class Repository:
         fine: Sequence[int] = (0,),
     ) -> bytes:
         """What `git words...` prints. Raises GitFailed, in git's words, unless its exit is fine."""
-        done = run(folder or self.top, words, data=data, extra=extra, seconds=self.patience)
+        done = self.done(words, data=data, folder=folder, extra=extra)
         if done.returncode not in fine:
             raise GitFailed(
                 f"git {words[0]} failed: {last_line(done.stderr).rstrip('.')}.",
@@ -122,8 +122,19 @@ class Repository:
 
     def ask(self, *words: str, data: bytes = b"", folder: Path | None = None) -> bytes | None:
         """What `git words...` prints, or None where it ends with an error: a no to a question."""
-        done = run(folder or self.top, words, data=data, seconds=self.patience)
+        done = self.done(words, data=data, folder=folder)
         return done.stdout if done.returncode == 0 else None
+
+    def done(
+        self, words: Sequence[str], *, data: bytes = b"", folder: Path | None = None,
+        extra: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
+        """What became of `git words...`. Raises GitFailed where it does not end in time."""
+        return run(folder or self.top, words, data=data, extra=extra, seconds=self.patience)
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """A git command that goes on, with pipes for what it is asked, answers and complains of."""
+        return start(self.top, words)
 
 
 def run(

@@ -8,8 +8,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mdmemory.actions.word_diff import of_git
-from mdmemory.errors import MdmemoryError, NotFound
+from mdmemory.actions.note_history import FileChange
+from mdmemory.errors import MdmemoryError
 from mdmemory.git.log import ID_TRAILER, Logged
 from mdmemory.memory import Memory
 from mdmemory.store.store import is_note_name
@@ -69,17 +69,11 @@ def change(site: Site, request: Request) -> Response:
     """One change: its ops, and each file's difference word by word."""
     layer, id = request.path_params["layer"], request.path_params["id"]
     memory = site.memory(layer)
-    wanted = None if id == "newest" else id
-    entry, text = site.of_commits(
-        ("diff", id), memory, lambda: memory.diff(wanted, words=True, most=MOST_FILES)
-    )
-    if entry is None:
-        raise NotFound("Nothing was changed yet.", "Begin at the inbox.")
-    undone = any(each.commit == entry.commit and gone for each, gone in _log(site, memory))
+    entry, undone, touched = site.of_commits(("change", id), memory, lambda: _read(memory, id))
     files = [
-        {"name": each.file, "mark": each.mark, "text": marks.hunks(each.hunks),
+        {"name": each.file, "mark": each.mark, "text": marks.changes(each.before, each.after),
          "path": note_path(layer, each.file) if is_note_name(each.file) else ""}
-        for each in of_git(text)
+        for each in touched
     ]  # fmt: skip
     every = {file for group in entry.groups() for file in group}
     return site.page(
@@ -89,11 +83,11 @@ def change(site: Site, request: Request) -> Response:
     )  # fmt: skip
 
 
-def _log(site: Site, memory: Memory) -> Sequence[tuple[Logged, bool]]:
-    try:
-        return site.of_commits("log", memory, memory.log)
-    except MdmemoryError:
-        return []
+def _read(memory: Memory, id: str) -> tuple[Logged, bool, Sequence[FileChange]]:
+    """A change, whether it was undone, and what it did."""
+    newest = memory.log(1) if id == "newest" else []
+    entry = newest[0][0] if newest else memory.change(id)
+    return entry, memory.is_undone(entry), memory.file_changes(entry.commit, most=MOST_FILES)
 
 
 def undo(site: Site, request: Request) -> Response:

@@ -6,31 +6,14 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mdmemory import Memory
-from mdmemory.actions import note_history
 from mdmemory.actions.note_history import Step
 from mdmemory.errors import NotFound
 
 Git = Callable[..., str]
-
-
-@pytest.fixture(autouse=True)
-def both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each life that a test asks for is read from the commits that touch its files, and again from
-    all commits, as a process reads it that asks more than once."""
-    life = note_history.life
-
-    def compared(*about: Any) -> list[Step]:
-        note_history._READ.clear()
-        once, again = life(*about), life(*about)
-        assert once == again
-        return once
-
-    monkeypatch.setattr(note_history, "life", compared)
 
 
 @pytest.fixture

@@ -153,7 +153,7 @@ def test_a_wrong_command_says_how_it_is_right(
         (("remove", "MEMORY.md"), "There is no note"),
         (("undo", "m-00000000"), "`mdmemory log` lists them."),
         (("undo", "--", "--all"), ""),
-        (("diff", "nothing"), "`mdmemory log` lists them."),
+        (("log", "nothing"), "There is no note nothing."),
         (("confirm", "nothing"), "There is no note nothing."),
         (("extract", "--transcript", "nowhere.json"), "No such file: nowhere.json."),
         (("compact", "--plan", "nowhere.json"), "No such file: nowhere.json."),
@@ -446,7 +446,7 @@ def no_git(bench: Bench, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_git")
 def test_without_git_nothing_is_destroyed(refused: Callable[..., str]) -> None:
-    for words in (REMOVE, ("compact",), ("undo",), ("log",), ("diff",)):
+    for words in (REMOVE, ("compact",), ("undo",), ("log",), ("log", "-p")):
         assert "Install git" in refused(*words)
 
 

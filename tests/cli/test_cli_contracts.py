@@ -426,13 +426,13 @@ def test_undo_that_keeps_a_hand_edit_names_it_and_exits_1(project: Path, ask: As
     assert path.read_text(encoding="utf-8").endswith("By hand.\n")
 
 
-def test_diff_gives_the_log_row_and_the_diff(project: Path, ask: Ask) -> None:
+def test_a_change_is_a_row_of_the_log_with_its_diff(project: Path, ask: Ask) -> None:
     ask(*TABS, "gofmt does it.")
-    code, shown = ask("diff")
+    code, (row,) = ask("log", "-p", "-n", "1")
     assert code == 0
-    fit(shown, {**LOGGED, "diff": str})
-    assert "+gofmt does it." in shown["diff"]
-    assert ask("diff", shown["id"])[1] == ask("diff", shown["commit"][:10])[1] == shown
+    fit(row, {**LOGGED, "diff": str})
+    assert "+gofmt does it." in row["diff"]
+    assert ask("log", row["id"], "-p")[1] == ask("log", row["commit"][:10], "-p")[1] == [row]
 
 
 # --- the store ---------------------------------------------------------------------------------

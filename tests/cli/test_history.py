@@ -1,4 +1,4 @@
-"""log, diff, history and undo as a person meets them."""
+"""log and undo as a person meets them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from scene import Scene
 import mdmemory
 from mdmemory import Memory
 from mdmemory.cli import main
-from mdmemory.cli.worddiff import render
 
 Git = Callable[..., str]
 
@@ -69,29 +68,31 @@ def test_a_long_log_is_cut_and_says_so_unless_a_program_asks(
     assert [each["id"] for each in json.loads(capsys.readouterr().out)] == every
 
 
-# --- diff --------------------------------------------------------------------------------------
+# --- what a change did -------------------------------------------------------------------------
 
 
 def test_a_piped_diff_is_unified_and_leaves_the_index_out(project: Path, say: Say) -> None:
     Memory.open(project).edit("go-tabs", description="Uses spaces.")
-    text = say("diff")
+    text = say("log", "-p", "-n", "1")
     assert "\n-description: Uses tabs.\n+description: Uses spaces.\n" in text
     assert "MEMORY.md" not in text
-    assert "MEMORY.md" in say("diff", "--all")
     assert "\x1b" not in text
-    patch = text.partition("\n")[2]
-    subprocess.run(["git", "apply", "--check", "-R"], input=patch, text=True, check=True)
-    assert json.loads(say("diff", "--json"))["diff"] == patch
+    (row,) = json.loads(say("log", "-p", "-n", "1", "--json"))
+    assert row["diff"] in text
+    assert json.loads(say("log", row["id"], "-p", "--json")) == [row]
+    assert json.loads(say("log", "go-tabs", "-p", "--json"))[0]["diff"] == row["diff"]
+    subprocess.run(["git", "apply", "--check", "-R"], input=row["diff"], text=True, check=True)
 
 
-def test_diff_takes_a_commit_made_by_hand(project: Path, say: Say, git: Git) -> None:
+def test_a_change_may_be_a_commit_made_by_hand(project: Path, say: Say, git: Git) -> None:
     (project / "notes/memory/a.md").write_text("one\n", encoding="utf-8")
     git(project, "add", "-A")
     git(project, "commit", "-qm", "by a person")
-    text = say("diff", "HEAD")
-    assert re.match(r"[0-9a-f]{10}  by a person\n", text)
+    text = say("log", "HEAD", "-p")
+    assert re.match(r"[0-9a-f]{10}  \S+  by a person\n", text)
     assert "+one" in text
-    say("diff", "nothing-of-that-name", code=1)
+    assert "+one" not in say("log", "HEAD")
+    say("log", "nothing-of-that-name", code=1)
 
 
 def on_a_terminal(*words: str, **variables: str) -> str:
@@ -109,17 +110,18 @@ def on_a_terminal(*words: str, **variables: str) -> str:
 
 
 def test_on_a_terminal_the_words_are_coloured(project: Path) -> None:
-    text = on_a_terminal("diff")
+    text = on_a_terminal("log", "-p", "-n", "1")
     assert "\x1b[1mfeedback-go-tabs.md\x1b[0m\n" in text
     assert "Uses \x1b[31;9mtabs\x1b[0m\x1b[32mspaces\x1b[0m in Go." in text
     assert "@@" not in text
-    plain = on_a_terminal("diff", NO_COLOR="1")
-    assert "Uses [-tabs-]{+spaces+} in Go. {+喜欢短的回答+}\n" in plain
+    assert "Uses \x1b[31;9mtabs" in on_a_terminal("log", "go-tabs", "-p")
+    plain = on_a_terminal("log", "-p", "-n", "1", NO_COLOR="1")
+    assert "Uses [-tabs-]{+spaces+} in Go.{+ 喜欢短的回答+}\n" in plain
 
 
 def test_each_character_of_chinese_is_a_word(project: Path) -> None:
     Memory.open(project).edit("go-tabs", body="Uses spaces in Go. 喜欢很短的回答")
-    assert "喜欢{+很+}短的回答\n" in on_a_terminal("diff", NO_COLOR="1")
+    assert "喜欢{+很+}短的回答\n" in on_a_terminal("log", "-p", "-n", "1", NO_COLOR="1")
 
 
 def test_a_note_cannot_write_to_the_terminal(project: Path, git: Git) -> None:
@@ -127,58 +129,59 @@ def test_a_note_cannot_write_to_the_terminal(project: Path, git: Git) -> None:
     (project / "notes/memory/a.md").write_text(evil, encoding="utf-8")
     git(project, "add", "-A")
     git(project, "commit", "-qm", "by hand")
-    for words in (("diff", "HEAD"), ("history", "a", "--text")):
+    for words in (("log", "HEAD", "-p"), ("log", "a", "-p")):
         assert "one �]0;title� �two" in on_a_terminal(*words, NO_COLOR="1")
 
 
-def test_titles_say_what_became_of_a_file() -> None:
-    porcelain = (
-        "diff --git a b.md a b.md\nnew file mode 100644\nindex 1..2\n--- /dev/null\n"
-        "+++ a b.md\t\n@@ -0,0 +1,2 @@\n+--- one\n~\n~\n"
-        "diff --git c.md c.md\ndeleted file mode 100644\n--- c.md\n+++ /dev/null\n"
-        "@@ -1 +0,0 @@\n-two\n~\n\\ No newline at end of file\n"
-        "diff --git d.md e.md\nsimilarity index 90%\nrename from d.md\nrename to e.md\n"
-        "--- d.md\n+++ e.md\n@@ -1 +1 @@\n three \n-x\n+y\n~\n@@ -9 +9 @@ z\n+w\n~\n"
-        "diff --git f.md f.md\nnew file mode 100644\nindex 000..e69\n"
-    )
-    assert render(porcelain, colour=False) == (
-        "a b.md (new)\n{+--- one+}\n\n\n"
-        "c.md (removed)\n[-two-]\n\n"
-        "e.md (was d.md)\nthree [-x-]{+y+}\n…\n{+w+}\n\n"
-        "f.md (new)\n"
-    )
+def test_titles_say_what_became_of_a_file(project: Path, git: Git) -> None:
+    (project / "notes/memory/a.md").write_text("one\n\ntwo\nthree\nfour\nfive\nsix\n" * 2)
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "new")
+    assert on_a_terminal("log", "HEAD", "-p", NO_COLOR="1").splitlines()[1:5] == [
+        "a.md (new)", "{+one+}", "", "{+two+}",
+    ]  # fmt: skip
+    git(project, "mv", "notes/memory/a.md", "notes/memory/b c.md")
+    (project / "notes/memory/b c.md").write_text("one\n\ntwo\nthree\nfour\nfive\nsix\n" * 2 + "x\n")
+    git(project, "commit", "-qam", "moved")
+    assert on_a_terminal("log", "HEAD", "-p", NO_COLOR="1").splitlines()[1:] == [
+        "b c.md (was a.md)", "five", "six", "{+x+}", "", "",
+    ]  # fmt: skip
+    git(project, "rm", "-q", "notes/memory/b c.md")
+    git(project, "commit", "-qm", "gone")
+    assert "b c.md (removed)\n[-one-]" in on_a_terminal("log", "HEAD", "-p", NO_COLOR="1")
 
 
-# --- history -----------------------------------------------------------------------------------
+# --- the life of a note ------------------------------------------------------------------------
 
 
-def test_history_is_a_line_a_step_and_the_text_where_it_is_asked_for(
+def test_the_log_of_a_note_is_a_line_a_version(project: Path, say: Say) -> None:
+    newest, first = say("log", "go-tabs").splitlines()
+    whole = [line for line in say("log").splitlines() if not line.startswith(" ")]
+    assert [newest, first] == whole[:2]
+    assert say("log", "go-tabs", "-n", "1").splitlines() == [newest]
+    path = project / "notes/memory/feedback-go-tabs.md"
+    path.write_text(path.read_text("utf-8") + "By hand.\n", "utf-8")
+    assert say("log", "go-tabs").splitlines()[0].endswith("  not committed")
+    assert "\n+By hand.\n" in say("log", "go-tabs", "-p")
+
+
+def test_the_log_of_a_note_in_json_has_every_text_and_null_for_a_removal(
     project: Path, say: Say
 ) -> None:
-    newest, first = say("history", "go-tabs").splitlines()
-    assert re.fullmatch(
-        r"\d{4}-\d\d-\d\dT\d\d:\d\d  [0-9a-f]{10}  edit  feedback-go-tabs.md  "
-        r"memory: edit Uses tabs\.", newest,
-    )  # fmt: skip
-    commit = first.split()[1]
-    one = say("history", "go-tabs", commit)
-    assert "    Uses tabs in Go.\n" in one
-    assert "spaces" not in one
-    both = say("history", "go-tabs", "--text")
-    assert "Uses tabs in Go." in both
-    assert "Uses spaces in Go." in both
-    say("history", "go-tabs", "0000", code=1)
-
-
-def test_history_in_json_has_every_text_and_null_for_a_removal(project: Path, say: Say) -> None:
     Memory.open(project).remove("go-tabs")
-    rows = json.loads(say("history", "go-tabs", "--json"))
-    assert [sorted(row) for row in rows] == [
-        ["commit", "file", "kind", "layer", "text", "time"]
-    ] * 3
+    rows = json.loads(say("log", "go-tabs", "--json"))
+    (one, *_) = json.loads(say("log", "--json"))
+    assert [sorted(row) for row in rows] == [sorted([*one, "file", "text"])] * 3
+    assert {key: rows[0][key] for key in one} == one
     assert [row["kind"] for row in rows] == ["remove", "edit", "add"]
     assert [row["text"] is None for row in rows] == [True, False, False]
-    assert say("history", "go-tabs").splitlines()[0].endswith("memory: remove go-tabs  (gone)")
+    assert "(gone: feedback-go-tabs.md)" in say("log", "go-tabs").splitlines()[0]
+
+
+def test_a_note_comes_before_a_branch_of_its_name(project: Path, say: Say, git: Git) -> None:
+    assert "edit" in say("log", "main")
+    Memory.open(project).add("main", type="project", description="The main hall.", body="It is.")
+    assert len(say("log", "main").splitlines()) == 1
 
 
 # --- undo --------------------------------------------------------------------------------------
@@ -243,7 +246,7 @@ UNPARSABLE = (
 def test_a_display_setting_that_git_cannot_parse_stops_no_command_of_ours(
     project: Path, say: Say, git: Git
 ) -> None:
-    words = (("log",), ("diff",), ("diff", "HEAD~1"), ("history", "go-tabs", "--text"))
+    words = (("log", "-p"), ("log", "HEAD~1", "-p"), ("log", "go-tabs", "-p"))
     before = [say(*each) for each in words]
     plain = (project / ".git/config").read_bytes()
     for name in UNPARSABLE:

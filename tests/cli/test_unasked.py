@@ -112,7 +112,7 @@ def test_status_and_log_name_what_waits(project: Path, capsys: pytest.CaptureFix
     rows = json.loads(capsys.readouterr().out)
     assert [row["waiting"] for row in rows] == [True, False]
     assert rows[0]["id"] == each["id"]
-    assert main(["diff", each["id"]]) == 0
+    assert main(["log", each["id"], "-p"]) == 0
     assert "The kitchen has green tea" in capsys.readouterr().out
     assert main(["add", "cat", "--type", "feedback", "--description", "Has a cat", "Tom."]) == 0
     assert "Committed now, as it was waiting: memory: add" in capsys.readouterr().err

@@ -132,16 +132,6 @@ def test_an_undo_says_which_notes_went_and_which_came_back(
     assert "restored: feedback-tea.md" in say("undo")[1]
 
 
-def test_one_step_of_a_life_is_named_as_every_change_is(
-    project: Path, say: Callable[..., tuple[int, str]]
-) -> None:
-    id = say("log", "-n", "1")[1].split()[0]
-    for name in (id, "HEAD"):
-        code, said = say("history", "tea", name)
-        assert (code, "Green tea" in said) == (0, True), said
-    assert "There is no commit or Memory-Id nix." in say("history", "tea", "nix")[1]
-
-
 def test_a_dry_run_names_the_store_that_would_be_made(
     tmp_path: Path, say: Callable[..., tuple[int, str]]
 ) -> None:

@@ -95,7 +95,7 @@ def of_notes(ask: Ask) -> Answers:
     found["edit"] = ask("edit", "tabs-in-go", "--description", "Go uses tabs, always")
     found |= {"confirm": ask("confirm", "tabs-in-go"), "show": ask("show", "prefers-pnpm")}
     found |= {"list": ask("list"), "search": ask("search", "pnpm"), "export": ask("export")}
-    found |= {"history": ask("history", "tabs-in-go"), "get": ask("get", "prefers-pnpm")}
+    found |= {"log NAME": ask("log", "tabs-in-go"), "get": ask("get", "prefers-pnpm")}
     found["rename"] = ask("rename", "tabs-in-go", "go-uses-tabs")
     ask("undo")
     found["remove"] = ask("remove", "tabs-in-go")
@@ -116,7 +116,7 @@ def of_passes(ask: Ask) -> Answers:
     found["log --captures"] = ask("log", "--captures")
     found["compact"] = ask("compact", "--plan", "plan.json")
     ask("compact")
-    found |= {"log": ask("log"), "diff": ask("diff")}
+    found |= {"log": ask("log"), "log -p": ask("log", "-p", "-n", "1")}
     found |= {"observe add": ask("observe", "add", "The gateway answers 429", "--file", "a.py")}
     found |= {"observe list": ask("observe", "list"), "observe show": ask("observe", "show", "1")}
     found["observe search"] = ask("observe", "search", "gateway")

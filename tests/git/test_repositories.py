@@ -314,7 +314,10 @@ def test_no_program_that_a_repository_names_is_run(
     memory.remove("two")
     memory.undo()
     assert len(memory.log()) >= 5
-    memory.diff()
+    memory.file_changes("HEAD")
+    assert "two" in "".join(memory.patches([each.commit for each, _ in memory.log()]).values())
+    assert memory.history("one")
+    memory.index_place("one")
     memory.doctor()
     memory.index()
     with pytest.raises(RepositoryState, match="content filter"):
@@ -333,7 +336,7 @@ def test_a_signature_in_history_calls_nobody(repository: Path, git: Git, tmp_pat
     git(repository, "update-ref", "HEAD", signed)
     poison(repository, git, mark)
     assert len(memory.log()) == 2
-    memory.diff()
+    assert "One." in memory.patches([git(repository, "rev-parse", "HEAD").strip()])[signed]
     assert not mark.exists(), mark.read_text()
 
 

@@ -17,6 +17,7 @@ from pace import FULL
 
 from mdmemory import bounds, privacy, protocol, unseen
 from mdmemory.actions import word_diff
+from mdmemory.actions.note_history import FileChange
 from mdmemory.capture import (
     asked,
     candidates,
@@ -44,7 +45,7 @@ from mdmemory.capture import (
 from mdmemory.capture.imports import fact_types, incoming, markdown, markdown_blocks
 from mdmemory.citing import choosing, citation
 from mdmemory.citing import mentions as citing_mentions
-from mdmemory.cli import worddiff
+from mdmemory.cli import history
 from mdmemory.compact import exchanged, plan, rewording, same, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
@@ -266,8 +267,8 @@ def _written(text: str) -> object:
 
 
 def _difference(text: str) -> object:
-    porcelain = f"diff --git a b\n--- a\n+++ b\n@@ -1 +1 @@\n{text}"
-    return worddiff.render(porcelain, colour=False), word_diff.of_git(porcelain)
+    change = FileChange("a.md", "", text, f"{text[::-1]} a")
+    return history._in_words([change]), word_diff.sides(text, change.after)
 
 
 def _result(text: str) -> object:
@@ -487,7 +488,7 @@ EVERY = (
     row(_event, compress),
     row(observation.ids, observation),
     row(timeline._safe, timeline),
-    row(_difference, word_diff, "of_git"),
+    row(_difference, word_diff, "sides"),
     row(lambda text: word_diff.between(text, f"{text[::-1]} a"), word_diff, "between"),
     row(lambda text: pages.rendered(text, lambda name: f"/{name}"), pages, "rendered", pages.MOST),
     # queries

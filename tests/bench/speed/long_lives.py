@@ -61,8 +61,8 @@ def _commands(world: World | None) -> dict[str, Step]:
     return {
         "log": step("log"),
         "log -n 10": step("log", "-n", "10"),
-        "diff": step("diff"),
-        "history": step("history", "{name}"),
+        "log -p": step("log", "-p", "-n", "1"),
+        "log NAME": step("log", "{name}"),
         "status": step("status"),
         "compact --if-due": step("compact", "--if-due"),
         "add NAME": add,

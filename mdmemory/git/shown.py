@@ -1,0 +1,94 @@
+"""History that a person is shown, read through GitPython.
+
+What answers a hook or writes starts git by itself: GitPython takes long to load. Its objects and
+`Repo` cannot read a repository of SHA-256 and take 8 ms for the difference of one commit, so git's
+own commands are asked for, in bulk, behind the same settings and environment as all of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from subprocess import PIPE, CompletedProcess
+from types import ModuleType
+
+from mdmemory import debugging
+from mdmemory.errors import GitFailed
+from mdmemory.files import require_utf8
+from mdmemory.git import repositories
+from mdmemory.git.commits_of_store import History
+from mdmemory.git.repositories import Repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_KILLED = "did not complete in"  # as GitPython says it
+
+
+class ShownRepository(Repository):
+    """A repository that passed our guard, whose commands GitPython runs."""
+
+    def done(
+        self, words: Sequence[str], *, data: bytes = b"", folder: Path | None = None,
+        extra: Mapping[str, str] | None = None,
+    ) -> CompletedProcess[bytes]:  # fmt: skip
+        """One git command. Raises GitFailed where it does not end in time."""
+        with tempfile.TemporaryFile() as given:
+            given.write(data)
+            given.seek(0)
+            status, out, told = self._execute(
+                words, folder, extra, istream=given, with_extended_output=True,
+                with_exceptions=False, stdout_as_string=False, strip_newline_in_stdout=False,
+                kill_after_timeout=self.patience,
+            )  # fmt: skip
+        if status and _KILLED in told:
+            raise GitFailed(f"git {words[0]} did not end within {self.patience:.0f} s.")
+        debugging.log("git %s by GitPython: exit %d", words[0], status)
+        return CompletedProcess([*words], status, out, told.encode())
+
+    def start(self, *words: str) -> Any:
+        """A git command that goes on, as `Repository.start` has it."""
+        handle = self._execute(words, None, None, istream=PIPE, as_process=True)
+        process, handle.proc = handle.proc, None  # else it would end with the handle
+        return process
+
+    def _execute(
+        self, words: Sequence[str], folder: Path | None, extra: Mapping[str, str] | None, **how: Any
+    ) -> Any:
+        require_utf8(words)
+        env = repositories.environment(extra)
+        # GitPython adds to the caller's variables, and cannot take any away
+        leaked = [name for name in os.environ if name.startswith("GIT_") and name not in env]
+        unset = ["env", *(word for name in leaked for word in ("-u", name))] if leaked else []
+        # -C: it would read a ~ or $ in a folder's name
+        command = [*unset, "git", "-C", str(folder or self.top), *repositories.SAFE, *words]
+        return _gitpython().Git().execute(command, env=env, **how)
+
+
+@cache
+def _gitpython() -> ModuleType:
+    """GitPython, which asks a git for its version when it is loaded: it gets the one that we run,
+    whatever the caller's variables and the present folder would make of the name."""
+    name, mine = "GIT_PYTHON_GIT_EXECUTABLE", dict(os.environ)
+    program = shutil.which("git", path=repositories.environment()["PATH"])
+    os.environ[name] = program or "git"
+    try:
+        import git
+    finally:
+        if name in mine:
+            os.environ[name] = mine[name]
+        else:
+            del os.environ[name]
+    return git
+
+
+def shown(history: History) -> History:
+    """The same history, for what a person is shown."""
+    git = history.repository
+    about = (git.top, git.git_dir, git.common_dir, git.hash_name, git.patience)
+    return History(ShownRepository(*about), history.folder)
