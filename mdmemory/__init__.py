@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.index_place import IndexPlace as IndexPlace
     from mdmemory.actions.link_map import LinkMap as LinkMap
     from mdmemory.actions.listing import Listed as Listed
+    from mdmemory.actions.note_history import FileChange as FileChange
     from mdmemory.actions.note_history import Step as Step
     from mdmemory.actions.quality import Quality as Quality
     from mdmemory.actions.renaming import Renamed as Renamed
@@ -122,7 +123,7 @@ _PUBLIC = {
     "actions.index_place": "IndexPlace",
     "actions.link_map": "LinkMap",
     "actions.listing": "Listed",
-    "actions.note_history": "Step",
+    "actions.note_history": "FileChange Step",
     "actions.quality": "Quality",
     "actions.renaming": "Renamed",
     "actions.resolve": "Conflict Resolved",

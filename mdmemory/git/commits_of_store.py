@@ -330,15 +330,20 @@ class History:
         return [*log.read(self.repository, *words, "HEAD", "--", *self._inside)]
 
     def logged(self, limit: int | None = None) -> list[tuple[Logged, bool]]:
-        """The same, each with whether it was undone since: a commit that takes another one back is
-        read before it."""
+        """The same, each with whether it was undone since.
+
+        In a line what takes a commit back is read before it, and reading may stop; else the order
+        of parents has to be asked for, which costs a look at all commits.
+        """
         if self.head() is None:
             return []
-        for most in ([f"-n{2 * limit}"] if limit else []), []:
-            words = ("--date-order", "--full-history", *most, "HEAD", "--", *self._inside)
+        some = [("--parents", f"-n{2 * limit}")] if limit else []
+        for how in (*some, ("--date-order",)):
+            words = ("--full-history", *how, "HEAD", "--", *self._inside)
             read = [*log.read(self.repository, *words)]
-            ours = [entry for entry in read if entry.get(log.ID_TRAILER)]
-            if limit is None or len(ours) >= limit or len(read) < 2 * limit:
+            ours = [entry for entry in read if entry.get(ID_TRAILER)]
+            enough = limit and (len(ours) >= limit or len(read) < 2 * limit)
+            if enough and not any(entry.is_merge for entry in read):
                 break
         undone = self.undone(read)
         return [(entry, entry.commit in undone) for entry in ours[:limit]]

@@ -52,7 +52,7 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """One commit. `waits`: no branch has it yet.
+    """One commit. `waits`: no branch has it yet; `is_merge`: where parents were asked for.
 
     `ops` are the lines between subject and trailers, and `trailers` the Memory-* lines of the last
     paragraph. `takes_back` are the commits, perhaps shortened, that it reverts or undoes. `files`
@@ -67,6 +67,7 @@ class Logged:
     takes_back: tuple[str, ...] = ()
     files: tuple[Touched, ...] = ()
     waits: bool = False
+    is_merge: bool = False
 
     def get(self, name: str) -> str | None:
         """The value of a trailer, or None."""
@@ -162,15 +163,19 @@ def between(repository: Repository, old: str, new: str) -> list[Touched]:
 def _commits(out: bytes) -> Iterator[Logged]:
     commit: Logged | None = None
     files: list[Touched] = []
+    is_merge = False
     fields = iter(out.decode("utf-8", "surrogateescape").split("\0"))
     for field in fields:
         field = field.lstrip("\n")
         if field.startswith(":"):
             files.append(_touched(field, fields))
-        elif field and not field.startswith("commit "):  # with which rev-list announces each
+        elif field.startswith("commit "):  # with which rev-list announces each, and its parents
+            is_merge = len(field.split()) > 3
+        elif field:
             if commit:
                 yield replace(commit, files=tuple(files)) if files else commit
             commit, files = parse(field, next(fields), next(fields), next(fields)), []
+            commit = replace(commit, is_merge=True) if is_merge else commit
     if commit:
         yield replace(commit, files=tuple(files)) if files else commit
 

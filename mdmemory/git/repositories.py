@@ -234,6 +234,28 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     return env | _ENVIRONMENT | dict(extra or {})
 
 
+def leaked(env: Mapping[str, str]) -> list[str]:
+    """The variables of git's that the caller's environment has beside those of `env`."""
+    return [name for name in os.environ if name.startswith("GIT_") and name not in env]
+
+
+@contextmanager
+def named_to_gitpython() -> Iterator[None]:
+    """While GitPython is loaded, which asks a git for its version: it is to ask the one that we
+    run, whatever the caller's variables and the present folder would make of the name."""
+    import shutil
+
+    name = "GIT_PYTHON_GIT_EXECUTABLE"
+    before = os.environ.pop(name, None)
+    os.environ[name] = shutil.which("git", path=environment()["PATH"]) or "git"
+    try:
+        yield
+    finally:
+        del os.environ[name]
+        if before is not None:
+            os.environ[name] = before
+
+
 def is_installed() -> bool:
     """Whether a git program is on the path."""
     import shutil  # only asked where something failed already

@@ -7,8 +7,6 @@ own commands are asked for, in bulk, behind the same settings and environment as
 
 from __future__ import annotations
 
-import os
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -63,7 +61,7 @@ class ShownRepository(Repository):
         require_utf8(words)
         env = repositories.environment(extra)
         # GitPython adds to the caller's variables, and cannot take any away
-        leaked = [name for name in os.environ if name.startswith("GIT_") and name not in env]
+        leaked = repositories.leaked(env)
         unset = ["env", *(word for name in leaked for word in ("-u", name))] if leaked else []
         # -C: it would read a ~ or $ in a folder's name
         command = [*unset, "git", "-C", str(folder or self.top), *repositories.SAFE, *words]
@@ -72,18 +70,8 @@ class ShownRepository(Repository):
 
 @cache
 def _gitpython() -> ModuleType:
-    """GitPython, which asks a git for its version when it is loaded: it gets the one that we run,
-    whatever the caller's variables and the present folder would make of the name."""
-    name, mine = "GIT_PYTHON_GIT_EXECUTABLE", dict(os.environ)
-    program = shutil.which("git", path=repositories.environment()["PATH"])
-    os.environ[name] = program or "git"
-    try:
+    with repositories.named_to_gitpython():
         import git
-    finally:
-        if name in mine:
-            os.environ[name] = mine[name]
-        else:
-            del os.environ[name]
     return git
 
 
