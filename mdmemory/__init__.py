@@ -85,7 +85,6 @@ if TYPE_CHECKING:
     from mdmemory.errors import MdmemoryError as MdmemoryError
     from mdmemory.git.lock import Patience as Patience
     from mdmemory.git.log import Logged as Logged
-    from mdmemory.git.log import Touched as Touched
     from mdmemory.layers import Layers as Layers
     from mdmemory.llm.answer import Answer as Answer
     from mdmemory.llm.answer import Model as Model
@@ -142,7 +141,7 @@ _PUBLIC = {
     "compact.runner": "Outcome",
     "errors": "MdmemoryError",
     "git.lock": "Patience",
-    "git.log": "Logged Touched",
+    "git.log": "Logged",
     "layers": "Layers",
     "llm.answer": "Answer Model",
     "memory": "Memory",

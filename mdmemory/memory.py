@@ -358,18 +358,12 @@ class Memory(Learning):
         """Whether a change was taken back, and nothing brought it back."""
         return change.commit in self._history().undone()
 
-    def patches(
-        self, commits: Sequence[str], files: Collection[str] | None = None
-    ) -> dict[str, str]:
-        """What each of these commits did to the notes, or to some files, as a unified diff."""
-        return actions.note_history.patches(self._history(), commits, files)
-
     def file_changes(
-        self, commit: str, files: Collection[str] | None = None, most: int | None = None
-    ) -> list[FileChange]:
-        """The texts before and after of the files that a commit changed, but for the index: of
+        self, commits: Sequence[str], files: Collection[str] | None = None, most: int | None = None
+    ) -> dict[str, list[FileChange]]:
+        """The texts before and after of the files that each commit changed, but for the index: of
         the first `most`, or of these files."""
-        return actions.note_history.file_changes(self._history(), commit, files, most)
+        return actions.note_history.file_changes(self._history(), commits, files, most)
 
     def history(self, name: str) -> list[Step]:
         """The life of a note, newest step first, across renames and merges; it may be gone."""

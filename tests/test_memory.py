@@ -253,12 +253,12 @@ def test_index_check_only_looks(memory: Memory) -> None:
     assert memory.index().changed == ()
 
 
-def test_diff_shows_the_newest_or_the_named_change(memory: Memory) -> None:
+def test_what_a_change_did_is_told_by_its_texts_and_as_a_patch(memory: Memory) -> None:
     stored(memory)
     entry = memory.log(1)[0][0]
-    text = memory.patches([entry.commit])[entry.commit]
-    assert entry is not None
-    assert "+Use pnpm." in text
+    (change,) = memory.file_changes([entry.commit])[entry.commit]
+    assert (change.mark, change.before, "Use pnpm." in change.after) == ("new", "", True)
+    assert "+Use pnpm." in change.patch()
     assert memory.change(entry.commit) == entry
     assert [row.commit for row, _ in memory.log(1)] == [entry.commit]
 

@@ -11,10 +11,9 @@ from datetime import UTC, datetime
 
 from mdmemory.actions.undo import find
 from mdmemory.errors import NoGit, NotFound
-from mdmemory.expressions import lazy
 from mdmemory.files import read_regular
 from mdmemory.git.commits_of_store import History
-from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged, read_with_files
+from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged, Touched, read_with_files
 from mdmemory.git.waiting import Waiting
 from mdmemory.note.note import Note
 from mdmemory.records import dataclass
@@ -69,6 +68,26 @@ class FileChange:
     mark: str
     before: str
     after: str
+    prefix: str = ""  # of the store in its repository
+
+    def patch(self) -> str:
+        """The same as a unified diff, for `git apply`."""
+        from difflib import unified_diff
+
+        one, other = (text.splitlines(keepends=True) for text in (self.before, self.after))
+        old = self.prefix + (self.mark.removeprefix("was ") if " " in self.mark else self.file)
+        new = self.prefix + self.file
+        head = f"diff --git a/{old} b/{new}\n"
+        head += f"rename from {old}\nrename to {new}\n" if old != new else ""
+        head += {"new": "new file mode 100644\n", "removed": "deleted file mode 100644\n"}.get(
+            self.mark, ""
+        )
+        old = "/dev/null" if self.mark == "new" else f"a/{old}"
+        new = "/dev/null" if self.mark == "removed" else f"b/{new}"
+        return head + "".join(
+            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+            for line in unified_diff(one, other, old, new)
+        )
 
 
 def kind(logged: Logged) -> str:
@@ -196,54 +215,47 @@ def change(history: History, id: str) -> Logged:
         return next((e for e in late if e.commit == commit), None) or history.told([commit])[0]
 
 
-def patches(
-    history: History, commits: Sequence[str], files: Collection[str] | None = None
-) -> dict[str, str]:
-    """What each of these commits did to the store, or to some of its files, as a unified diff; ""
-    for one that did nothing to them. MEMORY.md and _MORE.md are left out."""
-    names = [f":(top,literal){history.prefix}{file}" for file in ([""] if files is None else files)]
-    names += [f":(top,exclude,literal){history.prefix}{file}" for file in GENERATED]
-    how = ["diff-tree", "--stdin", "--always", "-p", "--cc", "--root", "-M", "--color=never"]
-    how += ["--no-ext-diff", "--no-textconv", "--format=%x00%H%x00"]
-    plain = {"GIT_LITERAL_PATHSPECS": "0"}  # each says so itself, but for the word "exclude"
-    data = "".join(f"{commit}\n" for commit in commits).encode()
-    out = history.repository.run(*how, "--", *names, data=data, extra=plain)
-    _, *parts = _BETWEEN.split(out.decode("utf-8", "replace"))
-    return {id: text.lstrip("\n") for id, text in zip(parts[::2], parts[1::2], strict=True)}
-
-
-_BETWEEN = lazy(r"\0([0-9a-f]{40,64})\0")
-
-
 def file_changes(
-    history: History, commit: str, files: Collection[str] | None = None, most: int | None = None
-) -> list[FileChange]:
-    """What a commit did to the store, or to some of its files, but for the index: the first
-    `most` of them."""
+    history: History, commits: Sequence[str], files: Collection[str] | None = None,
+    most: int | None = None,
+) -> dict[str, list[FileChange]]:  # fmt: skip
+    """What each of these commits did to the store, or to some of its files, but for the index: the
+    first `most` of them. Of a merge it is what its first parent had not."""
     inside = [history.prefix] if history.prefix else []
-    (entry,) = read_with_files(history.repository, "--no-walk", commit, inside=inside, said=False)
-    touched = [
-        (each.path.removeprefix(history.prefix), (each.old_path or "").removeprefix(history.prefix),
-         each)
-        for each in entry.files
-    ]  # fmt: skip
-    touched = [
-        (file, old, each) for file, old, each in touched
-        if file not in GENERATED and (files is None or file in files or old in files)
-    ][:most]  # fmt: skip
-    texts = _texts(history, (id for *_, each in touched for id in (each.before, each.blob)))
-    return [
-        FileChange(file, f"was {old}" if old else _MARKS.get(each.status[0], ""),
-                   _text(texts, each.before), _text(texts, each.blob))
-        for file, old, each in touched
-    ]  # fmt: skip
+    data = "".join(f"{commit}\n" for commit in commits).encode()
+    given = ("--no-walk=unsorted", "--stdin")
+    read = read_with_files(history.repository, *given, inside=inside, said=False, data=data)
+    touched = {
+        entry.commit: [
+            each for each in entry.files
+            if (names := {_inside(history, each.path), _inside(history, each.old_path or "")})
+            and names.isdisjoint(GENERATED) and (files is None or not names.isdisjoint(files))
+        ][:most]
+        for entry in read
+    }  # fmt: skip
+    ids = (id for rows in touched.values() for each in rows for id in (each.before, each.blob))
+    texts = _texts(history, ids)
+    return {
+        commit: [_file_change(history, each, texts) for each in rows]
+        for commit, rows in touched.items()
+    }
+
+
+def _file_change(history: History, touched: Touched, texts: Mapping[str, bytes]) -> FileChange:
+    before, after = (
+        texts.get(blob or "", b"").decode("utf-8", "replace")
+        for blob in (touched.before, touched.blob)
+    )
+    old = _inside(history, touched.old_path or "")
+    mark = f"was {old}" if old else _MARKS.get(touched.status[0], "")
+    return FileChange(_inside(history, touched.path), mark, before, after, history.prefix)
+
+
+def _inside(history: History, path: str) -> str:
+    return path.removeprefix(history.prefix)
 
 
 _MARKS = {"A": "new", "D": "removed"}
-
-
-def _text(texts: Mapping[str, bytes], blob: str | None) -> str:
-    return texts.get(blob or "", b"").decode("utf-8", "replace")
 
 
 # where a name leads

@@ -117,8 +117,10 @@ def _undo(
     """Take back the commits that `chosen` finds, the newest first. Nobody is asked under the
     lock: after the answer the same commits are taken, whatever was written meanwhile."""
     if agree is not None:
+        from mdmemory.git.shown import shown  # a person is asked, and no hook
+
         with writer.locked():  # what waits is committed by that
-            history = _ready(writer)
+            history = shown(_ready(writer))
             entries = chosen(history)
             plans = [_planned(history, entry) for entry in entries]
         if not agree(plans):

@@ -107,30 +107,18 @@ def _found(layers: Layers, what: str | None, most: int | None) -> tuple[list[_Ro
 
 def _with_changes(layers: Layers, rows: Sequence[_Row], *, in_words: bool) -> Iterator[_Row]:
     """The same, each with what it did: word by word, or as a unified diff."""
-    patches: dict[tuple[str, str], str] = {}
-    for memory in layers.there() if not in_words else ():
+    done: dict[tuple[str, str], list[FileChange]] = {}
+    for memory in layers.there():
         mine = [row for row in rows if row.memory is memory and row.logged.commit]
-        if mine:
-            done = memory.patches([row.logged.commit for row in mine], mine[0].files)
-            patches |= {(layers.of(memory), id): text for id, text in done.items()}
+        found = memory.file_changes([row.logged.commit for row in mine], rows[0].files)
+        done |= {(layers.of(memory), commit): changes for commit, changes in found.items()}
     for at, row in enumerate(rows):
+        changes = done.get((layers.of(row.memory), row.logged.commit), [])
         if not row.logged.commit and row.step:
-            before = next((each.step.text for each in rows[at + 1 :] if each.step), None) or ""
-            change = FileChange(row.step.file, "", before, row.step.text or "")
-            text = _in_words([change]) if in_words else _unified(change)
-        elif in_words:
-            text = _in_words(row.memory.file_changes(row.logged.commit, row.files))
-        else:
-            text = patches.get((layers.of(row.memory), row.logged.commit), "")
-        yield row._replace(diff=text)
-
-
-def _unified(change: FileChange) -> str:
-    """What is in no commit yet."""
-    from difflib import unified_diff
-
-    before, after = (text.splitlines(keepends=True) for text in (change.before, change.after))
-    return "".join(unified_diff(before, after, f"a/{change.file}", f"b/{change.file}"))
+            before = next((each.step.text for each in rows[at + 1 :] if each.step), None)
+            changes = [FileChange(row.step.file, "", before or "", row.step.text or "")]
+        patch = "".join(change.patch() for change in changes)
+        yield row._replace(diff=_in_words(changes) if in_words else patch)
 
 
 def _in_words(changes: Sequence[FileChange]) -> str:

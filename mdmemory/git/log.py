@@ -140,11 +140,12 @@ def authors_of_all(repository: Repository, folder: str) -> dict[str, list[tuple[
 
 
 def read_with_files(
-    repository: Repository, *words: str, inside: Sequence[str] | None = None, said: bool = True
-) -> Iterator[Logged]:
+    repository: Repository, *words: str, inside: Sequence[str] | None = None, said: bool = True,
+    data: bytes = b"",
+) -> Iterator[Logged]:  # fmt: skip
     """The same, each commit with the files that it touched: of those after "--" in `words`, or of
     these paths. Without what it says unless `said`: of a commit of 10,000 notes that is much."""
-    commits = repository.run("rev-list", *words)
+    commits = repository.run("rev-list", *words, data=data)
     how = ("diff-tree", "--stdin", "--always", "-r", "-z", "--raw", "-M", "-c", "--no-abbrev")
     if inside is None:
         inside = words[words.index("--") + 1 :] if "--" in words else ()

@@ -87,7 +87,8 @@ def _read(memory: Memory, id: str) -> tuple[Logged, bool, Sequence[FileChange]]:
     """A change, whether it was undone, and what it did."""
     newest = memory.log(1) if id == "newest" else []
     entry = newest[0][0] if newest else memory.change(id)
-    return entry, memory.is_undone(entry), memory.file_changes(entry.commit, most=MOST_FILES)
+    files = memory.file_changes([entry.commit], most=MOST_FILES)[entry.commit]
+    return entry, memory.is_undone(entry), files
 
 
 def undo(site: Site, request: Request) -> Response:

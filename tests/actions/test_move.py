@@ -110,7 +110,7 @@ def test_the_project_finds_it_and_old_changes_are_shown_and_taken_back(
     rows = [entry for entry, _ in memory.log()]
     removed = next(entry for entry in rows if entry.subject.startswith("memory: remove"))
     edited = next(entry for entry in rows if entry.subject.startswith("memory: edit"))
-    assert "The new plan." in memory.patches([edited.commit])[edited.commit]
+    assert "The new plan." in memory.file_changes([edited.commit])[edited.commit][0].after
     assert len(memory.history("plan")) == 2
     memory.undo(removed.get("Memory-Id"))
     memory.undo(edited.get("Memory-Id"))

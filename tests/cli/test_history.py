@@ -133,7 +133,7 @@ def test_a_note_cannot_write_to_the_terminal(project: Path, git: Git) -> None:
         assert "one �]0;title� �two" in on_a_terminal(*words, NO_COLOR="1")
 
 
-def test_titles_say_what_became_of_a_file(project: Path, git: Git) -> None:
+def test_titles_say_what_became_of_a_file(project: Path, git: Git, say: Say) -> None:
     (project / "notes/memory/a.md").write_text("one\n\ntwo\nthree\nfour\nfive\nsix\n" * 2)
     git(project, "add", "-A")
     git(project, "commit", "-qm", "new")
@@ -146,8 +146,12 @@ def test_titles_say_what_became_of_a_file(project: Path, git: Git) -> None:
     assert on_a_terminal("log", "HEAD", "-p", NO_COLOR="1").splitlines()[1:] == [
         "b c.md (was a.md)", "five", "six", "{+x+}", "", "",
     ]  # fmt: skip
+    (row,) = json.loads(say("log", "HEAD", "-p", "--json"))
+    subprocess.run(["git", "apply", "--check", "-R"], input=row["diff"], text=True, check=True)
     git(project, "rm", "-q", "notes/memory/b c.md")
     git(project, "commit", "-qm", "gone")
+    (row,) = json.loads(say("log", "HEAD", "-p", "--json"))
+    subprocess.run(["git", "apply", "--check", "-R"], input=row["diff"], text=True, check=True)
     assert "b c.md (removed)\n[-one-]" in on_a_terminal("log", "HEAD", "-p", NO_COLOR="1")
 
 

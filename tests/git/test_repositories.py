@@ -314,8 +314,8 @@ def test_no_program_that_a_repository_names_is_run(
     memory.remove("two")
     memory.undo()
     assert len(memory.log()) >= 5
-    memory.file_changes("HEAD")
-    assert "two" in "".join(memory.patches([each.commit for each, _ in memory.log()]).values())
+    done = memory.file_changes([each.commit for each, _ in memory.log()])
+    assert any("Two." in each.after for changes in done.values() for each in changes)
     assert memory.history("one")
     memory.index_place("one")
     memory.doctor()
@@ -336,7 +336,7 @@ def test_a_signature_in_history_calls_nobody(repository: Path, git: Git, tmp_pat
     git(repository, "update-ref", "HEAD", signed)
     poison(repository, git, mark)
     assert len(memory.log()) == 2
-    assert "One." in memory.patches([git(repository, "rev-parse", "HEAD").strip()])[signed]
+    assert "One." in memory.file_changes([signed])[signed][0].after
     assert not mark.exists(), mark.read_text()
 
 
