@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-from mdmemory.actions import attributes, cited, leftovers, mending, packing
+from mdmemory.actions import attributes, cited, leftovers, mending
 from mdmemory.errors import GitFailed, MdmemoryError, NoState
 from mdmemory.git import private_folder, reflocks, replacement, repositories
 from mdmemory.git.journal import Journals
@@ -374,22 +374,24 @@ def _cited(writer: Writer) -> Iterator[Finding]:
     return (Finding("citations", "warning", *each) for each in cited.problems(writer))
 
 
-def _packages(writer: Writer) -> Iterator[Finding]:
-    """What is built from the project, and would take its memory along."""
-    tracked = writer.history is not None and bool(writer.history.prefix)
-    for each in packing.around(writer.project, tracked=tracked):
-        message = f"{each.builder} takes {' and '.join(each.paths)} along. {each.advice}"
-        yield Finding("packages", "warning", str(each.file), message)
-
-
 def _within(writer: Writer) -> Iterator[Finding]:
-    """A repository of its own inside another: what empties that deletes it, history and all."""
-    store, own = writer.project.store, writer.repository
-    is_own = own is not None and os.path.realpath(own.top) == os.path.realpath(store)
-    if own is None or not is_own or own.ask("remote"):
+    """A repository of its own inside another: what is built there may take it along, and what
+    empties that deletes it, history and all."""
+    project, own = writer.project, writer.repository
+    outer = next((up for up in project.store.parents if (up / ".git").exists()), None)
+    if own is None or outer is None or not os.path.samefile(own.top, project.store):
         return
-    outer = next((up for up in store.parents if (up / ".git").exists()), None)
-    if outer is not None:
+    lines = " and ".join(
+        f"`{path.relative_to(outer).as_posix()}/`"
+        for path in (project.store, project.private)
+        if path.is_relative_to(outer)
+    )
+    message = (
+        f"Packages and images that are built from {outer} may take it along: add {lines} to "
+        ".npmignore, .dockerignore, or what your builder reads."
+    )
+    yield Finding("packages", "warning", "", message)
+    if not own.ask("remote"):
         message = (
             f"It lies in {outer} and nowhere else: `git clean -ffdx` there deletes it with its "
             "history. `mdmemory move` takes it out; `mdmemory sync --remote URL` makes a copy."
@@ -399,5 +401,5 @@ def _within(writer: Writer) -> Iterator[Finding]:
 
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
     _git, _journal, _lost, _private, _strangers, _folders, _unreadable, _names, _copied, _held,
-    _superseded, _index, _attributes, _unseen, _aside, _obsidian, _cited, _packages, _within,
+    _superseded, _index, _attributes, _unseen, _aside, _obsidian, _cited, _within,
 )  # fmt: skip
