@@ -20,8 +20,8 @@ from mdmemory.cli import main
 
 DATA = Path(__file__).parents[1] / "data" / "imports"
 SOURCES = (
-    "mem0.json", "openmemory.json", "memory.jsonl", "claude-mem.json", "claude", "basic-memory",
-    "cursor", "cursorrules.md", "unknown.json",
+    "mem0.json", "openmemory.json", "memory.jsonl", "claude", "cursorrules.md",
+    "unknown.json",
 )  # fmt: skip
 
 
@@ -85,12 +85,9 @@ def types(memory: Memory) -> dict[str, str]:
     [
         ("mem0.json", {"Prefers pnpm": "user", "Works as": "user", "Decided to": "project"}),
         ("openmemory.json", {"Never restart": "feedback", "The printer's queue": "reference"}),
-        ("memory.jsonl", {"Dana: Prefers": "user", "parcel-router listens": "reference",
+        ("memory.jsonl", {"Dana: Prefers": "user", "parcel-router listens": "project",
                           "Dana maintains": "project", "Hall 4": "project"}),
-        ("claude-mem.json", {"Weights are kept": "project"}),
         ("claude", {"Releases go out": "project", "Staging mirrors": "project"}),
-        ("basic-memory", {"[decision] Parcels": "project", "[technique] Weigh": "feedback"}),
-        ("cursor", {"How tests": "feedback"}),
         ("cursorrules.md", {"Prefer early": "feedback", "Deployment": "feedback"}),
         ("unknown.json", {"The scanner needs": "project", "Night shifts": "project"}),
     ],

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -31,104 +28,46 @@ def brief(facts: list[Incoming]) -> list[tuple[str, str, str]]:
     return [(fact.text, fact.type, fact.reason) for fact in facts]
 
 
-WORKSPACE = {
-    "version": 1,
-    "workspace": {"root": "/repo", "key": "0123456789abcdef"},
-    "entries": [
-        {
-            "id": "mem_1", "type": "feedback", "text": "User prefers functional components",
-            "rationale": "easier to test", "source": "explicit", "status": "active",
-            "createdAt": "2026-03-01T10:00:00.000Z", "updatedAt": "2026-03-02T10:00:00.000Z",
-            "reinforcementCount": 2, "lastReinforcedAt": 1772668800000, "userImportance": "high",
-            "pendingOwnerSessionID": "ses_1", "pendingMessageID": "msg_1",
+EXPORTED = [
+    {
+        "file": "feedback-components.md", "name": "components", "type": "feedback",
+        "description": "User prefers functional components", "body": "Why: easier to test",
+        "head": {
+            "metadata": {
+                "type": "feedback", "source": "explicit", "importance": "high",
+                "created": "2026-03-01", "updated": "2026-03-02", "reinforced": "2",
+                "last_reinforced": "2026-03-05", "session": "ses_1", "turn": "msg_1",
+            }
         },
-        {
-            "id": "mem_2", "type": "decision", "text": "Use PostgreSQL for the primary database",
-            "source": "compaction", "status": "active",
-        },
-        {"id": "mem_3", "type": "project", "text": "Old", "status": "superseded"},
-        {"id": "mem_4", "type": "project", "text": "TODO: fix the tests", "source": "compaction"},
-        "no entry",
-    ],
-}  # fmt: skip
+    },
+    {
+        "file": "project-database.md", "name": "database", "type": "project", "kind": "decision",
+        "description": "Use PostgreSQL for the primary database", "body": "",
+        "head": {"metadata": {"kind": "decision", "source": "extraction"}},
+    },
+    {
+        "file": "project-old.md", "name": "old", "type": "project", "description": "Old",
+        "body": "", "head": {"metadata": {"status": "superseded"}},
+    },
+    {
+        "file": "project-task.md", "name": "task", "type": "project",
+        "description": "TODO: fix the tests", "body": "",
+        "head": {"metadata": {"source": "extraction"}},
+    },
+]  # fmt: skip
 
 
-def test_the_entries_of_a_workspace_memory_keep_what_is_known_of_them(tmp_path: Path) -> None:
-    first, second, *others = read(put(tmp_path, "m.json", json.dumps(WORKSPACE)))
+def test_exported_notes_keep_what_is_known_of_them(tmp_path: Path) -> None:
+    first, second, *others = read(put(tmp_path, "m.json", json.dumps(EXPORTED)))
     assert first == Incoming(
-        "User prefers functional components\n\nWhy: easier to test",
-        "opencode-working-memory:mem_1", description="User prefers functional components",
+        "Why: easier to test", "feedback-components.md", name="components",
+        description="User prefers functional components",
         type="feedback", source="explicit", importance="high",
         created="2026-03-01", updated="2026-03-02", reinforced=2, last_reinforced="2026-03-05",
         session="ses_1", turn="msg_1",
     )  # fmt: skip
     assert (second.type, second.kind, second.source) == ("project", "decision", "extraction")
     assert [each.reason for each in others] == ["superseded", ""]
-
-
-@pytest.mark.parametrize(
-    "session",
-    [
-        {
-            "sessionID": "ses_1",
-            "items": [
-                {"id": "1", "type": "decision", "content": "Use SQLite",
-                 "timestamp": 1772668800000},
-                {"id": "2", "type": "error", "content": "Build failed"},
-            ],
-        },
-        {
-            "sessionID": "ses_1",
-            "slots": {
-                "decision": [{"id": "1", "content": "Use SQLite", "timestamp": 1772668800000}],
-                "error": [{"id": "2", "content": "Build failed"}],
-            },
-            "pool": [],
-        },
-    ],
-    ids=["items", "slots"],
-)  # fmt: skip
-def test_of_a_session_file_only_what_outlives_the_session_comes_in(
-    tmp_path: Path, session: dict[str, Any]
-) -> None:
-    put(tmp_path, "ses_1.json", json.dumps(session))
-    put(tmp_path, "ses_1_pressure.json", "{}")
-    decision, error = read(tmp_path)
-    assert (decision.text, decision.kind, decision.reason) == ("Use SQLite", "decision", "")
-    assert (decision.created, decision.session) == ("2026-03-05", "ses_1")
-    assert error.reason == "session_state"
-
-
-def test_core_blocks_are_told_and_left_out(tmp_path: Path) -> None:
-    blocks = {"goal": {"content": "Ship it", "chars": 7}, "progress": {"content": ""}}
-    found = read(put(tmp_path, "ses_1.json", json.dumps({"blocks": blocks})))
-    assert brief(found) == [("Ship it", "", "session_state")]
-
-
-def open_mem(path: Path, *rows: tuple[object, ...]) -> Path:
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute(
-            "CREATE TABLE observations (id TEXT, session_id TEXT, type TEXT, title TEXT,"
-            " subtitle TEXT, facts TEXT, narrative TEXT, created_at TEXT, superseded_by TEXT)"
-        )
-        database.executemany("INSERT INTO observations VALUES (?,?,?,?,?,?,?,?,?)", rows)
-    return path
-
-
-def test_decisions_and_discoveries_of_open_mem_come_in(tmp_path: Path) -> None:
-    when = "2026-03-01 10:00:00"
-    path = open_mem(
-        tmp_path / "memory.db",
-        ("o1", "s1", "decision", "Chose SQLite", "", '["No server", "One file"]', "It is enough.",
-         when, None),
-        ("o2", "s1", "bugfix", "Fixed a crash", "", "[]", "Fixed it.", when, None),
-        ("o3", "s1", "discovery", "The API is slow", "", "no json", "Slow since May.", when, "o4"),
-    )  # fmt: skip
-    kept, bugfix, old = read(path)
-    assert kept.text == "It is enough.\n\n- No server\n- One file"
-    assert (kept.origin, kept.description) == ("open-mem:o1", "Chose SQLite")
-    assert (kept.kind, kept.created, kept.session) == ("decision", "2026-03-01", "s1")
-    assert (bugfix.reason, old.reason) == ("progress", "superseded")
 
 
 def test_notes_of_other_tools_keep_their_heads(tmp_path: Path) -> None:
@@ -172,7 +111,7 @@ def test_a_plain_file_is_its_bullets_or_its_paragraphs(
     [
         ("a.json", b'{"entries": '), ("a.json", b'{"what": 1}'), ("a.json", b"[1]"),
         ("a.json", b"[" * 100_000), ("a.md", b"\xff\xfe\x00"), ("a.md", b"  \n"), ("b", None),
-        ("a.db", b"SQLite format 3\x00 and no more"), ("empty/.keep", b""),
+        ("a.db", b"SQLite format 3\x00\xff"), ("empty/.keep", b""),
     ],
 )  # fmt: skip
 def test_what_holds_no_memory_is_refused_with_a_next_step(
@@ -189,7 +128,8 @@ def test_what_holds_no_memory_is_refused_with_a_next_step(
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [("2026-03-01T10:00:00Z", "2026-03-01"), (1772668800000, "2026-03-05"), ("soon", ""),
+    [("2026-03-01T10:00:00Z", "2026-03-01"), (1772668800000, "2026-03-05"),
+     (1772668800, "2026-03-05"), ("soon", ""),
      (True, ""), (-1, ""), (9e15, ""), (None, "")],
 )  # fmt: skip
 def test_days_are_read_from_dates_and_milliseconds(value: object, expected: str) -> None:
@@ -209,29 +149,29 @@ def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
 def test_an_import_tells_first_stores_once_and_is_taken_back_whole(
     memory: Memory, tmp_path: Path, git: Git, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = put(tmp_path, "workspace-memory.json", json.dumps(WORKSPACE))
+    path = put(tmp_path, "memory.json", json.dumps(EXPORTED))
     before = git(memory.project.root, "rev-parse", "HEAD")
     for words in (("import", str(path)), ("import", str(path), "--yes", "--dry-run")):
         assert main(words) == 0
         told = capsys.readouterr().out
-        assert "would store feedback-user-prefers-functional-components.md" in told
+        assert "would store feedback-components.md" in told
         assert "left out (superseded): Old" in told
         assert "Nothing was stored. Add --yes to store 2 notes." in told
     assert git(memory.project.root, "rev-parse", "HEAD") == before
     main(["import", str(path), "--yes", "--json"])
     said = json.loads(capsys.readouterr().out)
     assert [each["from"] for each in said["added"]] == [
-        "opencode-working-memory:mem_1", "opencode-working-memory:mem_2",
+        "feedback-components.md", "project-database.md",
     ]  # fmt: skip
     superseded, task = (each["reasons"] for each in said["dropped"])
     assert superseded == ["superseded"]
     assert "task" in task
     assert git(memory.project.root, "rev-list", "--count", f"{before.strip()}..HEAD") == "1\n"
-    text = memory.note("user-prefers-functional-components").note.text
+    text = memory.note("components").note.text
     for line in (
         "  source: explicit\n", "  importance: high\n", "  created: 2026-03-01\n",
         "  reinforced: 2\n", "  session: ses_1\n", "  turn: msg_1\n",
-        "  imported_from: opencode-working-memory:mem_1\n",
+        "  imported_from: feedback-components.md\n",
     ):  # fmt: skip
         assert line in text
     again = memory.import_from(path)

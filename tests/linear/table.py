@@ -42,7 +42,8 @@ from mdmemory.capture import (
     whose,
     wordings,
 )
-from mdmemory.capture.imports import fact_types, incoming, markdown, markdown_blocks
+from mdmemory.capture.imports import incoming, markdown, markdown_blocks
+from mdmemory.capture.imports import run as importing
 from mdmemory.citing import choosing, citation
 from mdmemory.citing import mentions as citing_mentions
 from mdmemory.cli import history
@@ -412,11 +413,8 @@ EVERY = (
     row(_prove, proof, "prove"),
     # imports
     row(lambda text: list(markdown.of_file(text, "there")), markdown),
-    row(
-        lambda text: list(markdown.of_file(f"---\npermalink: a\n---\n\n{text}", "a")), markdown, "b"
-    ),
     row(markdown_blocks.blocks, markdown_blocks),
-    row(lambda text: fact_types.type_of_fact(text, "a > b"), fact_types),
+    row(importing._type_of, importing),
     row(incoming.day, incoming, "day"),
     row(incoming.word, incoming, "word"),
     # what a model answers

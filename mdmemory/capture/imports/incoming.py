@@ -19,7 +19,7 @@ class BadImport(MdmemoryError):
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """`origin` is the place it comes from, such as `open-mem:obs_1`; `reason` is "" or says why it
+    """`origin` is the place it comes from, such as `mem0.json:4f1a`; `reason` is "" or says why it
     is left out already. Dates are `YYYY-MM-DD` or ""; the rest as in a note, "" where unknown."""
 
     text: str
@@ -42,12 +42,13 @@ class Incoming:
 
 
 def day(value: object) -> str:
-    """The UTC day of an ISO date, or of milliseconds since 1970; "" for anything else."""
+    """The UTC day of an ISO date, or of (milli)seconds since 1970; "" for anything else."""
     if isinstance(value, str):
         found = _DAY.match(value)
         return found[0] if found else ""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 4e12:
-        return datetime.fromtimestamp(value / 1000, UTC).date().isoformat()
+        seconds = value / 1000 if value > 1e11 else value
+        return datetime.fromtimestamp(seconds, UTC).date().isoformat()
     return ""
 
 

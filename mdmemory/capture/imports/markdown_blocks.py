@@ -8,7 +8,7 @@ on with the reason, so that the one who imports can keep them. Lines are taken a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from mdmemory.records import dataclass
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
-    from markdown_it.token import Token
+    from markdown_it.tree import SyntaxTreeNode
 
 MAX_WHOLE = 1_500  # characters; a text without lists below one heading is one fact up to this
 LINES = 200_000  # a longer text is refused: it is no memory
@@ -27,9 +27,9 @@ TASK = "task"
 
 _TASK = lazy(r"\[[ xX]\][ \t]")
 _MARKER = lazy(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
-_INTRO = (
-    80  # characters; a line that ends with a colon above a list, and is no longer, is a heading
-)
+_LISTS = ("bullet_list", "ordered_list")
+_INTRO = 80  # characters; a line with a colon above a list, and no longer, is a heading
+_BELOW_ALL = 7  # the level of such a heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,14 @@ class Block:
 def blocks(text: str) -> list[Block]:
     """The blocks of a text, in its order. Every line that says something is in one of them, or is
     a heading in the section of a fact."""
-    lines = text.splitlines()
-    found = list(_Reader(lines).read("\n".join(lines)))
-    facts = [block for block in found if not block.reason]
-    has_list = any(_MARKER.match(lines[block.start - 1]) for block in facts)
-    is_one = len({block.section for block in found}) == 1
-    if facts and is_one and not has_list and len(text) <= MAX_WHOLE:
-        start = found[0].start
-        return [Block("\n".join(lines[start - 1 :]).strip(), start, facts[0].section)]
-    return found
+    reader = _Reader(text.splitlines())
+    everything = sorted(reader.read(), key=lambda block: block.start)
+    facts = [block for block in everything if not block.reason]
+    is_one = len({block.section for block in everything}) == 1
+    if facts and is_one and not reader.has_list and len(text) <= MAX_WHOLE:
+        start = everything[0].start
+        return [Block("\n".join(reader.lines[start - 1 :]).strip(), start, facts[0].section)]
+    return everything
 
 
 @cache
@@ -69,103 +68,93 @@ def _parser() -> MarkdownIt:
 class _Reader:
     """Walks over the blocks of the outermost level."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._lines = lines
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self.has_list = False
         self._headings: list[tuple[int, int, str]] = []  # level, line, text
-        self._titles: list[tuple[int, str]] = []  # all headings: line and text as it stands
-        self._used: set[int] = set()  # lines of headings that a fact has above it
-        self._steps: int | None = None  # the line that introduces the numbered steps below it
-        self._at = 0  # lines before this one are in a block
+        self._unused: dict[int, str] = {}  # headings without a fact: line and text as it stands
+        self._line = 0  # lines before this one are in a block
 
-    def read(self, text: str) -> Iterator[Block]:
-        found: list[Block] = []
-        for token in _parser().parse(text):
-            if token.map is None or token.nesting < 0 or token.map[0] < self._at:
-                continue
-            is_item = token.type == "list_item_open" and token.level == 1
-            if token.level > 0 and not is_item:
-                continue
-            found += self._between(token.map[0])
-            if token.type == "ordered_list_open" and self._steps is not None:
-                start, end = self._trimmed(self._steps, token.map[1])
-                self._steps, self._at = None, token.map[1]
-                found.append(self._fact("\n".join(self._lines[start:end]), start))
-            elif token.type not in ("bullet_list_open", "ordered_list_open"):
-                found += self._taken(token, *self._trimmed(*token.map))
-        found += self._between(len(self._lines))
-        yield from sorted(found + self._unused(), key=lambda block: block.start)
+    def read(self) -> Iterator[Block]:
+        from markdown_it.tree import SyntaxTreeNode
 
-    def _between(self, end: int) -> Iterator[Block]:
+        nodes = SyntaxTreeNode(_parser().parse("\n".join(self.lines))).children
+        steps: int | None = None  # the line that introduces the numbered steps below it
+        for node, below in zip(nodes, [*nodes[1:], None], strict=False):
+            start, end = self._lines_of(node)
+            yield from self._read_between(start, end)
+            if node.type == "paragraph" and below and self._is_intro(start, end, below):
+                if below.type == "ordered_list":
+                    steps = start  # a step says nothing without the others
+                else:
+                    self._add_heading(_BELOW_ALL, start, end)
+            elif steps is not None:
+                yield self._fact(self._text(steps, end), steps)
+                steps = None
+            else:
+                yield from self._read_node(node, start, end)
+        yield from self._read_between(len(self.lines), len(self.lines))
+        for line, text in self._unused.items():
+            yield Block(text, line + 1, (), NO_FACT)
+
+    def _read_node(self, node: SyntaxTreeNode, start: int, end: int) -> Iterator[Block]:
+        if node.type == "heading":
+            self._add_heading(int(node.tag[1:]), start, end)
+        elif node.type in _LISTS:
+            for item in node.children:
+                yield from self._read_item(*self._lines_of(item))
+        elif node.type == "paragraph":
+            yield self._fact(self._text(start, end), start)
+        elif node.type != "hr":
+            yield Block(self._text(start, end), start + 1, self._section(), NO_FACT)
+
+    def _read_item(self, start: int, end: int) -> Iterator[Block]:
+        first = self.lines[start]
+        marker = _MARKER.match(first)
+        width = marker.end() if marker else 0
+        rest = [_dedented(line, width) for line in self.lines[start + 1 : end]]
+        if text := "\n".join([first[width:], *rest]).strip():
+            is_task = _TASK.match(text)
+            self.has_list = self.has_list or not is_task
+            task = Block(text, start + 1, self._section(), TASK)
+            yield task if is_task else self._fact(text, start)
+
+    def _read_between(self, start: int, end: int) -> Iterator[Block]:
         """The lines that no block of the parser holds, such as the targets of links."""
-        start, self._at = self._at, max(self._at, end)
-        for number in range(start, end):
-            if line := self._lines[number].strip():
+        for number in range(self._line, start):
+            if line := self.lines[number].strip():
                 yield Block(line, number + 1, self._section(), NO_FACT)
+        self._line = max(self._line, end)
 
-    def _trimmed(self, start: int, end: int) -> tuple[int, int]:
-        while end > start and not self._lines[end - 1].strip():
+    def _lines_of(self, node: SyntaxTreeNode) -> tuple[int, int]:
+        """The first line of a block, and the one behind its last that says something."""
+        start, end = node.map or (self._line, self._line)
+        while end > start and not self.lines[end - 1].strip():
             end -= 1
         return start, end
 
-    def _taken(self, token: Token, start: int, end: int) -> Iterator[Block]:
-        self._at = max(self._at, token.map[1] if token.map else end)
-        text = "\n".join(self._lines[start:end])
-        if token.type == "heading_open":
-            self._head(int(token.tag[1:]), start, text)
-        elif token.type == "hr":
-            pass
-        elif token.type == "list_item_open":
-            yield from self._item(start, end)
-        elif token.type == "paragraph_open":
-            below = self._below(text, end)
-            if below and below.strip()[0].isdigit():
-                self._steps = start  # a step says nothing without the others
-            elif below:
-                self._head(7, start, text)
-            else:
-                yield self._fact(text, start)
-        else:
-            yield Block(text, start + 1, self._section(), NO_FACT)
-
-    def _item(self, start: int, end: int) -> Iterator[Block]:
-        first = self._lines[start]
-        marker = _MARKER.match(first)
-        width = marker.end() if marker else 0
-        rest = [_dedented(line, width) for line in self._lines[start + 1 : end]]
-        text = "\n".join([first[width:], *rest]).strip()
-        if not text:
-            return
-        if _TASK.match(text):
-            yield Block(text, start + 1, self._section(), TASK)
-        else:
-            yield self._fact(text, start)
+    def _text(self, start: int, end: int) -> str:
+        return "\n".join(self.lines[start:end])
 
     def _fact(self, text: str, start: int) -> Block:
-        self._used |= {line for _, line, _ in self._headings}
+        for _, line, _ in self._headings:
+            self._unused.pop(line, None)
         return Block(text.strip(), start + 1, self._section())
 
-    def _below(self, text: str, end: int) -> str:
-        """The first line of the list that a short line with a colon introduces, or ""."""
-        if "\n" in text or len(text) > _INTRO or not text.rstrip().endswith((":", "：")):
-            return ""
-        below = next((line for line in self._lines[end:] if line.strip()), "")
-        return below if _MARKER.match(below) else ""
+    def _is_intro(self, start: int, end: int, below: SyntaxTreeNode) -> bool:
+        line = self.lines[start].rstrip()
+        is_short = end == start + 1 and len(line) <= _INTRO
+        return is_short and line.endswith((":", "：")) and below.type in _LISTS
 
-    def _head(self, level: int, start: int, text: str) -> None:
+    def _add_heading(self, level: int, start: int, end: int) -> None:
+        text = self._text(start, end)
         self._headings = [heading for heading in self._headings if heading[0] < level]
-        self._titles.append((start, text))
+        self._unused[start] = text
         plain = re.sub(r"^[ \t]*#{1,6}[ \t]*|[ \t]*#*[ \t]*$|\n[ \t]*[=-]+[ \t]*$", "", text)
         self._headings.append((level, start, " ".join(plain.split()).rstrip(":：")))
 
     def _section(self) -> tuple[str, ...]:
         return tuple(text for _, _, text in self._headings if text)
-
-    def _unused(self) -> list[Block]:
-        return [
-            Block(text, start + 1, (), NO_FACT)
-            for start, text in self._titles
-            if start not in self._used
-        ]
 
 
 def _dedented(line: str, width: int) -> str:

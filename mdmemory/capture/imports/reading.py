@@ -6,12 +6,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from mdmemory.capture.imports import exported, json_memories, markdown, open_mem, working_memory
+from mdmemory.capture.imports import json_memories, markdown
 from mdmemory.capture.imports.incoming import BadImport, Incoming
-from mdmemory.expressions import lazy
 
 MAX_BYTES = 64 * 1024 * 1024
-_ASIDE = lazy(r".*_(?:pressure|compaction|sweep)\.json")  # logs beside the sessions
 
 
 def read(path: Path) -> list[Incoming]:
@@ -28,26 +26,18 @@ def read(path: Path) -> list[Incoming]:
 
 
 def _folder(folder: Path) -> Iterator[Incoming]:
-    if (folder / ".cursor" / "rules").is_dir():
-        yield from markdown.notes_of(folder / ".cursor" / "rules")
-        return
     if (folder / "memory").is_dir() and not any(folder.glob("*.md")):
         yield from _folder(folder / "memory")  # a project's folder of Claude Code
-        return
-    if markdown.markdown_files(folder):
+    elif markdown.markdown_files(folder):
         yield from markdown.notes_of(folder)
-        return
-    for path in sorted(folder.glob("*.json")):
-        if not _ASIDE.fullmatch(path.name):
+    else:
+        for path in sorted(folder.glob("*.json")):
             yield from _file(path)
 
 
 def _file(path: Path) -> Iterator[Incoming]:
     with path.open("rb") as file:
         data = file.read(MAX_BYTES + 1)
-    if data.startswith(open_mem.MAGIC):
-        yield from open_mem.facts_of(path)
-        return
     if len(data) > MAX_BYTES:
         raise BadImport(f"{path} is larger than {MAX_BYTES >> 20} MB.", "Import it in parts.")
     try:
@@ -68,9 +58,4 @@ def _json(path: Path, text: str) -> Iterator[Incoming]:
         value = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise BadImport(f"{path} is not JSON, or was cut off.", "Export it again.") from problem
-    if exported.is_ours(value):
-        yield from exported.facts_of(value)
-    elif working_memory.is_ours(value):
-        yield from working_memory.facts_of(value)
-    else:
-        yield from json_memories.facts_of(value, path.name)
+    yield from json_memories.facts_of(value, path.name)

@@ -6,6 +6,7 @@ what the store says already is named, not stored twice.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -14,9 +15,9 @@ from mdmemory import bounds, unseen
 from mdmemory.actions.editing import taken_names
 from mdmemory.capture.extract import keys_of
 from mdmemory.capture.fact import hook
+from mdmemory.capture.fact_type import type_of
 from mdmemory.capture.gate import judge
 from mdmemory.capture.imports import rest
-from mdmemory.capture.imports.fact_types import type_of_fact
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.reading import read
 from mdmemory.capture.imports.rest import Rest
@@ -28,6 +29,7 @@ from mdmemory.capture.triggers import holds_everywhere
 from mdmemory.citing.citation import MAY_CITE
 from mdmemory.citing.citations import cites_of
 from mdmemory.errors import BadNote
+from mdmemory.expressions import lazy
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
@@ -38,6 +40,12 @@ from mdmemory.records import dataclass, field, replace
 from mdmemory.store.writer import Group, Writer
 
 _MOST_ALIASES = 20  # of one note
+# Other memories leave out that a fact is about their user, who must not be read in a shared store.
+_ABOUT_USER = lazy(
+    r"(?:[\w .-]{1,40}: )?(?:the user|likes|prefers|loves|lives|speaks|works (?:at|as|in|for)"
+    r"|enjoys|dislikes)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass
@@ -145,7 +153,7 @@ class _Desk:
             return
         body = redact(strip_private(unseen.without(fact.text))[0])[0].strip()
         about = description_of(redact(strip_private(unseen.without(fact.description))[0])[0])
-        type, kind = (fact.type, fact.kind) if fact.type else type_of_fact(body, fact.origin)
+        type, kind = (fact.type, fact.kind) if fact.type else _type_of(body)
         if why := fact.reason or _objection(fact, body, type):
             whole = body if about in body else f"{about}\n\n{body}".strip()
             self._drop(whole, why, fact)
@@ -214,6 +222,11 @@ class _Desk:
         while text := text[len(part) :]:
             part = bounds.beginning(text, bounds.FACT)
             self._keep(redact(part)[0].strip(), "unfit", fact)
+
+
+def _type_of(body: str) -> tuple[str, str]:
+    """The type and kind of a fact whose source names none."""
+    return ("user", "") if _ABOUT_USER.match(body) else type_of(body)
 
 
 def _aliases(fact: Incoming) -> list[str]:
