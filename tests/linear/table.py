@@ -560,7 +560,6 @@ EVERY = (
 SPARED = {
     "expressions": "what is compiled for others",
     "text.wordlists": "our own word lists",
-    "capture.imports.reading": "names of files",
     "compact.removals": "the reason of an op, which has 500 characters",
     "compact.result": "a date of a note",
     "llm.manners": "the name of a model that a person chose",
