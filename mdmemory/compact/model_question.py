@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from mdmemory.compact.plan import (
     MAX_ANSWER,
     MAX_REPORTED,
-    Delete,
-    Flag,
-    Merge,
+    WORDS,
     Op,
     Plan,
     PlanRefused,
-    Rewrite,
     as_json,
     fields_of,
     named,
@@ -187,9 +184,7 @@ def as_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_ALL_FIELDS = {"op"} | {
-    each.name for kind in (Merge, Delete, Rewrite, Flag) for each in fields(kind)
-}
+_ALL_FIELDS = {"op", *(name for word in WORDS for name in fields_of(word)[1])}
 _LISTS = ("sources", "files")
 
 

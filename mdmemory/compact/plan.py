@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, islice
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import combinations
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct, ValidationError
 
 from mdmemory import bounds
 from mdmemory.errors import MdmemoryError
@@ -28,11 +31,18 @@ MAX_REASON = 500  # characters
 MAX_REPORTED = 20  # refusals of one plan that are listed
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
+_Text = Annotated[str, Meta(pattern=r"\S")]
+_Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+
+
+class _Op(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="op"):
+    """A change of notes. A field with a default may be absent."""
+
+
+class Merge(_Op, frozen=True, tag="merge"):
     """Several notes become one: `target` is one of `sources`, or a file that is not there yet."""
 
-    sources: tuple[str, ...]
+    sources: Annotated[tuple[str, ...], Meta(min_length=2)]
     target: str
     name: str
     type: str
@@ -41,16 +51,14 @@ class Merge:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(_Op, frozen=True, tag="delete"):
     """A whole note goes, for a reason."""
 
     file: str
-    reason: str
+    reason: _Text
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
+class Rewrite(_Op, frozen=True, tag="rewrite"):
     """A note gets another body and, unless it is None, another description."""
 
     file: str
@@ -59,15 +67,24 @@ class Rewrite:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(_Op, frozen=True, tag="flag"):
     """Notes that contradict each other: shown to a person, never changed."""
 
-    files: tuple[str, ...]
-    reason: str
+    files: Annotated[tuple[str, ...], Meta(min_length=2, max_length=MAX_FLAGGED)]
+    reason: _Text
+
+
+class _PlanFile(Struct, forbid_unknown_fields=True):
+    """A plan as JSON: each of its ops is looked at by itself."""
+
+    ops: list[Any]
+    digests: dict[str, _Digest] = {}
 
 
 Op = Merge | Delete | Rewrite | Flag
+WORDS: dict[str, type[Op]] = {
+    "merge": Merge, "delete": Delete, "rewrite": Rewrite, "flag": Flag
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,28 +151,31 @@ def one_line(reason: str) -> str:
 
 def as_json(op: Op) -> dict[str, Any]:
     """The op as it stands in a plan; optional fields that are empty are absent."""
-    kind = _KINDS[type(op)]
-    values = {key: getattr(op, key) for key in kind.fields}
-    shown = {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in values.items()
-        if key in kind.required or value not in (None, "")
-    }
-    return {"op": kind.word, **shown}
+    values: dict[str, Any] = msgspec.to_builtins(op)
+    return {key: list(each) if isinstance(each, tuple) else each for key, each in values.items()}
 
 
 def ops_of(values: Sequence[Any]) -> tuple[tuple[Op, ...], tuple[str, ...]]:
     """The ops that JSON values are, in their order, and of those that are none what is wrong with
     each."""
-    flaws = [[*_flaws(number, raw)] for number, raw in enumerate(values, 1)]
-    ops = tuple(_op(raw) for raw, wrong in zip(values, flaws, strict=True) if not wrong)
-    return ops, tuple(wrong[0] for wrong in flaws if wrong)
+    ops: list[Op] = []
+    flaws: list[str] = []
+    for number, raw in enumerate(values, 1):
+        try:
+            if isinstance(raw, dict) and None in raw.values():
+                raise ValidationError("Expected `str`, got `null`")
+            op = msgspec.convert(raw, Op)
+        except ValidationError as problem:
+            flaws.append(f"Op {number}: {_sentence_of(problem)}")
+        else:
+            ops.append(msgspec.structs.replace(op, reason=one_line(op.reason)))
+    return tuple(ops), tuple(flaws)
 
 
 def fields_of(word: str) -> tuple[Collection[str], Collection[str]]:
     """The fields that an op must have, and all that it may have; none for an op that is unknown."""
-    kind = _WORDS.get(word)
-    return (kind.required, kind.fields) if kind else ((), ())
+    fields = msgspec.structs.fields(WORDS[word]) if word in WORDS else ()
+    return [each.name for each in fields if each.required], [each.name for each in fields]
 
 
 def render(ops: Iterable[Op], digests: Mapping[str, str]) -> str:
@@ -170,16 +190,14 @@ def parse(answer: str | bytes) -> Plan:
     An op of the wrong shape is left out, unless all are.
     """
     value = _json(_unfenced(_text(answer)))
-    problems = list(islice(_problems(value), MAX_REPORTED))
-    if not problems:
-        ops, flawed = ops_of(value["ops"])
-        if ops or not flawed:
-            return Plan(ops, MappingProxyType(dict(value.get("digests", {}))), flawed)
-        each = (
-            wrong for number, raw in enumerate(value["ops"], 1) for wrong in _flaws(number, raw)
-        )
-        problems = list(islice(each, MAX_REPORTED))
-    raise PlanRefused([_refusal("schema", message) for message in problems])
+    try:
+        plan = msgspec.convert(value, _PlanFile)
+    except ValidationError as problem:
+        raise PlanRefused([_refusal("schema", f"A plan: {_sentence_of(problem)}")]) from None
+    ops, flawed = ops_of(plan.ops)
+    if flawed and not ops:
+        raise PlanRefused([_refusal("schema", message) for message in flawed[:MAX_REPORTED]])
+    return Plan(ops, MappingProxyType(plan.digests), flawed)
 
 
 # --- from bytes to JSON values
@@ -265,103 +283,26 @@ def _sound(value: Any) -> bool:
     return not isinstance(value, list) or all(map(_sound, value))
 
 
-# --- from JSON values to ops
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    word: str
-    make: type[Op]
-    required: tuple[str, ...]
-    optional: tuple[str, ...] = ()
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        return self.required + self.optional
-
-
-_TABLE = (
-    _Kind(
-        "merge", Merge, ("sources", "target", "name", "type", "description", "body"), ("reason",)
-    ),
-    _Kind("delete", Delete, ("file", "reason")),
-    _Kind("rewrite", Rewrite, ("file", "body"), ("description", "reason")),
-    _Kind("flag", Flag, ("files", "reason")),
-)
-_WORDS = {kind.word: kind for kind in _TABLE}
-_KINDS: dict[type[Op], _Kind] = {kind.make: kind for kind in _TABLE}
-_LISTS = {"sources": 1_000_000, "files": MAX_FLAGGED}  # each at least two
-_DIGEST = lazy(r"[0-9a-f]{64}")
-
-
-def _problems(value: Any) -> Iterator[str]:
-    if not isinstance(value, dict):
-        yield "A plan is one JSON object."
-        return
-    for key in value:
-        if key not in ("ops", "digests"):
-            yield f"A plan has no field {_shown(key)}."
-    if not isinstance(value.get("ops"), list):
-        yield "A plan has a list `ops`."
-        return
-    yield from _digest_problems(value.get("digests", {}))
-
-
-def _flaws(number: int, raw: Any) -> Iterator[str]:
-    return (f"Op {number}: {problem}" for problem in _op_problems(raw))
-
-
-def _op_problems(raw: Any) -> Iterator[str]:
-    if not isinstance(raw, dict):
-        yield "an op is a JSON object."
-        return
-    word = raw.get("op")
-    kind = _WORDS.get(word) if isinstance(word, str) else None
-    if kind is None:
-        yield f"its `op` is none of {', '.join(_WORDS)}."
-        return
-    for key in raw:
-        if key not in ("op", *kind.fields):
-            yield f"a {kind.word} has no field {_shown(key)}."
-    for key in kind.required:
-        if key not in raw:
-            yield f"a {kind.word} needs the field `{key}`."
-    for key in kind.fields:
-        if key in raw:
-            yield from _value_problems(kind, key, raw[key])
-
-
-def _value_problems(kind: _Kind, key: str, value: Any) -> Iterator[str]:
-    if key in _LISTS:
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            yield f"`{key}` is a list of file names."
-        elif not 2 <= len(value) <= _LISTS[key]:
-            yield f"`{key}` names at least two files{' and at most 20' if key == 'files' else ''}."
-    elif not isinstance(value, str):
-        yield f"`{key}` is a string."
-    elif key == "reason" and key in kind.required and not value.strip():
-        yield f"a {kind.word} gives its reason."
-
-
-def _digest_problems(value: Any) -> Iterator[str]:
-    if not isinstance(value, dict):
-        yield "`digests` is an object from file names to sha256 digests."
-    elif not all(isinstance(item, str) and _DIGEST.fullmatch(item) for item in value.values()):
-        yield "A digest is 64 hex digits in lower case."
-
-
-def _op(raw: Mapping[str, Any]) -> Op:
-    values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in raw.items()
-        if key != "op"
-    }
-    if "reason" in values:
-        values["reason"] = one_line(values["reason"])
-    return _WORDS[raw["op"]].make(**values)
-
-
 # --- words
+
+_KINDS = {"str": "a text", "array": "a list", "object": "an object"}
+
+
+def _sentence_of(problem: ValidationError) -> str:
+    """What is wrong with a value, without what it holds: that may be a secret."""
+    words, _, place = str(problem).partition(" - at `$")
+    where = place.rstrip("`").lstrip(".")
+    if match := re.fullmatch(r"Object (?:contains|missing) (unknown|required) field `(.*)`", words):
+        has = "has no field" if match[1] == "unknown" else "needs the field"
+        return f"it {has} {_shown(match[2])}."
+    if where == "op":
+        return f"its `op` is none of {', '.join(WORDS)}."
+    subject = f"`{where}`" if re.fullmatch(r"[a-z]{1,24}(?:\[(?:\d+|\.{3})\])?", where) else "it"
+    if "matching regex" in words:
+        return f"{subject} is blank, or has another form than it should."
+    wanted = re.match(r"Expected `(\w+)`( of length [<>]= \d+)?", words)
+    kind = _KINDS.get(wanted[1], "what it should be") if wanted else "what it should be"
+    return f"{subject} is not {kind}{(wanted and wanted[2]) or ''}."
 
 
 def _shown(key: str) -> str:
