@@ -254,9 +254,11 @@ def test_what_a_tool_does_not_take_is_one_sentence_and_a_next_step(
     assert refused.value.hint
 
 
-def test_numbers_as_json_writes_them_and_nulls_are_taken(memory: Memory) -> None:
-    given = {"query": "proxy", "max_results": 2.0, "source": None}
+@pytest.mark.parametrize("number", [2.0, "2", 2])
+def test_an_argument_is_read_for_what_it_means(memory: Memory, number: object) -> None:
+    given = {"query": "proxy", "max_results": number, "source": None}
     assert call(memory, "memory_search", given).structured["hits"]
+    assert call(memory, "memory_search", {"query": 3128}).structured["hits"] == []
 
 
 def test_weak_matches_alone_are_said_to_be_no_sure_answer(memory: Memory) -> None:
