@@ -7,7 +7,6 @@ the bytes can tell which of them are signs of life.
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import socket
 import threading
@@ -32,15 +31,6 @@ class TooLong(Exception):
 def host(base_url: str) -> str:
     """The host of an address, with its port where one is named."""
     return urlsplit(base_url).netloc.rpartition("@")[2]
-
-
-def is_near(base_url: str) -> bool:
-    """Whether an address is on this machine or in its own network, by its name alone."""
-    name = (urlsplit(base_url).hostname or "").lower()
-    try:
-        return not ipaddress.ip_address(name).is_global
-    except ValueError:
-        return "." not in name or name.endswith((".local", ".lan", ".internal", ".home.arpa"))
 
 
 class Taker(Protocol):

@@ -16,7 +16,7 @@ from typing import Any
 from mdmemory.errors import BadSetting
 from mdmemory.files import digest
 from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed, Schema, in_words
-from mdmemory.llm.connection import Connection, TooLong, connected, host, is_near
+from mdmemory.llm.connection import Connection, TooLong, connected, host
 from mdmemory.llm.manners import (
     FIELDS,
     FORMS,
@@ -28,7 +28,7 @@ from mdmemory.llm.manners import (
     response_format,
 )
 from mdmemory.llm.refusals import Refusal, read
-from mdmemory.llm.sizes import FRAME, LEAST, THOUGHT, answer_tokens, known_context, tokens, was_cut
+from mdmemory.llm.sizes import FRAME, LEAST, THOUGHT, answer_tokens, tokens, was_cut
 from mdmemory.llm.streams import ChatReader, Senseless, Unfinished
 from mdmemory.records import dataclass, field
 from mdmemory.store.state import State
@@ -101,16 +101,8 @@ class OpenAIModel:
 
     @property
     def context_tokens(self) -> int:
-        """The window in tokens: as set, as learnt, or as the table has it; 0 if not known.
-
-        The table says nothing of a server nearby, which may have loaded the model with less.
-        """
-        learnt = self._known().get("context", "0")
-        return self.context or int(learnt) or (0 if is_near(self.base_url) else self._published)
-
-    @property
-    def _published(self) -> int:
-        return known_context(self.name)
+        """The window in tokens: as set, or as learnt; 0 if not known."""
+        return self.context or int(self._known().get("context", "0"))
 
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
         """See Model."""

@@ -21,7 +21,7 @@ from mdmemory.errors import BadSetting
 from mdmemory.files import is_inside
 from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed, Schema, in_words
 from mdmemory.llm.refusals import read
-from mdmemory.llm.sizes import known_context, tokens
+from mdmemory.llm.sizes import tokens
 from mdmemory.records import dataclass, field
 
 AGENT = "mdmemory-answer"  # a name that no file of the person's adds tools to
@@ -34,7 +34,6 @@ _NOT_INHERITED = (
     "OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID", "OPENCODE_PERMISSION", "OPENCODE_PURE",
     "OPENCODE_CONFIG_CONTENT",
 )  # fmt: skip
-_NEARBY = ("ollama", "lmstudio", "lm-studio", "llama", "local", "vllm")  # names of providers
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,8 @@ class OpenCodeModel:
 
     @property
     def context_tokens(self) -> int:
-        """The window in tokens: as set, or as the table has it; 0 if not known. The table says
-        nothing of a server nearby, which may have loaded the model with less."""
-        is_near = any(word in self.name.partition("/")[0].lower() for word in _NEARBY)
-        return self.context or (0 if is_near else known_context(self.name))
+        """The window in tokens, as set; 0 if not known."""
+        return self.context
 
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
         """See Model. The session that this makes in OpenCode is deleted afterwards."""

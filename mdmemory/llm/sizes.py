@@ -6,10 +6,8 @@ question anyway. The estimate is near the tokenizers that cut finest.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 from mdmemory.expressions import lazy
 from mdmemory.llm.answer import Asking, Model, ModelFailed, Schema, in_words
@@ -147,26 +145,3 @@ def answer_tokens(question: int, fixed: int, window: int) -> int:
     `window` (0: unknown), which holds all three. At least 1."""
     wanted = min(question + THOUGHT, MAX_ANSWER)
     return max(1, min(wanted, window - FRAME - fixed - question)) if window else wanted
-
-
-def known_context(name: str) -> int:
-    """The window of a model by its name, such as `openai/gpt-5-mini` or `llama3.1:8b`; 0 where the
-    table (contexts.toml) has none. A server on this machine may have loaded it with less."""
-    plain = _plain(name.rpartition("/")[2])
-    fitting = [key for key in _table() if plain == key or plain.startswith(f"{key}-")]
-    return _table()[max(fitting, key=len)] if fitting else 0
-
-
-@cache
-def _table() -> dict[str, int]:
-    import tomllib  # only where a model is asked
-
-    text = Path(__file__).with_name("contexts.toml").read_text(encoding="utf-8")
-    families = tomllib.loads(text).values()
-    return {_plain(name): size for family in families for name, size in family.items()}
-
-
-def _plain(name: str) -> str:
-    """A model's name as the table has it: `Llama3.1:8B` is `llama-3.1-8b`."""
-    dashed = re.sub(r"[\s:_@-]+", "-", name[:200].lower())
-    return re.sub(r"(?<=[a-z])(?=[0-9])", "-", dashed)

@@ -13,13 +13,11 @@ from rows import each
 from scripted import Scripted
 
 from mdmemory.llm.answer import Asking, ContextExceeded, in_words
-from mdmemory.llm.connection import is_near
 from mdmemory.llm.manners import FIELDS
 from mdmemory.llm.openai_api import OpenAIModel
-from mdmemory.llm.opencode_run import OpenCodeModel
 from mdmemory.llm.refusals import Refusal, read
 from mdmemory.llm.schemas import PLAN
-from mdmemory.llm.sizes import LEAST, UNBOUNDED, answer_tokens, known_context, room, tokens, was_cut
+from mdmemory.llm.sizes import LEAST, UNBOUNDED, answer_tokens, room, tokens, was_cut
 
 DAY = "2026-06-01"
 LONG = "The proxy listens on port 8080, and the deploy is on Tuesdays. " * 400  # 25,000 characters
@@ -164,29 +162,6 @@ def test_a_window_that_the_system_text_fills_has_no_room() -> None:
     free = room(Asking(asked, "rule " * 2_000))
     assert free.characters(60_000) == 0
     assert free.measure(60_000)("a") > 60_000
-
-
-def test_known_models_are_found_by_how_their_names_begin() -> None:
-    for name, size in (
-        ("openai/gpt-5-mini", 400_000), ("gpt-4o-2024-08-06", 128_000), ("o3-mini", 200_000),
-        ("llama3.1:8b", 131_072), ("meta-llama/Llama-3.3-70B-Instruct", 131_072),
-        ("gpt-4-0613", 8_192), ("phi-3-mini-128k-instruct", 131_072), ("llama-3.9", 0), ("x", 0),
-    ):  # fmt: skip
-        assert known_context(name) == size, name
-
-
-def test_a_server_nearby_may_have_less_than_the_table_says(tmp_path: Path) -> None:
-    def window(url: str) -> int:
-        return OpenAIModel("llama3.1", url, "", tmp_path / "state.db").context_tokens
-
-    assert window("https://api.groq.com/openai/v1") == 131_072
-    for url in ("http://localhost:11434/v1", "http://192.168.1.7:8080/v1", "http://[::1]:1/v1",
-                "http://gpu:8000/v1", "http://gpu.local/v1"):  # fmt: skip
-        assert is_near(url)
-        assert window(url) == 0, url
-    assert OpenCodeModel("anthropic/claude-sonnet-4", Path(), {}).context_tokens == 200_000
-    assert OpenCodeModel("ollama/llama3.1", Path(), {}).context_tokens == 0
-    assert OpenCodeModel("ollama/llama3.1", Path(), {}, context=8_192).context_tokens == 8_192
 
 
 def test_a_model_that_thinks_until_its_window_is_full_is_asked_about_less(tmp_path: Path) -> None:
