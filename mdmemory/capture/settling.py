@@ -58,18 +58,19 @@ def in_other(
     other = split.there
     if other is None:
         found = judged(writer, notes=())
-        if found.groups("", today) and not dry_run:
-            other = split.open()
-        else:
-            _let_wait(writer, found, today, dry_run)
+        if not found.groups("", today) or dry_run:
+            if not dry_run and found.waiting(today):
+                with writer.locked():
+                    let_wait(writer, found, today)
             return found.told(), list(found.evidence())
+        other = split.open()
     at = other
 
     def store(found: Findings) -> tuple[Extracted, list[Evidence]]:
         done = found.told()
         if not dry_run:
             write(at, found, model, done, today)
-        _let_wait(at, found, today, dry_run)
+            let_wait(at, found, today)
         return done, list(found.evidence())
 
     return judged_first(at, lambda: judged(at), store)
@@ -87,7 +88,8 @@ def both(done: Extracted, other: Extracted, split: Split | None) -> Extracted:
     return done
 
 
-def _let_wait(writer: Writer, found: Findings, today: str, dry_run: bool) -> None:
-    if not dry_run and (waiting := found.waiting(today)):
-        with writer.locked(), writer.state() as state:
+def let_wait(writer: Writer, found: Findings, today: str) -> None:
+    """Put what waits for a person into the inbox. The caller holds the lock."""
+    if waiting := found.waiting(today):
+        with writer.state() as state:
             pending.put(writer.project, state, waiting, today)

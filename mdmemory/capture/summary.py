@@ -11,7 +11,6 @@ from datetime import datetime
 from functools import partial
 
 from mdmemory import bounds
-from mdmemory.capture import pending
 from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, Candidate, redacted
 from mdmemory.capture.duplicates import canonical
 from mdmemory.capture.extract import Proposal
@@ -22,7 +21,7 @@ from mdmemory.capture.outcome import Findings, write
 from mdmemory.capture.proof import Said, heard
 from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
 from mdmemory.capture.run import gate_of_words, scene_of
-from mdmemory.capture.settling import both, in_other, judged_first
+from mdmemory.capture.settling import both, in_other, judged_first, let_wait
 from mdmemory.expressions import lazy
 from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
@@ -197,9 +196,8 @@ def take(
         done = found.told()
         done.model = MODEL
         write(writer, found, MODEL, done, today)
+        let_wait(writer, found, today)
         with writer.state() as state:
-            if waiting := found.waiting(today):
-                pending.put(writer.project, state, waiting, today)
             evidence.record(state, [*theirs[1], *found.evidence()], now)
         return both(done, theirs[0], split)
 

@@ -22,9 +22,10 @@ from mdmemory.records import dataclass
 
 _SILENCE = 1.0  # seconds of waiting that nobody is told of
 _NAMED = lazy(r"process (\d{1,10}): .+")
-# How many locks this line of work holds. Not one count for the process: another thread may rightly
-# wait for a model meanwhile. A thread started with this context (asyncio.to_thread) inherits it.
-_HELD: ContextVar[int] = ContextVar("locks held", default=0)
+# The lock files that this line of work holds. Not one set for the process: another thread may
+# rightly wait for a model meanwhile. A thread started with this context (asyncio.to_thread)
+# inherits it.
+_HELD: ContextVar[frozenset[tuple[int, int]]] = ContextVar("locks held", default=frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +43,25 @@ USUAL = Patience()
 def locked(path: Path, holder: str, patience: Patience = USUAL) -> Iterator[None]:
     """Hold the lock file `path` for the block; `holder` says to others who has it.
 
-    Raises Busy, naming the holder, when our turn does not come in time. flock, so that a process
-    that dies leaves nothing behind.
+    Raises Busy, naming the holder, when our turn does not come in time, and RuntimeError at once
+    where whoever asks holds this lock. flock, so that a process that dies leaves nothing behind.
     """
     handle = lock_file(path)
+    about = os.fstat(handle)
+    file = about.st_dev, about.st_ino
+    if file in _HELD.get():
+        os.close(handle)
+        raise RuntimeError(
+            f"A fault in mdmemory: {holder} takes the lock {path}, which it holds already."
+        )
     _take(handle, path, patience)  # closes it where it fails
     try:
         _say(handle, f"process {os.getpid()}: {holder}\n")
-        _HELD.set(_HELD.get() + 1)
+        _HELD.set(_HELD.get() | {file})
         try:
             yield
         finally:
-            _HELD.set(_HELD.get() - 1)
+            _HELD.set(_HELD.get() - {file})
             _say(handle, "")  # before the lock is free: no name outlives its holding
     finally:
         os.close(handle)
@@ -101,7 +109,7 @@ def turn(path: Path, patience: float, busy: str) -> Iterator[None]:
 
 def is_held() -> bool:
     """Whether whoever asks holds a lock, and so must not wait for a network or a model."""
-    return _HELD.get() > 0
+    return bool(_HELD.get())
 
 
 def _say(handle: int, text: str) -> None:

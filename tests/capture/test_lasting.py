@@ -278,3 +278,50 @@ def test_the_inbox_shows_the_best_five_of_a_session_and_folds_the_rest(
     assert capsys.readouterr().out.count("  pending: ") == 9
     assert main(["review", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 9
+
+
+# --- two stores ----------------------------------------------------------------------------------
+
+
+def personal(text: str, type: str = "user") -> dict[str, object]:
+    return BLANK | {
+        "action": "add", "type": type, "description": text, "body": f"{text}.",
+        "quote": text.removeprefix("The user works "),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("has_person", [False, True])
+def test_a_personal_fact_that_waits_keeps_no_other_from_its_store(
+    memory: Memory, *, has_person: bool
+) -> None:
+    layers = Layers(Path.cwd(), person.places())
+    if has_person:
+        layers.keep("Remember that my sister is called Anna", session="before", turn="m1")
+    said = "I work from Graz. My sister Anna has green tea at home. Releases go out on Tuesdays."
+    facts = [
+        personal("My sister Anna has green tea at home"),
+        personal("Releases go out on Tuesdays", "project"),
+    ]
+    model = Scripted(
+        {"candidates": facts}, judge=lambda text: "unclear" if "tea" in text else LASTING
+    )
+    found = layers.extract(export([("user", said), ("assistant", "Noted.")]), model=model)
+    assert [each for each in found.added if not each.startswith("me/")] == [
+        "project-releases-tuesdays.md"
+    ]
+    assert found.pending
+    assert any("tea" in str(each) for each in waiting.items(Layers(Path.cwd(), person.places())))
+
+
+def test_a_personal_fact_of_a_summary_that_waits_keeps_no_other_from_its_store(
+    memory: Memory,
+) -> None:
+    layers = Layers(Path.cwd(), person.places())
+    layers.keep("Remember that my sister is called Anna", session="before", turn="m1")
+    _, shown = layers.summary_request()
+    text = "Memory candidates:\n- [user] Collects stamps of the postal union\n"
+    text += "- [project] Releases go out on Tuesdays\n"
+    said = [Turn("m1", "user", "Releases go out on Tuesdays.")]
+    found = layers.summary("ses_1", text, said, shown=shown)
+    assert found.added == ["project-releases-tuesdays.md"]
+    assert any("stamps" in str(each) for each in waiting.items(layers))

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from json_shapes import EXPLAIN, EXTRACT, WORD, fit
+from locks import held_by_another
 from pace import HUNG, seldom
 
 from mdmemory import assets
@@ -343,7 +344,7 @@ def test_compact_if_due_is_busy_while_another_process_writes(
         return locked(path, holder, Patience(0))
 
     monkeypatch.setattr("mdmemory.store.writer.locked", brief)
-    with locked(project / ".git/mdmemory.lock", "a test"):
+    with held_by_another(project / ".git/mdmemory.lock"):
         code, done = ask("compact", "--if-due")
     assert code == 0
     fit(done, COMPACT)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from locks import held_by_another
 
 from mdmemory import Memory
 from mdmemory.compact.offline import Offline
@@ -398,7 +399,7 @@ def test_a_busy_store_is_left_alone_when_nobody_waits(shop: Shop, monkeypatch) -
         return locked(path, holder, Patience(0.1))
 
     monkeypatch.setattr("mdmemory.store.writer.locked", brief)
-    with locked(shop.memory.project.root / ".git" / "mdmemory.lock", "another"):
+    with held_by_another(shop.memory.project.root / ".git" / "mdmemory.lock"):
         done = shop.run(Offline(), if_due=True)
     assert done.outcome == "busy"
     assert shop.everything() == before

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,14 @@ def taken(path: Path) -> int:
     return handle
 
 
+def taken_without_waiting(path: Path) -> None:
+    handle = os.open(path, os.O_RDWR)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.close(handle)
+
+
 def test_who_gave_the_lock_back_is_not_named(tmp_path: Path) -> None:
     with locked(tmp_path / "lock", "one that is done"):
         pass
@@ -98,10 +107,11 @@ def test_who_was_killed_is_not_named(tmp_path: Path) -> None:
 
 
 def test_who_gave_up_waiting_keeps_nobody_from_the_lock(tmp_path: Path) -> None:
-    with locked(tmp_path / "lock", "one"):
+    with hold(tmp_path / "lock") as process:
         for _ in range(3):
             with pytest.raises(Busy), locked(tmp_path / "lock", "another", Patience(0.01)):
                 pass
+        process.kill()
     with locked(tmp_path / "lock", "the next", Patience(HUNG)):
         assert is_held()
 
@@ -143,6 +153,29 @@ def test_the_lock_is_free_again_after_a_failure(tmp_path: Path) -> None:
     assert not is_held()
     with locked(tmp_path / "lock", "two", Patience(0)):
         pass
+
+
+def test_who_takes_a_lock_that_it_holds_is_told_at_once_and_keeps_it(tmp_path: Path) -> None:
+    with locked(tmp_path / "lock", "one"), locked(tmp_path / "other", "one"):
+        begun = time.monotonic()
+        again = locked(tmp_path / ".." / tmp_path.name / "lock", "`mdmemory add`", Patience(HUNG))
+        with (
+            pytest.raises(RuntimeError, match=r"`mdmemory add` takes the lock .+lock, which"),
+            again,
+        ):
+            pass
+        assert time.monotonic() - begun < HUNG / 2
+        with pytest.raises(BlockingIOError):
+            taken_without_waiting(tmp_path / "lock")
+    with locked(tmp_path / "lock", "one", Patience(0)):
+        pass
+
+
+def test_another_thread_waits_for_the_lock(tmp_path: Path) -> None:
+    with locked(tmp_path / "lock", "one"), ThreadPoolExecutor(1) as threads:
+        waits = threads.submit(lambda: locked(tmp_path / "lock", "x", Patience(0.01)).__enter__())
+        with pytest.raises(Busy, match="one has its lock"):
+            waits.result()
 
 
 def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:

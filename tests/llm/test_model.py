@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from fake_server import FakeServer
+from locks import held_by_another
 from pace import HUNG, seldom
 from scripted import Scripted
 
@@ -224,7 +225,7 @@ def test_a_lock_that_was_not_got_or_failed_inside_leaves_no_mark(tmp_path: Path)
     with contextlib.suppress(KeyError), locked(tmp_path / "lock", "a test"):
         held.append(is_held())
         raise KeyError
-    with locked(tmp_path / "lock", "a test"), pytest.raises(Busy):
+    with held_by_another(tmp_path / "lock"), pytest.raises(Busy):
         locked(tmp_path / "lock", "another", Patience(0)).__enter__()
     assert held == [True]
     assert not is_held()
