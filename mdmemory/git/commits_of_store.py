@@ -20,6 +20,7 @@ from mdmemory.git.objects import Entries, Object, Objects
 from mdmemory.git.repositories import Repository
 from mdmemory.git.signing import Signer
 from mdmemory.records import dataclass
+from mdmemory.unseen import in_one_line
 
 AUTHOR = ("mdmemory", "mdmemory@localhost")  # of commits that a model caused
 
@@ -44,11 +45,11 @@ class Message:
     by_model: bool = False
 
     def text(self) -> str:
-        """The whole message: subject, one line an op, trailers."""
-        parts = [self.subject]
-        if self.lines:
-            parts.append("\n".join(self.lines))
-        parts.append("\n".join(f"{name}: {value}" for name, value in self.trailers))
+        """The whole message: subject, one line an op (or more), trailers. Whatever the parts hold,
+        git takes it, and no part reads as another."""
+        rows = [in_one_line(row) for line in self.lines for row in line.split("\n")]
+        named = [in_one_line(f"{name}: {value}") for name, value in self.trailers]
+        parts = [in_one_line(self.subject), "\n".join(filter(None, rows)), "\n".join(named)]
         return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -33,6 +33,7 @@ UNREADABLE = "unreadable"  # the status of a file that is no text
 SUPERSEDED = "superseded"  # the status of a note that a newer one replaced
 BY_A_PERSON = ("explicit", "manual")  # sources: asked for in so many words, or written by hand
 UNCLOSED = "The head is opened by `---` and never closed."  # or not written to its end yet
+ZEROS = "It holds zero bytes, as a power cut leaves them: restore an older text, or take them out."
 
 _IN_METADATA = frozenset(limits.METADATA_KEYS)
 _AT_TOP = _IN_METADATA.union(limits.TOP_KEYS)
@@ -102,7 +103,7 @@ def parse(text: str, file: str) -> Note:
     fences, reading = opened(text)
     start, end = body_span(text, fences)
     body = text[start:end]
-    return Note(text, _head(file, reading, body), body)
+    return Note(text, _head(file, reading, body, "\0" in text), body)
 
 
 def to_verify(head: Head, today: str) -> int:
@@ -198,7 +199,7 @@ def _from_stem(file: str) -> tuple[str, str, str]:
     return (rest if kind in TYPES and rest else stem), "", "reference"
 
 
-def _head(file: str, reading: Reading, body: str) -> Head:
+def _head(file: str, reading: Reading, body: str, has_zeros: bool) -> Head:
     problems = [reading.problem] if reading.problem else []
     # Other tools write metadata keys at the top level: those count where metadata lacks them.
     values = _values(reading.fields, _AT_TOP, problems)
@@ -208,6 +209,8 @@ def _head(file: str, reading: Reading, body: str) -> Head:
         problems.append("There is no name: the file's name is used.")
         values["name"] = _from_stem(file)[0]
     values["description"] = _description(values.get("description", ""), body, problems)
+    if has_zeros or "\0" in values["description"]:
+        problems.append(ZEROS)
     if "type" not in values:
         problems.append("There is no type: the note counts as `reference`.")
         values["type"] = "reference"

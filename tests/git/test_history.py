@@ -10,11 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from mdmemory.errors import GitFailed, NotFound, RepositoryState
 from mdmemory.git import commits_of_store as module
+from mdmemory.git import log
 from mdmemory.git import repositories as our_git
-from mdmemory.git.commits_of_store import History, Message, memory_trailers
+from mdmemory.git.commits_of_store import History, Message, memory_trailers, subject
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, REVERTS, UNDOES, Logged, taken_back
 
 Git = Callable[..., str]
@@ -320,3 +323,28 @@ def test_file_names_in_a_trailer_stay_on_one_line() -> None:
     assert "\n" not in value
     assert json.loads(value) == ["line\nbreak.md"]
     assert value.isascii()
+
+
+# --- what a commit says --------------------------------------------------------------------------
+
+ANY = st.text(st.characters() | st.sampled_from("\0\n\r\x1b\u202e\u2028\udc80"), max_size=60)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(fact=ANY, line=ANY, value=ANY)
+@example(fact="\0", line="\0\n\n\0", value="\0\nMemory-Id: m-forged")
+@example(fact="a\ud800b", line="Memory-Op: forged", value="\udcff")
+def test_git_takes_whatever_a_commit_is_to_say_and_each_part_stays_its_own(
+    repository: Path, fact: str, line: str, value: str
+) -> None:
+    history = of(repository)
+    about = memory_trailers("add", [("Memory-Session", value)], groups=[["a.md"]], id="m-1")
+    message = Message(subject("add", [fact]), [f"add a.md: {line}"], about)
+    commit = history.build(history.head(), {}, message)  # of a text that git refuses it raises
+    (said,) = log.read(history.repository, "-n1", commit)
+    assert said.subject.startswith("memory: add")
+    assert "\n" not in said.subject
+    assert [name for name, _ in said.trailers] == [name for name, _ in about]
+    assert (said.get("Memory-Id"), said.groups()) == ("m-1", [["a.md"]])
+    shown = message.text().replace("\n", "")
+    assert not [char for char in shown if ord(char) < 32 or char in "\x7f\x85\u202e\u2066\u2028"]
