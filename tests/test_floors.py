@@ -23,7 +23,17 @@ PACKAGE = Path(mdmemory.__file__).parent
 FLOORS = (
     ("expressions", "records"),
     ("text.korean", "text.stop_words", "text.words"),
-    ("errors", "version", "assets", "bounds", "debugging", "unseen", "wire", "privacy."),
+    (
+        "errors",
+        "version",
+        "assets",
+        "bounds",
+        "debugging",
+        "unseen",
+        "wire",
+        "toml_text",
+        "privacy.",
+    ),
     ("files", "config."),
     ("note.", "git.", "transcripts."),
     ("text.",),
@@ -52,7 +62,7 @@ FLOORS = (
 )
 HEAVY = {
     "yaml", "frontmatter", "rapidfuzz", "git", "openai", "rich", "numpy", "sqlite3", "tomllib",
-    "mcp", "msgspec", "pydantic", "watchfiles", "psycopg", "fastembed",
+    "mcp", "msgspec", "pydantic", "tomlkit", "watchfiles", "psycopg", "fastembed",
     "snowballstemmer", "starlette", "uvicorn", "jinja2", "markupsafe", "markdown_it",
 }  # fmt: skip
 

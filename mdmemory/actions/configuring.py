@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.config.table import PROJECT_FILE
-from mdmemory.config.writing import changed, toml
+from mdmemory.config.writing import change_setting
 from mdmemory.errors import BadSetting, NotFound
 from mdmemory.files import digest, read_if_there, write_atomic
 from mdmemory.git import repositories
@@ -15,6 +15,7 @@ from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailer
 from mdmemory.git.lock import Patience, locked
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.store.project import Project
+from mdmemory.toml_text import write_value
 
 
 def set_for_person(file: Path, name: str, value: Any) -> bool:
@@ -24,7 +25,7 @@ def set_for_person(file: Path, name: str, value: Any) -> bool:
     """
     file = Path(os.path.realpath(file))  # a link to it is the person's own
     before = _text(file)
-    after = changed(before, name, value, file)
+    after = change_setting(before, name, value, file)
     if after == before:
         return False
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -44,16 +45,16 @@ def set_for_store(project: Project, name: str, value: Any, holder: str) -> tuple
     own = repositories.find(project.store) if project.root == project.store else None
     if own is None or repositories.refusal(own) is not None:
         before = _text(file)
-        after = changed(before, name, value, file)
+        after = change_setting(before, name, value, file)
         if after != before:
             write_atomic(file, after.encode())
         return after != before, None
     with locked(own.common_dir / "mdmemory.lock", holder, Patience(30.0)):
         before = _text(file)
-        after = changed(before, name, value, file)
+        after = change_setting(before, name, value, file)
         if after == before:
             return False, None
-        what = f"unset {name}" if value is None else f"set {name} to {toml(value)}"
+        what = f"unset {name}" if value is None else f"set {name} to {write_value(value)}"
         trailers = memory_trailers("set", groups=[[PROJECT_FILE]])
         message = Message(f"memory: {what}", [what], trailers)
         transactions = Transactions(History(own, project.store))

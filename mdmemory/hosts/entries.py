@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mdmemory.files import digest
-from mdmemory.hosts import jsonc, launcher, toml_table
+from mdmemory.hosts import jsonc, launcher
 from mdmemory.records import dataclass, field
+from mdmemory.toml_text import TomlError, find_value, read_toml, set_value
 
 _MARK = "/mdmemory/launch"  # in each command that is ours
 _EMPTY = "{}\n"
@@ -67,7 +68,7 @@ def is_ours(value: object) -> bool:
 def find(text: str, entry: ConfigEntry, *, is_toml: bool = False) -> object:
     """What stands in the place of an entry, or None. Raises JsoncError and TomlError."""
     if is_toml:
-        return toml_table.find(text, entry.path)
+        return find_value(text, entry.path)
     member = _parsed(text).member(*entry.path)
     if member is None or not entry.in_list:
         return member.data if member else None
@@ -96,7 +97,7 @@ def add(
         if find(text, entry, is_toml=is_toml) is not None:
             continue
         if is_toml:
-            after = toml_table.add(text, entry.path, entry.value)
+            after = set_value(text, entry.path, entry.value)
         else:
             made += _missing(text, entry)
             change = jsonc.append if entry.in_list else jsonc.put
@@ -142,7 +143,7 @@ def _without(text: str, entry: ConfigEntry, known: ConfigEdit | None, *, is_toml
     if not mine and not is_ours(value):
         return text
     if is_toml:
-        return toml_table.drop(text, entry.path)
+        return set_value(text, entry.path, None)
     if not entry.in_list:
         return jsonc.drop(text, entry.path)
     while (value := find(text, entry)) is not None and (is_ours(value) or value == entry.value):
@@ -204,8 +205,8 @@ def _taken_back(text: str, splices: Sequence[Splice]) -> str | None:
 def _says(text: str, is_toml: bool) -> object:
     """The data of a text, None where it is not valid."""
     try:
-        return toml_table.read(text) if is_toml else _parsed(text).data
-    except (jsonc.JsoncError, toml_table.TomlError):
+        return read_toml(text) if is_toml else _parsed(text).data
+    except (jsonc.JsoncError, TomlError):
         return None
 
 

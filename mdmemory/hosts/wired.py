@@ -12,11 +12,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts import entries, jsonc, launcher, settings_files, toml_table, wiring_record
+from mdmemory.hosts import entries, jsonc, launcher, settings_files, wiring_record
 from mdmemory.hosts.entries import ConfigEdit, ConfigEntry
 from mdmemory.hosts.wiring_record import WiringRecord
 from mdmemory.note.stamps import is_unedited, stamped, version_of
 from mdmemory.records import dataclass
+from mdmemory.toml_text import TomlError
 from mdmemory.version import VERSION
 
 _TRIES = 5  # to write a file that another program writes at the same time
@@ -214,7 +215,7 @@ def _says(present: object, value: object) -> bool:
 def _find(each: Configuration, text: str | None, entry: ConfigEntry) -> object:
     try:
         return entries.find(text or "", entry, is_toml=each.is_toml)
-    except (jsonc.JsoncError, toml_table.TomlError) as problem:
+    except (jsonc.JsoncError, TomlError) as problem:
         raise settings_files.invalid(each.path, problem) from problem
 
 
@@ -264,7 +265,7 @@ def _added(
         old = [entry for entry in free if states[entry.name] == "old"]
         base = entries.drop(text or "", old, None, is_toml=each.is_toml)
         return entries.add(base, free, is_toml=each.is_toml, known=known)
-    except (jsonc.JsoncError, toml_table.TomlError) as problem:
+    except (jsonc.JsoncError, TomlError) as problem:
         raise settings_files.invalid(each.path, problem) from problem
 
 
@@ -272,7 +273,7 @@ def _without_ours(each: Configuration, text: str | None, record: WiringRecord) -
     known = record.written.get(str(each.path))
     try:
         return entries.drop(text or "", each.entries, known, is_toml=each.is_toml)
-    except (jsonc.JsoncError, toml_table.TomlError) as problem:
+    except (jsonc.JsoncError, TomlError) as problem:
         raise settings_files.invalid(each.path, problem) from problem
 
 

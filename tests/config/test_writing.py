@@ -16,7 +16,7 @@ from mdmemory.actions.configuring import set_for_person
 from mdmemory.cli import main
 from mdmemory.config.settings import load
 from mdmemory.config.table import TABLE
-from mdmemory.config.writing import changed
+from mdmemory.config.writing import change_setting
 from mdmemory.errors import BadSetting
 
 FILE = Path("config.toml")
@@ -45,7 +45,11 @@ EDITS: dict[str, tuple[str, str, Any, str]] = {
     ),
     "a value of several lines": (
         '[search]\nfolders = [\n  "/a", # [index]\n  "/b",\n] # mine\n', "search.folders", ["/c"],
-        '[search]\nfolders = ["/c"]  # mine\n',
+        '[search]\nfolders = ["/c"] # mine\n',
+    ),
+    "into a table on one line": (
+        "index = { max_chars = 600 } # mine\n", "index.max_entries", 9,
+        "index = { max_chars = 600, max_entries = 9} # mine\n",
     ),
     "what only looks like a table": (
         'editor = """\n[index]\nmax_chars = 3\n"""\n', "index.max_chars", 600,
@@ -60,15 +64,15 @@ EDITS: dict[str, tuple[str, str, Any, str]] = {
 @pytest.mark.parametrize("case", EDITS)
 def test_a_setting_is_one_line_and_all_others_stay(case: str) -> None:
     before, name, value, after = EDITS[case]
-    assert changed(before, name, value, FILE) == after
-    assert changed(after, name, value, FILE) == after
+    assert change_setting(before, name, value, FILE) == after
+    assert change_setting(after, name, value, FILE) == after
     if before.endswith("\n") and name.rpartition(".")[2] not in before:  # it was not set
-        assert changed(after, name, None, FILE) == before
+        assert change_setting(after, name, None, FILE) == before
 
 
 def test_what_is_beyond_an_edit_is_refused_with_the_line_to_write() -> None:
     with pytest.raises(BadSetting) as problem:
-        changed("index = { max_chars = 600 }\n", "index.max_entries", 9, FILE)
+        change_setting("index = 600\n", "index.max_entries", 9, FILE)
     assert "`index.max_entries = 9`" in problem.value.hint
 
 
@@ -94,7 +98,7 @@ def test_a_persons_file_is_their_own_and_a_link_to_it_stays_one(tmp_path: Path) 
 
 def test_a_table_behind_what_init_wrote_about_the_project_counts(tmp_path: Path) -> None:
     file = tmp_path / "mdmemory.toml"
-    file.write_text(changed(OWN, "index.max_entries", 9, file))
+    file.write_text(change_setting(OWN, "index.max_entries", 9, file))
     assert load({}, None, file).whole("index.max_entries") == 9
 
 

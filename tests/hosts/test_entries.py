@@ -11,8 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pace import scaled
 
-from mdmemory.hosts import entries, jsonc, toml_table
+from mdmemory.hosts import entries, jsonc
 from mdmemory.hosts.entries import ConfigEntry
+from mdmemory.toml_text import TomlError, find_value, read_toml
 
 OURS = (
     entries.hook("claude", "Stop", timeout=30),
@@ -105,13 +106,13 @@ def test_any_toml_is_itself_again(parts: list[str], more: list[str], end: str, l
     added = "".join(end + part.replace("\n", end) + end for part in more if part not in parts)
     for known in (done, None):
         left = entries.drop(after + added, [TABLE], known, is_toml=True)
-        assert toml_table.read(left) == toml_table.read(text + end + added)
-        assert toml_table.find(left, TABLE.path) is None
+        assert read_toml(left) == read_toml(text + end + added)
+        assert find_value(left, TABLE.path) is None
 
 
 @pytest.mark.parametrize("text", [f"a = {'[' * 5_000}{']' * 5_000}", "a = [", "a = 1\na = 2"])
 def test_what_is_no_toml_is_refused(text: str) -> None:
-    with pytest.raises(toml_table.TomlError):
+    with pytest.raises(TomlError):
         entries.add(text, [TABLE], is_toml=True)
-    with pytest.raises(toml_table.TomlError):
+    with pytest.raises(TomlError):
         entries.drop(text, [TABLE], None, is_toml=True)

@@ -51,7 +51,7 @@ from mdmemory.compact import exchanged, plan, rewording, same, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import identity, log, own_history
-from mdmemory.hosts import jsonc, toml_table
+from mdmemory.hosts import jsonc
 from mdmemory.hosts.commands import context
 from mdmemory.llm import json_answer, json_text, manners, refusals, sizes
 from mdmemory.note import cites, editing, frontmatter, frontmatter_union, limits, note, stamps
@@ -533,10 +533,6 @@ EVERY = (
     row(lambda text: jsonc.skip(text, 0), jsonc, "skip"),
     row(lambda text: jsonc.put(f'{{"a": {{}}{text}}}', ["a", "b"], 1), jsonc, "put"),
     row(lambda text: jsonc.put(f'{text}{{"a": {{}}}}', ["a", "b"], 1), jsonc, "before"),
-    row(lambda text: toml_table.drop(f"[a.b]\n{text}", ["a", "b"]), toml_table, "drop"),
-    row(lambda text: toml_table.drop(f"[a.b]\n[{text}", ["a", "b"]), toml_table, "name"),
-    row(lambda text: toml_table._header(f"[{text}"), toml_table, "header"),
-    row(lambda text: toml_table.add(text, ["a", "b"], {"c": text}), toml_table, "add"),
     row(stamps.unstamped, stamps),
     row(lambda text: protocol._sections(text), protocol),
     row(_setting, table),
@@ -569,7 +565,6 @@ SPARED = {
     "cli.manual": "our own table of commands",
     "actions.replacing": "git's own line on an author",
     "hosts.git_hooks": "the first line of a person's own hook",
-    "config.writing": "settings that a person changes",
     "hosts.opencode.checks": "our own plugin, and the version of a client",
     "hosts.opencode.configurations": "a path of the project or the store",
     "hosts.opencode.files": "our own plugin",

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmemory.hosts import entries, jsonc, settings_files, texts, toml_table, wired
+from mdmemory.hosts import entries, jsonc, settings_files, texts, wired
 from mdmemory.hosts.entries import ConfigEntry
 from mdmemory.hosts.wired import Configuration, Own, Wiring
+from mdmemory.toml_text import read_toml
 
 HOST = "codex"
 # The seconds of each; Codex warns at each start where SessionEnd has more than 3.
@@ -50,7 +51,7 @@ def wiring(environment: Mapping[str, str]) -> Wiring:
 def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
     """What the person has still to do in Codex, a sentence each."""
     home = folder(environment)
-    settings = toml_table.read(settings_files.read(home / "config.toml") or "")
+    settings = read_toml(settings_files.read(home / "config.toml") or "")
     if _table(settings, "features").get("hooks") is False:
         yield (
             f"{home / 'config.toml'} switches hooks off, so Codex tells the memory nothing. Set "
