@@ -42,10 +42,10 @@ def pinned(writer: Writer, note: Note) -> Note:
     if not note.head.cites:
         return note
     from mdmemory.citing.citations import Citations
-    from mdmemory.note.cites import recited  # few notes are written so
+    from mdmemory.note.editing import recite  # few notes are written so
 
     with suppress(MdmemoryError, OSError):
-        return recited(note, Citations(writer.project).pinned(note.head.cites))
+        return recite(note, Citations(writer.project).pinned(note.head.cites))
     return note
 
 
@@ -56,9 +56,9 @@ def cited_anew(writer: Writer, note: Note) -> Note:
     if not note.head.cites:
         return note
     from mdmemory.citing.citations import Citations
-    from mdmemory.note.cites import recited
+    from mdmemory.note.editing import recite
 
     changes: dict[str, str | None] = {}
     with suppress(MdmemoryError, OSError):
         changes = Citations(writer.project).anew(note.head.cites)
-    return recited(note, changes)
+    return recite(note, changes)

@@ -10,124 +10,11 @@ from collections.abc import Mapping, Sequence
 from mdmemory.errors import BadNote
 from mdmemory.expressions import lazy
 from mdmemory.note import frontmatter, limits
-from mdmemory.note.frontmatter import (
-    Field,
-    Reading,
-    children_of,
-    comment_of,
-    lines_of,
-    loader,
-    scalar,
-    scan,
-)
-from mdmemory.note.limits import (
-    LINE_KEYS,
-    TYPES,
-    check_body,
-    check_description,
-    check_line,
-    check_name,
-)
-from mdmemory.note.note import EOL, MODIFIED, ORIGIN, Note, body_span, opened, parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-_FLOW_PLAIN = lazy(r"[0-9A-Za-z_][0-9A-Za-z_./+-]*")
-
-
-def put(head: str, place: str, value: str | None, eol: str) -> str:
-    """Set (None: remove) one key, such as `name` or `metadata.type`, and touch no other line.
-
-    The caller reads the result back; raises BadNote where metadata is not a mapping.
-    """
-    lines = lines_of(head)
-    fields = scan(lines)
-    key = place.removeprefix("metadata.")
-    number = next((n for n, field in enumerate(fields) if field.key == "metadata"), None)
-    if key == place:
-        # New top-level keys go before the block, where a person looks for them.
-        at = len(lines) if number is None else fields[number - 1].end if number else 0
-        return _put_line(lines, fields, "", at, key, value, eol)
-    if number is None:
-        return head if value is None else f"{head}metadata:{eol}  {key}: {scalar(key, value)}{eol}"
-    block = fields[number]
-    if block.first.startswith("{"):
-        return _put_flow(lines, block, key, value)
-    if not block.is_empty:
-        raise BadNote(
-            "The note's `metadata` is not a list of keys.",
-            f"Write it as a `metadata:` line and an indented `{key}:` line, then try again.",
-        )
-    indent, children = children_of(lines, block)
-    at = children[-1].end if children else block.start + 1
-    return _put_line(lines, children, indent, at, key, value, eol)
-
-
-def _put_line(
-    lines: list[str],
-    fields: list[Field],
-    indent: str,
-    at: int,
-    key: str,
-    value: str | None,
-    eol: str,
-) -> str:
-    field = next((field for field in fields if field.key == key), None)
-    if field is None:
-        lines[at:at] = [] if value is None else [f"{indent}{key}: {scalar(key, value)}{eol}"]
-    elif value is None:
-        del lines[field.start : field.end]
-    else:
-        comment = comment_of(field)
-        if comment.startswith("#"):
-            comment = f" {comment}"
-        lead = field.lead if field.lead[-1] in " \t" else f"{field.lead} "
-        # After a plain description a comment would be read as a part of it.
-        text = scalar(key, value, quoted=bool(comment) and key in LINE_KEYS)
-        lines[field.start : field.end] = [f"{lead}{text}{comment}{_eol(lines[field.start])}"]
-    return "".join(lines)
-
-
-def _eol(line: str) -> str:
-    return line[len(line.rstrip("\r\n")) :]
-
-
-def _put_flow(lines: list[str], block: Field, key: str, value: str | None) -> str:
-    """The same for `metadata: {type: user}` on one line, by the positions that YAML reports."""
-    import yaml
-
-    flow = block.value
-    try:
-        node: Any = yaml.compose(flow, Loader=loader())
-    except yaml.YAMLError as error:
-        raise BadNote(
-            "The note's `metadata` is not valid YAML.", "Correct it by hand, then try again."
-        ) from error
-    spans = [
-        (k.value, k.start_mark.index, v.start_mark.index, v.end_mark.index) for k, v in node.value
-    ]
-    number = next((n for n, span in enumerate(spans) if span[0] == key), None)
-    text = value
-    if value is not None and not _FLOW_PLAIN.fullmatch(value):
-        text = scalar(key, value, quoted=True)
-    if number is None:
-        start = stop = spans[-1][3] if spans else flow.index("{") + 1
-        text = text and f"{', ' if spans else ''}{key}: {text}"
-    else:
-        _, start, value_start, stop = spans[number]
-        if text is not None:
-            start = value_start
-        elif number + 1 < len(spans):
-            stop = spans[number + 1][1]
-        elif number:
-            start = spans[number - 1][3]
-    lines[block.start : block.end] = [
-        f"{block.lead}{flow[:start]}{text or ''}{flow[stop:]}{_eol(lines[block.end - 1])}"
-    ]
-    return "".join(lines)
-
+from mdmemory.note.frontmatter import Reading
+from mdmemory.note.head_changes import put
+from mdmemory.note.head_lines import items, scalar
+from mdmemory.note.limits import CITES, TYPES, check_body, check_description, check_line, check_name
+from mdmemory.note.note import EOL, MODIFIED, ORIGIN, Note, begins_head, body_span, opened, parse
 
 # The order of keys in a machine-written metadata block.
 _ORDER = (
@@ -171,12 +58,12 @@ def compose(
     keys = [*_ORDER, *(key for key in block if key not in _ORDER)]
     lines = [
         "---",
-        f"name: {frontmatter.scalar('name', name)}",
-        f"description: {frontmatter.scalar('description', description)}",
-        f"{limits.ALIASES}: [{frontmatter.items(dict.fromkeys((name, *aliases)))}]",
+        f"name: {scalar('name', name)}",
+        f"description: {scalar('description', description)}",
+        f"{limits.ALIASES}: [{items(dict.fromkeys((name, *aliases)))}]",
         "metadata:",
-        *(f"  {key}: {frontmatter.scalar(key, block[key])}" for key in keys if block.get(key)),
-        *([f"  {limits.CITES}: [{frontmatter.items(cites)}]"] if cites else []),
+        *(f"  {key}: {scalar(key, block[key])}" for key in keys if block.get(key)),
+        *([f"  {CITES}: [{items(cites)}]"] if cites else []),
         "---",
         *(("", _with_eol(body, "\n")) if body else ()),
         "",
@@ -201,7 +88,7 @@ def edit(note: Note, *, set: Mapping[str, str | None] = {}, body: str | None = N
         for place in _places(wanted, key, value):
             if wanted.get(place) == value:
                 continue
-            text = _with_key(text, place, value)
+            text = _between_fences(text, put(head_of(text), place, value, line_end(text)))
             wanted.pop(place, None)
             if value is not None:
                 wanted[place] = value
@@ -224,6 +111,27 @@ def confirming(note: Note, source: str) -> dict[str, str | None]:
         if keys.get("metadata.source", keys.get("source", "assistant")) == "assistant":
             changes["metadata.source"] = source
     return changes
+
+
+def recite(note: Note, changes: Mapping[str, str | None], more: Sequence[str] = ()) -> Note:
+    """The note with other citations in place of these (None: taken out), and `more` at the end.
+
+    Raises BadNote where the list is written in a way that this would damage.
+    """
+    wanted = [changes.get(cite, cite) for cite in note.head.cites]
+    cites = [*dict.fromkeys(cite for cite in (*wanted, *more) if cite)]
+    if cites == [*note.head.cites]:
+        return note
+    place, fields = f"metadata.{CITES}", frontmatter.flat(opened(note.text)[1].fields)
+    fields.pop(place, None)
+    head = put(head_of(note.text), place, cites or None, line_end(note.text))
+    return with_head(note, head, fields | ({place: cites} if cites else {}))
+
+
+def head_of(text: str) -> str:
+    """The lines between the fences of a note's text; "" where it has none."""
+    fences, _ = opened(text)
+    return text[fences.head : fences.closing] if fences else ""
 
 
 def with_head(note: Note, head: str, wanted: Mapping[str, object]) -> Note:
@@ -288,21 +196,18 @@ def _places(fields: Mapping[str, object], key: str, value: str | None) -> list[s
     return found if value is None else found[:1] or [key]
 
 
-def _with_key(text: str, place: str, value: str | None) -> str:
-    fences, _ = opened(text)
-    eol = line_end(text)
-    if fences:
-        head = put(text[fences.head : fences.closing], place, value, eol)
-    else:
-        head = put("", place, value, eol)
-    return _between_fences(text, head)
-
-
 def _between_fences(text: str, head: str) -> str:
     """The text with other frontmatter; fences are added if it had none."""
     fences, _ = opened(text)
     if fences:
         return text[: fences.head] + head + text[fences.closing :]
+    if begins_head(text):
+        raise BadNote(
+            "The text begins with `---` as a head does, but is not read as one; a second head is "
+            "not put above it.",
+            "Close it by a `---` line and write it as `key: value` lines, or put a "
+            "sentence above it.",
+        )
     eol = line_end(text)
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     return f"{mark}---{eol}{head}---{eol}{eol}{text[len(mark) :]}"

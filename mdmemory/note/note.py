@@ -40,10 +40,8 @@ _AT_TOP = _IN_METADATA.union(limits.TOP_KEYS)
 _BESIDE = frozenset(("title",))
 
 EOL = r"(?:\r\n|[\r\n])"
-_OPENING = lazy(rf"\ufeff?---[ \t]*{EOL}")
-# The first is searched as a literal, several times as fast; few files have lone "\r" line ends.
-_CLOSING = lazy(rf"\n---[ \t]*(?:{EOL}|\Z)")
-_CLOSING_ANY = lazy(rf"[\r\n]---[ \t]*(?:{EOL}|\Z)")
+_OPENING = lazy(rf"\ufeff?(?:[ \t]*{EOL})*---[ \t]*{EOL}")
+_CLOSING = lazy(rf"[\r\n](?:---|\.\.\.)[ \t]*(?:{EOL}|\Z)")
 _BLANK_LINE = lazy(rf"[ \t]*{EOL}")
 _TEXT_LINE = lazy(r"\S[^\r\n]*")
 _HEADING_MARKS = lazy(r"#{1,6}[ \t]+")
@@ -167,8 +165,7 @@ def opened(text: str) -> tuple[_Fences | None, Reading]:
     if not opening:
         return None, frontmatter.Reading({}, "There is no head between two `---` lines.")
     # The line end of the opening fence may be the one before the closing fence.
-    pattern = _CLOSING_ANY if "\r" in text else _CLOSING
-    closing = pattern.search(text, opening.end() - 1)
+    closing = _CLOSING.search(text, opening.end() - 1)
     if not closing:
         return None, frontmatter.Reading({}, UNCLOSED)
     head = (opening.end(), closing.start() + 1)
@@ -176,6 +173,11 @@ def opened(text: str) -> tuple[_Fences | None, Reading]:
     if reading.problem and not limits.KNOWN_KEYS & reading.fields.keys():
         return None, frontmatter.Reading({}, "The lines between the `---` fences are not a head.")
     return _Fences(*head, closing.end()), reading
+
+
+def begins_head(text: str) -> bool:
+    """Whether a text begins as a head does, after blank lines at most: by a `---` line."""
+    return _OPENING.match(text) is not None
 
 
 def body_span(text: str, fences: _Fences | None) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mdmemory.files import digest
-from mdmemory.note.note import fields, parse
+from mdmemory.note.note import begins_head, fields, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.records import dataclass
 from mdmemory.search.chunks import cut
@@ -83,7 +83,7 @@ class Folders:
 
 def _title(text: str) -> str:
     """The title that a file gives itself, in its frontmatter or as a heading; "" without one."""
-    if text.startswith("---"):
+    if begins_head(text):
         title = fields(parse(text[:BEGINNING], "")).get("title")
         if isinstance(title, str) and title.strip():
             return title.strip()[:200]

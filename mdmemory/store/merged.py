@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mdmemory.errors import BadNote
 from mdmemory.expressions import lazy
-from mdmemory.note import editing, frontmatter, frontmatter_union
+from mdmemory.note import editing, frontmatter
+from mdmemory.note.head_changes import copy_key, put
 from mdmemory.note.limits import ALIASES, CITES, KNOWN_KEYS, file_name
 from mdmemory.note.note import Head, Note, fields, opened
 
@@ -168,12 +169,10 @@ class _Union:
     """The head of the note that stays, while the keys of the others join it."""
 
     def __init__(self, base: Note) -> None:
-        fences, self._reading = opened(base.text)
         self._base = base
-        self._before = base.text[fences.head : fences.closing] if fences else ""
-        self._head = self._before
+        self._head = self._before = editing.head_of(base.text)
         self._eol = editing.line_end(base.text)
-        self._values = frontmatter.flat(self._reading.fields)
+        self._values = frontmatter.flat(opened(base.text)[1].fields)
 
     def note(self) -> Note:
         if self._head == self._before:
@@ -185,9 +184,7 @@ class _Union:
         if mine == value:
             return
         if mine in ("", [], {}, None):
-            fences, _ = opened(source.text)
-            head = source.text[fences.head : fences.closing] if fences else ""
-            self._head = frontmatter_union.carry(self._head, place, value, head, self._eol)
+            self._head = copy_key(self._head, place, editing.head_of(source.text), self._eol)
             self._values[place] = value
             return
         left, right = _items(place, mine), _items(place, value)
@@ -203,8 +200,7 @@ class _Union:
         """More items for a list, at the end of it; a new list where there is none."""
         mine = self._values.get(place)
         if mine in ("", [], {}, None):
-            line = f"{place}: [{frontmatter.items(items)}]{self._eol}"
-            self._head = frontmatter_union.carry(self._head, place, items, line, self._eol)
+            self._head = put(self._head, place, items, self._eol)
             self._values[place] = items
             return
         before = _items(place, mine)
@@ -219,13 +215,9 @@ class _Union:
 
     def _join(self, place: str, mine: list[str], theirs: list[str]) -> None:
         new = list(dict.fromkeys(item for item in theirs if item not in mine))
-        if not new:
-            return
-        if isinstance(self._values[place], list):
-            self._head = frontmatter_union.extend(self._head, place, new, self._eol)
-        else:
-            self._head = frontmatter_union.as_list(self._head, place, [*mine, *new], self._eol)
-        self._values[place] = [*mine, *new]
+        if new:
+            self._head = put(self._head, place, [*mine, *new], self._eol)
+            self._values[place] = [*mine, *new]
 
     def _aside(self, place: str, value: str, source: Note) -> None:
         """A second value of a key: it goes to `x-KEY`, or to `x-KEY-2` and so on."""
@@ -238,7 +230,7 @@ class _Union:
             number += 1
             name = f"{first}-{number}"
         if name not in self._values:
-            self._head = editing.put(self._head, name, value, self._eol)
+            self._head = put(self._head, name, value, self._eol)
             self._values[name] = value
 
     def _differing(self, place: str, source: Note) -> BadNote:

@@ -54,7 +54,7 @@ from mdmemory.git import identity, log, own_history
 from mdmemory.hosts import jsonc
 from mdmemory.hosts.commands import context
 from mdmemory.llm import json_answer, json_text, manners, refusals, sizes
-from mdmemory.note import cites, editing, frontmatter, frontmatter_union, limits, note, stamps
+from mdmemory.note import editing, frontmatter, head_changes, head_lines, limits, note, stamps
 from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
 from mdmemory.prompt import blocks, typed
@@ -294,15 +294,15 @@ def _setting(text: str) -> None:
 
 
 def _put(text: str) -> object:
-    return editing.put(text, "metadata.updated", DAY, "\n")
+    return head_changes.put(text, "metadata.updated", DAY, "\n")
 
 
 def _carried(text: str) -> object:
-    return frontmatter_union.carry(text, "tags", ["a"], "b", "\n")
+    return head_changes.copy_key(text, "tags", "tags: [a]\n", "\n")
 
 
 def _lines(text: str) -> object:
-    return [frontmatter.comment_of(found) for found in frontmatter.scan(frontmatter.lines_of(text))]
+    return [head_lines.comment_of(found) for found in head_lines.scan(head_lines.lines_of(text))]
 
 
 def _renamed_commits(text: str) -> object:
@@ -333,7 +333,7 @@ def _recited(text: str) -> object:
     head = f"---\nname: a\nmetadata:\n  cites: [b, {text}\n---\n\nb\n"
     listed = f"---\nname: a\nmetadata:\n  cites:\n    - b\n    - {text}\n---\n\nb\n"
     found = (note.parse(each, "a.md") for each in (head, listed))
-    return [cites.recited(each, {"b": "c"}) for each in found]
+    return [editing.recite(each, {"b": "c"}) for each in found]
 
 
 def _addresses(text: str) -> object:
@@ -517,7 +517,7 @@ EVERY = (
     row(_note, note, "body", NOTE),
     row(frontmatter.read, frontmatter, "read", frontmatter.MAX_HEAD),
     row(frontmatter._by_line, frontmatter, "by_line", frontmatter.MAX_HEAD),
-    row(_put, editing, "", frontmatter.MAX_HEAD),
+    row(_put, head_changes, "", frontmatter.MAX_HEAD),
     row(_written, editing, "edit", limits.MAX_BODY),
     row(limits.slug, limits, "slug"),
     row(limits.check_body, limits, "check_body"),
@@ -545,10 +545,10 @@ EVERY = (
     row(_addresses, citing_mentions, "addresses", NOTE),
     row(lambda text: choosing.lines(b"a = 1\n", text), choosing, "text", limits.MAX_BODY),
     row(lambda text: choosing.lines(text.encode(), "`a` is 17"), choosing, "data", NOTE),
-    row(_recited, cites, "", frontmatter.MAX_HEAD),
+    row(_recited, head_changes, "", frontmatter.MAX_HEAD),
     row(tools._visible, cleaning),
-    row(_carried, frontmatter_union, "", frontmatter.MAX_HEAD),
-    row(_lines, frontmatter, "", frontmatter.MAX_HEAD),
+    row(_carried, head_changes, "", frontmatter.MAX_HEAD),
+    row(_lines, head_lines, "", frontmatter.MAX_HEAD),
     row(notes._numbers, notes),
     row(lambda text: notes._PLACE.fullmatch(text), notes, "place"),
 )

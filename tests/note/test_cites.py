@@ -9,7 +9,7 @@ from rows import each
 
 from mdmemory.errors import BadNote
 from mdmemory.note import editing
-from mdmemory.note.cites import recited
+from mdmemory.note.editing import recite
 from mdmemory.note.note import Note, parse
 from mdmemory.store.merged import has_own_keys, united
 
@@ -50,7 +50,7 @@ def test_only_what_changes_of_a_list_is_written_anew() -> None:
     def check(form: str) -> None:
         for end in ("\n", "\r\n"):
             before = note(FORMS[form], end)
-            changed = recited(before, {OTHER: PINNED})
+            changed = recite(before, {OTHER: PINNED})
             assert changed.head.cites == (ONE, PINNED)
             lines = zip(before.text.split(end), changed.text.split(end), strict=True)
             differing = [old for old, new in lines if old != new]
@@ -65,24 +65,27 @@ def test_only_what_changes_of_a_list_is_written_anew() -> None:
 def test_a_list_grows_shrinks_and_goes() -> None:
     def check(form: str) -> None:
         before = note(FORMS[form])
-        assert recited(before, {}, ["src/c.py"]).head.cites == (ONE, OTHER, "src/c.py")
-        assert recited(before, {ONE: None}).head.cites == (OTHER,)
-        assert recited(before, {OTHER: ONE}).head.cites == (ONE,)
-        bare = recited(before, {ONE: None, OTHER: None})
+        assert recite(before, {}, ["src/c.py"]).head.cites == (ONE, OTHER, "src/c.py")
+        assert recite(before, {ONE: None}).head.cites == (OTHER,)
+        assert recite(before, {OTHER: ONE}).head.cites == (ONE,)
+        bare = recite(before, {ONE: None, OTHER: None})
         assert "cites" not in bare.text
-        assert recited(before, {}) is before
-        assert recited(bare, {}, [ONE]).head.cites == (ONE,)
+        assert recite(before, {}) is before
+        assert recite(bare, {}, [ONE]).head.cites == (ONE,)
 
     each(FORMS, check)
 
 
 def test_a_list_that_cannot_be_changed_safely_is_refused() -> None:
-    flow = parse(f'---\nname: a\nmetadata: {{type: project, cites: ["{ONE}"]}}\n---\n\nB\n', "a.md")
     spread = note(f'  cites: ["{ONE}",  # first\n    "{OTHER}"]\n')
-    for odd in (flow, spread):
-        assert odd.head.cites
-        with pytest.raises(BadNote, match="cites"):
-            recited(odd, {ONE: PINNED})
+    assert spread.head.cites
+    with pytest.raises(BadNote, match="cites"):
+        recite(spread, {ONE: PINNED})
+
+
+def test_a_list_in_metadata_on_one_line_changes_with_it() -> None:
+    flow = parse(f'---\nname: a\nmetadata: {{type: project, cites: ["{ONE}"]}}\n---\n\nB\n', "a.md")
+    assert recite(flow, {ONE: PINNED}).head.cites == (PINNED,)
 
 
 PATHS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1, max_size=30)

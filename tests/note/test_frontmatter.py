@@ -13,7 +13,8 @@ from pace import scaled
 from rows import each
 
 from mdmemory.errors import BadNote
-from mdmemory.note import editing, frontmatter
+from mdmemory.note import frontmatter, head_lines
+from mdmemory.note.head_changes import put
 
 FLAT = """\
 name: prefers-pnpm
@@ -49,7 +50,7 @@ odd_line = st.sampled_from(
 block = st.just("metadata:\n  type: user\n")
 listed = st.lists(value, max_size=3).map(lambda all: f"aliases: [{', '.join(all)}]\n")
 written_list = st.lists(value.filter(str.isprintable), min_size=1, max_size=3).map(
-    lambda all: f"aliases: [{frontmatter.items(all)}]\n"
+    lambda all: f"aliases: [{head_lines.items(all)}]\n"
 )
 structured = st.lists(line | odd_line | block | listed | written_list, max_size=8).map("".join)
 
@@ -64,7 +65,7 @@ def by_yaml(head: str) -> Any:
 def test_a_list_that_we_write_needs_no_yaml_parser_and_stays_the_same_texts(
     names: list[str],
 ) -> None:
-    head = f"name: a\naliases: [{frontmatter.items(names)}]\n"
+    head = f"name: a\naliases: [{head_lines.items(names)}]\n"
     assert frontmatter.fast(head) == by_yaml(head) == {"name": "a", "aliases": names}
     assert yaml.safe_load(head)["aliases"] == names
 
@@ -103,14 +104,14 @@ def test_the_fast_parser_reads_nasty_values_as_yaml_or_not_at_all() -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | value)
 def test_a_written_value_reads_back_the_same(text: str) -> None:
     for name in ("description", "session"):
-        written = frontmatter.scalar(name, text)
+        written = head_lines.scalar(name, text)
         assert by_yaml(f"{name}: {written}\n") == {name: text}
         assert frontmatter.read(f"{name}: {written}\n").fields == {name: text}
 
 
 @pytest.mark.parametrize("text", ["yes", "2024-01-01", "1:30", "010", "~", "null", "0xff", "1e3"])
 def test_other_yaml_readers_see_text_where_a_description_looks_like_a_number(text: str) -> None:
-    assert yaml.safe_load(f"a: {frontmatter.scalar('description', text)}") == {"a": text}
+    assert yaml.safe_load(f"a: {head_lines.scalar('description', text)}") == {"a": text}
 
 
 def test_scalars_stay_the_strings_that_were_written() -> None:
@@ -206,7 +207,7 @@ def test_a_head_indented_with_tabs_is_read_and_edited() -> None:
     reading = frontmatter.read(head)
     assert reading.problem
     assert reading.fields == {"name": "n", "metadata": {"type": "user"}}
-    assert editing.put(head, "metadata.turn", "t", "\n") == f"{head}\tturn: t\n"
+    assert put(head, "metadata.turn", "t", "\n") == f"{head}\tturn: t\n"
 
 
 def test_a_broken_head_still_gives_metadata_in_one_line() -> None:
@@ -227,21 +228,21 @@ def test_reading_never_raises(head: str) -> None:
 def test_a_new_key_goes_to_the_end_of_its_block_in_the_blocks_own_indent() -> None:
     head = "metadata:\n    type: user\n    # kept\n\nother: x\n"
     wanted = "metadata:\n    type: user\n    turn: t\n    # kept\n\nother: x\n"
-    assert editing.put(head, "metadata.turn", "t", "\n") == wanted
+    assert put(head, "metadata.turn", "t", "\n") == wanted
 
 
 def test_a_missing_block_is_made() -> None:
     wanted = "name: n\nmetadata:\n  turn: t\n"
-    assert editing.put("name: n\n", "metadata.turn", "t", "\n") == wanted
-    assert editing.put("name: n\nmetadata:\n", "metadata.turn", "t", "\n") == wanted
-    assert editing.put("name: n\n", "metadata.turn", None, "\n") == "name: n\n"
+    assert put("name: n\n", "metadata.turn", "t", "\n") == wanted
+    assert put("name: n\nmetadata:\n", "metadata.turn", "t", "\n") == wanted
+    assert put("name: n\n", "metadata.turn", None, "\n") == "name: n\n"
 
 
 def test_a_value_over_several_lines_is_replaced_whole() -> None:
     for old in ("|\n  a\n\n  # b", ">-\n  a\n  b", '"a\n  b"', "a\n  b", "\n  a"):
         head = f"name: n\ndescription: {old}\n\n# kept\nmetadata:\n  type: user\n"
         wanted = "name: n\ndescription: new\n\n# kept\nmetadata:\n  type: user\n"
-        assert editing.put(head, "description", "new", "\n") == wanted
+        assert put(head, "description", "new", "\n") == wanted
 
 
 @pytest.mark.parametrize(
@@ -259,11 +260,11 @@ def test_a_value_over_several_lines_is_replaced_whole() -> None:
 def test_a_comment_behind_a_changed_value_stays(old: str, new: str) -> None:
     head = f"metadata:\n  type: {old}\n  turn: t\n"
     wanted = f"metadata:\n  type: {new}\n  turn: t\n"
-    assert editing.put(head, "metadata.type", "project", "\n") == wanted
+    assert put(head, "metadata.type", "project", "\n") == wanted
 
 
 def test_a_comment_behind_a_quoted_description_stays_a_comment() -> None:
-    head = editing.put('description: "old" # why\n', "description", "new", "\n")
+    head = put('description: "old" # why\n', "description", "new", "\n")
     assert head == 'description: "new" # why\n'
     assert frontmatter.read(head).fields == {"description": "new"}
 
@@ -271,30 +272,33 @@ def test_a_comment_behind_a_quoted_description_stays_a_comment() -> None:
 @pytest.mark.parametrize(
     ("flow", "changes", "wanted"),
     [
-        ("{type: user}", {"type": "project"}, "{type: project}"),
-        ("{type: user}", {"turn": "t"}, "{type: user, turn: t}"),
-        ("{}", {"turn": "a, b"}, '{turn: "a, b"}'),
-        ("{ type: user, x: [1, 2] } # why", {"type": None}, "{ x: [1, 2] } # why"),
-        ("{type: user, turn: 't'}", {"turn": None}, "{type: user}"),
-        ("{type: user}", {"type": None}, "{}"),
-        ("{type: user, # one\n  turn: t}", {"turn": "u"}, "{type: user, # one\n  turn: u}"),
-        ('{"type": "user", x: 😀}', {"x": "y", "type": "z"}, '{"type": z, x: y}'),
+        ("{type: user}", {"type": "project"}, "\n  type: project"),
+        ("{type: user}", {"turn": "t"}, "\n  type: user\n  turn: t"),
+        ("{}", {"turn": "a, b"}, "\n  turn: a, b"),
+        ("{ type: user, x: [1, 2] } # why", {"type": None}, ' # why\n  x: ["1", "2"]'),
+        ("{type: user}", {"type": None}, ""),
+        ("{type: user,\n  turn: 't'}", {"turn": "u"}, "\n  type: user\n  turn: u"),
+        ('{"type": "user", x: 😀}', {"x": "y", "type": "z"}, "\n  type: z\n  x: y"),
     ],
 )
-def test_metadata_in_one_line_is_edited_inside(
+def test_metadata_on_one_line_becomes_a_block_where_it_changes(
     flow: str, changes: dict[str, str | None], wanted: str
 ) -> None:
     head = f"name: n\nmetadata: {flow}\nlast: x\n"
     for name, text in changes.items():
-        head = editing.put(head, f"metadata.{name}", text, "\n")
-    assert head == f"name: n\nmetadata: {wanted}\nlast: x\n"
+        head = put(head, f"metadata.{name}", text, "\n")
+    assert head == f"name: n\nmetadata:{wanted}\nlast: x\n"
 
 
 def test_metadata_that_is_no_block_is_left_alone() -> None:
     with pytest.raises(BadNote):
-        editing.put("metadata: user\n", "metadata.type", "project", "\n")
+        put("metadata: user\n", "metadata.type", "project", "\n")
     with pytest.raises(BadNote):
-        editing.put("metadata: {type\n", "metadata.type", "project", "\n")
+        put("metadata: {type\n", "metadata.type", "project", "\n")
+    with pytest.raises(BadNote):
+        put("metadata: {a: b, # why\n  c: d}\n", "metadata.type", "project", "\n")
+    with pytest.raises(BadNote):
+        put("metadata: {a: {b: c}}\n", "metadata.type", "project", "\n")
 
 
 def test_without_the_c_parser_the_same_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

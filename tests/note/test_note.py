@@ -197,6 +197,27 @@ def test_prose_between_two_rules_is_a_body() -> None:
     assert note.head.description == "Some prose"
 
 
+@pytest.mark.parametrize("before", ["", "\ufeff", "\n", " \t\n\r\n", "\ufeff\n"])
+@pytest.mark.parametrize("end", ["---", "...", "...  "])
+def test_a_head_is_read_and_edited_behind_blank_lines_and_with_either_end(
+    before: str, end: str
+) -> None:
+    text = f"{before}---\nname: n\ndescription: d\nmetadata:\n  type: user\n{end}\n\nBody.\n"
+    note = parse(text, "n.md")
+    assert (note.head.name, note.head.type, note.body) == ("n", "user", "Body.")
+    assert note.head.problems == ()
+    edited = edit(note, set={"metadata.type": "project"})
+    assert edited.text == text.replace("user", "project")
+
+
+@pytest.mark.parametrize(
+    "text", ["---\nname: never closed\n", "---\nSome prose\n---\nmore\n", "\n---\n<<<<<<< x\n---\n"]
+)
+def test_a_head_that_is_not_understood_gets_no_second_one_above_it(text: str) -> None:
+    with pytest.raises(BadNote, match="second head"):
+        edit(parse(text, "n.md"), set={"metadata.type": "user"})
+
+
 def test_an_empty_file_is_a_note_with_problems() -> None:
     note = parse("", "user-a.md")
     assert (note.head.name, note.head.description, note.body) == ("a", "", "")
@@ -431,9 +452,7 @@ def test_a_note_without_a_body_gets_one(rest: str) -> None:
     assert edit(note, body="b").text == "---\nname: n\n---\n\nb\n"
 
 
-@pytest.mark.parametrize(
-    "text", ["", "text", "\ufefftext\r\nmore\r\n", "---\nnever closed\n", "\n\nx"]
-)
+@pytest.mark.parametrize("text", ["", "text", "\ufefftext\r\nmore\r\n", "\n\nx"])
 def test_a_headless_note_gets_a_head_before_all_its_text(text: str) -> None:
     note = parse(text, "x.md")
     edited = edit(note, set={"name": "note", "metadata.type": "user"})
@@ -539,9 +558,12 @@ def test_an_edit_leaves_every_other_line_alone(text: str, key: str, value: str) 
         same = {field: getattr(note.head, field), "problems": note.head.problems}
         assert dataclasses.replace(edited.head, **same) == note.head
     old, new = changed_lines(text, edited.text)
-    if old:  # the lines of a key that was there, or `metadata: {...}`, became one
+    if old and old[0].startswith("metadata: {"):  # it became a block
+        assert new[0].startswith("metadata:")
+        assert all(line.startswith("  ") for line in new[1:])
+    elif old:  # the lines of a key that was there became one
         depth = len(old[0]) - len(old[0].lstrip())
-        assert old[0].lstrip().startswith((f"{field}:", "metadata: {"))
+        assert old[0].lstrip().startswith(f"{field}:")
         assert all(not line.strip() or line.startswith(" " * (depth + 1)) for line in old[1:])
         assert len(new) == 1
     else:

@@ -17,7 +17,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.expressions import lazy
 from mdmemory.files import read_regular
 from mdmemory.note.limits import MAX_BODY, TYPES, slug
-from mdmemory.note.note import Note, decode, parse
+from mdmemory.note.note import Note, begins_head, decode, parse
 from mdmemory.records import replace
 from mdmemory.search.folders import walk
 from mdmemory.store.store import GENERATED, INDEX, LEDGER
@@ -66,7 +66,7 @@ def _is_theirs(path: Path, folder: Path) -> bool:
 def of_file(text: str, origin: str) -> Iterator[Incoming]:
     """The facts of one file: its note, where it has frontmatter; else those of its blocks."""
     text = text.removeprefix("\ufeff")
-    note = parse(text, Path(origin).name) if text.startswith("---") else None
+    note = parse(text, Path(origin).name) if begins_head(text) else None
     if note is None or note.body == text:
         if not text.strip():
             yield Incoming("", origin, source="manual", reason="empty")
