@@ -10,7 +10,6 @@ from pathlib import Path
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.git import repositories
-from mdmemory.git.waiting import Waiting
 from mdmemory.records import dataclass
 from mdmemory.store.writer import Writer
 
@@ -60,7 +59,7 @@ def _commits(writer: Writer) -> str:
         return ""
     branch = repositories.branch(writer.repository)
     tip = repositories.tip(writer.repository, branch) if branch else writer.history.head()
-    return f"{branch} {tip} {Waiting(writer.history).tip()}"
+    return f"{branch} {tip} {writer.history.kept.tip()}"
 
 
 def _prints(folder: Path, ending: str = "") -> list[tuple[str, int, int, int, int]]:

@@ -77,6 +77,7 @@ def move(
             return done
         with writer.recovered():
             move.require_ready()
+            writer.commit_what_waits()
             move.build(done)
             move.settle(done)
     move.leave(done)

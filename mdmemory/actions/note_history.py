@@ -14,7 +14,6 @@ from mdmemory.errors import NoGit, NotFound
 from mdmemory.files import read_regular
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged, Touched, read_with_files
-from mdmemory.git.waiting import Waiting
 from mdmemory.note.note import Note
 from mdmemory.records import dataclass
 from mdmemory.store.adopt import KIND as ADOPTED
@@ -196,10 +195,8 @@ def log(history: History, limit: int | None = None) -> list[tuple[Logged, bool]]
 
 
 def waiting(history: History | None) -> list[Logged]:
-    """The writes that wait to be committed, newest first, without those that only keep what a
-    person had written."""
-    entries = Waiting(history).log() if history else []
-    return [entry for entry in entries if entry.get(ID_TRAILER)]
+    """The writes that wait to be committed, newest first."""
+    return history.kept.entries() if history else []
 
 
 def change(history: History, id: str) -> Logged:

@@ -7,13 +7,14 @@ take back many commits at once is one commit.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mdmemory.actions import leaving, replacing
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.expressions import lazy
 from mdmemory.files import digest, read_regular
 from mdmemory.git.commits_of_store import History, subject
+from mdmemory.git.keeping import joined
 from mdmemory.git.log import ERASED_TRAILER, ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
@@ -256,7 +257,7 @@ def _take_back(writer: Writer, history: History, entries: Sequence[Logged]) -> l
     facts = {back.entry.commit: _facts(history, back.entry) for back in backs}
     groups = [
         Group(f"undo {' '.join(files)}", changes)
-        for files in _joined(op for back in backs for op in back.ops)
+        for files in joined(op for back in backs for op in back.ops)
         if (changes := _changes(files, before, now))
     ]
     written = Written()
@@ -356,16 +357,6 @@ def _look(history: History, file: str, before: Contents, now: Contents) -> bool:
 
 def _unnamed(data: bytes | None) -> bytes | None:
     return None if data is None else _said(_SUCCESSOR.sub(b"", data, count=1))
-
-
-def _joined(ops: Iterable[Sequence[str]]) -> list[list[str]]:
-    """The files of all ops; those of ops that have one in common stand and fall together."""
-    groups: list[list[str]] = []
-    for op in ops:
-        met = [group for group in groups if not set(group).isdisjoint(op)]
-        groups = [group for group in groups if group not in met]
-        groups.append([*dict.fromkeys([file for group in met for file in group] + [*op])])
-    return groups
 
 
 def _changes(files: Sequence[str], before: Contents, now: Contents) -> tuple[Change, ...]:

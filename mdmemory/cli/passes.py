@@ -12,7 +12,7 @@ from mdmemory.cli.output import emit, layered, opened, plural, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.errors import Busy, MdmemoryError, UsageError
-from mdmemory.git.waiting import WAITS
+from mdmemory.git.keeping import WAITS
 from mdmemory.prompt import lines
 from mdmemory.store import receipt_box
 

@@ -284,7 +284,9 @@ class Compactor:
                 *(past_passes.removal_trailers(outcome.applied) if outcome.automatic else ()),
             ),
             by_model=True,
-            checkpoint=self.writer.checkpoint_all([change.file for change in changes]),
+            checkpoint=None
+            if self.writer.waits
+            else self.writer.checkpoint_all([change.file for change in changes]),
         )
         outcome.outcome = "applied" if written.done else "noop"
         outcome.id, outcome.commit = written.id, written.commit

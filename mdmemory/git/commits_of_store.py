@@ -14,6 +14,7 @@ from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
 from mdmemory.files import read_if_there
 from mdmemory.git import log, repositories
+from mdmemory.git.keeping import Keeping
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged
 from mdmemory.git.objects import Blob as Blob
 from mdmemory.git.objects import Entries, Object, Objects
@@ -44,6 +45,11 @@ class Message:
     trailers: Sequence[tuple[str, str]] = ()
     by_model: bool = False
 
+    @property
+    def id(self) -> str | None:
+        """Its Memory-Id, where it has one."""
+        return dict(self.trailers).get(ID_TRAILER)
+
     def text(self) -> str:
         """The whole message: subject, one line an op (or more), trailers. Whatever the parts hold,
         git takes it, and no part reads as another."""
@@ -62,7 +68,7 @@ _SUBJECT = 72  # characters
 def subject(verb: str, facts: Sequence[str]) -> str:
     """The subject of a commit: what was done, to which fact, and to how many more."""
     more = f" and {len(facts) - 1} more" if len(facts) > 1 else ""
-    line = f"memory: {verb} {facts[0] if facts else ''}".rstrip()
+    line = " ".join(filter(None, ("memory:", verb, *facts[:1])))
     room = _SUBJECT - len(more)
     return (line if len(line) <= room else f"{line[: room - 1].rstrip()}…") + more
 
@@ -107,6 +113,7 @@ class History:
         self.prefix = "" if inside == "." else inside.replace(os.sep, "/") + "/"
         self.objects = Objects(repository)
         self.signer: Signer | None = None
+        self.kept = Keeping(self)
 
     def lost(self) -> RepositoryState | None:
         """What to say of a folder that had a repository of its own, and has it no more: the one
@@ -274,6 +281,19 @@ class History:
                 raise GitFailed(f"git has lost the text of {file} at {commit}.")
         return {file: blob.data for file, blob in zip(held, blobs, strict=True) if blob}
 
+    def prove(self, commit: str | None, ids: Mapping[str, str], written: Collection[str]) -> None:
+        """Raise GitFailed unless a commit holds these object ids, and git the bytes of the files
+        that were `written` for it."""
+        # read back from the commit itself: `git status` would call an assume-unchanged file clean
+        self.objects.forget()
+        missing = self.differing(commit, ids)
+        # what was there before is named by a tree that was there before; the rest is read
+        new = [file for file in ids if file in written]
+        bytes = self.objects.read([ids[file] for file in new])
+        missing += [file for file, found in zip(new, bytes, strict=True) if found is None]
+        for file in missing:
+            raise GitFailed(f"The checkpoint does not hold {file}; nothing was changed.")
+
     def blob_id(self, data: bytes) -> str:
         """The object id that git gives these bytes, computed without git."""
         return self.objects.id(Object("blob", data))
@@ -318,24 +338,19 @@ class History:
 
     # reading back
 
-    def log(self, limit: int | None = None, beyond: str | None = None) -> list[Logged]:
-        """Our commits that touch the folder, newest first: those that carry a Memory-Id; only
-        those that the commit `beyond` does not have."""
+    def log(self, limit: int | None = None) -> list[Logged]:
+        """Our commits that touch the folder, newest first: those that carry a Memory-Id. In place
+        of one that brought several writes into the branch stand those."""
         if self.head() is None:
             return []
         words = ["--date-order", *log.OURS]
         if limit is not None:
             words.append(f"-n{limit}")
-        if beyond is not None:
-            words.append(f"^{beyond}")
-        return [*log.read(self.repository, *words, "HEAD", "--", *self._inside)]
+        found = log.read(self.repository, *words, "HEAD", "--", *self._inside)
+        return [part for entry in found for part in self.kept.parts(entry)][:limit]
 
     def logged(self, limit: int | None = None) -> list[tuple[Logged, bool]]:
-        """The same, each with whether it was undone since.
-
-        In a line what takes a commit back is read before it, and reading may stop; else the order
-        of parents has to be asked for, which costs a look at all commits.
-        """
+        """The same, each with whether it was undone since."""
         if self.head() is None:
             return []
         some = [("--parents", f"-n{2 * limit}")] if limit else []
@@ -347,12 +362,23 @@ class History:
             if enough and not any(entry.is_merge for entry in read):
                 break
         undone = self.undone(read)
-        return [(entry, entry.commit in undone) for entry in ours[:limit]]
+        return [
+            (part, entry.commit in undone or part.commit in undone)
+            for entry in ours
+            for part in self.kept.parts(entry)
+        ][:limit]
 
     def log_of(self, trailer: str, value: str | None = None) -> list[Logged]:
         """Those that have this trailer, whatever it says or with this value: in a long history they
-        are found in a tenth of the time that `log` takes."""
-        return log.of_trailer(self.repository, self._inside, trailer, value) if self.head() else []
+        are found in a tenth of the time that `log` takes. Writes that no branch has are among
+        them."""
+        kept = self.kept.having(trailer, value)
+        if self.head() is None:
+            return kept
+        found = log.of_trailer(self.repository, self._inside, trailer, value)
+        known = {entry.commit for entry in kept}  # a commit of several of them says nothing more
+        parts = {e.commit: {part.commit for part in self.kept.parts(e)} for e in found}
+        return [*kept, *(entry for entry in found if not parts[entry.commit] <= known)]
 
     def own(self, commit: str) -> Logged | None:
         """The commit, where it is one that `log` lists."""

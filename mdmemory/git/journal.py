@@ -15,7 +15,6 @@ from mdmemory.expressions import lazy
 from mdmemory.files import is_inside, read_regular, require_utf8, sync_folder, write_atomic
 from mdmemory.git.objects import Blob
 from mdmemory.git.replacement import MARK, Move
-from mdmemory.git.waiting import KEEP
 from mdmemory.records import asdict, dataclass, field
 
 _BEGUN, _MOVED = "journal.json", "journal-moved.json"
@@ -28,8 +27,7 @@ class Journal:
     """One transaction in `folder`. `entries` are what the commit's tree says of its files (None:
     removed).
 
-    `base` and `commit` are where the branch was and where it goes; both None without git. `branch`
-    may be the ref of what waits instead.
+    `base` and `commit` are where the branch was and where it goes; without a `branch` none moves.
     """
 
     id: str
@@ -129,8 +127,8 @@ class Journals:
         names = [journal.id, *(blob.id for blob in blobs), journal.base, journal.commit]
         if not all(_HEX.fullmatch(name) for name in names if name is not None):
             raise ValueError("it names an object that is none")
-        branch = journal.branch or "refs/heads/none"  # there is none without git
-        if not (branch.startswith(("refs/heads/", KEEP)) and _is_plain(branch)):
+        branch = journal.branch or "refs/heads/none"  # of a write that commits nothing
+        if not (branch.startswith("refs/heads/") and _is_plain(branch)):
             raise ValueError("it names a branch that is none")
         if {blob.mode for blob in blobs} - {"100644", "100755"}:
             raise ValueError("it is not of our making")

@@ -203,17 +203,6 @@ class Objects:
         made.append(tree)
         return self.id(tree)
 
-    def changed(
-        self, old: str, new: str, folder: str
-    ) -> dict[str, tuple[Blob | None, Blob | None]]:
-        """The files directly in a folder in which two commits differ: what the one has, and the
-        other. Of the trees nothing is kept: a long chain has one of each commit."""
-        with self.open():
-            before, after = (self._at(commit, folder, keep=False) for commit in (old, new))
-        names = sorted({name for name, _ in before.items() ^ after.items()})
-        pairs = {name: (_file(before.get(name)), _file(after.get(name))) for name in names}
-        return {_text(name): pair for name, pair in pairs.items() if pair != (None, None)}
-
     def folder(self, id: str) -> dict[bytes, tuple[bytes, bytes]]:
         """What a tree holds: by name the mode, and the id as bytes."""
         return self._tree(id).copy()
@@ -229,10 +218,10 @@ class Objects:
                 id = there[1].hex()
             return id
 
-    def _at(self, commit: str, folder: str, keep: bool = True) -> _Entries:
+    def _at(self, commit: str, folder: str) -> _Entries:
         with self.open():
             id = self.folder_id(commit, folder)
-            return self._tree(id, keep) if id else {}
+            return self._tree(id) if id else {}
 
     def commit(self, name: str) -> bytes:
         """A commit as git has it. Raises GitFailed where there is none."""
@@ -250,15 +239,14 @@ class Objects:
             self._roots[commit] = self.commit(commit).partition(b"\n")[0].decode()[len("tree ") :]
         return self._roots[commit]
 
-    def _tree(self, id: str, keep: bool = True) -> _Entries:
+    def _tree(self, id: str) -> _Entries:
         if id in self._known:
             return self._known[id]
         (found,) = self.read([id])
         if found is None:
             raise GitFailed(f"git has no tree {id}, which a commit names.")
         entries = {name: (mode, blob) for mode, name, blob in self._entry.findall(found.data)}
-        if keep:
-            self._known[id] = entries
+        self._known[id] = entries
         return entries
 
 
@@ -370,10 +358,6 @@ def _is_file(entry: tuple[bytes, bytes]) -> bool:
 
 def _blob(entry: tuple[bytes, bytes]) -> Blob:
     return Blob(entry[0].decode(), entry[1].hex())
-
-
-def _file(entry: tuple[bytes, bytes] | None) -> Blob | None:
-    return _blob(entry) if entry and _is_file(entry) else None
 
 
 def _text(name: bytes) -> str:

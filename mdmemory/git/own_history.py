@@ -1,30 +1,27 @@
 """The history of one folder becomes the history of a repository of its own.
 
 Each commit that touched the folder is made anew with the folder's tree as its whole tree: author,
-dates, message and trailers stay. The old repository is only read.
+dates, message and trailers stay. The old repository is only read, and keeps what it has. Where the
+folder had another name before, its history begins with the commit that moved it.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from mdmemory.errors import GitFailed, RepositoryState
 from mdmemory.expressions import lazy
 from mdmemory.git.commits_of_store import History, text
-from mdmemory.git.index_file import KEPT
 from mdmemory.git.log import REVERTS
 from mdmemory.git.objects import Object, packed
 from mdmemory.git.repositories import Repository
-from mdmemory.git.waiting import KEEP, PAST, Waiting
 from mdmemory.records import dataclass, field
 
 FROM = "refs/heads/from/"  # branches of the project that hold notes which its HEAD does not
 
 _WALK = ("rev-list", "--topo-order", "--full-history", "--simplify-merges", "--parents")
-_FORMER = 16  # names that one folder had before
 _ID = lazy(rb"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
 _SHORT = lazy(rb"^((?:Memory-[A-Za-z]+: |%s))([0-9a-f]{7,63})\b" % REVERTS.encode(), re.M)
 _NOT_KEPT = (b"gpgsig", b"mergetag")  # signatures, which say nothing of another commit
@@ -44,7 +41,7 @@ class Carried:
 
 def carry(history: History, own: Repository) -> Carried:
     """Give the fresh repository `own` (no commit, same hash) the history of the folder: HEAD's on
-    its branch, branches with notes that HEAD lacks below `FROM`, and what waits or is kept.
+    its branch, branches with notes that HEAD lacks below `FROM`.
 
     Raises GitFailed where an object of it is not to be had; then `own` is of no use.
     """
@@ -52,7 +49,6 @@ def carry(history: History, own: Repository) -> Carried:
     if history.prefix == "" or "\n" in history.prefix:
         raise RepositoryState(f"{history.folder} is no folder inside a repository.")
     walk = _Walk(history)
-    walk.follow()
     done = walk.rewritten()
     done.is_shallow = old.run("rev-parse", "--is-shallow-repository") == b"true\n"
     if not walk.made:
@@ -88,155 +84,65 @@ def _quoted(path: str) -> str:
 
 
 class _Walk:
-    """The commits that touched the folder, under whatever name it had, and what they become."""
+    """The commits that touched the folder, and what they become."""
 
     def __init__(self, history: History) -> None:
         self.history, self.git = history, history.repository
-        self.folders = [history.prefix.rstrip("/")]  # its names, the newest first
+        self.folder = history.prefix.rstrip("/")
         self.head = history.head()
-        self.branches = self._others()
-        self.kept = self._kept()
-        self.parents: dict[str, list[str]] = {}  # of each commit, parents before children
-        self.chain: set[str] = set()  # what no branch has: commits that wait, or are kept
         self.made: list[Object] = []
 
-    def _others(self) -> dict[str, str]:
+    def branches(self) -> dict[str, str]:
         """The branches that HEAD does not hold, and their commits."""
         words = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/"]
         if self.head:
             words.insert(1, f"--no-merged={self.head}")
-        return _refs(self.git.run(*words))
-
-    def _kept(self) -> dict[str, str]:
-        return _refs(
-            self.git.run("for-each-ref", "--format=%(objectname) %(refname)", KEEP, KEPT)
-        )  # fmt: skip
-
-    def follow(self) -> None:
-        """Find the commits, also those from before the folder got its name."""
-        tips = [*([self.head] if self.head else []), *self.branches.values()]
-        if not tips:
-            return
-        while True:
-            rows = text(self.git.run(*_WALK, *tips, "--", *self.folders)).splitlines()
-            # parents come first
-            self.parents = {row[0]: row[1:] for row in (line.split() for line in reversed(rows))}
-            former = self._former()
-            if former is None or len(self.folders) > _FORMER:
-                break
-            self.folders.append(former)
-        self._add_kept(tips)
-
-    def _add_kept(self, tips: Iterable[str]) -> None:
-        """The commits that no branch has, all of them: there are few, and they are ours."""
-        if not self.kept:
-            return
-        words = ("rev-list", "--topo-order", "--parents", *self.kept.values(), "--not", *tips)
-        rows = [line.split() for line in text(self.git.run(*words)).splitlines()]
-        self.chain = {row[0] for row in rows}
-        for commit, *parents in reversed(rows):
-            near = [each if each in self.chain else self._touching(each) for each in parents]
-            self.parents[commit] = [each for each in near if each]
-
-    def _touching(self, commit: str) -> str | None:
-        """The newest of a commit and its ancestors that touched the folder."""
-        words = (*_WALK, "-n1", commit, "--", *self.folders)
-        found = text(self.git.run(*words)).split()
-        return found[0] if found and found[0] in self.parents else None
-
-    def _former(self) -> str | None:
-        """A folder that was moved to become ours, and is not known yet."""
-        for commit, parents in self.parents.items():
-            if parents:
-                continue
-            for parent in text(self.git.run("rev-parse", f"{commit}^@")).split():
-                found = self._renamed(parent, commit)
-                if found is not None and found not in self.folders:
-                    return found
-        return None
-
-    def _renamed(self, parent: str, commit: str) -> str | None:
-        """The folder from which most of the folder's files came with this commit."""
-        words = ("diff-tree", "-r", "-M", "-z", "--name-status", "--diff-filter=RA", parent, commit)
-        fields = iter(text(self.git.run(*words)).split("\0")[:-1])
-        came: Counter[str | None] = Counter()
-        for status in fields:
-            old = next(fields) if status[0] == "R" else ""
-            new = next(fields)
-            inside = next((f for f in self.folders if new.startswith(f"{f}/")), None)
-            if inside is not None:
-                tail = new[len(inside) :]
-                came[old[: -len(tail)] if old.endswith(tail) else None] += 1
-        ((folder, count),) = came.most_common(1) or [(None, 0)]
-        return folder if folder and 2 * count > came.total() else None
+        rows = (row.partition(" ") for row in text(self.git.run(*words)).splitlines())
+        return {ref: commit for commit, _, ref in rows}
 
     def rewritten(self) -> Carried:
         """All commits as they are to be, in `made`; nothing is written."""
-        done = Carried()
-        commits = [*self.parents]
-        found = self.history.objects.read(commits)
-        trees, names = self._trees(commits), CommitNames(done.new)
-        empty = Object("tree", b"")
+        done, branches = Carried(), self.branches()
+        tips = [*([self.head] if self.head else []), *branches.values()]
+        if not tips:
+            return done
+        rows = text(self.git.run(*_WALK, *tips, "--", self.folder)).splitlines()
+        # parents come first
+        parents = {row[0]: row[1:] for row in (line.split() for line in reversed(rows))}
+        trees, names, empty = self._trees(parents), CommitNames(done.new), Object("tree", b"")
         self.made.append(empty)
-        for commit, there in zip(commits, found, strict=True):
+        found = self.history.objects.read([*parents])
+        for commit, there in zip(parents, found, strict=True):
             if there is None:
                 raise GitFailed(f"git has lost the commit {commit}.")
-            parents = list(dict.fromkeys(done.new[each] for each in self.parents[commit]))
-            _, tree = trees.setdefault(commit, ("", self.history.objects.id(empty)))
-            if self._says_nothing(commit, trees):
-                done.new[commit] = parents[0]
-                continue
-            data, was_signed = made_anew(there.data, tree, parents, names)
+            above = list(dict.fromkeys(done.new[each] for each in parents[commit]))
+            tree = trees.get(commit) or self.history.objects.id(empty)
+            data, was_signed = made_anew(there.data, tree, above, names)
             done.signed += was_signed
             self.made.append(Object("commit", data))
             done.new[commit] = self.history.objects.id(self.made[-1])
             names.add(commit)
-        self._name(done)
+        head = self._touching(self.head, done) if self.head else None
+        done.head = done.new[head] if head else None
+        for ref, commit in branches.items():
+            touching = self._touching(commit, done)
+            if touching and not (head and self.history.is_part_of(touching, head)):
+                done.refs[FROM + ref.removeprefix("refs/heads/")] = done.new[touching]
         return done
 
-    def _says_nothing(self, commit: str, trees: Mapping[str, tuple[str, str]]) -> bool:
-        """Whether it touched a former name of the folder alone, when that was another's."""
-        parents = self.parents[commit]
-        return (
-            len(self.folders) > 1
-            and len(parents) == 1
-            and trees[parents[0]] == trees[commit]
-            and commit not in self.chain
-        )
+    def _touching(self, commit: str, done: Carried) -> str | None:
+        """The newest of a commit and its ancestors that touched the folder."""
+        found = text(self.git.run(*_WALK, "-n1", commit, "--", self.folder)).split()
+        return found[0] if found and found[0] in done.new else None
 
-    def _trees(self, commits: Iterable[str]) -> dict[str, tuple[str, str]]:
-        """The newest of the folder's names that each commit has, and its tree there."""
-        asked = [(commit, folder) for commit in commits for folder in self.folders]
-        data = "".join(f"{commit}:{folder}\n" for commit, folder in asked)
+    def _trees(self, commits: Iterable[str]) -> dict[str, str]:
+        """The tree of the folder in each commit that has it."""
+        names = [*commits]
+        data = "".join(f"{commit}:{self.folder}\n" for commit in names)
         words = ("cat-file", "--batch-check=%(objecttype) %(objectname)")
         out = text(self.git.run(*words, data=data.encode("utf-8", "surrogateescape")))
-        trees: dict[str, tuple[str, str]] = {}
-        for (commit, folder), row in zip(asked, out.splitlines(), strict=True):
-            kind, _, id = row.partition(" ")
-            if kind == "tree":
-                trees.setdefault(commit, (folder, id))
-        return trees
-
-    def _name(self, done: Carried) -> None:
-        """Say which refs the new repository gets."""
-        head = self._touching(self.head) if self.head else None
-        done.head = done.new[head] if head else None
-        for ref, commit in self.branches.items():
-            touching = self._touching(commit)
-            if touching and not self._is_known(touching, head):
-                done.refs[FROM + ref.removeprefix("refs/heads/")] = done.new[touching]
-        waiting = Waiting(self.history).ref
-        for ref, commit in self.kept.items():
-            if ref == waiting:
-                name = Waiting.ref_of()
-            elif ref in (PAST, KEPT):
-                name = ref
-            else:  # of another work tree, or another store: kept, and taken over by nobody
-                name = f"{KEEP}elsewhere/{ref.rpartition('/')[2]}"
-            done.refs[name] = done.new[commit]
-
-    def _is_known(self, commit: str, head: str | None) -> bool:
-        return head is not None and self.history.is_part_of(commit, head)
+        split = zip(names, (row.partition(" ") for row in out.splitlines()), strict=True)
+        return {commit: id for commit, (kind, _, id) in split if kind == "tree"}
 
 
 class CommitNames:
@@ -277,8 +183,3 @@ def made_anew(
             rows.append(row)
     first = [f"tree {tree}".encode(), *(f"parent {parent}".encode() for parent in parents)]
     return b"\n".join([*first, *rows]) + b"\n\n" + names.anew(message), signed
-
-
-def _refs(out: bytes) -> dict[str, str]:
-    rows = (row.partition(" ") for row in text(out).splitlines())
-    return {ref: commit for commit, _, ref in rows}

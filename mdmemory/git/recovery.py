@@ -12,11 +12,9 @@ from pathlib import Path
 from mdmemory.files import writing
 from mdmemory.git import reflocks, replacement, repositories
 from mdmemory.git.commits_of_store import History
-from mdmemory.git.index_file import KEPT
 from mdmemory.git.journal import Journal
 from mdmemory.git.objects import Blob, Entries
 from mdmemory.git.transaction import Transactions
-from mdmemory.git.waiting import KEEP, PAST, Waiting
 from mdmemory.records import replace
 
 
@@ -32,12 +30,10 @@ def recover(transactions: Transactions) -> tuple[str, ...]:
         if journal is not None:
             # the folder of the journal may be another than ours: `init` writes above the store
             history = History(transactions.history.repository, Path(journal.folder))
-            waits = journal.branch.startswith(KEEP)
-            resume = _resume_waiting if waits else _resume
-            said = resume(Transactions(history, Waiting(history) if waits else None), journal)
+            resume = _resume if journal.branch else _resume_uncommitted
+            said = resume(Transactions(history), journal)
         if transactions.journals.room.is_dir():
-            for ref in (KEPT, PAST, Waiting(transactions.history).ref):
-                reflocks.clear_kept(transactions.history.repository, ref)
+            reflocks.clear_ours(transactions.history.repository)
             transactions.journals.prepare()
             if transactions.staging.was_taken():
                 replacement.sweep_fresh(transactions.folder)
@@ -69,18 +65,8 @@ def _resume(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
     return report(awaited, {**late, **transactions.finish(replace(journal, moves=steps))})
 
 
-def _resume_waiting(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
-    """The same where no branch is to move: the ref is ours alone, and so is every lock on it."""
-    history = transactions.history
-    reflocks.clear_kept(history.repository, journal.branch)
-    if (
-        not transactions.journals.has_moved()
-        and repositories.tip(history.repository, journal.branch) == journal.base
-        and history.commit(journal.commit or "") is not None
-    ):
-        transactions.move_branch(journal)
-    if not _holds(history, journal.commit, repositories.tip(history.repository, journal.branch)):
-        return _give_up(transactions, journal)
+def _resume_uncommitted(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
+    """The same where no branch is to move."""
     awaited = replacement.awaited(transactions.folder, journal.moves)
     return report(awaited, transactions.finish(journal))
 

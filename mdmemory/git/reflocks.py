@@ -13,6 +13,7 @@ from stat import S_ISREG
 
 from mdmemory.git.repositories import Repository
 
+OURS = "refs/mdmemory"
 PATIENCE = 1.0  # seconds for a git that is alive after all; it holds such a lock for milliseconds
 _PAUSE = 0.05
 
@@ -38,9 +39,10 @@ def clear_dead(repository: Repository, branch: str, commit: str | None, since_ns
         lock.unlink(missing_ok=True)
 
 
-def clear_kept(repository: Repository, ref: str) -> None:
-    """Remove the lock on a ref of our own, which only the holder of the store's lock writes."""
-    (repository.common_dir / f"{ref}.lock").unlink(missing_ok=True)
+def clear_ours(repository: Repository) -> None:
+    """Remove the locks on refs of our own, which only the holder of the store's lock writes."""
+    for lock in (repository.common_dir / OURS).rglob("*.lock"):
+        lock.unlink(missing_ok=True)
 
 
 def _is_ours(lock: Path, commit: str | None, since_ns: int) -> bool:

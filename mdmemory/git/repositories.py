@@ -374,14 +374,6 @@ def tip(repository: Repository, branch: str) -> str | None:
     return None if out is None else out.decode().strip()
 
 
-def may_have(repository: Repository, names: str) -> bool:
-    """Whether there may be refs whose names begin with `names` and a slash. No is certain."""
-    common, names = repository.common_dir, names.rstrip("/")
-    if os.path.lexists(common / names) or (common / "reftable").exists():
-        return True
-    return names.encode() in _bytes(common / "packed-refs")
-
-
 def _bytes(path: Path) -> bytes:
     """What a file of git's holds; nothing where it is missing or no plain file."""
     try:

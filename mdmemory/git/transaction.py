@@ -20,7 +20,6 @@ from mdmemory.git.index_file import Staging
 from mdmemory.git.journal import Journal, Journals
 from mdmemory.git.objects import Blob, Entries
 from mdmemory.git.replacement import MARK, Change
-from mdmemory.git.waiting import Waiting
 from mdmemory.records import dataclass
 
 __all__ = ["MARK", "Applied", "Change", "Checkpoint", "Transactions", "Write"]
@@ -65,14 +64,10 @@ class Write:
 
 
 class Transactions:
-    """Writes to one folder, each whole or not at all. The caller holds the store's lock throughout.
+    """Writes to one folder, each whole or not at all. The caller holds the store's lock."""
 
-    With `waiting` no branch moves and the person's index stays: the commits go to that chain.
-    """
-
-    def __init__(self, history: History, waiting: Waiting | None = None) -> None:
+    def __init__(self, history: History) -> None:
         self.history = history
-        self.waiting = waiting
         self.folder = history.folder
         self.staging = Staging(history)
         self.journals = Journals(history.repository.room, history.repository.top)
@@ -87,23 +82,22 @@ class Transactions:
             pass
         except OSError:
             return True
-        refs = self.history.repository.common_dir / "refs" / "mdmemory"
-        return any(refs.rglob("*.lock"))
+        return any((self.history.repository.common_dir / reflocks.OURS).rglob("*.lock"))
 
     @contextmanager
-    def locked(self) -> Iterator[str]:
+    def locked(self, index: bool = True) -> Iterator[str]:
         """Hold git's lock on the index for the block; it stays while a journal is open.
 
-        From here on no git command of anybody's changes the index or switches the branch. What
-        goes to the waiting chain needs no such lock. Gives the id of the transaction.
+        From here on no git command of anybody's changes the index or switches the branch. Without
+        `index` they may: for what commits nothing. Gives the id of the transaction.
         """
         id = os.urandom(6).hex()  # part of every name that the write makes
         with writing(self.journals.room), self.history.objects.open():
             self.journals.prepare()
-            if self.waiting:
-                self.staging.mark(id)
-            else:
+            if index:
                 self.staging.take(id)
+            else:
+                self.staging.mark(id)
             try:
                 yield id
             finally:
@@ -128,7 +122,7 @@ class Transactions:
         if changed or write.joins:
             commit = self.history.build(commit, write.entries, message, write.texts, write.joins)
         if proof:
-            self._prove(commit, proof, write.entries)
+            self.history.prove(commit, proof, write.entries)
         return commit, self._complete(write, commit, steps)
 
     def publish_ready(
@@ -139,8 +133,6 @@ class Transactions:
         return self._complete(write, commit, steps)
 
     def _prepare(self, write: Write) -> None:
-        if self.waiting:
-            return
         # what is staged of our files leaves the index now; what only the index has is kept
         self.staging.keep(write.staged, write.held, write.entries)
         self.staging.prepare(write.id, write.entries)
@@ -148,10 +140,8 @@ class Transactions:
     def _complete(
         self, write: Write, commit: str | None, steps: Sequence[replacement.Move]
     ) -> replacement.Kept:
-        place = (self.waiting.ref, self.waiting.tip()) if self.waiting else None
-        name, base = place or (self.history.branch(), write.base)
-        folder = str(self.folder)
-        journal = Journal(write.id, folder, [*steps], name, base, commit, write.entries)
+        name, folder = self.history.branch(), str(self.folder)
+        journal = Journal(write.id, folder, [*steps], name, write.base, commit, write.entries)
         self.journals.write(journal)
         try:
             self.move_branch(journal)
@@ -161,17 +151,6 @@ class Transactions:
                 self.journals.drop()
             raise
         return self.finish(journal)
-
-    def _prove(self, commit: str | None, ids: Mapping[str, str], written: Entries) -> None:
-        # read back from the commit itself: `git status` would call an assume-unchanged file clean
-        self.history.objects.forget()
-        missing = self.history.differing(commit, ids)
-        # what was there before is named by a tree that was there before; the rest is read
-        new = [file for file in ids if file in written]
-        bytes = self.history.objects.read([ids[file] for file in new])
-        missing += [file for file, found in zip(new, bytes, strict=True) if found is None]
-        for file in missing:
-            raise GitFailed(f"The checkpoint does not hold {file}; nothing was changed.")
 
     def move_branch(self, journal: Journal) -> None:
         """Move the branch from the journal's base to its commit, or raise RepositoryState."""
@@ -206,7 +185,7 @@ class Transactions:
         """
         with replacement.finishing():
             kept = replacement.install_all(self.folder, journal.moves)
-            if not self.waiting:
+            if journal.branch:
                 self.staging.put(journal.id)
             # only now: an editor that was about to save has had its time
             kept = {**kept, **replacement.settle_all(self.folder, journal.moves)}
@@ -223,14 +202,13 @@ class Transactions:
         self, files: Iterable[str], message: Message, *, gone: Iterable[str] = (),
         others: Iterable[str] = (),
     ) -> Checkpoint:  # fmt: skip
-        """Make sure that HEAD (or what waits) holds the bytes that these files have now, committing
-        what it lacks.
+        """Make sure that HEAD holds the bytes that these files have now, committing what it lacks.
 
         `gone` are files that HEAD has and a person removed by hand: the commit records that.
         `others` are left out where they cannot be read, such as a file of a gigabyte. Raises
         RepositoryState for a file that git is told not to see, NotFound for a missing one.
         """
-        head = self.waiting.base() if self.waiting else self.history.head()
+        head = self.history.head()
         removed, needed, others = map(sorted, (gone, files, others))
         require_utf8([*removed, *needed, *others])
         seen = {file: read_regular(f"{self.folder}/{file}") for file in needed}
@@ -249,7 +227,7 @@ class Transactions:
                 raise self._refusal(closed)
             held = self.history.tree(head, [*lacking, *removed])
             entries: dict[str, Blob | None] = dict.fromkeys(removed)
-            entries |= {file: Blob(self._mode(file, held), ids[file]) for file in lacking}
+            entries |= {file: Blob(self.mode(file, held), ids[file]) for file in lacking}
             # what was read: the files themselves may be something else by now
             write = Write(id, head, entries, held, staged, [seen[file] for file in lacking])
             commit, _ = self.publish(write, message, proof=ids)
@@ -260,6 +238,11 @@ class Transactions:
     def unseen(self, files: Sequence[str]) -> dict[str, str]:
         """Which of these files we cannot commit as they are, and why: a promise we cannot keep."""
         return self._closed(files, self.history.closed(files))
+
+    def require_seen(self, files: Sequence[str]) -> None:
+        """Raise RepositoryState where one of these files cannot be committed as it is."""
+        if closed := self.unseen(files):
+            raise self._refusal(closed)
 
     def _closed(self, files: Sequence[str], staged: Mapping[str, str]) -> dict[str, str]:
         """`staged`: of the files in the index, why git does not look at them ("": it does)."""
@@ -311,6 +294,30 @@ class Transactions:
                     replacement.forget_fresh(self.folder, steps)
                 raise
 
+    def apply_uncommitted(
+        self, changes: Sequence[Change], kept: Mapping[str, bytes | None]
+    ) -> replacement.Kept:
+        """Bring the files to what the changes say, and no branch; files that stay, and why.
+
+        `kept` are the texts that git has of them. Raises NoteChanged before anything has happened.
+        """
+        for change in changes:
+            replacement.verify(self.folder, change)
+            old = kept.get(change.file)
+            if change.old is not None and (old is None or digest(old) != change.old):
+                raise MdmemoryError(f"No commit holds {change.file}; nothing was changed.")
+        with self.locked(index=False) as id:
+            steps = replacement.planned(changes, id)
+            journal = Journal(id, str(self.folder), steps)
+            try:
+                replacement.write_fresh(self.folder, changes, steps)
+                self.journals.write(journal)
+            except BaseException:
+                if not self.is_open():
+                    replacement.forget_fresh(self.folder, steps)
+                raise
+            return self.finish(journal)
+
     def _apply(
         self, changes: Sequence[Change], steps: list[replacement.Move], checkpoint: Checkpoint,
         message: Message | None, staged: Mapping[str, Staged], id: str,
@@ -318,7 +325,7 @@ class Transactions:
     ) -> Applied:  # fmt: skip
         bytes_of = {**found, **{change.file: change.new for change in changes}}
         held = self.history.tree(checkpoint.commit, bytes_of)
-        modes = {file: self._mode(file, held) for file in bytes_of}
+        modes = {file: self.mode(file, held) for file in bytes_of}
         executable = {file for file, mode in modes.items() if mode == "100755"}
         replacement.write_fresh(self.folder, changes, steps, executable)
         entries: dict[str, Blob | None] = {
@@ -332,7 +339,7 @@ class Transactions:
         commit, kept = self.publish(write, message, steps)
         return Applied(None if commit == checkpoint.commit else commit, tuple(kept.items()))
 
-    def _mode(self, file: str, held: Mapping[str, Blob]) -> str:
+    def mode(self, file: str, held: Mapping[str, Blob]) -> str:
         """The executable bit as git has it (the disk may have none); a new file's as on disk."""
         if file in held:
             return "100755" if held[file].mode == "100755" else "100644"

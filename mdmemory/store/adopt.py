@@ -17,7 +17,6 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.files import as_given, as_text, digest, read_regular, writing
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, subject
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
-from mdmemory.git.waiting import Waiting
 from mdmemory.note.note import SUPERSEDED, UNCLOSED, UNREADABLE, Head, headline
 from mdmemory.records import dataclass, field, replace
 from mdmemory.store import conflicts
@@ -119,11 +118,8 @@ def _different(
 
 
 def _kept(history: History, data: Mapping[str, bytes]) -> set[str]:
-    """Those of the files that an automatic write left so: they are ours, and wait."""
-    chain = Waiting(history)
-    if chain.is_empty():
-        return set()
-    left = {file: after for step in chain.steps() for file, (_, after) in step.changed.items()}
+    """Those of the files that a write of ours left so which no branch has yet."""
+    left = history.kept.left()
     ids = {file: history.blob_id(data[file]) for file in left if file in data}
     return {file for file, blob in left.items() if ids.get(file) == (blob.id if blob else None)}
 

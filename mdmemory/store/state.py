@@ -26,7 +26,6 @@ Statement = tuple[str, Sequence[object]]  # of SQL, with its values
 MIGRATIONS = (
     """
     CREATE TABLE watermark (session TEXT PRIMARY KEY, turn TEXT NOT NULL);
-    CREATE TABLE uncommitted (file TEXT PRIMARY KEY, digest TEXT NOT NULL);
     CREATE TABLE pass (
         id INTEGER PRIMARY KEY, at TEXT NOT NULL, outcome TEXT NOT NULL, digests TEXT NOT NULL
     );
@@ -263,24 +262,6 @@ class State:
         """Remember the last turn that was read."""
         row = (_marked(session, reader), turn)
         self.change(("INSERT OR REPLACE INTO watermark VALUES (?, ?)", row))
-
-    # notes that were written while nothing could be committed
-
-    def uncommitted(self) -> dict[str, str]:
-        """File to digest of notes that we wrote and that wait for a commit."""
-        return dict(self.rows("SELECT file, digest FROM uncommitted"))
-
-    def add_uncommitted(self, digests: Mapping[str, str]) -> None:
-        """Remember notes that wait for a commit."""
-        with self._writing() as database:
-            database.executemany(
-                "INSERT OR REPLACE INTO uncommitted VALUES (?, ?)", digests.items()
-            )
-
-    def clear_uncommitted(self) -> None:
-        """All that waited is committed, or was changed by a person since."""
-        with self._writing() as database:
-            database.execute("DELETE FROM uncommitted")
 
     # compaction passes
 

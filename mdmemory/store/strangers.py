@@ -6,12 +6,10 @@ a person's own, or the one that `mdmemory confirm` makes.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 
 from mdmemory import bounds, unseen
 from mdmemory.errors import GitFailed, RepositoryState
-from mdmemory.files import digest
 from mdmemory.note.note import UNREADABLE, Note
 from mdmemory.store.project import Project
 from mdmemory.store.store import INDEX
@@ -59,7 +57,6 @@ def _uncommitted(project: Project, notes: Mapping[str, Note]) -> dict[str, Note]
     """Those that neither HEAD nor a write of ours holds; none where there is no git to tell."""
     from mdmemory.git import repositories
     from mdmemory.git.commits_of_store import History
-    from mdmemory.git.waiting import Waiting
 
     try:
         repository = repositories.find(project.store)
@@ -68,11 +65,11 @@ def _uncommitted(project: Project, notes: Mapping[str, Note]) -> dict[str, Note]
         history = History(repository, project.store)
         with history.objects.open():
             left = dict(notes)
-            for commit in dict.fromkeys((history.head(), Waiting(history).tip())):
+            for commit in dict.fromkeys((history.head(), history.kept.tip())):
                 left = _others(history, commit, left)
     except (RepositoryState, GitFailed):
         return {}
-    return _not_ours(project, left)
+    return left
 
 
 def _others(history: History, commit: str | None, notes: Mapping[str, Note]) -> dict[str, Note]:
@@ -84,24 +81,6 @@ def _others(history: History, commit: str | None, notes: Mapping[str, Note]) -> 
         ids = {file: history.blob_id(data.replace(end, b"\n")) for file, data in left.items()}
         left = {file: left[file] for file in history.differing(commit, ids)}
     return {file: notes[file] for file in left}
-
-
-def _not_ours(project: Project, notes: dict[str, Note]) -> dict[str, Note]:
-    """Without what we wrote ourselves while nothing could be committed."""
-    if not notes or not os.path.lexists(project.state_file):
-        return notes
-    from mdmemory.store.state import State
-
-    with State(project.state_file) as state:
-        ours = state.uncommitted()
-    return {
-        file: note
-        for file, note in notes.items()
-        if ours.get(file) != digest(note.text.encode("utf-8"))
-    }
-
-
-# copies that a sync tool made
 
 
 def copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:

@@ -14,16 +14,13 @@ from pathlib import Path
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, NoteChanged, RepositoryState
-from mdmemory.files import digest, read_regular, require_utf8
+from mdmemory.files import require_utf8
 from mdmemory.git import replacement, repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, new_id
 from mdmemory.git.journal import Journals
 from mdmemory.git.lock import USUAL, Patience, locked
-from mdmemory.git.private_folder import STATE
 from mdmemory.git.signing import Signer
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
-from mdmemory.git.waiting import KEEP as KEPT_REFS
-from mdmemory.git.waiting import Waiting
 from mdmemory.records import dataclass, replace
 from mdmemory.store.project import INBOX, Project
 from mdmemory.store.refresh import Refresher
@@ -97,8 +94,7 @@ class Writer:
         Raises Busy, naming the holder, when our turn does not come in time.
         """
         with self.recovered():
-            if self.history and not self.automatic:
-                self._commit_what_waits(self.history)
+            self.commit_what_waits()
             yield
             self.commit_inbox()
             # what wrote nothing shows a hand edit all the same; a person's merge is left alone
@@ -174,20 +170,20 @@ class Writer:
                     raise
                 self.tell(f"The inbox is not committed yet: {problem.message}")
 
-    def waiting(self) -> Waiting | None:
-        """What automatic writes left to be committed; None without git."""
-        return Waiting(self.history) if self.history else None
-
-    def _transactions(self, history: History) -> Transactions:
-        return Transactions(history, Waiting(history) if self.waits else None)
-
-    def _commit_what_waits(self, history: History) -> None:
-        if not repositories.may_have(history.repository, KEPT_REFS):
+    def commit_what_waits(self) -> None:
+        """Commit the writes that no branch has yet, where that may be now; else a later command
+        does. The caller holds the lock."""
+        history = self.history
+        if history is None or self.waits or not history.kept.entries() or self.refusal():
             return
-        if self.refusal() is None:
-            from mdmemory.store.replay import replay_all
+        from mdmemory.store import uncommitted
 
-            replay_all(history, self.tell)
+        try:
+            uncommitted.commit(self.refresher, history, self.tell, self._index)
+        except (RepositoryState, GitFailed) as problem:
+            if Transactions(history).is_open():
+                raise
+            self.tell(f"What waits to be committed goes on waiting: {problem.message}")
 
     def refusal(self, patience: float = 0.0) -> MdmemoryError | None:
         """Why nothing destructive can be done now (no git, a merge under way...), or None.
@@ -235,16 +231,23 @@ class Writer:
         refusal = self.refusal(repositories.PATIENCE)
         if refusal and (destructive or any(change.new is None for change in changes)):
             raise refusal
-        if self.history is None or (refusal and not self.waits):
+        if self.history is None:
             return Written(kept=self._write_plainly(changes))
-        transactions = self._transactions(self.history)
-        checkpoint = checkpoint or self._checkpoint(transactions, changes, destructive)
+        files = [[change.file for change in group.changes] for group in groups]
+        lines = [group.line for group in groups]
+        if refusal or self.waits:
+            about = memory_trailers(kind, trailers, groups=files)
+            return self._write_uncommitted(changes, Message(subject, lines, about, by_model))
+        transactions = Transactions(self.history)
+        if checkpoint is None:
+            old = [change.file for change in changes if change.old is not None]
+            flags = LEDGER not in (change.file for change in changes)
+            checkpoint = self._adopted(transactions, old, destructive=destructive, flags=flags)
         id, more = new_id(), list(trailers)
         if checkpoint.made:
             more.append(("Memory-Checkpoint", str(checkpoint.commit)))
-        files = [[change.file for change in group.changes] for group in groups]
         about = memory_trailers(kind, more, groups=files, id=id)
-        message = Message(subject, [group.line for group in groups], about, by_model)
+        message = Message(subject, lines, about, by_model)
         derived = [*self._index(changes), *self._place(changes)]
         done = transactions.apply([*changes, *derived], checkpoint, message)
         kept = self._kept(done.kept) if done.kept else ()
@@ -252,11 +255,21 @@ class Writer:
             self.refresher.refresh()
         else:
             self.refresher.follow()
-        id = id if done.commit else ""
-        if self.waits:
-            return Written(id or None, kept=kept, waits=bool(id))
         before = checkpoint.commit if checkpoint.made else None
-        return Written(id or None, done.commit, before, kept)
+        return Written(id if done.commit else None, done.commit, before, kept)
+
+    def _write_uncommitted(self, changes: Sequence[Change], message: Message) -> Written:
+        """Without a commit on the branch, which a later command makes."""
+        from mdmemory.store import uncommitted
+
+        assert self.history
+        if not changes:
+            return Written()
+        index = self._index(changes)
+        is_new, left = uncommitted.write(self.history, changes, index, message)
+        self.refresher.refresh()
+        waits = is_new and self.waits
+        return Written(message.id if waits else None, kept=self._kept(left), waits=waits)
 
     def join(
         self, changes: Sequence[Change], ours: str | None, theirs: str, message: Message | None
@@ -287,7 +300,7 @@ class Writer:
         refusal = self.refusal(repositories.PATIENCE)
         if refusal or self.history is None:
             raise refusal or NoGit("There is no git repository.")
-        transactions = self._transactions(self.history)
+        transactions = Transactions(self.history)
         heads = self.refresher.catalog()
         held = heads.held
         files = [file for file in heads.files if file not in held]
@@ -295,8 +308,6 @@ class Writer:
         unseen = transactions.unseen(files)
         files = [file for file in files if file not in unseen or file in touched]
         needed = {*files} & {*touched}
-        if self.waits:  # a person's hand edits are theirs to commit
-            return transactions.checkpoint(needed, KEEP)
         adopted = self._adopted(transactions, needed, destructive=True, flags=False)
         # all of them once more, by hash: a compaction reads many notes and trusts none
         whole = transactions.checkpoint(needed, KEEP, others={*files} - needed)
@@ -310,41 +321,12 @@ class Writer:
         or none can be made now. The caller holds the lock; options are those of `adopt.plan`."""
         if self.history is None or self.waits or self.refusal(repositories.PATIENCE):
             return None
-        transactions = self._transactions(self.history)
+        transactions = Transactions(self.history)
         checkpoint = self._adopted(
             transactions, (), accepted=accepted, accept_loss=accept_loss, settled=settled,
             only=only,
         )  # fmt: skip
         return checkpoint.commit if checkpoint.made else None
-
-    def _checkpoint(
-        self, transactions: Transactions, changes: Sequence[Change], destructive: bool
-    ) -> Checkpoint:
-        """The old bytes of what changes, what was written while nothing could be committed, and
-        what other hands did."""
-        files = [change.file for change in changes if change.old is not None]
-        if self.waits:  # a person's hand edits are theirs to commit
-            return transactions.checkpoint(files, KEEP)
-        flags = LEDGER not in (change.file for change in changes)
-        private = self._private()
-        if private and not any(name.startswith(STATE) for name in os.listdir(private)):
-            # nothing was ever noted
-            return self._adopted(transactions, files, destructive=destructive, flags=flags)
-        with self.state() as state:
-            waiting = state.uncommitted()
-            if not waiting:
-                return self._adopted(transactions, files, destructive=destructive, flags=flags)
-            # or it is a write that was killed when it had noted just this
-            replacement.sweep_fresh(self.project.store)
-            touched = {change.file for change in changes}
-            late = [f for f, seen in waiting.items() if f not in touched and self._is(f, seen)]
-            unseen = transactions.unseen(late)
-            late = [file for file in late if file not in unseen]
-            checkpoint = self._adopted(
-                transactions, files, ours=late, destructive=destructive, flags=flags
-            )
-            state.clear_uncommitted()
-        return checkpoint
 
     def _adopted(
         self, transactions: Transactions, needed: Collection[str], **how: Any
@@ -353,12 +335,6 @@ class Writer:
         from mdmemory.store import adopt
 
         return adopt.adopt(self.refresher, transactions, needed, self.tell, self._index, **how)
-
-    def _is(self, file: str, seen: str) -> bool:
-        try:
-            return digest(read_regular(f"{self.project.store}/{file}")) == seen
-        except MdmemoryError:
-            return False
 
     def _index(self, changes: Sequence[Change]) -> list[Change]:
         self.refresher.require_ours()
@@ -370,7 +346,7 @@ class Writer:
         """What the store's own file is to say of its project, where that is known better now."""
         project = self.project
         is_set = any(change.file == PROJECT_FILE for change in changes)  # by an undo of a setting
-        if project.around is None or self.waits or is_set:
+        if project.around is None or is_set:
             return []
         from mdmemory.store import home
 
@@ -379,16 +355,10 @@ class Writer:
         return [Change(PROJECT_FILE, None, known[1], derived=True)] if known else []
 
     def _write_plainly(self, changes: Sequence[Change]) -> tuple[tuple[str, str], ...]:
-        """Without a commit; where there is a repository, the next commit takes it along."""
-        private = self.project.prepare_private()
-        if self.repository:
-            replacement.sweep_fresh(self.project.store)  # a killed write of this kind has no mark
-            with self.state() as state:
-                waiting = {c.file: digest(c.new) for c in changes if c.new is not None}
-                state.add_uncommitted(waiting)
+        """Without git."""
         from mdmemory.store.plain import PlainWrites
 
-        kept = PlainWrites(self.project.store, private).apply(changes)
+        kept = PlainWrites(self.project.store, self.project.prepare_private()).apply(changes)
         self.refresher.refresh()
         return self._kept(kept)
 

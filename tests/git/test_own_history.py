@@ -11,13 +11,9 @@ import pytest
 from pace import HUNG
 
 from mdmemory.errors import GitFailed
-from mdmemory.files import digest
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.own_history import FROM, Carried, carry
-from mdmemory.git.transaction import Change
-from mdmemory.git.waiting import PAST, Waiting
-from mdmemory.store.writer import Group, Writer
 
 Git = Callable[..., str]
 Take = Callable[..., Carried]
@@ -102,19 +98,17 @@ def test_a_side_whose_notes_were_not_taken_is_still_in_the_history(
     assert "thrown away later" in git(own, "log", "--format=%s")
 
 
-def test_the_time_before_the_store_was_moved_belongs_to_it(
+def test_the_history_begins_where_the_folder_got_its_name(
     repository: Path, store: Path, own: Path, git: Git, take: Take
 ) -> None:
-    git(repository, "mv", "notes", "elsewhere")
+    git(repository, "mv", "notes/memory", "kept")
     commit(git, repository, "the store moves")
-    commit(git, repository, "another", elsewhere__memory__b="b")
-    git(repository, "mv", "elsewhere/memory", "kept")
-    commit(git, repository, "and moves again")
+    commit(git, repository, "another", kept__b="b")
     take("kept")
-    subjects = git(own, "log", "--format=%s").split("\n")[:-1]
-    assert subjects == ["and moves again", "another", "the store moves", "notes"]
-    assert git(own, "ls-tree", "--name-only", "HEAD~3") == git(own, "ls-tree", "--name-only",
-                                                              "HEAD~2")  # fmt: skip
+    assert git(own, "log", "--format=%s").splitlines() == ["another", "the store moves"]
+    assert git(own, "show", "HEAD~1:user-name.md") == git(
+        repository, "show", "HEAD:kept/user-name.md"
+    )
 
 
 def test_a_message_that_names_another_commit_names_it_as_it_is_called_now(
@@ -169,50 +163,6 @@ def test_notes_of_another_branch_are_on_a_branch_of_their_own(
     done = take()
     assert [*done.refs] == [f"{FROM}team/idea"]
     assert git(own, "show", "from/team/idea:idea") == "i"
-
-
-def test_what_waits_goes_on_waiting_and_is_committed_by_the_next_command(
-    repository: Path, store: Path, own: Path, git: Git, take: Take,
-    open_writer: Callable[..., Writer],
-) -> None:  # fmt: skip
-    (own / "mdmemory.toml").write_text('store = "."\n')
-    writer = open_writer(repository)
-    writer.automatic = True
-    old = (store / "user-name.md").read_bytes()
-    new = old + b"More.\n"
-    loose = (store / "project-plan.md").read_bytes() + b"By hand.\n"
-    (store / "project-plan.md").write_bytes(loose)
-    with writer.locked():
-        for file, before in (("user-name.md", old), ("project-plan.md", loose)):
-            change = Change(file, digest(before), new)
-            writer.write(f"memory: change {file}", [Group("edit", (change,))], kind="edit")
-    done = take()
-    assert Waiting.ref_of() in done.refs
-    for path in store.glob("*.md"):
-        (own / path.name).write_bytes(path.read_bytes())
-    git(own, "read-tree", "HEAD")
-    git(own, "config", "user.name", "A Person")
-    git(own, "config", "user.email", "person@example.com")
-    with open_writer(own, ".").locked():
-        pass
-    assert "memory: change user-name.md" in git(own, "log", "--format=%s")
-    assert git(own, "show", "HEAD:user-name.md").encode() == new
-    everything = git(own, "rev-list", "--objects", "--all")
-    kept = git(own, "hash-object", "--stdin", text=loose.decode()).strip()
-    assert kept in everything, "bytes that an automatic write replaced are lost"
-
-
-def test_kept_and_staged_bytes_stay_reachable(
-    repository: Path, store: Path, own: Path, git: Git, take: Take
-) -> None:
-    for number, ref in enumerate((PAST, "refs/mdmemory/staged", "refs/mdmemory/keep/waiting/ab12")):
-        git(repository, "switch", "-q", "--detach", "main")
-        commit(git, repository, "kept", notes__memory__kept=f"kept {number}")
-        git(repository, "update-ref", ref, "HEAD")
-    git(repository, "switch", "-q", "main")
-    done = take()
-    texts = {git(own, "show", f"{ref}:kept") for ref in done.refs}
-    assert texts == {"kept 0", "kept 1", "kept 2"}
 
 
 def test_a_store_in_no_commit_has_no_history(repository: Path, own: Path, take: Take) -> None:

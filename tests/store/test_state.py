@@ -24,12 +24,10 @@ def test_what_is_remembered_is_there_after_opening_again(tmp_path: Path) -> None
     with State(tmp_path / "state.db") as state:
         state.set_watermark("ses_1", "msg_1")
         state.set_watermark("ses_1", "msg_2")
-        state.add_uncommitted({"a.md": "1", "b.md": "2"})
         state.record_pass("2026-06-01T00:00:00+00:00", "applied", {"a.md": "1"})
     with State(tmp_path / "state.db") as state:
         assert state.watermark("ses_1") == "msg_2"
         assert state.watermark("ses_2") is None
-        assert state.uncommitted() == {"a.md": "1", "b.md": "2"}
         last = state.last_pass()
         assert last is not None
         assert (last.outcome, last.digests) == ("applied", {"a.md": "1"})

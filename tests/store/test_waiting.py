@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from mdmemory.actions.undo import undo
 from mdmemory.errors import RepositoryState
 from mdmemory.files import digest
-from mdmemory.git import waiting
 from mdmemory.git.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
 
@@ -108,42 +108,61 @@ def test_the_next_typed_command_commits_what_waits(
     before = subjects(git, repository)
     put(automatic, "user-new.md", "One.")
     put(automatic, "user-name.md", "Two.")
-    dates = [git(repository, "log", "-3", "--format=%ad", *git_refs(git, repository))]
+    put(automatic, "user-new.md", "Three.")
     said: list[str] = []
     typed.tell = said.append
-    put(typed, "user-typed.md", "Three.")
-    assert subjects(git, repository) == [
-        "memory: write user-typed.md", "memory: write user-name.md",
-        "memory: keep the files as they were", "memory: write user-new.md", *before,
-    ]  # fmt: skip
+    put(typed, "user-typed.md", "Four.")
+    commit = "memory: write user-new.md and 2 more"
+    assert subjects(git, repository) == ["memory: write user-typed.md", commit, *before]
     assert git(repository, "status", "--porcelain") == ""
-    assert [*dates] == [git(repository, "log", "-3", "--format=%ad", "HEAD~1")]
-    assert said[-1] == "Committed now, as it was waiting: memory: write user-name.md"
-    entry = automatic.history.log(2)[1] if automatic.history else None
-    assert entry
-    checkpoint = entry.get("Memory-Checkpoint")
-    assert checkpoint == git(repository, "rev-parse", "HEAD~2").strip()
-    assert "By hand." in git(repository, "show", f"{checkpoint}:notes/memory/user-name.md")
+    assert said == [f"Committed now, as it was waiting: {commit}"]
+    one, other = git(repository, "log", "-2", "--format=%an <%ae>").splitlines()
+    assert one == other, "it is the person's commit"
+    assert "Three." in git(repository, "show", "HEAD~1:notes/memory/user-new.md")
+    message = git(repository, "log", "-1", "--format=%B", "HEAD~1")
+    assert [line for line in message.splitlines() if line.startswith("write ")] == [
+        "write user-new.md", "write user-name.md", "write user-new.md",
+    ]  # fmt: skip
     bring_in(typed)
-    assert len(subjects(git, repository)) == len(before) + 4, "once is enough"
+    assert len(subjects(git, repository)) == len(before) + 2, "once is enough"
 
 
-def git_refs(git: Git, root: Path) -> list[str]:
-    return git(root, "for-each-ref", "--format=%(refname)", "refs/mdmemory/keep/waiting").split()
-
-
-def test_of_many_changes_that_waited_the_newest_are_named(
-    typed: Writer, automatic: Writer, repository: Path, git: Git
+def test_each_write_that_waited_stands_in_the_log_and_is_taken_back_by_itself(
+    typed: Writer, automatic: Writer, repository: Path, store: Path
 ) -> None:
-    for number in range(6):
-        put(automatic, "user-new.md", f"Text {number}.")
-    said: list[str] = []
-    typed.tell = said.append
+    texts = [(store / "user-first.md").read_bytes()]
+    ids = []
+    for text in ("One.", "Two."):
+        ids.append(put(automatic, "user-first.md", text).id)
+        texts.append((store / "user-first.md").read_bytes())
+    ids.append(put(automatic, "user-new.md", "Three.").id)
     bring_in(typed)
-    assert said == ["Committed now, as it was waiting: 3 changes."] + 3 * [
-        "Committed now, as it was waiting: memory: write user-new.md"
-    ]
-    assert len(subjects(git, repository)) == 9
+    assert typed.history
+    assert [entry.get("Memory-Id") for entry in typed.history.log(3)] == ids[::-1]
+    assert [undone for _, undone in typed.history.logged(3)] == [False] * 3
+    for id, text in zip(ids[1::-1], texts[1::-1], strict=True):
+        undo(typed, id)
+        assert (store / "user-first.md").read_bytes() == text
+    gone = {e.get("Memory-Id") for e, undone in typed.history.logged() if undone}
+    assert gone == {*ids[:2]}
+    undo(typed)
+    assert not (store / "user-new.md").exists()
+
+
+def test_in_another_clone_what_waited_is_one_change(
+    typed: Writer, automatic: Writer, repository: Path, tmp_path: Path, git: Git,
+    open_writer: OpenWriter,
+) -> None:  # fmt: skip
+    put(automatic, "user-new.md", "One.")
+    put(automatic, "user-new.md", "Two.")
+    bring_in(typed)
+    git(tmp_path, "clone", "-q", str(repository), "clone")
+    writer = open_writer(tmp_path / "clone")
+    assert writer.history
+    newest = writer.history.log(1)[0]
+    assert newest.subject == "memory: write user-new.md and 1 more"
+    undo(writer, newest.get("Memory-Id"))
+    assert not (tmp_path / "clone/notes/memory/user-new.md").exists()
 
 
 def test_a_commit_of_the_persons_between_stays_and_what_waits_follows(
@@ -154,9 +173,7 @@ def test_a_commit_of_the_persons_between_stays_and_what_waits_follows(
     git(repository, "commit", "-qam", "theirs")
     put(automatic, "user-new.md", "Two.")
     bring_in(typed)
-    assert subjects(git, repository)[:3] == [
-        "memory: write user-new.md", "memory: write user-new.md", "theirs",
-    ]  # fmt: skip
+    assert subjects(git, repository)[:2] == ["memory: write user-new.md and 1 more", "theirs"]
     assert git(repository, "status", "--porcelain") == ""
 
 
@@ -174,8 +191,8 @@ def test_what_the_person_committed_is_not_committed_twice(
     bring_in(typed)
     assert git(repository, "rev-parse", "HEAD") == head
     assert blob(git, repository, by_hand) in everything_kept(git, repository)
-    assert automatic.waiting() is not None
-    assert automatic.waiting().log() == []  # type: ignore[union-attr]
+    assert automatic.history
+    assert automatic.history.kept.entries() == []
 
 
 def test_what_the_person_put_back_stays_and_is_kept(
@@ -215,10 +232,13 @@ def test_a_hand_edit_of_what_waits_stays_a_hand_edit(
     typed: Writer, automatic: Writer, repository: Path, store: Path, git: Git
 ) -> None:
     put(automatic, "user-new.md", "Said.")
+    written = (store / "user-new.md").read_bytes()
     (store / "user-new.md").write_text(TEXT.format("user-new", "Said better."))
+    head = git(repository, "rev-parse", "HEAD")
     bring_in(typed)
-    assert "Said." in git(repository, "show", "HEAD:notes/memory/user-new.md")
-    assert " M notes/memory/user-new.md" in git(repository, "status", "--porcelain")
+    assert git(repository, "rev-parse", "HEAD") == head
+    assert "?? notes/memory/user-new.md" in git(repository, "status", "--porcelain")
+    assert blob(git, repository, written) in everything_kept(git, repository)
     assert "Said better." in (store / "user-new.md").read_text()
 
 
@@ -258,9 +278,7 @@ def test_in_the_middle_of_a_merge_what_waits_goes_on_waiting(
     assert git(repository, "rev-parse", "HEAD") == head
     (repository / ".git" / "MERGE_HEAD").unlink()
     bring_in(typed)
-    assert subjects(git, repository)[:2] == [
-        "memory: write user-more.md", "memory: write user-new.md",
-    ]  # fmt: skip
+    assert subjects(git, repository)[0] == "memory: write user-more.md and 1 more"
 
 
 def test_before_the_first_commit_it_waits_as_well(
@@ -320,27 +338,3 @@ def test_a_store_at_the_top_of_a_project_is_shared_where_that_holds_more(
     writer = open_writer(root, ".")
     writer.automatic = True
     assert put(writer, "user-new.md", "New.").waits is waits
-
-
-def test_of_a_long_chain_each_commit_is_read_once_and_no_tree_is_kept(
-    automatic: Writer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(waiting, "_seen", {})
-    texts = [f"Text {number}." for number in range(6)]
-    for text in texts:
-        put(automatic, "user-long.md", text)
-    assert automatic.history
-    chain = waiting.Waiting(automatic.history)
-    objects = automatic.history.objects
-    with objects.open():
-        first = chain.steps()
-        kept = {name for tree in objects._known.values() for name in tree}
-    assert [step.changed["user-long.md"][0] is None for step in first] == [True, *[False] * 5]
-    assert b"user-long.md" not in kept
-    with monkeypatch.context() as without:
-        without.setattr(objects, "changed", None)
-        assert chain.steps() == first
-    monkeypatch.setattr(waiting, "_MOST", 2)
-    waiting._seen.clear()
-    assert chain.steps() == first
-    assert len(waiting._seen) == 2

@@ -18,7 +18,6 @@ from mdmemory.files import digest
 from mdmemory.git import repositories as our_git
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.transaction import Change
-from mdmemory.store.state import State
 from mdmemory.store.writer import Group, Writer, Written
 
 Git = Callable[..., str]
@@ -151,8 +150,12 @@ def test_in_the_middle_of_something_notes_are_written_and_nothing_is_destroyed(
     assert add(writer).commit is None
     assert replace(writer, "user-name.md").commit is None
     assert (store / "user-fresh.md").read_bytes() == FRESH
-    aside = root / ".mdmemory" / "aside" / f"user-name.md.{digest(before)[:12]}"
-    assert aside.read_bytes() == before
+    if writer.history:
+        kept = writer.history.log_of("Memory-Id")[0].commit
+        assert git(root, "show", f"{kept}^:notes/memory/user-name.md").encode() == before
+    else:
+        aside = root / ".mdmemory" / "aside" / f"user-name.md.{digest(before)[:12]}"
+        assert aside.read_bytes() == before
     assert "user-fresh.md" in (store / "MEMORY.md").read_text()
     for destroy in (lambda: remove(writer, "user-name.md"), lambda: writer.checkpoint_all(())):
         with pytest.raises(RepositoryState, match=sentence):
@@ -177,14 +180,15 @@ def test_what_had_to_wait_is_in_the_next_commit(
     write_note(store, "user-two.md", "Edited by hand since.")
     git(root, "switch", "-q", "main")
     done = add(writer, "user-three.md")
-    made = git(root, "show", "--format=", "--name-only", str(done.checkpoint)).split()
-    files = [file.removeprefix("notes/memory/user-") for file in made]
-    assert files == ["notes/memory/MEMORY.md", "name.md", "one.md", "two.md"]
-    message = git(root, "show", "-s", "--format=%B", str(done.checkpoint))
-    assert "user-two.md" in message, "a hand's"
-    assert "user-one.md" not in message, "ours, and no hand's"
-    with State(root / ".mdmemory" / "state.db") as state:
-        assert state.uncommitted() == {}
+    ours = git(root, "log", "-1", "--format=%H", "--grep=^Memory-Op: commit").strip()
+    files = {
+        commit: git(root, "show", "--format=", "--name-only", "--relative=notes/memory", commit)
+        for commit in (ours, str(done.checkpoint))
+    }
+    assert files[ours].split() == ["user-name.md", "user-one.md"]
+    assert files[str(done.checkpoint)].split() == ["MEMORY.md", "user-two.md"], "a hand's"
+    assert writer.history
+    assert writer.history.kept.entries() == []
 
 
 def test_what_waits_and_is_ignored_since_stops_no_other_write(
@@ -351,6 +355,8 @@ def test_state_that_git_tracks_is_not_used(store: Path, git: Git, open_writer: O
     writer = open_writer(root)
     writer.tell = told.append
     assert add(writer).commit
+    with writer.state() as state:
+        assert state.last_pass() is None
     assert "git rm -r --cached" in told[0]
     assert os.listdir(root / ".mdmemory") == ["state.db"]
     assert (root / ".mdmemory" / "state.db").read_bytes() == b"planted"

@@ -1,0 +1,110 @@
+"""What stands behind a ref of ours: texts that a write replaced, and writes that no branch has yet.
+
+A write that may not commit now changes the files alone: nobody typed it, and the branch is a
+person's own, or a merge is under way. Before it does, two commits go behind the ref: the files as
+they were, and as they are to be. The next command that may commit makes one commit of such writes,
+and names them in it. What the ref has stays: an undo takes back each of them by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mdmemory.files import digest
+from mdmemory.git import log, repositories
+from mdmemory.git.log import ID_TRAILER, Logged
+from mdmemory.git.objects import Blob, Entries
+from mdmemory.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmemory.git.commits_of_store import History, Message
+
+KEEP = "refs/mdmemory/keep/"  # what stands here no branch may hold, and nobody may lose
+PARTS = "Memory-Parts"  # the ids of the writes that one commit brought into a branch
+WAITS = "It is kept in git, and the next mdmemory command that you type commits it."
+
+
+class Keeping:
+    """The ref of one folder in one work tree. Whoever moves it holds the store's lock."""
+
+    def __init__(self, history: History) -> None:
+        self._history, self._repository = history, history.repository
+        is_linked = self._repository.git_dir != self._repository.common_dir
+        worktree = self._repository.git_dir.name if is_linked else ""
+        about = f"{worktree}\0{history.prefix}".encode("utf-8", "surrogateescape")
+        self.ref, self._settled = (
+            f"{KEEP}{what}/{digest(about)[:12]}" for what in ("written", "settled")
+        )
+
+    def tip(self) -> str | None:
+        """The newest commit behind the ref; None where there was never anything."""
+        return repositories.tip(self._repository, self.ref)
+
+    def keep(self, entries: Entries, message: Message, texts: Sequence[bytes]) -> str:
+        """The commit behind the ref that has these files so (None: no such file); made and proved
+        where the newest has not. `texts` are the bytes of those that git may not have yet."""
+        before = self.tip()
+        there = self._history.tree(before, entries)
+        if before is not None and all(there.get(file) == blob for file, blob in entries.items()):
+            return before
+        commit = self._history.build(before, entries, message, texts)
+        ids = {file: blob.id for file, blob in entries.items() if blob}
+        self._history.prove(commit, ids, ids)
+        self._move(self.ref, commit, before)
+        return commit
+
+    def entries(self) -> list[Logged]:
+        """The writes that no branch has yet, newest first."""
+        tip, settled = self.tip(), repositories.tip(self._repository, self._settled)
+        if tip is None or tip == settled:
+            return []
+        found = self._read(tip, *([f"^{settled}"] if settled else []))
+        return [replace(entry, waits=True) for entry in found]
+
+    def left(self) -> dict[str, Blob | None]:
+        """What these writes left of each file."""
+        files = {file for entry in self.entries() for ops in entry.groups() for file in ops}
+        there = self._history.tree(self.tip(), files) if files else {}
+        return {file: there.get(file) for file in files}
+
+    def settle(self) -> None:
+        """Nothing waits any more: all of it is in a branch, or others than these by now."""
+        if (tip := self.tip()) is not None:
+            self._move(self._settled, tip, repositories.tip(self._repository, self._settled))
+
+    def having(self, trailer: str, value: str | None = None) -> list[Logged]:
+        """All writes behind the ref that have this trailer (of this value), newest first."""
+        return [
+            entry
+            for entry in self._all()
+            if (there := entry.get(trailer)) is not None and value in (None, there)
+        ]
+
+    def parts(self, entry: Logged) -> list[Logged]:
+        """The writes that a commit brought into a branch, newest first; itself where it is another
+        commit, or they stand in another clone."""
+        ids = (entry.get(PARTS) or "").split()
+        found = [each for each in self._all() if each.get(ID_TRAILER) in ids] if ids else []
+        return found if found and len(found) == len(ids) else [entry]
+
+    def _all(self) -> list[Logged]:
+        tip = self.tip()
+        return [] if tip is None else self._read(tip)
+
+    def _read(self, *words: str) -> list[Logged]:
+        return [*log.read(self._repository, *log.OURS, *words, "--")]
+
+    def _move(self, ref: str, commit: str, before: str | None) -> None:
+        words = ("update-ref", "-m", "mdmemory", ref, commit, before or "0" * len(commit))
+        self._repository.run(*words)
+
+
+def joined(ops: Iterable[Sequence[str]]) -> list[list[str]]:
+    """The files of all ops; those of ops that have one in common stand and fall together."""
+    groups: list[list[str]] = []
+    for op in ops:
+        met = [group for group in groups if not set(group).isdisjoint(op)]
+        groups = [group for group in groups if group not in met]
+        groups.append([*dict.fromkeys([file for group in met for file in group] + [*op])])
+    return groups

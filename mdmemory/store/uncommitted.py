@@ -1,0 +1,105 @@
+"""Writes that may not commit now: nobody typed them in a person's repository, or git is not ready.
+
+First git has the bytes that they replace, behind a ref; then the files change. The next command
+that may commit makes one commit of all that still stands as such writes left it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import read_if_there
+from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, subject
+from mdmemory.git.keeping import PARTS, joined
+from mdmemory.git.log import ID_TRAILER
+from mdmemory.git.objects import Blob
+from mdmemory.git.replacement import verify
+from mdmemory.git.transaction import Change, Transactions
+from mdmemory.store import adopt
+from mdmemory.store.refresh import Refresher
+
+KIND = "commit"  # the Memory-Op of such a commit
+_SESSION = "Memory-Session"
+
+
+def write(
+    history: History, changes: Sequence[Change], derived: Sequence[Change], message: Message
+) -> tuple[bool, Sequence[tuple[str, str]]]:
+    """Change the files and no branch; whether git has something new by it, and what files were
+    kept, and why.
+
+    The caller holds the lock. Raises NoteChanged, RepositoryState for a file that git is told not
+    to see; then nothing has happened.
+    """
+    transactions = Transactions(history)
+    before: dict[str, bytes | None] = {}
+    for change in changes:
+        verify(history.folder, change)
+        before[change.file] = read_if_there(history.folder / change.file)
+    # what was read is what is kept; a file that is another since is not replaced below
+    transactions.require_seen([*before])
+    with history.objects.open():
+        was = _keep(transactions, before, KEEP)
+        now = _keep(transactions, {change.file: change.new for change in changes}, message)
+    kept = transactions.apply_uncommitted([*changes, *derived], before)
+    return now != was, [*kept.items()]
+
+
+def _keep(transactions: Transactions, files: Mapping[str, bytes | None], message: Message) -> str:
+    history = transactions.history
+    held = history.tree(history.head(), files)
+    entries = {
+        file: None if data is None else Blob(transactions.mode(file, held), history.blob_id(data))
+        for file, data in files.items()
+    }
+    texts = [data for data in files.values() if data is not None]
+    return history.kept.keep(entries, message, texts)
+
+
+def commit(
+    refresher: Refresher, history: History, tell: Callable[[str], None],
+    index: Callable[[Sequence[Change]], list[Change]],
+) -> None:  # fmt: skip
+    """Commit what stands as such writes left it; `tell` hears what was, and what was not.
+
+    `index` gives the index that belongs to changes. The caller holds the lock, and nothing is in
+    the way of a commit.
+    """
+    transactions, left = Transactions(history), history.kept.left()
+    if not left:
+        return
+    entries = history.kept.entries()
+    now: dict[str, bytes | None] = {}
+    for file in left:
+        with suppress(MdmemoryError):  # a link, a folder: no write of ours left that
+            now[file] = read_if_there(history.folder / file)
+    ids = {file: None if data is None else history.blob_id(data) for file, data in now.items()}
+    there = {file: blob.id for file, blob in history.tree(history.head(), left).items()}
+    ours = {file: blob.id if blob else None for file, blob in left.items()}
+    back = [file for file, id in ids.items() if id != ours[file] and id == there.get(file)]
+    differing = [file for file, id in ids.items() if id == ours[file] and id != there.get(file)]
+    unseen = transactions.unseen(differing)
+    chosen = {file: now[file] for file in differing if file not in unseen}
+    if chosen:
+        # an index that names a note of a hand's goes with the commit that has the note
+        derived = [] if adopt.look(refresher, history).found else index(())
+        facts = [entry.subject.removeprefix("memory: ") for entry in entries]
+        groups = joined(files for entry in reversed(entries) for files in entry.groups())
+        groups = [files for each in groups if (files := [f for f in each if f in chosen])]
+        more = [(PARTS, " ".join(str(entry.get(ID_TRAILER)) for entry in entries))]
+        sessions = {entry.get(_SESSION) for entry in entries}
+        more += [(_SESSION, name) for name in sessions if name and len(sessions) == 1]
+        lines = [line for entry in reversed(entries) for line in entry.ops]
+        about = memory_trailers(KIND, more, groups=groups)
+        message = Message(subject("", facts), lines, about)
+        transactions.apply(derived, transactions.checkpoint((), KEEP), message, found=chosen)
+        tell(f"Committed now, as it was waiting: {message.subject}")
+    tip = history.kept.tip()
+    history.kept.settle()
+    if back:
+        tell(
+            f"Not committed, as it was removed or put back since: {', '.join(sorted(back))}. What "
+            f"was written there stays in git: `git show {str(tip)[:10]}` and the commits before it."
+        )
