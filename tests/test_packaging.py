@@ -13,9 +13,8 @@ from pathlib import Path
 
 import contents
 import pytest
+import size
 from pace import HUNG
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from mdmemory import assets
 from mdmemory.cli import main
@@ -48,52 +47,35 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-def needed(package: metadata.Distribution) -> dict[str, metadata.Distribution]:
-    """The packages that a package needs, by name, as they are installed here."""
-    found: dict[str, metadata.Distribution] = {}
-    waiting: list[tuple[metadata.Distribution, set[str]]] = [(package, set())]
-    seen = set()
-    while waiting:
-        package, extras = waiting.pop()
-        for each in map(Requirement, package.requires or ()):
-            asked = (canonicalize_name(each.name), frozenset(each.extras))
-            wanted = not each.marker or any(
-                each.marker.evaluate({"extra": extra}) for extra in extras or {""}
-            )
-            if wanted and asked not in seen:
-                seen.add(asked)
-                found[asked[0]] = metadata.distribution(each.name)
-                waiting.append((found[asked[0]], each.extras))
-    return found
-
-
 @pytest.fixture(scope="module")
-def light(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
-    """A folder with the wheel and links to the packages that it needs, and their size in bytes."""
-    folder, size = tmp_path_factory.mktemp("light"), 0
+def light(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and links to the packages that it needs."""
+    folder = tmp_path_factory.mktemp("light")
     zipfile.ZipFile(wheel).extractall(folder)
-    size += sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     (ours,) = metadata.distributions(path=[str(folder)])
-    for package in needed(ours).values():
+    for package in size.needed_packages(ours):
         for file in package.files or ():
             if ".." in file.parts or file.suffix == ".pyc":
                 continue  # a script, or compiled by whoever uses it
             link = folder / file
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(file.locate())
-            size += os.stat(link).st_size
-    return folder, size
+    return folder
 
 
-def test_the_wheel_and_all_it_needs_take_at_most_75_megabytes(light: tuple[Path, int]) -> None:
-    folder, size = light
-    assert size < 75_000_000
-    assert not {"numpy", "fastembed", "psycopg"} & {each.name for each in folder.iterdir()}
+def test_what_the_wheel_needs_has_none_of_the_large_packages(light: Path) -> None:
+    assert not {"numpy", "fastembed", "psycopg"} & {each.name for each in light.iterdir()}
 
 
-def test_what_the_wheel_needs_is_enough_for_a_day_of_work(
-    light: tuple[Path, int], repository: Path
-) -> None:
+def test_the_wheel_is_as_large_as_its_marks_count_it(wheel: Path) -> None:
+    files = [(Path(each.filename), each.file_size) for each in zipfile.ZipFile(wheel).infolist()]
+    ours = [(file, length) for file, length in files if file.parts[0] == "mdmemory"]
+    counted = size.measure()
+    for suffix, length in size.sum_suffixes(ours).items():
+        assert counted[f"wheel.{suffix}"] == length
+
+
+def test_what_the_wheel_needs_is_enough_for_a_day_of_work(light: Path, repository: Path) -> None:
     for words in (
         ("init",), ("add", "a", "--type", "feedback", "--description", "Drinks tea", "Green."),
         ("search", "tea"), ("list",), ("log",), ("log", "a", "-p"), ("compact",), ("mcp", "--help"),
@@ -101,7 +83,7 @@ def test_what_the_wheel_needs_is_enough_for_a_day_of_work(
     ):  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-S", "-P", "-m", "mdmemory", *words], cwd=repository,
-            env={**os.environ, "PYTHONPATH": str(light[0])},
+            env={**os.environ, "PYTHONPATH": str(light)},
             capture_output=True, text=True, timeout=HUNG,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, ""), words
