@@ -185,8 +185,6 @@ class Learning(Opened):
         with self.state() as state:
             yield sessions.session.SessionMemory(state, session, self.project.settings)
 
-    desk = session  # its name in 0.1; goes in 0.3
-
     def promote(
         self, session: str, said: Sequence[Turn], *, routes: Routes | None = None
     ) -> Accounting:

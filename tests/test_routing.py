@@ -300,10 +300,6 @@ def test_a_tool_names_the_store_that_it_made_once_and_each_layer(
     second = call(layers, "memory_store", {"content": "The proxy of the shop is called gamma."})
     assert "new store" not in second.text
     call(layers, "memory_store", {"content": "The user speaks Danish at home.", "type": "user"})
-    told = call(layers, "memory_list", {}).structured["notes"]
-    assert sorted(note["layer"] for note in told) == ["project", "project", "user"]
-    assert [note["file"][:3] for note in told if note["layer"] == "user"] == ["me/"]
     (mine,) = notes(home / "me")
     assert call(layers, "memory_get", {"file": f"me/{mine}"}).structured["layer"] == "user"
-    status = call(layers, "memory_status", {}).structured
-    assert [each["notes"] for each in status["layers"]] == [2, 1]
+    assert len(notes(home / "project")) == 2

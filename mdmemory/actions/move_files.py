@@ -18,7 +18,6 @@ from mdmemory.git.private_folder import NAME, STATE
 from mdmemory.store.project import Project
 
 _ASIDE = ".mdmemory-moved."  # before the name of a file that is about to be removed
-_WIRING = "wiring.json"  # what 0.1.0 noted of a project's own configuration: it stays there
 # what is made anew, or belongs to the processes of now
 _REMADE = ("catalog", "search.db", f"{STATE}-", "lock", "compact.lock")
 
@@ -88,7 +87,7 @@ def _copy_database(file: Path, fresh: Path) -> None:
 def _own_names(private: Path) -> list[str]:
     """The names in `.mdmemory/` that are not copied as they are."""
     remade = [name for name in os.listdir(private) if name.startswith(_REMADE)]
-    return [*remade, STATE, _WIRING]
+    return [*remade, STATE]
 
 
 def differing(source: Path, target: Path) -> list[str]:
@@ -119,8 +118,8 @@ def remove_state(project_root: Path, target: Path) -> None:
     private = project_root / NAME
     if not private.is_dir() or private.is_symlink():
         return
-    names = {*_own_names(private)} - {_WIRING}
-    remove(private, target / NAME, without=(*names, _WIRING, ".gitignore"))
+    names = _own_names(private)
+    remove(private, target / NAME, without=(*names, ".gitignore"))
     for name in names:
         with suppress(OSError):
             (private / name).unlink()

@@ -82,7 +82,7 @@ def _value(action: argparse.Action) -> str | None:
     if metavar == "NAME" and told.startswith("the setting"):
         from mdmemory.config.table import TABLE
 
-        return f"words {' '.join(row.name for row in TABLE if not row.former)}"
+        return f"words {' '.join(row.name for row in TABLE)}"
     if metavar.startswith("NAME") and "note" in told:
         return "notes"
     if listed := _LISTED.match(told):

@@ -74,7 +74,7 @@ def _rows(settings: Settings, asked: Namespace) -> list[Setting]:
         if (asked.name or "") in row.name
         and (
             settings.origins[row.name] != "default"
-            or (not (asked.changed or row.former) and (is_whole or row.common))
+            or (not asked.changed and (is_whole or row.common))
         )
     ]  # fmt: skip
     return sorted(rows, key=lambda row: not row.common)
@@ -85,7 +85,7 @@ def _show(settings: Settings, rows: list[Setting], asked: Namespace) -> None:
         print(f"{row.name} = {settings.shown(row.name)}  ({settings.origins[row.name]})")
         print(f"    {row.help}")
     if rows and not (asked.all or asked.changed or asked.name):
-        left = [row for row in TABLE if not row.former and row not in rows]
+        left = [row for row in TABLE if row not in rows]
         print(f"{len(left)} more settings: `mdmemory config --all`")
     elif not rows:
         nothing = f"No setting has {asked.name!r} in its name."

@@ -17,7 +17,7 @@ from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
 from mdmemory.store import home as homes
-from mdmemory.store.project import PRIVATE, Project, home_of, person_root, root_in_tree
+from mdmemory.store.project import Project, home_of, person_root, root_in_tree
 from mdmemory.store.store import Store
 
 if TYPE_CHECKING:  # only a shape here
@@ -249,7 +249,8 @@ def _remove(asked: Namespace, root: Path) -> int:
 
 def _wire(asked: Namespace, project: Project) -> list[str]:
     """Write our files for OpenCode; return messages."""
-    return _install(asked, project.root, project.store, project.prepare_private())
+    project.prepare_private()
+    return _install(asked, project.root, project.store)
 
 
 def _dry_run(asked: Namespace, root: Path) -> list[str]:
@@ -260,7 +261,7 @@ def _dry_run(asked: Namespace, root: Path) -> list[str]:
     usual = root if asked.user else root / (asked.store or DEFAULT_STORE)
     store = _store_of(root) or usual
     said = [] if store.is_dir() else [f"Would create a store in {store}."]
-    return said + _install(asked, root, store, root / PRIVATE) or ["Nothing to do."]
+    return said + _install(asked, root, store) or ["Nothing to do."]
 
 
 def _store_of(root: Path) -> Path | None:
@@ -282,10 +283,10 @@ def _unwire(project: Project, *, is_personal: bool) -> list[str]:
         return clients.remove([clients.OPENCODE], os.environ)
     # of a store that was moved out of the project the files there stay
     store = project.top / DEFAULT_STORE if project.around else project.store
-    return wiring.remove(Place(project.top, store), record=project.top / PRIVATE)
+    return wiring.remove(Place(project.top, store))
 
 
-def _install(asked: Namespace, root: Path, store: Path, record: Path) -> list[str]:
+def _install(asked: Namespace, root: Path, store: Path) -> list[str]:
     from mdmemory.hosts import git_hooks
     from mdmemory.hosts.opencode import personal, wiring
     from mdmemory.hosts.opencode.files import Wanted
@@ -297,7 +298,7 @@ def _install(asked: Namespace, root: Path, store: Path, record: Path) -> list[st
         )
     wanted = Wanted(protocol.short(), git_hooks.command())
     place = Place(root, store)
-    said = wiring.install(place, wanted, record=record, mcp=asked.mcp, dry_run=asked.dry_run)
+    said = wiring.install(place, wanted, mcp=asked.mcp, dry_run=asked.dry_run)
     if asked.no_npm and not asked.mcp and not asked.dry_run:
         said += wiring.spare_npm(personal.place(os.environ))
     return said

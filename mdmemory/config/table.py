@@ -163,7 +163,6 @@ class Setting:
     help: str
     personal: bool = False  # a project may not set it
     secret: bool = False  # never shown, neither by `status` nor in a message
-    former: bool = False  # of 0.1: it still counts, and is listed only where it is set
     common: bool = False  # one of those that people set; docs/settings.md has them
 
 
@@ -323,12 +322,6 @@ TABLE = (
     Setting("session.memory", (), "true or false", switch, True,
             "Keep the goal, files, errors, decisions and tasks of each session in its prompt, and "
             "offer them as a tool."),
-    Setting("session.hot", (), "true or false", switch, True,
-            "The files, errors, decisions and candidates of session.memory.", former=True),
-    Setting("session.core", (), "true or false", switch, True,
-            "The goal, progress and context of session.memory.", former=True),
-    Setting("session.working", (), "true or false", switch, True,
-            "The tasks, dependencies and pool of session.memory.", former=True),
     Setting("session.pruning", (), "true or false", switch, True,
             "Shorten long outputs of tools."),
     Setting("session.pressure", (), "true or false", switch, True,

@@ -160,18 +160,6 @@ def leave(memory: Sections, section: str, texts: Collection[str]) -> None:
             _drop(memory, each)
 
 
-def restore(memory: Sections, before: Sections, names: Iterable[str]) -> None:
-    """Give these sections their content of `before`."""
-    for name in names:
-        if name not in BLOCKS and name not in SLOTS:
-            setattr(memory, name, getattr(before, name))
-            continue
-        part = "blocks" if name in BLOCKS else "slots"
-        old = {key: each for key, each in getattr(before, part).items() if key == name}
-        rest = {key: each for key, each in getattr(memory, part).items() if key != name}
-        setattr(memory, part, rest | old)
-
-
 def halve(memory: Sections) -> None:
     """Keep the stronger half of the pool: the compaction's summary covers the rest."""
     strongest = by_score(memory)

@@ -160,26 +160,9 @@ def names() -> tuple[str, ...]:
     return (*BLOCKS, ERRORS, *SLOTS, FILES, CANDIDATES, POOL)
 
 
-def sections_on(settings: Settings) -> tuple[str, ...]:
-    """The sections that the settings leave on, in the order of the prompt.
-
-    `session.memory` is the switch. The three of 0.1 still count, each for what it stood for.
-    """
-    is_on = settings.switch
-    if not is_on("session.memory"):
-        return ()
-    tracked, listed = is_on("session.hot"), is_on("session.working")
-    on = {FILES: tracked, CANDIDATES: tracked, POOL: listed}
-    on |= dict.fromkeys(SLOTS, listed) | dict.fromkeys(BLOCKS, is_on("session.core"))
-    on |= dict.fromkeys((ERRORS, "decisions"), tracked or listed)
-    return tuple(name for name in names() if on[name])
-
-
 def is_followed(settings: Settings) -> bool:
-    """Whether a host has to report messages and tools: a section of theirs, or another part, is
-    on."""
-    parts = any(settings.switch(f"session.{part}") for part in ("pruning", "pressure"))
-    return parts or any(name not in BLOCKS for name in sections_on(settings))
+    """Whether a host has to report messages and tools: a part that uses them is on."""
+    return any(settings.switch(f"session.{part}") for part in ("memory", "pruning", "pressure"))
 
 
 # --- what is shown ---------------------------------------------------------------------------

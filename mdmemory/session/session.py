@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mdmemory.config.settings import Settings
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.files import writing
-from mdmemory.session import block, changes, former, pressure, pruning, storage, tracking
+from mdmemory.session import block, changes, pressure, pruning, storage, tracking
 from mdmemory.session.block import PromptBlock
 from mdmemory.session.cleaning import clean, visible
 from mdmemory.session.pressure import ContextUsage
-from mdmemory.session.sections import BLOCKS, Sections, is_followed, names, sections_of, sections_on
+from mdmemory.session.sections import BLOCKS, Sections, is_followed, names, sections_of
 from mdmemory.session.storage import Parts
 
 if TYPE_CHECKING:  # as in `storage`
@@ -114,7 +114,9 @@ class SessionMemory:
         return self._frozen.text
 
     def _now_in_prompt(self) -> PromptBlock:
-        return block.render(self.read(), self._on) if self._frozen is None else self._frozen
+        if self._frozen is not None:
+            return self._frozen
+        return block.render(self.read(), names() if self._is_on("memory") else ())
 
     # calls of the assistant; the prompt shows a change after `new_epoch`
 
@@ -149,35 +151,14 @@ class SessionMemory:
         """Empty sections; returns how many entries they had."""
         return self._edit(lambda memory: sum(changes.clear(memory, each) for each in sections), now)
 
-    # names of 0.1, which go in 0.3
-
-    def core_update(
-        self, block: str, content: str, mode: str = "replace", *, now: datetime
-    ) -> former.CoreUpdate:
-        """Change a block as `write` does."""
-        warning = self.write(block, content, append=mode == "append", now=now)
-        return former.CoreUpdate(dict(self.read().blocks), warning)
-
-    def working_add(self, place: str, text: str, *, now: datetime) -> str:
-        """Add an entry as `add` does."""
-        return self.add(former.PLACES.get(place, place), text, now=now)
-
     # the parts
 
-    @property
-    def _on(self) -> tuple[str, ...]:
-        return sections_on(self._settings)
-
     def _take(self, parts: Parts, take: Callable[[Sections], object]) -> None:
-        """Let `take` change the memory; sections that are switched off stay as they were."""
-        if not self._on:
-            return
-        memory = _memory(parts)
-        take(memory)
-        off = [name for name in names() if name not in self._on]
-        if off:
-            changes.restore(memory, _memory(parts), off)
-        parts[MEMORY] = memory.document()
+        """Let `take` change the memory, unless it is switched off."""
+        if self._is_on("memory"):
+            memory = _memory(parts)
+            take(memory)
+            parts[MEMORY] = memory.document()
 
     def _notices(
         self, parts: Parts, tokens: int, window: int, sizes: Mapping[str, int]
@@ -253,8 +234,7 @@ class SessionMemory:
 
 
 def _memory(parts: Parts) -> Sections:
-    document = parts.get(MEMORY, {})
-    return former.read(document) if former.is_former(document) else sections_of(document)
+    return sections_of(parts.get(MEMORY, {}))
 
 
 def _after_compaction(parts: Parts) -> None:

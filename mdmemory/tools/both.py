@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 # the tools that ask nothing else of it
 USED_BY = (
     "memory_search", "memory_get", "memory_store", "memory_update", "memory_forget",
-    "memory_list", "memory_status",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The tools on notes: search, get, store, list, status.
+"""The tools on notes: search, get, store.
 
 They return no text of notes on hold, only their number.
 """
@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.actions.listing import Listed
 from mdmemory.errors import UsageError
 from mdmemory.expressions import lazy
-from mdmemory.layers import PROJECT, USER
+from mdmemory.layers import PROJECT
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
 from mdmemory.note.note import SUPERSEDED
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from mdmemory.capture.assistant import Stored
     from mdmemory.search.results import Hit
 
-CATEGORIES = ("preferences", "facts", "decisions", "entities", "other")
 SOURCES = ("memory", "sessions", "files", "observations", "all")
 
 _LINES_SHOWN = 12  # of the passage of a strong hit
@@ -122,7 +120,7 @@ def _numbers(lines: str) -> tuple[int, int] | None:
 def _store(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     done = memory.store(
         given["content"], title=given.get("title", ""),
-        type=given.get("type", "") or given.get("category", ""),
+        type=given.get("type", ""),
         session=caller.session, said=caller.said,
         quote="" if caller.hears else given.get("quote", ""),
     )  # fmt: skip
@@ -176,72 +174,6 @@ def _stored(done: Stored) -> list[str]:
     return sentences
 
 
-# --- memory_list, memory_status ------------------------------------------------------------------
-
-
-def _list(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
-    rows = memory.listing(digests=False)
-    wanted = given.get("type")
-    shown = [row for row in rows if row.status != "held" and wanted in (None, row.head.type)]
-    held = sum(row.status == "held" for row in rows)
-    shown.sort(key=lambda row: (row.status == SUPERSEDED, -row.strength, row.head.file))
-    some = shown[: given["limit"]]
-    kind = f" of the type {wanted}" if wanted else ""
-    parts = [f"{len(some)} of {len(shown)} notes{kind}, the strongest first.", AS_DATA]
-    parts += [_line(row) for row in some]
-    if held:
-        parts.append(f"{_notes(held)} on hold: `mdmemory doctor` says why.")
-    structured = {
-        "total": len(shown), "shown": len(some), "held": held,
-        "notes": [{**_row(row), "layer": _layer(memory, row.head.file)} for row in some],
-    }  # fmt: skip
-    return ToolAnswer("\n".join(parts), structured)
-
-
-def _line(row: Listed) -> str:
-    mark = f" [{row.mark}]" if row.status else ""
-    return f"- {row.head.file} — {row.head.description}{mark}"
-
-
-def _row(row: Listed) -> dict[str, Any]:
-    head = row.head
-    return {
-        "file": head.file, "name": head.name, "description": head.description, "type": head.type,
-        "kind": head.kind, "status": row.status, "listed": row.listed,
-    }  # fmt: skip
-
-
-def _status(memory: Memory, _: Mapping[str, Any], __: Caller) -> ToolAnswer:
-    layers = memory.each() if isinstance(memory, Both) else [(PROJECT, memory)]
-    states = [_state(layer, each) for layer, each in layers]
-    lines = [line for state in states for line in _told(state, len(states) > 1)]
-    return ToolAnswer("\n".join(lines), {**states[0], "layers": states})
-
-
-def _state(layer: str, memory: Memory) -> dict[str, Any]:
-    return {
-        "layer": layer,
-        "store": str(memory.project.store),
-        "git": memory.git_state(),
-        **memory.counts(),
-        "due": memory.due(),
-    }
-
-
-def _told(state: Mapping[str, Any], is_one_of_two: bool) -> list[str]:
-    whose = {USER: "The user's own store", PROJECT: "The project's store"}[state["layer"]]
-    return [
-        f"{whose if is_one_of_two else 'The store'} is {state['store']}; git: {state['git']}.",
-        f"{_notes(state['notes'])}, {state['listed']} in the index; {state['unconfirmed']} "
-        f"unconfirmed, {state['held']} on hold, {state['conflicts']} in conflict.",
-        f"Compaction is due: {state['due']}." if state["due"] else "Compaction is not due.",
-    ]
-
-
-def _notes(count: int) -> str:
-    return f"{count} note{'' if count == 1 else 's'}"
-
-
 # --- the table -----------------------------------------------------------------------------------
 
 NOTES = (
@@ -289,25 +221,5 @@ NOTES = (
                       "reference: pointers. Guessed when left out.", among=TYPES),
         ),
         False, False, _store,
-        former={"category": text("Another way to say the type.", among=CATEGORIES)},
-    ),
-)  # fmt: skip
-FORMER_NOTES = (
-    Tool(
-        "memory_list",
-        "List the notes",
-        "List the notes of the memory with their descriptions, the strongest first.",
-        schema(
-            type=text("Only notes of this type.", among=TYPES),
-            limit=whole("How many notes at most.", least=1, most=500, default=50),
-        ),
-        True, False, _list,
-    ),
-    Tool(
-        "memory_status",
-        "State of the memory",
-        "How many notes there are, and what waits for the user.",
-        schema(),
-        True, False, _status,
     ),
 )  # fmt: skip

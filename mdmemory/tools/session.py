@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.memory import Memory
-from mdmemory.session.sections import (
-    BLOCKS,
-    ERRORS,
-    POOL,
-    SLOTS,
-    Sections,
-    entries,
-    names,
-    sections_on,
-)
+from mdmemory.session.sections import BLOCKS, ERRORS, POOL, SLOTS, Sections, entries, names
 from mdmemory.tools.tool import Caller, Tool, ToolAnswer, schema, text
 
 # Hosts that name no session, such as MCP hosts, start a server for each.
@@ -33,19 +23,10 @@ def session_of(caller: Caller) -> str:
     return caller.session or _ALONE
 
 
-def later(memory: Memory, caller: Caller, section: str) -> str:
+def _later(memory: Memory, caller: Caller) -> str:
     """The sentence on when the prompt shows a change, "" if it never does."""
-    is_shown = caller.session and section in sections_on(memory.project.settings)
+    is_shown = caller.session and memory.project.settings.switch("session.memory")
     return " The prompt shows it from the next compaction or start on." if is_shown else ""
-
-
-def with_sections(tool: Tool, on: Collection[str]) -> Tool:
-    """The tool with only those sections that are on."""
-    parameters = tool.parameters
-    section = parameters["properties"]["section"]
-    on = [name for name in section["enum"] if name in on]
-    properties = {**parameters["properties"], "section": {**section, "enum": on}}
-    return replace(tool, parameters={**parameters, "properties": properties})
 
 
 def _run(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
@@ -65,7 +46,7 @@ def _run(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer
         elif action == "add":
             done = "Added." if own.add(section, words, now=now) else "There was nothing to add."
         content = told(own.read(), section)
-    lines = [f"{done}{later(memory, caller, section)}"] if done else []
+    lines = [f"{done}{_later(memory, caller)}"] if done else []
     lines += [f"Warning: {warning}"] if warning else []
     lines.append("\n\n".join(shown(content)) or "Nothing is kept.")
     return ToolAnswer("\n".join(lines), {"sections": content, "warning": warning})
@@ -104,7 +85,6 @@ def shown(content: Mapping[str, str | list[str]]) -> list[str]:
 
 def stored(memory: Memory, session: str) -> dict[str, Any]:
     """All that is stored about a session. Raises NotFound where that is nothing."""
-    from mdmemory.session import former
     from mdmemory.session.promotion import journal
     from mdmemory.store.state import State
 
@@ -115,7 +95,7 @@ def stored(memory: Memory, session: str) -> dict[str, Any]:
     if not (kept.event or kept.blocks or promotions or any(told(kept).values())):
         raise _nothing(session)
     return {
-        "id": session, "sections": told(kept), **former.view(kept),
+        "id": session, "sections": told(kept),
         "promotions": [
             {"type": each.type, "content": each.text, "since": each.since,
              "attempts": each.attempts, "outcome": each.outcome or "to do"}

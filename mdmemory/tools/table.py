@@ -10,28 +10,23 @@ from mdmemory.errors import UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.session.cleaning import UNSEEN
-from mdmemory.session.sections import sections_on
 from mdmemory.tools.both import USED_BY, Both
 from mdmemory.tools.changes import CHANGES
-from mdmemory.tools.former import FORMER_SESSION
-from mdmemory.tools.notes import FORMER_NOTES, NOTES
+from mdmemory.tools.notes import NOTES
 from mdmemory.tools.observations import OBSERVATIONS
-from mdmemory.tools.session import SESSION, with_sections
+from mdmemory.tools.session import SESSION
 from mdmemory.tools.tool import Caller, Tool, ToolAnswer, checked
 
 __all__ = ["SESSION", "TOOLS", "Caller", "Tool", "ToolAnswer", "call", "offered"]
 
 TOOLS: tuple[Tool, ...] = (*NOTES, *CHANGES, *OBSERVATIONS, SESSION)
-# Of 0.1: no host is told of them, and a call is still answered.
-_UNLISTED: tuple[Tool, ...] = (*FORMER_NOTES, *FORMER_SESSION)
 
 
 def offered(settings: Settings) -> list[Tool]:
-    """The tools, without those of what is switched off: observations, sections of a session."""
-    on = sections_on(settings)
-    unseen = (SESSION,) if settings.switch("observe.enabled") else (*OBSERVATIONS, SESSION)
-    others = [each for each in TOOLS if each not in unseen]
-    return [*others, with_sections(SESSION, on)] if on else others
+    """The tools, without those of what is switched off: observations, the memory of a session."""
+    seen = [*NOTES, *CHANGES]
+    seen += OBSERVATIONS if settings.switch("observe.enabled") else ()
+    return [*seen, SESSION] if settings.switch("session.memory") else seen
 
 
 def call(
@@ -39,13 +34,13 @@ def call(
 ) -> ToolAnswer:
     """The answer of a tool. Raises UsageError for an unknown tool or wrong arguments, and the
     MdmemoryError of the tool."""
-    tool = next((each for each in (*TOOLS, *_UNLISTED) if each.name == name), None)
+    tool = next((each for each in TOOLS if each.name == name), None)
     if tool is None:
         raise UsageError(
             f"There is no tool {name[:40]!r}.",
             f"There are: {', '.join(each.name for each in TOOLS)}.",
         )
-    given = checked(name, tool.accepted, arguments)
+    given = checked(name, tool.parameters, arguments)
     asked: Memory | Both = memory if isinstance(memory, Memory) else _asked(memory, name)
     answer = tool.run(cast(Memory, asked), given, caller or Caller())
     return ToolAnswer(_visible(answer.text), _all_visible(answer.structured), answer.toast)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from mdmemory.errors import UsageError
@@ -45,10 +45,7 @@ Run = Callable[[Memory, Mapping[str, Any], Caller], ToolAnswer]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool. `parameters` is a JSON schema; `idempotent`: a second call changes nothing more.
-
-    `former` are properties that hosts are no longer told of, and that a call may still have.
-    """
+    """A tool. `parameters` is a JSON schema; `idempotent`: a second call changes nothing more."""
 
     name: str
     title: str
@@ -58,12 +55,6 @@ class Tool:
     destructive: bool
     run: Run
     idempotent: bool = True
-    former: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def accepted(self) -> dict[str, Any]:
-        """The JSON schema that a call is checked by."""
-        return {**self.parameters, "properties": {**self.parameters["properties"], **self.former}}
 
 
 # --- arguments -----------------------------------------------------------------------------------

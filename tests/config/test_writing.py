@@ -141,7 +141,7 @@ def test_config_lists_what_people_set_and_what_is_set_and_with_all_everything(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMORY_INDEX_MAX_ENTRIES", "70")
     common = [row.name for row in TABLE if row.common]
-    known = {row.name for row in TABLE if not row.former}
+    known = {row.name for row in TABLE}
     assert len(common) == 12
     shown = said()[1]
     assert names(shown) == [*common, "index.max_entries"]

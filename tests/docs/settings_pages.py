@@ -37,7 +37,6 @@ ADVANCED = """\
 ## In your own file or the project's
 
 {shared}
-Until 0.3, `session.hot`, `session.core` and `session.working` switch off parts of `session.memory`.
 
 ## Only in your own file
 
@@ -75,7 +74,6 @@ variable | what it does, `default`
 `CODEX_HOME` | Codex's folder, `~/.codex`
 `GEMINI_CLI_HOME` | the folder with Gemini CLI's `.gemini`, `~`
 """
-LISTED = [setting for setting in TABLE if not setting.former]
 # What a value must be, as a table shows it; `mdmemory config set` has whole sentences.
 SHORTER = (
     (r"^a whole number of at least (\d+)$", r"at least \1"),
@@ -89,8 +87,8 @@ SHORTER = (
 
 def settings_pages() -> dict[str, str]:
     """The generated pages as they have to be, by name."""
-    common = [each for each in LISTED if each.common]
-    others = [each for each in LISTED if not each.common]
+    common = [each for each in TABLE if each.common]
+    others = [each for each in TABLE if not each.common]
     shared = [f"`{each.name}`" for each in common if not each.personal]
     return {
         "settings.md": SETTINGS.format(

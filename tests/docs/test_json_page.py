@@ -219,7 +219,6 @@ def test_each_example_has_exactly_the_keys_of_the_real_answer(answers: Answers) 
         pair = (example, real) if is_list else (unwrapped(example), unwrapped(real))
         alike(*pair, name)
     for name, keys in small.items():
-        former = {"core", "working", "hot"} if name == "session show" else set()
-        assert keys | former == answers[name].keys(), name
+        assert keys == answers[name].keys(), name
     left_out = {"strength", "listed", "cites"}
     assert answers["export"][0].keys() == answers["show"].keys() - left_out

@@ -142,23 +142,6 @@ def test_only_what_is_switched_on_is_forwarded(project: Path) -> None:
     assert wanted() == {"tool"}
 
 
-@pytest.mark.parametrize("part", ["core", "working"])
-def test_a_part_that_is_off_is_no_section_and_promises_no_prompt(project: Path, part: str) -> None:
-    configure(project, "session", **{part: False})
-    host = Host(project)
-    (tool,) = [
-        each
-        for each in host.ask("hello", protocol=PROTOCOL)["tools"]
-        if each["name"] == "session_memory"
-    ]
-    offered = tool["parameters"]["properties"]["section"]["enum"]
-    for section, of in (("goal", "core"), ("todos", "working")):
-        assert (section in offered) is (part != of)
-        given = {"action": "add", "section": section, "text": "Ship it"}
-        told = host.ask("call", tool="session_memory", arguments=given)["text"]
-        assert ("The prompt shows it" in told) is (part != of)
-
-
 def test_without_a_memory_of_the_session_there_is_no_tool_for_it(project: Path) -> None:
     configure(project, "session", memory=False)
     names = {each["name"] for each in Host(project).ask("hello", protocol=PROTOCOL)["tools"]}

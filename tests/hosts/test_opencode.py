@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts import jsonc
-from mdmemory.hosts.opencode import checks, configurations, files, wiring
+from mdmemory.hosts.opencode import checks, files, wiring
 from mdmemory.hosts.opencode.files import CONFIGURATION, NAMES, PLUGIN, Wanted
 from mdmemory.hosts.opencode.places import Place
 from mdmemory.note.stamps import stamped
@@ -39,11 +38,11 @@ def place(project: Path, store: Path | None = None, folder: Path | None = None) 
 
 
 def wire(project: Path, store: Path | None = None, **more: Any) -> list[str]:
-    return wiring.install(place(project, store), WANTED, record=project.parent, **more)
+    return wiring.install(place(project, store), WANTED, **more)
 
 
 def unwire(project: Path) -> list[str]:
-    return wiring.remove(place(project), record=project.parent)
+    return wiring.remove(place(project))
 
 
 def instructions(where: Place) -> list[str]:
@@ -209,14 +208,14 @@ def test_the_persons_own_wiring_does_not_touch_the_project(
     store = empty_home / ".local/share/mdmemory"
     where = place(project, store, folder)
     before = snapshot(project)
-    said = wiring.install(where, WANTED, record=project.parent, mcp=mcp)
+    said = wiring.install(where, WANTED, mcp=mcp)
     assert said[0].startswith(f"Installed in {folder}: memory/PROTOCOL.md, ")
     assert (folder / "opencode.jsonc").read_text(encoding="utf-8") == "{}"
     if not mcp:
         assert instructions(where) == [str(where.protocol)], "the bridge names the indexes"
         assert not (folder / "package.json").exists()
     assert snapshot(project) == before
-    assert wiring.install(where, WANTED, record=project.parent, mcp=mcp) == []
+    assert wiring.install(where, WANTED, mcp=mcp) == []
     store.mkdir(parents=True)
     (store / "MEMORY.md").write_text("", encoding="utf-8")
     assert checks.reading(where) == []
@@ -249,111 +248,11 @@ def test_an_invalid_configuration_stops_the_removal_before_anything_is_changed(
     assert snapshot(project) == before
 
 
-# --- what 0.1.0 wrote into a person's configuration ----------------------------------------------
-
-DATA = Path(__file__).parent / "data/wired_by_0_1_0.json"
-FORMER = json.loads(DATA.read_text(encoding="utf-8"))
-
-
-def wire_by_0_1_0(project: Path, case: dict[str, Any]) -> dict[str, bytes]:
-    """Put its configurations and its record there; what the project held before."""
-    before = snapshot(project) | {name: text.encode() for name, text in case["before"].items()}
-    for name, text in case["after"].items():
-        (project / name).parent.mkdir(exist_ok=True)
-        (project / name).write_bytes(text.encode())
-    (project.parent / wiring.RECORD).write_text(json.dumps(case["record"]), encoding="utf-8")
-    return before
-
-
-@pytest.mark.parametrize("case", FORMER, ids=lambda case: case["name"])
-@pytest.mark.parametrize("mcp", [False, True])
-def test_entries_of_0_1_0_are_taken_out_byte_for_byte(
-    project: Path, case: dict[str, Any], mcp: bool
-) -> None:
-    before = wire_by_0_1_0(project, case)
-    wire(project, mcp=mcp)
-    now = snapshot(project)
-    assert {name: now[name] for name in before} == before
-    assert not (project.parent / wiring.RECORD).exists()
-    if not (mcp and ".opencode/opencode.json" in before):  # that one is the person's to change
-        assert checks.reading(place(project)) == []
-    assert [name for name in now if name.endswith(("json", "jsonc")) and "opencode" in name]
-    unwire(project)
-    assert snapshot(project) == before
-
-
-@pytest.mark.parametrize("case", FORMER, ids=lambda case: case["name"])
-def test_entries_of_0_1_0_are_removed_byte_for_byte(project: Path, case: dict[str, Any]) -> None:
-    before = wire_by_0_1_0(project, case)
-    said = unwire(project)
-    assert said[0].startswith(("Took our instructions", "Removed opencode.json, which held only"))
-    assert snapshot(project) == before
-    assert not [sentence for sentence in unwire(project) if "Took" in sentence]
-
-
-def test_entries_of_0_1_0_go_without_its_record_too(project: Path) -> None:
-    wire_by_0_1_0(project, FORMER[1])
-    (project.parent / wiring.RECORD).unlink()
-    assert unwire(project)[0] == "Took our instructions out of opencode.jsonc."
-    text = (project / "opencode.jsonc").read_text(encoding="utf-8")
-    assert text == FORMER[1]["before"]["opencode.jsonc"]
-
-
-def test_entries_of_0_1_0_among_others_go_and_comments_stay(project: Path) -> None:
-    (project / "opencode.jsonc").write_text(
-        '{\n  "instructions": [\n    // memory\n    ".opencode/memory/PROTOCOL.md", // rules\n'
-        '    "mine.md",\n    "notes/memory/MEMORY.md" /* index */\n  ]\n}\n',
-        encoding="utf-8",
-    )
-    unwire(project)
-    assert (project / "opencode.jsonc").read_text(encoding="utf-8") == (
-        '{\n  "instructions": [\n    // memory\n    // rules\n    "mine.md" /* index */\n  ]\n}\n'
-    )
-
-
 def test_an_entry_in_a_persons_spelling_stays_and_is_said(project: Path) -> None:
-    mine = '{"instructions": [".opencode/memory/PROTOCOL.md", "./notes/memory/MEMORY.md"]}'
+    mine = '{"instructions": ["./notes/memory/MEMORY.md"]}'
     (project / "opencode.json").write_text(mine, encoding="utf-8")
     said = unwire(project)
     assert said[-1] == (
         "opencode.json still lists ./notes/memory/MEMORY.md, in a spelling that is not ours."
     )
-    data = jsonc.parse((project / "opencode.json").read_text(encoding="utf-8")).data
-    assert data == {"instructions": ["./notes/memory/MEMORY.md"]}
-
-
-def test_a_linked_configuration_of_0_1_0_stops_before_anything_is_changed(
-    project: Path, tmp_path: Path
-) -> None:
-    shared = tmp_path / "shared.json"
-    shared.write_text(FORMER[0]["after"]["opencode.json"], encoding="utf-8")
-    (project / "opencode.json").symlink_to(shared)
-    with pytest.raises(MdmemoryError, match="symbolic link"):
-        wire(project)
-    assert not (project / ".opencode").exists()
-
-
-def test_permissions_of_a_configuration_stay_private(project: Path) -> None:
-    wire_by_0_1_0(project, FORMER[1])
-    (project / "opencode.jsonc").chmod(0o600)
-    wire(project)
-    assert (project / "opencode.jsonc").stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.parametrize("mcp", [False, True])
-def test_a_persons_own_configuration_of_0_1_0_makes_room_for_ours(
-    project: Path, empty_home: Path, mcp: bool
-) -> None:
-    folder, store = empty_home / ".config/opencode", empty_home / ".local/share/mdmemory"
-    folder.mkdir(parents=True)
-    where = place(project, store, folder)
-    former = configurations.new([f"~/{path.relative_to(empty_home)}" for path in where.wanted], ())
-    (folder / "opencode.json").write_text(former, encoding="utf-8")
-    record = project.parent / wiring.RECORD
-    record.write_text('{"opencode.json": ["instructions"]}', encoding="utf-8")
-    said = wiring.install(where, WANTED, record=project.parent, mcp=mcp)
-    assert said[0] == "Removed opencode.json, which held only our entries."
-    assert (folder / "opencode.json").exists() == mcp
-    assert wiring.install(where, WANTED, record=project.parent, mcp=mcp) == []
-    wiring.remove(where, record=project.parent)
-    assert list(folder.iterdir()) == []
+    assert (project / "opencode.json").read_text(encoding="utf-8") == mine

@@ -33,11 +33,11 @@ def place(project: Path) -> Place:
 
 def wire(project: Path, **more: Any) -> list[str]:
     wanted = Wanted("# Memory\n", COMMAND)
-    return wiring.install(place(project), wanted, record=project.parent, **more)
+    return wiring.install(place(project), wanted, **more)
 
 
 def unwire(project: Path) -> list[str]:
-    return wiring.remove(place(project), record=project.parent)
+    return wiring.remove(place(project))
 
 
 def examine(project: Path, command: list[str] | None = None) -> list[str]:

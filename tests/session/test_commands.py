@@ -11,7 +11,7 @@ import pytest
 from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.errors import NotFound, UsageError
-from mdmemory.tools.table import Caller, call, offered
+from mdmemory.tools.table import Caller, call
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 ONE, OTHER = Caller("ses_1"), Caller("ses_2")
@@ -23,20 +23,6 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
     (tmp_path / "mdmemory.toml").write_text('store = "notes/memory"\n', "utf-8")
     monkeypatch.chdir(tmp_path)
     return Memory.open(tmp_path, clock=lambda: NOW)
-
-
-def test_a_core_block_is_written_and_read_by_its_session_alone(memory: Memory) -> None:
-    done = call(memory, "core_memory_update", {"block": "goal", "content": "Ship it"}, ONE)
-    assert done.text.startswith("goal now holds 7 of 1000 characters.")
-    more = {"block": "goal", "content": "x" * 2_000, "operation": "append"}
-    warned = call(memory, "core_memory_update", more, ONE).text
-    assert "Warning: goal holds 1000 characters" in warned
-    read = call(memory, "core_memory_read", {}, ONE)
-    assert read.structured["goal"].startswith("Ship it\nxxx")
-    assert "progress (0 of 2000 characters):\n(empty)" in read.text
-    assert call(memory, "core_memory_read", {}, OTHER).structured["goal"] == ""
-    with pytest.raises(UsageError):
-        call(memory, "core_memory_update", {"block": "aim", "content": "x"}, ONE)
 
 
 def ask(memory: Memory, action: str, section: str = "", text: str = "", by: Caller = ONE) -> str:
@@ -74,36 +60,10 @@ def test_a_change_that_makes_no_sense_is_one_sentence(
     assert refused.value.hint
 
 
-def test_the_tools_of_0_1_still_answer_and_are_listed_nowhere(memory: Memory) -> None:
-    listed = {each.name for each in offered(memory.project.settings)}
-    assert "session_memory" in listed
-    assert not [name for name in listed if name.startswith(("core_", "working_"))]
-    call(memory, "core_memory_update", {"block": "goal", "content": "Ship it"}, ONE)
-    call(memory, "working_memory_add", {"slot": "todo", "content": "rename it"}, ONE)
-    assert "goal:\nShip it\n\ntodos:\n- rename it" in ask(memory, "read")
-
-
-def test_working_memory_is_filled_and_cleared(memory: Memory) -> None:
-    def add(slot: str, text: str) -> str:
-        given = {"slot": slot, "content": text}
-        return str(call(memory, "working_memory_add", given, ONE).structured["id"])
-
-    first, _, _ = add("todo", "rename it"), add("error", "it fails"), add("pool", "src/a.py")
-    assert call(memory, "working_memory_remove", {"id": first}, ONE).text == "Removed: rename it"
-    with pytest.raises(NotFound):
-        call(memory, "working_memory_remove", {"id": first}, OTHER)
-    assert call(memory, "working_memory_clear_slot", {"slot": "error"}, ONE).structured == {
-        "removed": 1
-    }
-    call(memory, "working_memory_clear", {}, ONE)
-    with memory.session("ses_1") as own:
-        assert own.blocks() == ""
-
-
 def test_a_host_that_names_no_session_has_one_of_its_own(memory: Memory) -> None:
-    call(memory, "core_memory_update", {"block": "goal", "content": "Ours"})
-    assert call(memory, "core_memory_read", {}).structured["goal"] == "Ours"
-    assert call(memory, "core_memory_read", {}, ONE).structured["goal"] == ""
+    ask(memory, "write", "goal", "Ours", by=Caller())
+    assert ask(memory, "read", by=Caller()) == "goal:\nOurs"
+    assert ask(memory, "read") == "Nothing is kept."
 
 
 def test_a_person_sees_what_is_kept_and_sweeps_it(
@@ -123,12 +83,9 @@ def test_a_person_sees_what_is_kept_and_sweeps_it(
     assert "decisions:\n  - Let's use pnpm here\n" in out
     main(["session", "show", "ses_1", "--json"])
     found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"id", "sections", "core", "working", "hot", "promotions"}
+    assert set(found) == {"id", "sections", "promotions"}
     assert (found["sections"]["goal"], found["sections"]["todos"]) == ("Ship it", [])
     assert found["sections"]["decisions"] == ["Let's use pnpm here"]
-    assert found["core"] == {"goal": "Ship it"}
-    assert found["hot"]["decisions"] == ["Let's use pnpm here"]
-    assert [each["slot"] for each in found["working"]] == ["decision"]
     id = Path(shown.rpartition("the whole output: ")[2].removesuffix("]")).stem
     assert main(["session", "show", id]) == 0
     assert capsys.readouterr().out.count("line of text") == 500

@@ -237,31 +237,10 @@ def test_a_part_that_is_switched_off_does_nothing(state: State) -> None:
     assert dump(state) == before
 
 
-SIGNS = {"files": "a.py", "errors": "[test]", "goal": "Ship", "todos": "Sweep"}
-WITHOUT = [
-    (("hot",), {"files"}), (("core",), {"goal"}), (("working",), {"todos"}),
-    (("hot", "working"), {"files", "errors", "todos"}), (("hot", "core", "working"), {*SIGNS}),
-    (("memory",), {*SIGNS}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("parts", "gone"), WITHOUT, ids=lambda each: "-".join(sorted(each)))
-def test_the_switches_of_0_1_still_count(
-    state: State, parts: tuple[str, ...], gone: set[str]
-) -> None:
-    own = SessionMemory(state, "ses_1", off(*parts))
-    own.write("goal", "Ship", now=NOW)
-    own.tool("edit", {"filePath": "a.py"}, "", now=NOW)
-    run(own, "pytest", "FAILED x", 1)
-    own.add("todos", "Sweep", now=NOW)
-    shown = own.blocks()
-    assert {name for name, sign in SIGNS.items() if sign not in shown} == gone
-
-
 def test_a_switch_takes_nothing_of_what_was_kept_before(state: State, own: SessionMemory) -> None:
     own.tool("edit", {"filePath": "a.py"}, "", now=NOW)
     own.add("todos", "Sweep", now=NOW)
-    run(SessionMemory(state, "ses_1", off("hot", "working")), "pytest", "FAILED x", 1)
+    run(SessionMemory(state, "ses_1", off("memory")), "pytest", "FAILED x", 1)
     own.new_epoch(now=NOW)
     assert "- a.py (edit, 1x)" in own.blocks()
     assert "- Sweep" in own.blocks()
@@ -328,12 +307,7 @@ def test_a_deleted_session_leaves_nothing(state: State, own: SessionMemory) -> N
 
 def test_a_document_that_cannot_be_read_counts_as_none(state: State, own: SessionMemory) -> None:
     put = "INSERT OR REPLACE INTO session_part VALUES ('ses_1', 'memory', ?, '')"
-    for text in (
-        "{broken",
-        "[1]",
-        '{"hot": [1], "working": 5, "core": "x"}',
-        '{"errors": {"a": 1}}',
-    ):
+    for text in ("{broken", "[1]", '{"errors": {"a": 1}}'):
         state.change((put, (text,)))
         own.new_epoch(now=NOW)
         assert own.blocks() == ""

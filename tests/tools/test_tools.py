@@ -79,14 +79,6 @@ def test_observations_have_tools_only_where_they_are_stored(memory: Memory) -> N
     assert names < {each.name for each in offered(on)}
 
 
-def test_what_no_host_is_told_of_any_more_is_still_answered(memory: Memory) -> None:
-    names = {each.name for each in offered(memory.project.settings)}
-    assert not {"memory_list", "memory_status"} & names
-    assert ask(memory, "memory_list").structured["total"] == 2
-    stored = ask(memory, "memory_store", content="Uses zsh as the shell.", category="preferences")
-    assert stored.structured["file"].startswith("feedback-")
-
-
 def test_a_search_tells_places_scores_and_text(memory: Memory) -> None:
     answer = ask(memory, "memory_search", query="Which port has the proxy?")
     assert answer.text.startswith(f"Found 1 note.\n{DATA}\n\n[1] project-proxy.md:")
@@ -161,9 +153,6 @@ def test_get_reads_nothing_but_notes_that_are_not_held_back(memory: Memory, file
 def test_nothing_of_a_held_note_is_in_any_answer(memory: Memory) -> None:
     asked: list[tuple[str, dict[str, object]]] = [
         ("memory_search", {"query": f"staging host {KEY}"}),
-        ("memory_list", {}),
-        ("memory_list", {"type": "reference"}),
-        ("memory_status", {}),
         ("memory_store", {"content": "The staging host is where releases are tried first"}),
     ]
     for name, arguments in asked:
@@ -172,24 +161,6 @@ def test_nothing_of_a_held_note_is_in_any_answer(memory: Memory) -> None:
         assert KEY not in told
         assert "reference-staging" not in told
         assert "The staging host\n" not in told
-
-
-def test_a_list_tells_how_many_of_how_many(memory: Memory) -> None:
-    answer = ask(memory, "memory_list", limit=1)
-    assert answer.text.startswith(f"1 of 2 notes, the strongest first.\n{DATA}\n- ")
-    assert answer.text.endswith("1 note on hold: `mdmemory doctor` says why.")
-    found = answer.structured
-    assert (found["shown"], found["total"], found["held"]) == (1, 2, 1)
-    (row,) = ask(memory, "memory_list", type="project").structured["notes"]
-    assert (row["file"], row["listed"]) == ("project-proxy.md", True)
-
-
-def test_the_state_is_told_in_numbers(memory: Memory) -> None:
-    answer = ask(memory, "memory_status")
-    found = answer.structured
-    assert (found["notes"], found["listed"], found["held"]) == (3, 2, 1)
-    assert (found["conflicts"], found["unconfirmed"], found["git"]) == (0, 0, "ready")
-    assert "3 notes, 2 in the index; 0 unconfirmed, 1 on hold, 0 in conflict." in answer.text
 
 
 def test_storing_tells_what_became_of_it(memory: Memory) -> None:
@@ -202,7 +173,7 @@ def test_storing_tells_what_became_of_it(memory: Memory) -> None:
     again = call(memory, "memory_store", fact, caller)
     assert again.text == "feedback-tests-first.md says this already; nothing was changed."
     assert again.structured["commit"] is None
-    other = ask(memory, "memory_store", content="The proxy listens on port 9090", category="facts")
+    other = ask(memory, "memory_store", content="The proxy listens on port 9090", type="project")
     assert "It is unconfirmed, because no known words of the user say it" in other.text
     assert "It contradicts project-proxy.md: tell the user" in other.text
     assert other.structured["conflicts"] == ["project-proxy.md"]
@@ -242,7 +213,6 @@ def test_what_a_reader_cannot_see_is_made_visible_in_answers(memory: Memory) -> 
         ("memory_get", {"file": "a", "lines": "x-y"}, "names no lines"),
         ("memory_get", {"file": "project-proxy.md", "lines": "9-2"}, "9-2"),
         ("memory_get", {"file": "project-proxy.md", "lines": "99"}, "lines"),
-        ("memory_list", {"type": "recipe"}, "'type' cannot be 'recipe'"),
     ],
 )
 def test_what_a_tool_does_not_take_is_one_sentence_and_a_next_step(

@@ -76,9 +76,7 @@ class Compacting:
         return {"saved": files}
 
     def _promoted(self, layers: Layers, session: str, turns: Sequence[Turn]) -> list[str]:
-        from mdmemory.session.sections import CANDIDATES, sections_on
-
-        if CANDIDATES not in sections_on(layers.settings):
+        if not layers.settings.switch("session.memory"):
             return []
         done = layers.promote(session, turns)
         if done.failure:  # tried again at the next compaction

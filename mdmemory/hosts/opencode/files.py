@@ -82,16 +82,14 @@ def refuse_links(place: Place) -> None:
             place.refuse_links(place.folder / name)
 
 
-def install(
-    place: Place, wanted: Wanted, writes: Writes, *, mcp: bool, gone: Sequence[Path] = ()
-) -> list[str]:
+def install(place: Place, wanted: Wanted, writes: Writes, *, mcp: bool) -> list[str]:
     """Add to `writes` what is missing or outdated; sentences on it.
 
-    With `mcp` a configuration stands in place of the plugin. Files in `gone` are about to go.
+    With `mcp` a configuration stands in place of the plugin.
     """
     names: dict[str, list[str]] = {"Installed": [], "Updated": [], "Left": [], "": []}
     for name, text in _texts(place, wanted, mcp).items():
-        names[_step(place, name, text, writes, gone)].append(name)
+        names[_step(place, name, text, writes)].append(name)
     sentences = [
         f"{verb} in {place.shown_folder}: {', '.join(names[verb])}."
         for verb in ("Installed", "Updated")
@@ -131,10 +129,10 @@ def _from_plugin(place: Place, file: Path) -> str:
     return os.path.relpath(os.path.realpath(file), folder)
 
 
-def _step(place: Place, name: str, text: str, writes: Writes, gone: Sequence[Path]) -> str:
+def _step(place: Place, name: str, text: str, writes: Writes) -> str:
     """Installed, Updated, Left, or "" when all is in place."""
     path, fresh = place.folder / name, stamped(text, name)
-    if path in gone or not os.path.lexists(path):
+    if not os.path.lexists(path):
         writes.append((path, fresh))
         return "Installed"
     if path.is_symlink():

@@ -19,7 +19,6 @@ from mdmemory.hosts.opencode import files, wiring
 from mdmemory.hosts.opencode.files import Wanted
 from mdmemory.hosts.opencode.places import Place
 from mdmemory.note.stamps import is_unedited, version_of
-from mdmemory.store.project import PRIVATE
 from mdmemory.version import VERSION
 
 _FOLDERS = "opencode-folders.json"
@@ -57,7 +56,7 @@ def install(
     left_out = [files.SKILL] if has_skill(environment) else []
     wanted = Wanted(protocol.short(), [str(launcher.place(environment))], left_out)
     started = launcher.install(environment, dry_run=True)
-    wired = wiring.install(where, wanted, record=where.project / PRIVATE, mcp=mcp, dry_run=dry_run)
+    wired = wiring.install(where, wanted, mcp=mcp, dry_run=dry_run)
     if not dry_run:
         launcher.install(environment)
     elif started and not wired:
@@ -77,7 +76,7 @@ def remove(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str
     """Take out exactly what `install` put in; sentences, [] when nothing of ours is there. The
     launcher stays: other clients may start it."""
     where = place(environment)
-    return wiring.remove(where, record=where.project / PRIVATE, dry_run=dry_run)
+    return wiring.remove(where, dry_run=dry_run)
 
 
 def is_wired(environment: Mapping[str, str]) -> bool:

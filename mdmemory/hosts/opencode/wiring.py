@@ -15,33 +15,24 @@ from mdmemory.hosts.opencode import checks, configurations, files
 from mdmemory.hosts.opencode.files import CONFIGURATION, PLUGIN, Wanted, Writes
 from mdmemory.hosts.opencode.places import Place, write
 
-# What 0.1.0 made in a person's configuration, so that it can be taken back without a husk.
-RECORD = "wiring.json"
 DRY_RUN = "A dry run writes nothing. Without it:"
 
 
-def install(
-    place: Place, wanted: Wanted, *, record: Path, mcp: bool = False, dry_run: bool = False
-) -> list[str]:
+def install(place: Place, wanted: Wanted, *, mcp: bool = False, dry_run: bool = False) -> list[str]:
     """Make OpenCode read the protocol and the store's index, and load our plugin; sentences.
 
-    `record` is the folder in which 0.1.0 kept what it made. With `mcp` a configuration of ours
-    with an MCP server stands in place of the plugin: never both, because a tool that is there
-    twice confuses models. Entries of 0.1.0 are taken out of the person's configuration. Nothing
-    keeps npm from a folder that is the person's. Raises MdmemoryError for a configuration that is
-    not valid, and for links.
+    With `mcp` a configuration of ours with an MCP server stands in place of the plugin: never both,
+    because a tool that is there twice confuses models. Nothing keeps npm from a folder that is the
+    person's. Raises MdmemoryError for a configuration that is not valid, and for links.
     """
     files.refuse_links(place)
-    withdrawal = configurations.withdraw(place, _made(record / RECORD))
+    configurations.require_valid(place)
     writes: Writes = []
-    sentences = withdrawal.sentences + files.install(
-        place, wanted, writes, mcp=mcp, gone=withdrawal.gone
-    )
+    sentences = files.install(place, wanted, writes, mcp=mcp)
     if not mcp and place.config_folder is None:
         sentences += files.spare_npm(place, writes)
     if dry_run:
         return [DRY_RUN, *sentences] if sentences else []
-    _apply(withdrawal, record)
     _remember_folders(place, [path for path, _ in writes])
     for path, data in writes:
         write(path, data)
@@ -51,19 +42,18 @@ def install(
     return sentences + files.remove(place, unwanted, made_folders(place))
 
 
-def remove(place: Place, *, record: Path, dry_run: bool = False) -> list[str]:
-    """Take back what `install` or 0.1.0 did; sentences on it, [] when nothing of ours is there.
+def remove(place: Place, *, dry_run: bool = False) -> list[str]:
+    """Take back what `install` did; sentences on it, [] when nothing of ours is there.
 
     Only what is as we write it goes. Raises MdmemoryError as `install` does, before anything is
     changed.
     """
     files.refuse_links(place)
-    withdrawal = configurations.withdraw(place, _made(record / RECORD))
+    configurations.require_valid(place)
     if not dry_run:
-        _apply(withdrawal, record)
         files.let_npm(place)
     made = made_folders(place)
-    sentences = withdrawal.sentences + files.remove(place, files.NAMES, made, dry_run=dry_run)
+    sentences = files.remove(place, files.NAMES, made, dry_run=dry_run)
     if dry_run:
         return [DRY_RUN, *sentences] if sentences else []
     if place.folders_record:
@@ -90,23 +80,6 @@ def add_skill(place: Place) -> None:
     path = place.folder / files.SKILL
     _remember_folders(place, [path])
     write(path, files.skill())
-
-
-def _apply(withdrawal: configurations.Withdrawal, record: Path) -> None:
-    for path in withdrawal.gone:
-        path.unlink()
-    for path, data in withdrawal.writes:
-        write(path, data)
-    (record / RECORD).unlink(missing_ok=True)
-
-
-def _made(path: Path) -> dict[str, list[str]]:
-    """The keys that 0.1.0 added, by the name of the configuration."""
-    try:
-        record = json.loads(read_regular(path)) if path.is_file() else {}
-    except ValueError:
-        return {}
-    return record if isinstance(record, dict) else {}
 
 
 def _remember_folders(place: Place, paths: Sequence[Path]) -> None:

@@ -94,7 +94,7 @@ def bridge(table: Table, world: World, env: dict[str, str]) -> None:
 
 BRIDGE = (
     *("message, nothing asked", "message that brings notes", "system", "message that is stored"),
-    *("memory_search", "memory_get", "memory_list", "memory_status", "memory_store"),
+    *("memory_search", "memory_get", "memory_store"),
     *("memory_update", "memory_forget", "session_memory", "compacting"),
 )
 
@@ -135,8 +135,6 @@ def _tools(
 
     often("memory_search", lambda: call("memory_search", query=world.question), 100)
     often("memory_get", lambda: call("memory_get", file=f"{world.known}.md"), 30)
-    often("memory_list", lambda: call("memory_list"), 20)
-    often("memory_status", lambda: call("memory_status"), 20)
     often("session_memory", lambda: call("session_memory", action="read"), 20)
     often("memory_store", store, SELDOM)
     if stored:
