@@ -104,7 +104,6 @@ class _Move:
         if writer.trouble:
             raise writer.trouble
         self.own = self.history is not None and not self.history.prefix
-        self.is_person = self.project.root == places.personal_root
         if self.own and self.project.root == self.project.store and not self._is_within():
             raise NoStore(
                 f"{self.project.store} is a repository of its own, in no project.",
@@ -119,8 +118,6 @@ class _Move:
 
     def _around(self) -> Repository | None:
         """The project's repository, by which its store is known. Raises NoStore."""
-        if self.is_person:
-            return None
         start = self.project.store.parent if self.own else self.project.root
         return memory_folder.project_around(start)
 

@@ -180,8 +180,8 @@ def _oldest(today: str) -> str:
 
 
 def _carry_over(project: Project, state: State) -> list[PendingFact]:
-    """Move the facts that lie in the database, as 0.1 kept them, into files; those that could not
-    be moved.
+    """Move the facts that lie in the database, as no inbox took them, into files; those that could
+    not be moved.
 
     A process that dies on the way leaves them in both places, and the next one goes on.
     """

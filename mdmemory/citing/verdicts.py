@@ -67,7 +67,7 @@ class Verdicts:
     def _connected(self) -> sqlite3.Connection:
         from mdmemory.store import connections
 
-        known = database_file.examined(self._path, _MARK, lambda *_: False)
+        known = database_file.examined(self._path, _MARK)
         if known == database_file.BROKEN:
             self._path.unlink()
         database = connections.connect(self._path, timeout=_PATIENCE, isolation_level=None)

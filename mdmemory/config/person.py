@@ -17,11 +17,10 @@ _MODELS = "FASTEMBED_CACHE_PATH"  # the variable of the package that fetches mod
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The environment variables, the person's settings file, and the person's own store."""
+    """The environment variables, and the person's settings file."""
 
     environment: Mapping[str, str]
     personal_settings: Path  # ~/.config/mdmemory/config.toml
-    personal_root: Path  # ~/.local/share/mdmemory, where 0.1 made the store for all projects
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +34,10 @@ class Hosts:
 
 
 def places(environment: Mapping[str, str] | None = None) -> Places:
-    """The person's settings file and their own store, by the XDG rules."""
+    """The person's settings file, by the XDG rules."""
     environment = os.environ if environment is None else environment
     return Places(
-        environment,
-        _base(environment, "XDG_CONFIG_HOME", ".config") / "mdmemory" / "config.toml",
-        _base(environment, "XDG_DATA_HOME", ".local/share") / "mdmemory",
+        environment, _base(environment, "XDG_CONFIG_HOME", ".config") / "mdmemory" / "config.toml"
     )
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import sqlite3
 
 MARK = int.from_bytes(b"mdmF", "big")  # our application_id
-_UNMARKED = {"meta", "files", "chunks"}  # tables of version 0.1.0, which had none
 PATIENCE = 5.0  # seconds to wait for another process that writes; it takes milliseconds
 CACHE = 8_000  # KiB of pages
 RANGE = 1 << 40  # numbers of chunks that one source has, so that a search can keep to it
@@ -148,7 +147,7 @@ class SQLiteFile:
 def _check(path: Path) -> None:
     """Nothing is changed in a file that is not ours: the notes may have come with a stranger's."""
     try:
-        if database_file.examined(path, MARK, lambda tables, _: {*tables} >= _UNMARKED) == BROKEN:
+        if database_file.examined(path, MARK) == BROKEN:
             raise BrokenError("is no database")
     except NoState as problem:
         raise UnusableError(problem.what) from problem

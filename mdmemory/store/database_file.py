@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import stat
 import struct
-from collections.abc import Callable, Collection
 from pathlib import Path
 
 from mdmemory.errors import NoState
@@ -18,21 +17,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 
-FREE, OURS, UNMARKED, BROKEN = "free", "ours", "unmarked", "broken"
+FREE, OURS, BROKEN = "free", "ours", "broken"
 _MAGIC = b"SQLite format 3\0"
 _VERSION, _MARK = 60, 68  # where the header says user_version and application_id
 _SIDES = ("-wal", "-shm", "-journal")
-_COPIED = 256 * 1024 * 1024  # bytes; what is larger and has no mark is not ours
-
-Known = Callable[[Collection[str], int], bool]
 
 
-def examined(path: Path, mark: int, is_known: Known) -> str:
-    """What lies at `path`: FREE (nothing, or nothing in it), OURS, UNMARKED or BROKEN.
+def examined(path: Path, mark: int) -> str:
+    """What lies at `path`: FREE (nothing, or nothing in it), OURS or BROKEN.
 
-    `mark` is our application_id. Version 0.1.0 set none, so `is_known` says of tables (names) and
-    a user_version whether they are its. BROKEN is no database at all. Raises NoState for what is
-    neither, and for a link, a folder, a pipe. Nothing is changed.
+    `mark` is our application_id. BROKEN is no database at all. Raises NoState for a database of
+    another program, and for a link, a folder, a pipe. Nothing is changed.
     """
     from mdmemory.store.connections import close_handle  # sqlite3, which only follows from here
 
@@ -57,8 +52,8 @@ def examined(path: Path, mark: int, is_known: Known) -> str:
     found: int = struct.unpack_from(">i", header, _MARK)[0]
     if found == mark:
         return OURS
-    if found == 0 and (verdict := _unmarked(path, status.st_size, is_known)):
-        return verdict
+    if found == 0 and _is_empty(path):
+        return FREE
     raise NoState(str(path), "is a database of another program", away(path))
 
 
@@ -85,44 +80,19 @@ def _other(path: Path, problem: OSError) -> NoState:
     return NoState(str(path), f"is {kind}", away(path))
 
 
-def _unmarked(path: Path, size: int, is_known: Known) -> str | None:
-    """What a database without a mark is, by its tables; None where it is somebody's."""
-    import sqlite3
-
-    try:
-        tables, version = _contents(path)
-        if not is_known(tables, version) and size < _COPIED:
-            # a process that was killed leaves what it wrote beside the file
-            tables, version = _contents_of_copy(path)
-    except (sqlite3.DatabaseError, OSError):
-        return None
-    if not tables and not version:
-        return FREE
-    return UNMARKED if is_known(tables, version) else None
-
-
-def _contents(path: Path, how: str = "mode=ro&immutable=1") -> tuple[set[str], int]:
+def _is_empty(path: Path) -> bool:
+    """Whether a database without a mark has no table, so that it is nobody's."""
     import sqlite3
     from contextlib import closing
 
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True)) as database:
-        database.execute("PRAGMA trusted_schema = OFF")
-        names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        return {name for (name,) in names}, database.execute("PRAGMA user_version").fetchone()[0]
-
-
-def _contents_of_copy(path: Path) -> tuple[set[str], int]:
-    import shutil
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory() as folder:
-        copy = Path(folder) / path.name
-        shutil.copyfile(path, copy)
-        for side in ("-wal", "-journal"):
-            beside = path.with_name(path.name + side)
-            if beside.exists():
-                shutil.copyfile(beside, copy.with_name(beside.name))
-        return _contents(copy, "mode=rw")
+    uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as database:
+            database.execute("PRAGMA trusted_schema = OFF")
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+            return not version and not database.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.DatabaseError:
+        return False
 
 
 def mark(database: sqlite3.Connection, mark: int) -> None:

@@ -139,11 +139,8 @@ def home_of(places: Places) -> Path:
 
 
 def person_root(places: Places) -> Path:
-    """The root of the person's own store: `me` in the memory folder, or where 0.1 made it."""
-    own = home_of(places) / PERSON
-    if (own / PROJECT_FILE).is_file() or not (places.personal_root / PROJECT_FILE).is_file():
-        return own
-    return places.personal_root
+    """The root of the person's own store: `me` in the memory folder."""
+    return home_of(places) / PERSON
 
 
 def root_in_tree(start: Path) -> Path | None:

@@ -29,16 +29,12 @@ MIGRATIONS = (
     CREATE TABLE pass (
         id INTEGER PRIMARY KEY, at TEXT NOT NULL, outcome TEXT NOT NULL, digests TEXT NOT NULL
     );
-    """,
-    """
     CREATE TABLE model_call (
         day TEXT NOT NULL, purpose TEXT NOT NULL, model TEXT NOT NULL,
         calls INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
         PRIMARY KEY (day, purpose, model)
     );
     CREATE TABLE answer_form (endpoint TEXT PRIMARY KEY, form TEXT NOT NULL);
-    """,
-    """
     CREATE TABLE evidence (
         id INTEGER PRIMARY KEY, at TEXT NOT NULL, session TEXT NOT NULL, phase TEXT NOT NULL,
         outcome TEXT NOT NULL, reasons TEXT NOT NULL, preview TEXT NOT NULL, near TEXT NOT NULL
@@ -48,8 +44,6 @@ MIGRATIONS = (
         description TEXT NOT NULL, body TEXT NOT NULL, session TEXT NOT NULL,
         since TEXT NOT NULL, reasons TEXT NOT NULL, dropped INTEGER NOT NULL
     );
-    """,
-    """
     CREATE TABLE session_part (
         session TEXT NOT NULL, part TEXT NOT NULL, content TEXT NOT NULL, updated TEXT NOT NULL,
         PRIMARY KEY (session, part)
@@ -62,8 +56,6 @@ MIGRATIONS = (
         id INTEGER PRIMARY KEY, at TEXT NOT NULL, files INTEGER NOT NULL, bytes INTEGER NOT NULL,
         sessions INTEGER NOT NULL, errors INTEGER NOT NULL
     );
-    """,
-    """
     CREATE TABLE observed (
         id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, tool TEXT NOT NULL,
         at INTEGER NOT NULL, input TEXT NOT NULL, output TEXT NOT NULL, files TEXT NOT NULL,
@@ -82,58 +74,35 @@ MIGRATIONS = (
         request TEXT NOT NULL, investigated TEXT NOT NULL, learned TEXT NOT NULL,
         completed TEXT NOT NULL, next_steps TEXT NOT NULL
     );
-    """,
-    # the three documents of a session in one, which `session/former.py` reads
-    """
-    INSERT OR REPLACE INTO session_part
-        SELECT session, 'memory', '{' || group_concat('"' || part || '":' || content) || '}',
-            max(updated)
-        FROM session_part
-        WHERE part IN ('core', 'hot', 'working') AND json_valid(content) GROUP BY session;
-    DELETE FROM session_part WHERE part IN ('core', 'hot', 'working');
-    """,
-    """
     CREATE TABLE endpoint (
         endpoint TEXT NOT NULL, what TEXT NOT NULL, value TEXT NOT NULL, day TEXT NOT NULL,
         PRIMARY KEY (endpoint, what)
     ) WITHOUT ROWID;
-    """,
-    """
     CREATE TABLE second_look (
         model TEXT PRIMARY KEY, plain INTEGER NOT NULL, affirmed INTEGER NOT NULL,
         denied INTEGER NOT NULL
     );
-    """,
-    # notes that a model was shown in a compaction, which `compact/looked.py` reads
-    """
+    -- notes that a model was shown in a compaction, which `compact/looked.py` reads
     CREATE TABLE look (
         file TEXT PRIMARY KEY, face TEXT NOT NULL, day TEXT NOT NULL, turn INTEGER NOT NULL,
         judge TEXT NOT NULL, tries INTEGER NOT NULL
     ) WITHOUT ROWID;
-    """,
-    # turns without an answer that could be read, which `capture/unanswered.py` reads
-    """
+    -- turns without an answer that could be read, which `capture/unanswered.py` reads
     CREATE TABLE unanswered (
         session TEXT PRIMARY KEY, turn TEXT NOT NULL, model TEXT NOT NULL, rounds INTEGER NOT NULL,
         at TEXT NOT NULL, passed INTEGER NOT NULL
     ) WITHOUT ROWID;
-    """,
-    # notes that came with messages, which `session/recalls.py` reads
-    """
+    -- notes that came with messages, which `session/recalls.py` reads
     CREATE TABLE recalled (
         id INTEGER PRIMARY KEY, session TEXT NOT NULL, file TEXT NOT NULL, message TEXT NOT NULL,
         tokens INTEGER NOT NULL, at TEXT NOT NULL, seen INTEGER NOT NULL
     );
-    """,
-    # what the person typed lately, which `session/heard.py` reads
-    """
+    -- what the person typed lately, which `session/heard.py` reads
     CREATE TABLE heard (
         id INTEGER PRIMARY KEY, session TEXT NOT NULL, turn TEXT NOT NULL, role TEXT NOT NULL,
         text TEXT NOT NULL, at TEXT NOT NULL, UNIQUE (session, turn, role)
     );
-    """,
-    # texts of a host's own memory that were looked at, which `store/taken.py` reads
-    """
+    -- texts of a host's own memory that were looked at, which `store/taken.py` reads
     CREATE TABLE taken (
         id INTEGER PRIMARY KEY, place TEXT NOT NULL, file TEXT NOT NULL, digest TEXT NOT NULL,
         note TEXT NOT NULL, was TEXT NOT NULL, told INTEGER NOT NULL, UNIQUE (place, file, digest)

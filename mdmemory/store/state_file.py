@@ -5,10 +5,9 @@ Whoever cannot have it is given one in memory, which ends with the process.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -43,7 +42,7 @@ def connect(
     """
     prepare(path.parent)
     for _ in range(2):
-        verdict = database_file.examined(path, MARK, _known(migrations))
+        verdict = database_file.examined(path, MARK)
         found = None if verdict == database_file.BROKEN else _open(path, migrations)
         if isinstance(found, sqlite3.Connection):
             return found
@@ -122,17 +121,6 @@ def _migrate(database: sqlite3.Connection, migrations: Sequence[str]) -> None:
         with suppress(sqlite3.Error):
             database.execute("ROLLBACK")
         raise
-
-
-def _known(migrations: Sequence[str]) -> database_file.Known:
-    def known(tables: Collection[str], version: int) -> bool:
-        """Whether these are the tables that a version of ours has."""
-        if not 1 <= version <= len(migrations):
-            return False
-        made = re.findall(r"CREATE TABLE (\w+)", "".join(migrations[:version]))
-        return set(made) <= set(tables)
-
-    return known
 
 
 def _move_aside(path: Path) -> Path:

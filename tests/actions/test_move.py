@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from collections.abc import Callable
@@ -10,11 +9,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from archives import unpack
 from moments import DIED, DONE, child, die, full, spread
 from pace import FULL
 
-from mdmemory.actions import memory_folder, move
+from mdmemory.actions import move
 from mdmemory.actions.move import Moved
 from mdmemory.config import person
 from mdmemory.config.table import PROJECT_FILE
@@ -26,7 +24,6 @@ from mdmemory.store.writer import Writer
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 Git = Callable[..., str]
-ARCHIVES = Path(__file__).parents[1] / "data" / "store_of_0_1_0"
 TRIALS = 80 if FULL else 6
 SECRET = "ghp_" + "a1B2" * 9
 
@@ -177,24 +174,6 @@ def test_what_was_asked_once_is_not_asked_again(shared: Path) -> None:
         assert state.watermark("ses_1") == "msg_1"
 
 
-@pytest.mark.parametrize("name", ["shared", "own", "stopped"])
-def test_a_store_of_0_1_0_moves_without_a_loss(name: str, tmp_path: Path, git: Git) -> None:
-    unpack(ARCHIVES / f"{name}.tar.xz", tmp_path)
-    root = tmp_path / name
-    old = Memory.open(root).project.store
-    notes = {file: data for file, data in texts(old).items() if not file.startswith(".mdmemory")}
-    blobs = {git(root, "hash-object", "--stdin", text=data.decode()).strip()
-             for data in notes.values()}  # fmt: skip
-    pending = len(Memory.open(root).pending())
-    done = go(root)
-    now = {hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
-           for data in texts(done.target).values()}  # fmt: skip
-    assert blobs <= now | reached(done.target, git)
-    assert len(Memory.open(root).pending()) == pending
-    assert not any(problem.level == "error" for problem in Memory.open(root).doctor())
-    git(done.target, "fsck", "--strict")
-
-
 def test_a_store_can_go_to_a_repository_of_its_own_inside_the_project_and_out_again(
     shared: Path, empty_home: Path, git: Git
 ) -> None:
@@ -265,21 +244,6 @@ def test_a_store_in_no_repository_has_no_project_to_be_known_by(tmp_path: Path) 
     (store / PROJECT_FILE).write_text('store = "."\n')
     with pytest.raises(NoStore):
         go(store)
-
-
-def test_the_persons_store_of_0_1_goes_to_the_memory_folder(empty_home: Path, git: Git) -> None:
-    root = empty_home / ".local/share/mdmemory"
-    root.mkdir(parents=True)
-    git(root, "init", "-q", "--template=")
-    git(root, "config", "user.name", "A Person")
-    git(root, "config", "user.email", "person@example.com")
-    memory, _ = Memory.init(root)
-    memory.add("tea", type="user", description="Drinks tea.", body="Green tea.")
-    done = go(root)
-    assert done.target == empty_home / "mdmemory" / "me"
-    found = memory_folder.person_root(person.places())
-    assert found == done.target
-    assert "memory: add tea" in git(done.target, "log", "--format=%s")
 
 
 def test_a_project_that_has_a_store_in_the_memory_folder_gets_no_second_one(

@@ -169,17 +169,17 @@ def test_secrets_are_taken_out_and_a_secret_that_is_the_fact_is_not_kept(memory:
     assert not any(secret.encode() in path.read_bytes() for path in kept)
 
 
-# --- what 0.1 kept in its database ---------------------------------------------------------------
+# --- what no inbox took, and the database has ----------------------------------------------------
 
 
-def as_in_0_1(memory: Memory) -> None:
+def in_the_database(memory: Memory) -> None:
     row = (FACT.id, *(getattr(FACT, name) for name in FACT.__slots__[:7]), json.dumps(FACT.reasons))
     with memory.state() as state:
         state.change(("INSERT INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", row))
 
 
-def test_facts_of_0_1_are_carried_over_once(memory: Memory) -> None:
-    as_in_0_1(memory)
+def test_facts_that_no_inbox_took_are_carried_over_once(memory: Memory) -> None:
+    in_the_database(memory)
     assert main(["status"]) == 0
     forget_our_work(memory)
     assert [replaced(each) for each in memory.pending()] == [FACT]
@@ -191,7 +191,7 @@ def test_facts_of_0_1_are_carried_over_once(memory: Memory) -> None:
 def test_a_process_that_dies_while_it_carries_them_over_loses_none(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_in_0_1(memory)
+    in_the_database(memory)
     with monkeypatch.context() as patch:
         patch.setattr(State, "change", killed)
         with pytest.raises(KeyboardInterrupt):

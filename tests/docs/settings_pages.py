@@ -68,7 +68,7 @@ variable | what it does, `default`
 `XDG_STATE_HOME` | logs and records of mdmemory, `~/.local/state`
 `XDG_CACHE_HOME` | models that mdmemory downloads, `~/.cache`
 `FASTEMBED_CACHE_PATH` | another folder for these models
-`XDG_DATA_HOME` | OpenCode's sessions, and your store of 0.1, `~/.local/share`
+`XDG_DATA_HOME` | OpenCode's sessions, `~/.local/share`
 `OPENCODE_DB` | the name of OpenCode's database, `opencode.db`
 `CLAUDE_CONFIG_DIR` | Claude Code's folder, `~/.claude`
 `CODEX_HOME` | Codex's folder, `~/.codex`

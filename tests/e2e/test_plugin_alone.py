@@ -332,7 +332,7 @@ def test_where_the_program_is_gone_the_persons_plugin_is_silent(
     assert record.count("start") <= 1
 
 
-def test_one_protocol_is_told_where_0_1_0_listed_a_projects(drive: Drive) -> None:
+def test_one_protocol_is_told_where_a_person_listed_a_projects(drive: Drive) -> None:
     script = "out.config = { instructions: ['.opencode/memory/PROTOCOL.md'] };"
     script += "await hooks.config(out.config); await hooks.dispose()"
     out, _, _ = drive("well", script, PERSONAL)

@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import signal
-import sqlite3
 import stat
 import sys
 import time
@@ -232,21 +231,6 @@ def test_a_lock_that_was_not_got_or_failed_inside_leaves_no_mark(tmp_path: Path)
     with locked(tmp_path / "a", "x"), locked(tmp_path / "b", "y"):
         pass
     assert not is_held()
-
-
-def test_the_state_of_an_older_version_learns_to_count(tmp_path: Path) -> None:
-    with State(tmp_path / "state.db") as state:
-        state.set_watermark("ses", "msg")
-    database = sqlite3.connect(tmp_path / "state.db")
-    named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-    later = {name for (name,) in database.execute(named)} - {"watermark", "pass"}
-    drops = "".join(f"DROP TABLE {name};" for name in sorted(later))
-    database.executescript(f"{drops} PRAGMA user_version = 1")
-    database.close()
-    with State(tmp_path / "state.db") as state:
-        assert state.begin_call(DAY, "extract", "m", 1)
-        assert state.watermark("ses") == "msg"
-        assert state.trouble is None
 
 
 # --- status ------------------------------------------------------------------------------------

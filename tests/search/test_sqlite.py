@@ -171,14 +171,6 @@ def test_without_a_file_the_search_is_in_memory_and_says_so(
         use(path, "1", lambda database: None, must=True)
 
 
-def test_a_file_of_the_first_version_is_used_and_marked(path: Path) -> None:
-    words_in(path)
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        database.execute("PRAGMA application_id = 0")  # as it was then
-    assert words_in(path) == (["a.md:1"], [])
-    assert path.read_bytes()[68:72] == b"mdmF"
-
-
 def test_no_path_is_no_word(path: Path) -> None:
     assert words_in(None) == (["a.md:1"], [])
 

@@ -14,14 +14,15 @@ from pace import HUNG
 from mdmemory import Memory
 from mdmemory.config.person import Places
 from mdmemory.errors import BadSetting, NoState, NoStore
-from mdmemory.store.project import find, open_project
+from mdmemory.store.project import find, open_project, person_root
 
 Git = Callable[..., str]
 
 
 @pytest.fixture
 def places(tmp_path: Path) -> Places:
-    return Places({}, tmp_path / "config" / "config.toml", tmp_path / "personal")
+    environment = {"MDMEMORY_HOME": str(tmp_path / "home")}
+    return Places(environment, tmp_path / "config" / "config.toml")
 
 
 def make_project(root: Path, store: str = "notes/memory") -> Path:
@@ -70,10 +71,10 @@ def test_a_linked_worktree_without_settings_uses_the_main_worktree_s_store(
 
 
 def test_the_person_s_own_store_is_the_last_resort(tmp_path: Path, places: Places) -> None:
-    make_project(places.personal_root)
+    make_project(person_root(places))
     lonely = tmp_path / "lonely"
     lonely.mkdir()
-    assert find(lonely, None, places).root == places.personal_root
+    assert find(lonely, None, places).root == person_root(places)
 
 
 @pytest.mark.parametrize("link", ["notes", "notes/memory"])

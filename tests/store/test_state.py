@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -159,34 +158,6 @@ def test_two_connections_of_a_process_keep_their_file_from_a_third_in_another(
     if handles.exists():
         names = [os.path.realpath(each) for each in handles.iterdir()]
         assert not [name for name in names if name.startswith(str(tmp_path))]
-
-
-def old(path: Path) -> sqlite3.Connection:
-    """A database as version 0.1.0 left it, without a mark; still open."""
-    database = sqlite3.connect(path, isolation_level=None)
-    database.execute("PRAGMA journal_mode = WAL")
-    for at, script in enumerate(states.MIGRATIONS[:5], 1):
-        database.executescript(f"{script}; PRAGMA user_version = {at}")
-    database.execute("INSERT INTO watermark VALUES ('ses', 'msg')")
-    return database
-
-
-@pytest.mark.parametrize("killed", [False, True])
-def test_a_file_of_the_first_version_is_known_by_its_tables_and_marked(
-    tmp_path: Path, killed: bool
-) -> None:
-    database = old(tmp_path / "old.db")
-    if not killed:
-        database.close()
-    # of a process that was killed the tables lie beside the file
-    for file in list(tmp_path.glob("old.db*")):
-        shutil.copy(file, tmp_path / file.name.replace("old", "state"))
-    database.close()
-    told: list[str] = []
-    with State(tmp_path / "state.db", told.append) as state:
-        assert state.watermark("ses") == "msg"
-    assert told == []
-    assert (tmp_path / "state.db").read_bytes()[68:72] == b"mdmS"
 
 
 def test_a_fresh_file_says_that_it_is_ours_whenever_its_process_ends(tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from mdmemory import protocol
 from mdmemory.config import person
-from mdmemory.config.table import DEFAULT_STORE
 from mdmemory.files import read_regular
 from mdmemory.hosts import launcher
 from mdmemory.hosts.opencode import files, wiring
 from mdmemory.hosts.opencode.files import Wanted
 from mdmemory.hosts.opencode.places import Place
 from mdmemory.note.stamps import is_unedited, version_of
+from mdmemory.store.project import person_root
 from mdmemory.version import VERSION
 
 _FOLDERS = "opencode-folders.json"
@@ -26,10 +26,10 @@ _FOLDERS = "opencode-folders.json"
 
 def place(environment: Mapping[str, str], store: Path | None = None) -> Place:
     """The person's configuration folder of OpenCode, with their own store."""
-    root = person.places(environment).personal_root
+    root = person_root(person.places(environment))
     return Place(
         root,
-        store or root / DEFAULT_STORE,
+        store or root,
         person.opencode_folder(environment),
         person.state_folder(environment) / _FOLDERS,
     )

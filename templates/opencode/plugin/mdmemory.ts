@@ -160,7 +160,7 @@ class Reading {
 
   readonly config: Hooks["config"] = async (config) => {
     const before = config.instructions ?? []
-    // 0.1.0 listed a project's protocol there, and one is enough
+    // a person may have listed one, and one is enough
     const isTold = PERSONAL && before.some((name) => name.endsWith("memory/PROTOCOL.md"))
     const files = isTold ? [] : INSTRUCTIONS.map((name) => resolve(fileURLToPath(import.meta.url), "..", name))
     config.instructions = this.listed = [...before, ...files, ...this.named]
