@@ -11,13 +11,16 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from mdmemory.compact.plan import Delete, Merge, Op
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_if_there, write_atomic, writing
 from mdmemory.git.private_folder import is_folder, subfolder
 from mdmemory.privacy import redacted
 from mdmemory.records import asdict, dataclass
 from mdmemory.store.store import StoredNote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmemory.compact.plan import Op
 
 MOST = 20  # that wait, the newest first; as many again are remembered as answered
 _FILE = "refused.json"
@@ -82,6 +85,8 @@ def place(folder: Path) -> Path:
 def _of(op: Op, code: str, why: str, notes: Mapping[str, StoredNote], today: str) -> LeftOut | None:
     if code not in _JUDGED:
         return None
+    from mdmemory.compact.plan import Delete, Merge  # the inbox reads no plan
+
     if isinstance(op, Merge) and len(op.sources) == 2:
         kind, files = "merge", tuple(sorted(op.sources))
     elif isinstance(op, Delete):
