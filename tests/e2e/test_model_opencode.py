@@ -90,6 +90,8 @@ def test_only_the_two_texts_reach_the_provider_and_nothing_is_left(
     assert sessions(server, repository, home) == []
 
 
+# tests/llm/test_model.py: test_what_a_client_fails_with_is_one_sentence
+@pytest.mark.full
 def test_a_provider_that_refuses_is_one_sentence_and_leaves_nothing(
     server: FakeServer, repository: Path, home: Path
 ) -> None:

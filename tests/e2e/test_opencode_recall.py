@@ -45,6 +45,8 @@ def add(project: Path, name: str, description: str) -> None:
     mdmemory(project, "add", name, "--type", "feedback", "--description", description, description)
 
 
+# test_plugin.py: what a turn stored is in its own prompt already
+@pytest.mark.full
 def test_the_next_request_of_a_running_client_knows_a_note_that_was_just_added(
     project: Path, empty_home: Path
 ) -> None:

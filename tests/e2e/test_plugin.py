@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from client import PROGRAM, OpenCode, environment
 from fake_server import Answer, FakeServer, system_text, user_texts
-from pace import FULL, HUNG
+from pace import HUNG
 from plugged import STORE, Place, make, mdmemory, plug, processes, until
 from terminal import HAS_TMUX, Terminal
 from terminal import MISSING as MISSING_TMUX
@@ -216,6 +216,8 @@ def kill_bridge(client: OpenCode) -> None:
     until(lambda: bridge not in client.processes("bridge"))
 
 
+# test_plugin_alone.py: test_a_bridge_that_dies_is_started_four_times_in_all
+@pytest.mark.full
 def test_a_bridge_that_is_killed_is_replaced_three_times_and_no_turn_fails(
     client: OpenCode, server: FakeServer, place: Place, git: Git
 ) -> None:
@@ -231,7 +233,10 @@ def test_a_bridge_that_is_killed_is_replaced_three_times_and_no_turn_fails(
     assert "not started again" in mdmemory(place.project, "doctor")
 
 
-@pytest.mark.parametrize("why", ["store", *(["program", "disabled"] if FULL else [])])
+# the store: test_a_store_that_is_gone_stops_no_turn_and_the_log_says_so; the others, where nothing
+# of ours runs: test_plugin_alone.py
+@pytest.mark.full
+@pytest.mark.parametrize("why", ["store", "program", "disabled"])
 def test_a_turn_succeeds_without_a_memory(tmp_path: Path, why: str) -> None:
     place = make(tmp_path)
     more = {"MDMEMORY_DISABLE": "1"} if why == "disabled" else {}
@@ -296,6 +301,8 @@ def test_what_was_said_to_a_client_that_has_ended_and_forgotten_it_becomes_a_not
     assert git(place.project, "log", "--format=%s", by_session, kept(place, git))
 
 
+# what is shown and taken back: test_plugin_alone.py; what is stored: the first tests here
+@pytest.mark.full
 @pytest.mark.skipif(not HAS_TMUX, reason=MISSING_TMUX)
 def test_the_terminal_client_shows_what_happens_and_leaves_no_process(
     tmp_path: Path, git: Git

@@ -193,6 +193,8 @@ def test_a_note_outside_the_project_is_opened_by_our_tool_without_a_question(
     assert "room 7" in shown
 
 
+# test_plugin_alone.py: test_where_the_program_is_gone_the_persons_plugin_is_silent
+@pytest.mark.full
 def test_where_the_program_is_gone_the_client_works_as_without_us(
     world: World, tmp_path: Path
 ) -> None:

@@ -72,6 +72,8 @@ def test_without_git_the_later_reading_says_that_nothing_is_committed(tmp_path: 
     assert "not committed" in done.stderr
 
 
+# test_plugin_alone.py tries a program that does not start, and the index without it
+@pytest.mark.full
 def test_without_its_python_a_turn_succeeds_and_the_log_says_so(tmp_path: Path) -> None:
     place = make(tmp_path)
     program = tmp_path / "mdmemory"

@@ -168,6 +168,8 @@ def extracted_turns(place: Place, session: str) -> list[str]:
 LONG = "for n in $(seq 5000); do echo line $n of the output; done"
 
 
+# tests/hosts/test_following.py tries it without the client
+@pytest.mark.full
 def test_of_a_long_output_the_model_sees_a_part_and_can_get_the_whole(place: Place) -> None:
     with FakeServer() as server, place.client(server) as client:
         session = client.new_session()
@@ -235,6 +237,8 @@ def test_with_all_of_it_off_nothing_is_forwarded_written_or_shown(place: Place) 
         mdmemory(place.project, "session", "show", session)
 
 
+# tests/session/test_session_memory.py has the same sample; the first test here, the real client
+@pytest.mark.full
 def test_the_prompt_that_the_docs_show_is_what_the_client_sends(place: Place) -> None:
     (place.project / "docs").mkdir()
     (place.project / "docs/format.md").write_text("Columns.\n", encoding="utf-8")

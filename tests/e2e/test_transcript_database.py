@@ -33,6 +33,8 @@ def texts(transcript: Transcript) -> list[tuple[str, str]]:
     return [(turn.role, turn.text) for turn in transcript.turns]
 
 
+# test_model_opencode.py reads a session out of this database, test_opencode_recall.py an export
+@pytest.mark.full
 def test_the_live_database_gives_the_turns_of_the_export(
     repository: Path, empty_home: Path
 ) -> None:
