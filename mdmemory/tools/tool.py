@@ -81,10 +81,8 @@ def text(description: str, *, among: tuple[str, ...] = (), default: str = "") ->
 
 def whole(description: str, *, least: int, most: int, default: int) -> dict[str, Any]:
     """The schema of a whole number within bounds."""
-    return {
-        "type": "integer", "description": description, "minimum": least, "maximum": most,
-        "default": default,
-    }  # fmt: skip
+    bounds = {"minimum": least, "maximum": most, "default": default}
+    return {"type": "integer", "description": description, **bounds}
 
 
 def checked(tool: str, wanted: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,8 +99,7 @@ def checked(tool: str, wanted: Mapping[str, Any], given: Mapping[str, Any]) -> d
             )
     for name in wanted["required"]:
         if name not in present:
-            hint = _hint(name, properties[name])
-            raise UsageError(f"{tool} needs the argument {name!r}.", hint)
+            raise UsageError(f"{tool} needs the argument {name!r}.", _hint(name, properties[name]))
     defaults = {name: of["default"] for name, of in properties.items() if "default" in of}
     return defaults | {
         name: _value(tool, name, properties[name], present[name]) for name in present
@@ -113,19 +110,19 @@ def _value(tool: str, name: str, of: Mapping[str, Any], value: Any) -> Any:
     """A value as its schema has it: "3" is 3, and 3 is "3". Raises UsageError."""
     import msgspec  # 35 ms, and only a call needs it
 
-    kind = str if of["type"] == "string" else int
+    kind, hint = str if of["type"] == "string" else int, _hint(name, of)
     if kind is str and type(value) in (int, float):
         value = msgspec.json.encode(value).decode()
     try:
         value = msgspec.convert(value, kind, strict=False)
     except msgspec.ValidationError:
-        raise UsageError(
-            f"{tool}: {name!r} is not {_NAMES[of['type']]}.", _hint(name, of)
-        ) from None
-    if "enum" in of and value not in of["enum"]:
-        raise UsageError(f"{tool}: {name!r} cannot be {value[:40]!r}.", _hint(name, of))
-    if kind is int and not of["minimum"] <= value <= of["maximum"]:
-        raise UsageError(f"{tool}: {name!r} cannot be {value}.", _hint(name, of))
+        raise UsageError(f"{tool}: {name!r} is not {_NAMES[of['type']]}.", hint) from None
+    if kind is int:
+        is_among = of["minimum"] <= value <= of["maximum"]
+    else:
+        is_among = value in of.get("enum", [value])
+    if not is_among:
+        raise UsageError(f"{tool}: {name!r} cannot be {ascii(value)[:40]}.", hint)
     # JSON may carry half a surrogate pair
     if kind is str and any(char == "\0" or "\ud800" <= char <= "\udfff" for char in value):
         raise UsageError(f"{tool}: {name!r} is not valid text.", "Send it as UTF-8.")
