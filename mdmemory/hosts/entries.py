@@ -156,10 +156,9 @@ def _without_item(text: str, entry: ConfigEntry, item: object) -> str:
     hooks = item.get("hooks") if isinstance(item, dict) else None
     if not isinstance(hooks, list) or all(map(is_ours, hooks)):
         return jsonc.drop_item(text, entry.path, item)
-    box = jsonc.parse(text).member(*entry.path)
-    items = [part.data for part in box.parts] if box else []
+    items: Any = jsonc.parse(text).member(*entry.path)
     ours = next(filter(is_ours, hooks))
-    return jsonc.drop_item(text, [*entry.path, items.index(item), "hooks"], ours)
+    return jsonc.drop_item(text, [*entry.path, items.data.index(item), "hooks"], ours)
 
 
 def _without_husks(text: str, entries: Sequence[ConfigEntry], known: ConfigEdit | None) -> str:
@@ -210,7 +209,7 @@ def _says(text: str, is_toml: bool) -> object:
         return None
 
 
-def _parsed(text: str) -> jsonc.Value:
+def _parsed(text: str) -> jsonc.JsoncText:
     return jsonc.parse(_source(text))
 
 

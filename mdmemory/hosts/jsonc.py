@@ -1,7 +1,7 @@
 """JSON with comments: one key or list item is set or removed, and every other byte stays.
 
-Accepts what OpenCode accepts: comments, trailing commas, a byte order mark. Our own, because the
-published editors need Node beside them or have not been touched for years.
+Accepts what OpenCode accepts: comments, trailing commas, a byte order mark. With these blanked out
+it is JSON whose every character stands where it stood, so that Python's own reader reads it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from mdmemory.expressions import lazy
 from mdmemory.records import dataclass
 
 BOM = "\ufeff"
-_BLANK = lazy(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*(?s:.*?)\*/)*")
-_TO_LINE_END = lazy(r"(?:[ \t]+|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
-_INDENT = lazy(r"[ \t]*\Z")
+_STRING = r'"(?:[^"\\\r\n]|\\.)*"?'
+_COMMENT = lazy(rf"{_STRING}|//[^\r\n]*|/\*(?s:.*?\*/|.*)")
+_COMMA = lazy(rf"{_STRING}|[\[{{,]\s*,|,(?=\s*[\]}}])")
+_SPACE = lazy(r"[ \t\r\n]*")
 _LINE_END = lazy(r"\r\n|\n|\r")
-_LINE_IS_OVER = lazy(r"[ \t]*(?:\r|\n|//)")
-_DEEPEST = 100  # levels; a configuration has five
 
 
 class JsoncError(ValueError):
@@ -33,36 +32,71 @@ class JsoncError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value and its place in the document: `text[start:end]`.
-
-    `parts` are the values inside a list or an object, `keys` an object's keys with their starts,
-    `comma` the offset of a trailing comma, or -1.
-    """
+    """A value at `text[start:end]`, and the key or the position that it has where it stands, which
+    begins at `first`."""
 
     data: object
     start: int
     end: int
-    parts: tuple[Value, ...] = ()
-    keys: tuple[tuple[str, int], ...] = ()
-    comma: int = -1
+    key: str | int = ""
+    first: int = 0
 
-    def index(self, key: str | int) -> int:
-        """The position of `key` in an object, or -1; of several the last, which is valid. In a
-        list a number is a position."""
-        if isinstance(key, int):
-            return key if key < len(self.parts) and not self.keys else -1
-        return max((at for at, (name, _) in enumerate(self.keys) if name == key), default=-1)
+
+class JsoncText:
+    """The text of a file, and the one value in it. Raises JsoncError."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        # without comments; then also without trailing commas
+        self.plain = _COMMENT.sub(_blanked, text.replace(BOM, " ", text.startswith(BOM)))
+        self._strict = _COMMA.sub(lambda match: match[0] if match[0] != "," else " ", self.plain)
+        try:
+            self.data = json.loads(self._strict, parse_constant=_refuse_constant)
+        except json.JSONDecodeError as problem:
+            raise JsoncError(problem.msg, text, problem.pos) from problem
+        except ValueError as problem:
+            raise JsoncError("A value was expected", text, text.find(str(problem))) from problem
+        except RecursionError:
+            raise JsoncError("It is nested too deep", text, 0) from None
+        self.root = Value(self.data, self.skip(0), len(self.plain.rstrip(" \t\r\n")))
+
+    def skip(self, at: int) -> int:
+        """The offset after the white space and the comments from `at` on."""
+        space = _SPACE.match(self.plain, at)
+        return space.end() if space else at
+
+    def parts(self, box: Value) -> list[Value]:
+        """The values in a list or an object, in their order."""
+        parts: list[Value] = []
+        at = self.skip(box.start + 1)
+        while isinstance(box.data, dict | list) and self.plain[at] not in "]}":
+            first, key = at, len(parts)
+            if isinstance(box.data, dict):
+                key, at = json.JSONDecoder().raw_decode(self._strict, at)
+                at = self.skip(self.skip(at) + 1)
+            data, end = json.JSONDecoder().raw_decode(self._strict, at)
+            parts.append(Value(data, at, end, key, first))
+            comma = self.comma(end)
+            at = self.skip(comma + 1) if comma >= 0 else self.skip(end)
+        return parts
+
+    def comma(self, at: int) -> int:
+        """The offset of the comma that comes next after `at`, or -1."""
+        at = self.skip(at)
+        return at if self.plain.startswith(",", at) else -1
 
     def member(self, *path: str | int) -> Value | None:
-        """The value under `path`, key by key, or None."""
-        value: Value | None = self
+        """The value under `path`, key by key, or None; of a key given twice the last counts."""
+        value: Value | None = self.root
         for key in path:
-            at = value.index(key) if value else -1
-            value = value.parts[at] if value and at >= 0 else None
+            parts = self.parts(value) if value else []
+            value = next((part for part in reversed(parts) if part.key == key), None)
         return value
 
 
-# --- editing -------------------------------------------------------------------------------------
+def parse(text: str) -> JsoncText:
+    """The document in a text. Raises JsoncError."""
+    return JsoncText(text)
 
 
 def put(text: str, path: Sequence[str], value: object) -> str:
@@ -70,17 +104,18 @@ def put(text: str, path: Sequence[str], value: object) -> str:
 
     Raises JsoncError where the text is not valid, or a value on the way is no object.
     """
-    root = box = parse(text)
+    document = JsoncText(text)
+    box = document.root
     for depth, key in enumerate(path):
         if not isinstance(box.data, dict):
             raise JsoncError("An object was expected", text, box.start)
-        inner = box.member(key)
+        inner = document.member(*path[: depth + 1])
         if inner is None:
             for outer in reversed(path[depth + 1 :]):
                 value = {outer: value}
-            return _insert(text, root, box, value, f"{_quoted(key)}: ")
+            return _insert(document, box, value, f"{json.dumps(key, ensure_ascii=False)}: ")
         box = inner
-    written = _written(text, root, value, _line_indent(text, box.start), _is_inline(text, box))
+    written = _written(document, value, _indent(text, box.start), _is_inline(document, box))
     return text[: box.start] + written + text[box.end :]
 
 
@@ -89,20 +124,38 @@ def append(text: str, path: Sequence[str], item: object) -> str:
 
     Raises JsoncError as `put` does, and where the value is no list.
     """
-    root = parse(text)
-    box = root.member(*path)
+    document = JsoncText(text)
+    box = document.member(*path)
     if box is None:
         return put(text, path, [item])
     if not isinstance(box.data, list):
         raise JsoncError(f'A list was expected for "{path[-1]}"', text, box.start)
-    return _insert(text, root, box, item)
+    return _insert(document, box, item)
 
 
 def drop(text: str, path: Sequence[str | int]) -> str:
-    """`text` without the key `path` ends in; comments stay. Raises JsoncError."""
-    box = parse(text).member(*path[:-1])
-    at = box.index(path[-1]) if box else -1
-    return _cut(text, box, at) if box and at >= 0 else text
+    """`text` without the value under `path`; comments stay. Raises JsoncError."""
+    document = JsoncText(text)
+    box, part = document.member(*path[:-1]), document.member(*path)
+    if not box or not part:
+        return text
+    comma = document.comma(part.end)
+    before = [each.end for each in document.parts(box) if each.end < part.first]
+    if comma < 0 and before:
+        comma = document.comma(before[-1])
+    cuts = [(part.first, part.end), *([(comma, comma + 1)] if comma >= 0 else [])]
+    close, hole = box.end - 1, part.first - (0 <= comma < part.first)
+    for start, end in sorted(cuts, reverse=True):
+        text, close = text[:start] + text[end:], close - (end - start)
+    if not text[box.start + 1 : close].strip():
+        return text[: box.start + 1] + text[close:]
+    line = _line_start(text, hole)
+    line_end = _LINE_END.search(text, hole)
+    if line_end and not text[line : line_end.start()].strip():
+        return text[:line] + text[line_end.end() :]
+    if before and text[line:hole].strip():
+        return text[:hole].rstrip(" \t") + text[hole:]
+    return text[:hole] + text[hole:].lstrip(" \t")
 
 
 def drop_item(text: str, path: Sequence[str | int], item: object) -> str:
@@ -110,183 +163,76 @@ def drop_item(text: str, path: Sequence[str | int], item: object) -> str:
 
     Raises JsoncError.
     """
-    box = parse(text).member(*path)
-    items = [part.data for part in box.parts] if box and not box.keys else []
-    return _cut(text, box, items.index(item)) if box and item in items else text
+    box = JsoncText(text).member(*path)
+    items = box.data if box and isinstance(box.data, list) else []
+    return drop(text, [*path, items.index(item)]) if item in items else text
 
 
-def _cut(text: str, box: Value, at: int) -> str:
-    """`text` without a part of a list or an object, its comma, and the white space before it."""
-    start, end, close = _starts(box)[at], box.parts[at].end, box.end - 1
-    begin = box.parts[at - 1].end if at else box.start + 1
-    comma, gap, rest = skip(text, end), text[begin:start], text[end:]
-    if text.startswith(",", comma):
-        rest = text[end:comma] + text[comma + 1 :]
-        if at:
-            begin = skip(text, begin) + 1  # the comma before it stays
-            gap = text[begin:start]
-    elif at:
-        before = skip(text, begin)
-        gap = text[begin:before] + text[before + 1 : start]
-    bare = re.sub(r"(?:\r\n|\n|\r)\Z", "", gap.rstrip(" \t"))
-    if len(box.parts) == 1 and not (bare + rest[: len(rest) - len(text) + close]).strip():
-        return text[:begin] + text[close:]
-    if not at and not _LINE_END.match(rest.lstrip(" \t")) and box.parts[1:]:
-        return text[:begin] + gap + rest.lstrip(" \t")
-    # A line comment takes in whatever follows on its line.
-    is_open = _BLANK.fullmatch(bare + "x") and not _LINE_IS_OVER.match(rest)
-    return text[:begin] + (gap if is_open else bare) + rest
-
-
-def _insert(text: str, root: Value, box: Value, value: object, key: str = "") -> str:
-    """`text` with a new last part of the list or object `box`, laid out as its neighbours are."""
+def _insert(document: JsoncText, box: Value, value: object, key: str = "") -> str:
+    """The text with a new last part of the list or object `box`, laid out as its neighbours are."""
+    text, parts = document.text, document.parts(box)
     line_end = (_LINE_END.search(text) or ["\n"])[0]
-    if not box.parts:
-        outer = _line_indent(text, box.start)
-        indent = outer + _unit(text, root)
-        source = line_end + indent + key + _written(text, root, value, indent)
+    if not parts:
+        outer = _indent(text, box.start)
+        indent = outer + _unit(document)
+        source = line_end + indent + key + _written(document, value, indent)
         inside = text[box.start + 1 : box.end - 1]
         closing = "" if _LINE_END.search(inside) else line_end + outer
         return text[: box.start + 1] + source + inside + closing + text[box.end - 1 :]
-    last, trailing = box.parts[-1].end, box.comma >= 0
-    # The comma goes behind the last part, and the new line behind that part's own comment.
-    head = text[: box.comma + 1] if trailing else text[:last] + ","
-    rest = text[box.comma + 1 :] if trailing else text[last:]
-    if _is_inline(text, box):
-        source = " " + key + _written(text, root, value, is_inline=True)
+    last, comma = parts[-1].end, document.comma(parts[-1].end)
+    place = comma + 1 if comma >= 0 else last
+    if _is_inline(document, box):
+        source = f" {key}{_written(document, value, is_inline=True)}"
     else:
-        comment = _TO_LINE_END.match(rest)
-        own = comment.group() if comment else ""
-        own = own if "//" in own or "/*" in own else ""
-        head, rest = head + own, rest[len(own) :]
-        indent = _indent(text, _starts(box)[-1]) or ""
-        source = line_end + indent + key + _written(text, root, value, indent)
-    return head + source + ("," if trailing else "") + rest
+        # behind that part's own comment
+        end = _LINE_END.search(document.plain, place)
+        if end and not document.plain[place : end.start()].strip():
+            place = end.start()
+        indent = _indent(text, parts[-1].first)
+        source = line_end + indent + key + _written(document, value, indent)
+    if comma >= 0:
+        return text[:place] + source + "," + text[place:]
+    return text[:last] + "," + text[last:place] + source + text[place:]
 
 
-def _written(
-    text: str, root: Value, value: object, indent: str = "", is_inline: bool = False
-) -> str:
-    """The source of a value; over several lines unless `is_inline`, `indent` before each."""
-    if is_inline:
-        return json.dumps(value, ensure_ascii=False)
-    source = json.dumps(value, ensure_ascii=False, indent=_unit(text, root))
-    line_end = (_LINE_END.search(text) or ["\n"])[0]
-    return source.replace("\n", line_end + indent)
-
-
-def _quoted(item: str) -> str:
-    return json.dumps(item, ensure_ascii=False)
-
-
-def _indent(text: str, at: int) -> str | None:
-    """The white space before `at` when nothing else stands before it on its line, else None."""
-    line = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
-    return text[line:at] if _INDENT.match(text[line:at]) else None
-
-
-def _line_indent(text: str, at: int) -> str:
-    line = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
-    return text[line : line + len(text[line:at]) - len(text[line:at].lstrip(" \t"))]
-
-
-def _unit(text: str, root: Value) -> str:
-    """One step of indentation as the document makes it."""
-    return (_indent(text, root.keys[0][1]) if root.keys else None) or "  "
-
-
-def _is_inline(text: str, box: Value) -> bool:
-    """Whether new parts go on the line of the last one."""
-    return bool(box.parts) and _indent(text, _starts(box)[-1]) is None
-
-
-def _starts(box: Value) -> list[int]:
-    return [at for _, at in box.keys] or [part.start for part in box.parts]
-
-
-# --- reading -------------------------------------------------------------------------------------
-
-
-def parse(text: str) -> Value:
-    """The one value of `text`. Raises JsoncError."""
-    value = _value(text, skip(text, len(BOM) if text.startswith(BOM) else 0), 0)
-    rest = skip(text, value.end)
-    if rest < len(text):
-        raise JsoncError("Something follows the end of the document", text, rest)
-    return value
-
-
-def skip(text: str, at: int) -> int:
-    """The offset after the white space and the comments from `at` on."""
-    blank = _BLANK.match(text, at)
-    end = blank.end() if blank else at
-    if text.startswith("/*", end):
-        raise JsoncError("A comment is not closed", text, end)
-    return end
-
-
-def _value(text: str, at: int, depth: int) -> Value:
-    if depth > _DEEPEST:
-        raise JsoncError(f"More than {_DEEPEST} levels", text, at)
-    if text.startswith("{", at):
-        return _object(text, at, depth)
-    if text.startswith("[", at):
-        return _list(text, at, depth)
-    return _plain(text, at)
+def _blanked(match: re.Match[str]) -> str:
+    """A comment as blanks; a string, and a comment that is not closed, as they are."""
+    token = match[0]
+    is_closed = token.startswith("//") or (len(token) > 3 and token.endswith("*/"))
+    return " " * len(token) if token[0] == "/" and is_closed else token
 
 
 def _refuse_constant(word: str) -> object:
     raise ValueError(word)  # NaN and Infinity: Python's json takes them, OpenCode does not
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+def _written(document: JsoncText, value: object, indent: str = "", is_inline: bool = False) -> str:
+    """The source of a value; over several lines unless `is_inline`, `indent` before each."""
+    if is_inline:
+        return json.dumps(value, ensure_ascii=False)
+    source = json.dumps(value, ensure_ascii=False, indent=_unit(document))
+    line_end = (_LINE_END.search(document.text) or ["\n"])[0]
+    return source.replace("\n", line_end + indent)
 
 
-def _plain(text: str, at: int) -> Value:
-    """A string, number, true, false or null."""
-    try:
-        data, end = _DECODER.raw_decode(text, at)
-    except ValueError as problem:
-        where = problem.pos if isinstance(problem, json.JSONDecodeError) else at
-        raise JsoncError("A value was expected", text, where) from problem
-    return Value(data, at, end)
+def _line_start(text: str, at: int) -> int:
+    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
 
 
-def _list(text: str, start: int, depth: int) -> Value:
-    parts: list[Value] = []
-    at, comma = skip(text, start + 1), -1
-    while not text.startswith("]", at):
-        if parts and comma < 0:
-            raise JsoncError("A comma or ] was expected", text, at)
-        parts.append(_value(text, at, depth + 1))
-        at, comma = _after(text, parts[-1].end)
-    return Value([part.data for part in parts], start, at + 1, tuple(parts), (), comma)
+def _indent(text: str, at: int) -> str:
+    """The white space at the beginning of the line."""
+    start = text[_line_start(text, at) : at]
+    return start[: len(start) - len(start.lstrip(" \t"))]
 
 
-def _object(text: str, start: int, depth: int) -> Value:
-    parts: list[Value] = []
-    keys: list[tuple[str, int]] = []
-    at, comma = skip(text, start + 1), -1
-    while not text.startswith("}", at):
-        if parts and comma < 0:
-            raise JsoncError("A comma or } was expected", text, at)
-        keys.append((_key(text, at), at))
-        at = skip(text, _plain(text, at).end)
-        if not text.startswith(":", at):
-            raise JsoncError("A colon was expected", text, at)
-        parts.append(_value(text, skip(text, at + 1), depth + 1))
-        at, comma = _after(text, parts[-1].end)
-    data = {key: part.data for (key, _), part in zip(keys, parts, strict=True)}
-    return Value(data, start, at + 1, tuple(parts), tuple(keys), comma)
+def _unit(document: JsoncText) -> str:
+    """One step of indentation as the document makes it."""
+    parts = document.parts(document.root)
+    is_lined = parts and not _is_inline(document, document.root)
+    return (is_lined and _indent(document.text, parts[0].first)) or "  "
 
 
-def _key(text: str, at: int) -> str:
-    if not text.startswith('"', at):
-        raise JsoncError("A name in double quotes was expected", text, at)
-    return str(_plain(text, at).data)
-
-
-def _after(text: str, at: int) -> tuple[int, int]:
-    """The offset of the token that follows a part, and of the comma before it or -1."""
-    at = skip(text, at)
-    return (skip(text, at + 1), at) if text.startswith(",", at) else (at, -1)
+def _is_inline(document: JsoncText, box: Value) -> bool:
+    """Whether new parts go on the line of the last one."""
+    parts, text = document.parts(box), document.text
+    return bool(parts) and bool(text[_line_start(text, parts[-1].first) : parts[-1].first].strip())
