@@ -2,7 +2,7 @@
 
     expressions, records                     expressions compiled at first use; quick dataclasses
     errors, debugging, version, assets,      failures, lines for whoever debugs, limits of length,
-    bounds, unseen, wire, toml_text          unseen characters, lines of JSON, a person's TOML
+    bounds, unseen, wire                     unseen characters, lines of JSON
     privacy/                                 what in a text is private or secret; pure
     files                                    bytes and paths
     config/                                  settings, and where a person's files lie

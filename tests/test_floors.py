@@ -23,17 +23,7 @@ PACKAGE = Path(mdmemory.__file__).parent
 FLOORS = (
     ("expressions", "records"),
     ("text.korean", "text.stop_words", "text.words"),
-    (
-        "errors",
-        "version",
-        "assets",
-        "bounds",
-        "debugging",
-        "unseen",
-        "wire",
-        "toml_text",
-        "privacy.",
-    ),
+    ("errors", "version", "assets", "bounds", "debugging", "unseen", "wire", "privacy."),
     ("files", "config."),
     ("note.", "git.", "transcripts."),
     ("text.",),

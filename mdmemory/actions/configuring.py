@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.config.table import PROJECT_FILE
-from mdmemory.config.writing import change_setting
+from mdmemory.config.writing import change_setting, write_value
 from mdmemory.errors import BadSetting, NotFound
 from mdmemory.files import digest, read_if_there, write_atomic
 from mdmemory.git import repositories
@@ -15,7 +15,6 @@ from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailer
 from mdmemory.git.lock import Patience, locked
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.store.project import Project
-from mdmemory.toml_text import write_value
 
 
 def set_for_person(file: Path, name: str, value: Any) -> bool:

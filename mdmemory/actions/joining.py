@@ -17,7 +17,7 @@ from mdmemory.git.objects import Blob
 from mdmemory.git.replacement import MARK, OPEN_MARK
 from mdmemory.note import editing
 from mdmemory.note import note as notes_format
-from mdmemory.note.head_lines import items
+from mdmemory.note.frontmatter import items
 from mdmemory.note.limits import ALIASES, MAX_NAME_BYTES
 from mdmemory.note.note import Note
 from mdmemory.records import dataclass, field

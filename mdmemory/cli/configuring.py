@@ -220,7 +220,7 @@ def _tell(row: Setting, value: Any, file: str, is_new: bool, commit: str | None)
     if value is None:
         print(f"Removed {row.name} from {file}{where}." if is_new else f"{file} does not set it.")
         return
-    from mdmemory.toml_text import write_value
+    from mdmemory.config.writing import write_value
 
     shown = row.name if row.secret else f"{row.name} = {write_value(value)}"
     print(f"Wrote {shown} to {file}{where}." if is_new else f"{file} has {shown} already.")

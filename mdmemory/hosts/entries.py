@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mdmemory.config.writing import TomlError, find_value, read_toml, set_value
 from mdmemory.files import digest
 from mdmemory.hosts import jsonc, launcher
 from mdmemory.records import dataclass, field
-from mdmemory.toml_text import TomlError, find_value, read_toml, set_value
 
 _MARK = "/mdmemory/launch"  # in each command that is ours
 _EMPTY = "{}\n"

@@ -11,13 +11,13 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from mdmemory.config.writing import TomlError
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts import entries, jsonc, launcher, settings_files, wiring_record
 from mdmemory.hosts.entries import ConfigEdit, ConfigEntry
 from mdmemory.hosts.wiring_record import WiringRecord
 from mdmemory.note.stamps import is_unedited, stamped, version_of
 from mdmemory.records import dataclass
-from mdmemory.toml_text import TomlError
 from mdmemory.version import VERSION
 
 _TRIES = 5  # to write a file that another program writes at the same time

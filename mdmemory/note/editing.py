@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from mdmemory.errors import BadNote
 from mdmemory.expressions import lazy
 from mdmemory.note import frontmatter, limits
-from mdmemory.note.frontmatter import Reading
+from mdmemory.note.frontmatter import Reading, items, scalar
 from mdmemory.note.head_changes import put
-from mdmemory.note.head_lines import items, scalar
 from mdmemory.note.limits import CITES, TYPES, check_body, check_description, check_line, check_name
 from mdmemory.note.note import EOL, MODIFIED, ORIGIN, Note, begins_head, body_span, opened, parse
 

@@ -7,22 +7,156 @@ stays the string that was written, and a head that YAML refuses is read line by 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from mdmemory.expressions import lazy
-from mdmemory.note.head_lines import (
-    NOT_PRINTABLE,
-    PLAIN,
-    PLAIN_ITEM,
-    Field,
-    children_of,
-    comment_of,
-    lines_of,
-    scan,
-    strip,
-)
-from mdmemory.note.limits import ALIASES, CITES, LINE_KEYS
+from mdmemory.note.limits import ALIASES, CITES, LINE_KEYS, TOP_KEYS
 from mdmemory.records import dataclass
+
+# What YAML calls not printable, and line ends; everything else may stand in a value unescaped.
+NOT_PRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
+# A character that can open a plain scalar without a meaning of its own in YAML. Named by what it
+# is not: to compile a set takes as long as it has members, and this one has few.
+_FIRST = rf"""[^{NOT_PRINTABLE}\xa0 !"#%&')*,\-:;<=>?@\[\\\]^`{{|}}]"""
+_PLAIN_RUN = rf"[^{NOT_PRINTABLE}:#]*+"
+# `)*` and not `)*+`: Python before 3.11.4 fails on a possessive group that matches nothing
+PLAIN = rf"{_FIRST}{_PLAIN_RUN}(?:(?::(?![ \n]|\Z)|(?<! )#){_PLAIN_RUN})*(?<! )"
+_PLAIN_SCALAR = lazy(PLAIN)
+_MUST_ESCAPE = lazy(rf'[{NOT_PRINTABLE}"\\]')
+# What YAML 1.1 readers take for a boolean, a null, a number or a date.
+_NOT_TEXT = lazy(r"(?i)~|y|n|yes|no|on|off|true|false|null|0x[\da-f_]+|[+-]?[.\d][\d_.:eotz +-]*")
+_LINE = lazy(r"[^\r\n]*(?:\r\n|[\r\n])|[^\r\n]+")
+_FIELD = lazy(
+    r"""(?P<indent>[ \t]*)(?P<key>"[^"\r\n]*"[ \t]*|'[^'\r\n]*'[ \t]*"""
+    r"""|[^\s"'#\-\[\]{},&*!|>%@`?:][^:#\r\n]*):(?=[ \t\r\n]|\Z)[ \t]*"""
+)
+BLOCK_SCALAR = lazy(r"[|>][-+0-9]{0,2}(?=[ \t]*(?:[\r\n]|\Z)|[ \t]+#)")
+_AFTER_QUOTES = lazy(
+    r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[|>][-+0-9]{0,2})([ \t]+#[^\r\n]*)""", re.DOTALL
+)
+_AFTER_PLAIN = lazy(r"(?:\A|(?<![ \t])[ \t]+)#[^\r\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One key as lines: `lead` is the text before the value, `value` the rest of its lines."""
+
+    key: str
+    start: int
+    end: int  # without the blank and comment lines that follow
+    stop: int  # where the next key begins
+    lead: str
+    value: str
+
+    @property
+    def first(self) -> str:
+        """The first line of the value."""
+        return strip(re.split(r"[\r\n]", self.value, maxsplit=1)[0])
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the key's own line has no value (a comment at most)."""
+        return self.first[:1] in ("", "#")
+
+
+def lines_of(head: str) -> list[str]:
+    """The lines of the frontmatter, each with its line end."""
+    return _LINE.findall(head)
+
+
+def strip(text: str) -> str:
+    """Without the blanks and line ends around it."""
+    return text.strip(" \t\r\n")
+
+
+def scan(lines: list[str], indent: str = "", first: int = 0, stop: int = -1) -> list[Field]:
+    """The keys at exactly this indent; deeper lines belong to the key above them."""
+    stop = len(lines) if stop < 0 else stop
+    starts = [
+        (number, match)
+        for number in range(first, stop)
+        if (match := _FIELD.match(lines[number])) and match["indent"] == indent
+    ]
+    ends = iter([*(number for number, _ in starts[1:]), stop])
+    return [_field(lines, number, next(ends), match) for number, match in starts]
+
+
+def _field(lines: list[str], start: int, stop: int, match: re.Match[str]) -> Field:
+    first = lines[start][match.end() :]
+    depth = len(match["indent"])
+    end = start + 1
+    while end < stop and _continues(lines[end], depth, strip(first)[:1] in ("", "#")):
+        end += 1
+    is_block = bool(BLOCK_SCALAR.match(first))
+    while end > start + 1 and _is_gap(lines[end - 1], depth if is_block else -1):
+        end -= 1
+    value = "".join([first, *lines[start + 1 : end]]).rstrip("\r\n")
+    return Field(match["key"].strip(" \t\"'"), start, end, stop, lines[start][: match.end()], value)
+
+
+def _continues(line: str, depth: int, is_empty: bool) -> bool:
+    """Whether a line belongs to the value above it; a list may have its key's indent."""
+    text = line.lstrip(" \t")
+    deep = len(line) - len(text)
+    is_item = is_empty and deep == depth and text.startswith("-")
+    return deep > depth or is_item or _is_gap(line, -1)
+
+
+def _is_gap(line: str, block_indent: int) -> bool:
+    """A blank or comment line; inside a block scalar a deeper `#` line is text."""
+    text = line.lstrip(" \t")
+    if not strip(text):
+        return True
+    return text.startswith("#") and (block_indent < 0 or len(line) - len(text) <= block_indent)
+
+
+def children_of(lines: list[str], block: Field) -> tuple[str, list[Field]]:
+    """The indent and the keys of a block mapping; two spaces and none when it is empty."""
+    for number in range(block.start + 1, block.stop):
+        if not _is_gap(lines[number], -1):
+            indent = lines[number][: len(lines[number]) - len(lines[number].lstrip(" \t"))]
+            if indent:
+                return indent, scan(lines, indent, block.start + 1, block.stop)
+            break
+    return "  ", []
+
+
+def comment_of(field: Field) -> str:
+    """The comment after a value, with the blanks before it; "" if it may be text."""
+    if field.value[:1] in ('"', "'", "|", ">"):
+        match = _AFTER_QUOTES.match(field.value)
+        return match[1] if match else ""
+    match = _AFTER_PLAIN.search(field.value)
+    if not match or match.end() < len(field.value) or field.value[:1] in ("[", "{"):
+        return ""
+    return "" if field.key in LINE_KEYS else match[0]
+
+
+def scalar(key: str, value: str, *, quoted: bool = False) -> str:
+    """A value as YAML that reads back the same: plain if that is safe, else double-quoted."""
+    is_plain = not quoted and _PLAIN_SCALAR.fullmatch(value)
+    if is_plain and not (key in TOP_KEYS and _NOT_TEXT.fullmatch(value)):
+        return value
+    return f'"{_MUST_ESCAPE.sub(_escape, value)}"'
+
+
+_PLAIN_ITEM = r"[0-9A-Za-z_][0-9A-Za-z_./+-]*+"
+
+
+def items(values: Iterable[str]) -> str:
+    """Values as they stand between the brackets of a list on one line."""
+    return ", ".join(map(_item, values))
+
+
+def _item(value: str) -> str:
+    is_plain = re.fullmatch(_PLAIN_ITEM, value) and not _NOT_TEXT.fullmatch(value)
+    return value if is_plain else scalar("", value, quoted=True)
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    return f"\\{char}" if char in '"\\' else f"\\u{ord(char):04X}"
+
 
 MAX_HEAD = 16 * 1024  # bytes; far over any head a person writes, small enough for any YAML parser
 
@@ -30,7 +164,7 @@ _QUOTED_RUN = rf'[^{NOT_PRINTABLE}"\\]*+'
 _QUOTED = rf'"{_QUOTED_RUN}(?:\\["\\]{_QUOTED_RUN})*"'
 _KEY = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
 
-_LISTED = rf"(?:{PLAIN_ITEM}|{_QUOTED})"
+_LISTED = rf"(?:{_PLAIN_ITEM}|{_QUOTED})"
 _LIST = rf"\[({_LISTED}(?:, {_LISTED})*+)\]"
 _PAIR = lazy(rf"^(  )?({_KEY}):(?: ({PLAIN})| ({_QUOTED})| {_LIST})?\n", re.MULTILINE)
 _ITEMS = lazy(_LISTED)

@@ -10,8 +10,16 @@ from collections.abc import Iterator, Sequence
 
 from mdmemory.errors import BadNote
 from mdmemory.expressions import lazy
-from mdmemory.note.frontmatter import read
-from mdmemory.note.head_lines import Field, children_of, comment_of, items, lines_of, scalar, scan
+from mdmemory.note.frontmatter import (
+    Field,
+    children_of,
+    comment_of,
+    items,
+    lines_of,
+    read,
+    scalar,
+    scan,
+)
 from mdmemory.note.limits import LINE_KEYS
 
 _ITEM = lazy(r"([ \t]*-[ \t]+)([^\r\n]*)")

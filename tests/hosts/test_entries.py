@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pace import scaled
 
+from mdmemory.config.writing import TomlError, find_value, read_toml
 from mdmemory.hosts import entries, jsonc
 from mdmemory.hosts.entries import ConfigEntry
-from mdmemory.toml_text import TomlError, find_value, read_toml
 
 OURS = (
     entries.hook("claude", "Stop", timeout=30),

@@ -54,7 +54,7 @@ from mdmemory.git import identity, log, own_history
 from mdmemory.hosts import jsonc
 from mdmemory.hosts.commands import context
 from mdmemory.llm import json_answer, json_text, manners, refusals, sizes
-from mdmemory.note import editing, frontmatter, head_changes, head_lines, limits, note, stamps
+from mdmemory.note import editing, frontmatter, head_changes, limits, note, stamps
 from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
 from mdmemory.prompt import blocks, typed
@@ -302,7 +302,7 @@ def _carried(text: str) -> object:
 
 
 def _lines(text: str) -> object:
-    return [head_lines.comment_of(found) for found in head_lines.scan(head_lines.lines_of(text))]
+    return [frontmatter.comment_of(found) for found in frontmatter.scan(frontmatter.lines_of(text))]
 
 
 def _renamed_commits(text: str) -> object:
@@ -548,7 +548,7 @@ EVERY = (
     row(_recited, head_changes, "", frontmatter.MAX_HEAD),
     row(tools._visible, cleaning),
     row(_carried, head_changes, "", frontmatter.MAX_HEAD),
-    row(_lines, head_lines, "", frontmatter.MAX_HEAD),
+    row(_lines, frontmatter, "", frontmatter.MAX_HEAD),
     row(notes._numbers, notes),
     row(lambda text: notes._PLACE.fullmatch(text), notes, "place"),
 )

@@ -13,7 +13,7 @@ from pace import scaled
 from rows import each
 
 from mdmemory.errors import BadNote
-from mdmemory.note import frontmatter, head_lines
+from mdmemory.note import frontmatter
 from mdmemory.note.head_changes import put
 
 FLAT = """\
@@ -50,7 +50,7 @@ odd_line = st.sampled_from(
 block = st.just("metadata:\n  type: user\n")
 listed = st.lists(value, max_size=3).map(lambda all: f"aliases: [{', '.join(all)}]\n")
 written_list = st.lists(value.filter(str.isprintable), min_size=1, max_size=3).map(
-    lambda all: f"aliases: [{head_lines.items(all)}]\n"
+    lambda all: f"aliases: [{frontmatter.items(all)}]\n"
 )
 structured = st.lists(line | odd_line | block | listed | written_list, max_size=8).map("".join)
 
@@ -65,7 +65,7 @@ def by_yaml(head: str) -> Any:
 def test_a_list_that_we_write_needs_no_yaml_parser_and_stays_the_same_texts(
     names: list[str],
 ) -> None:
-    head = f"name: a\naliases: [{head_lines.items(names)}]\n"
+    head = f"name: a\naliases: [{frontmatter.items(names)}]\n"
     assert frontmatter.fast(head) == by_yaml(head) == {"name": "a", "aliases": names}
     assert yaml.safe_load(head)["aliases"] == names
 
@@ -104,14 +104,14 @@ def test_the_fast_parser_reads_nasty_values_as_yaml_or_not_at_all() -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | value)
 def test_a_written_value_reads_back_the_same(text: str) -> None:
     for name in ("description", "session"):
-        written = head_lines.scalar(name, text)
+        written = frontmatter.scalar(name, text)
         assert by_yaml(f"{name}: {written}\n") == {name: text}
         assert frontmatter.read(f"{name}: {written}\n").fields == {name: text}
 
 
 @pytest.mark.parametrize("text", ["yes", "2024-01-01", "1:30", "010", "~", "null", "0xff", "1e3"])
 def test_other_yaml_readers_see_text_where_a_description_looks_like_a_number(text: str) -> None:
-    assert yaml.safe_load(f"a: {head_lines.scalar('description', text)}") == {"a": text}
+    assert yaml.safe_load(f"a: {frontmatter.scalar('description', text)}") == {"a": text}
 
 
 def test_scalars_stay_the_strings_that_were_written() -> None:

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from mdmemory.config.writing import read_toml
 from mdmemory.hosts import entries, jsonc, settings_files, texts, wired
 from mdmemory.hosts.entries import ConfigEntry
 from mdmemory.hosts.wired import Configuration, Own, Wiring
-from mdmemory.toml_text import read_toml
 
 HOST = "codex"
 # The seconds of each; Codex warns at each start where SessionEnd has more than 3.
