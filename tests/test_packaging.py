@@ -103,7 +103,7 @@ def test_the_wheel_holds_the_package_the_texts_and_the_type_marker(wheel: Path) 
     names = set(zipfile.ZipFile(wheel).namelist())
     assert names == contents.of_wheel(contents.sources(ROOT), VERSION)
     assert {"mdmemory/py.typed", "mdmemory/shipped/protocol/PROTOCOL.md"} <= names
-    assert f"mdmemory-{VERSION}.dist-info/licenses/LICENSE" in names
+    assert f"{contents.STEM}-{VERSION}.dist-info/licenses/LICENSE" in names
 
 
 def test_the_wheel_brings_the_manual_page_and_the_completions_of_this_version(
@@ -112,13 +112,13 @@ def test_the_wheel_brings_the_manual_page_and_the_completions_of_this_version(
     archive = zipfile.ZipFile(wheel)
     for place, wanted in contents.SHARED.items():
         assert main(["completion", wanted]) == 0
-        shared = archive.read(f"mdmemory-{VERSION}.data/data/share/{place}")
+        shared = archive.read(f"{contents.STEM}-{VERSION}.data/data/share/{place}")
         assert shared.decode() == capsys.readouterr().out
 
 
 def test_the_wheel_names_its_script_its_license_and_what_it_needs(wheel: Path) -> None:
     archive = zipfile.ZipFile(wheel)
-    info = f"mdmemory-{VERSION}.dist-info"
+    info = f"{contents.STEM}-{VERSION}.dist-info"
     assert "mdmemory = mdmemory.cli:run" in archive.read(f"{info}/entry_points.txt").decode()
     metadata = archive.read(f"{info}/METADATA").decode()
     assert "License-Expression: MIT" in metadata

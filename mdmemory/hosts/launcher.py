@@ -107,7 +107,7 @@ def program(environment: Mapping[str, str]) -> Path:
     if not os.access(beside, os.X_OK):
         raise MdmemoryError(
             f"There is no program {beside} that a client could start.",
-            "Install mdmemory, for instance with `pipx install mdmemory`, and run this again.",
+            "Install mdmemory, for instance with `pipx install mdmemory-git`, and run this again.",
         )
     return beside
 
@@ -131,7 +131,7 @@ def install(environment: Mapping[str, str], *, dry_run: bool = False) -> list[st
     if _CACHE in script.parts:
         sentences.append(
             "That program lies in a cache, which may be emptied: install mdmemory, for instance "
-            "with `uv tool install mdmemory`, and run this again."
+            "with `uv tool install mdmemory-git`, and run this again."
         )
     return sentences
 

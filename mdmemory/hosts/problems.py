@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from mdmemory.hosts import bridge_log, clients, git_hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.records import asdict
+from mdmemory.version import DISTRIBUTION
+
+_OURS = "mdmemory/__init__.py,"  # in the list of files of whoever wrote it
 
 
 def problems(
@@ -24,7 +28,8 @@ def problems(
 
 def of_assistants(environment: Mapping[str, str], folder: Path) -> list[dict[str, Any]]:
     """The same rows of the clients that are wired for all projects, without a layer."""
-    return [_warning("assistants", text) for text in clients.findings(environment, folder)]
+    rows = [_warning("assistants", text) for text in clients.findings(environment, folder)]
+    return [*rows, *(_warning("package", text) for text in _shared_package())]
 
 
 def connected(environment: Mapping[str, str]) -> str:
@@ -54,6 +59,21 @@ def _around(memory: Memory, environment: Mapping[str, str]) -> list[dict[str, An
         told = f"Search by meaning is on, and goes by words: {missing}."
         rows.append(_warning("meaning", told))
     return rows
+
+
+def _shared_package() -> Iterator[str]:
+    """What else than our own distribution has written our package in this Python."""
+    from importlib import metadata
+
+    for each in metadata.distributions():
+        written = (each.read_text("RECORD") or "").splitlines()
+        if any(row.startswith(_OURS) for row in written) and each.name != DISTRIBUTION:
+            yield (
+                f"{each.name} {each.version} is another project's and has the same package as "
+                f"{DISTRIBUTION}, so that one overwrites the other: remove it with "
+                f"`{sys.executable} -m pip uninstall {each.name}`, then install {DISTRIBUTION} "
+                "again."
+            )
 
 
 def _warning(check: str, message: str) -> dict[str, Any]:

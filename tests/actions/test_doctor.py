@@ -14,6 +14,7 @@ from mdmemory.actions.doctor import Finding
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
 from mdmemory.git import replacement
+from mdmemory.version import DISTRIBUTION
 
 Git = Callable[..., str]
 
@@ -334,3 +335,25 @@ def test_notes_in_folders_are_told_once_and_an_import_takes_them(memory: Memory)
 def test_an_empty_file_is_one_warning(memory: Memory) -> None:
     (memory.project.store / "Untitled.md").write_bytes(b"")
     assert [f.message for f in found(memory, "note")] == ["It is empty."]
+
+
+def test_a_package_of_another_project_under_our_name_is_named_with_the_way_out(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    for name, record in (
+        ("mdmemory", "mdmemory/__init__.py,,\n"), ("harmless", "harmless.py,,\n"),
+        (DISTRIBUTION, "mdmemory/__init__.py,,\n"), ("our-editable", "mdmemory/shipped/a,,\n"),
+    ):  # fmt: skip
+        info = tmp_path / "site" / f"{name.replace('-', '_')}-1.5.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.5\n")
+        (info / "RECORD").write_text(record)
+    monkeypatch.chdir(memory.project.root)
+    assert main(["doctor"]) == 0
+    assert "No problems" in capsys.readouterr().out
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    assert main(["doctor"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("warning: mdmemory 1.5 is another project's")
+    assert f"-m pip uninstall mdmemory`, then install {DISTRIBUTION} again." in line

@@ -16,6 +16,7 @@ SHARED = {
     "fish/vendor_completions.d/mdmemory.fish": "fish",
 }
 SHIPPED = ("protocol/", "templates/")  # folders that the wheel has inside the package
+STEM = "mdmemory_git"  # of the names of what is built
 _ABOUT = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")
 
 
@@ -31,14 +32,14 @@ def of_wheel(files: set[str], version: str) -> set[str]:
     return (
         {name for name in files if name.startswith("mdmemory/")}
         | {f"mdmemory/shipped/{name}" for name in files if name.startswith(SHIPPED)}
-        | {f"mdmemory-{version}.data/data/share/{place}" for place in SHARED}
-        | {f"mdmemory-{version}.dist-info/{name}" for name in _ABOUT}
+        | {f"{STEM}-{version}.data/data/share/{place}" for place in SHARED}
+        | {f"{STEM}-{version}.dist-info/{name}" for name in _ABOUT}
     )
 
 
 def of_archive(files: set[str], version: str) -> set[str]:
     """The names in the source archive, of a checkout with these files."""
-    return {f"mdmemory-{version}/{name}" for name in {*files, "PKG-INFO"}}
+    return {f"{STEM}-{version}/{name}" for name in {*files, "PKG-INFO"}}
 
 
 def problems(root: Path, wheel: Path, archive: Path, version: str) -> Iterator[str]:

@@ -75,8 +75,8 @@ def _built(version: str) -> tuple[Path, Path]:
         shutil.rmtree(folder, ignore_errors=True)
     TRIED.mkdir(parents=True)
     _run("build", [UV, "build", "--quiet", "--out-dir", DIST], ROOT)
-    wheel = DIST / f"mdmemory-{version}-py3-none-any.whl"
-    archive = DIST / f"mdmemory-{version}.tar.gz"
+    wheel = DIST / f"{contents.STEM}-{version}-py3-none-any.whl"
+    archive = DIST / f"{contents.STEM}-{version}.tar.gz"
     if wrong := list(contents.problems(ROOT, wheel, archive, version)):
         raise Failed("\n".join(wrong))
     _run("twine check", [UV, "tool", "run", TWINE, "check", "--strict", wheel, archive], ROOT)

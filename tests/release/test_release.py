@@ -125,8 +125,8 @@ def test_a_file_that_is_missing_or_does_not_belong_there_is_named(
     assert found(good - {"mdmemory/a.py"}, all_packed) == ["a.whl lacks mdmemory/a.py"]
     (said,) = found(good | {"tests/test_a.py"}, all_packed)
     assert said.startswith("a.whl has tests/test_a.py")
-    (said,) = found(good, all_packed - {"mdmemory-1.0.0/LICENSE"})
-    assert said == "a.tar.gz lacks mdmemory-1.0.0/LICENSE"
+    (said,) = found(good, all_packed - {"mdmemory_git-1.0.0/LICENSE"})
+    assert said == "a.tar.gz lacks mdmemory_git-1.0.0/LICENSE"
 
 
 # --- on a forge ----------------------------------------------------------------------------------

@@ -256,7 +256,7 @@ def test_without_psycopg_it_is_said_how_to_get_it(
     monkeypatch.setitem(sys.modules, "psycopg", None)
     found = opened(NOTES).search("green tea")
     assert found.hits
-    assert "psycopg is not installed (`pip install 'mdmemory[postgres]'`)" in found.said[0]
+    assert "psycopg is not installed (`pip install 'mdmemory-git[postgres]'`)" in found.said[0]
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ def connect(dsn: str, schema: str) -> tuple[Connection, deadline.Watch]:
         from psycopg.conninfo import conninfo_to_dict
     except ImportError:
         raise UnusableError(
-            "cannot be asked, for psycopg is not installed (`pip install 'mdmemory[postgres]'`)"
+            "cannot be asked, for psycopg is not installed (`pip install 'mdmemory-git[postgres]'`)"
         ) from None
     if not dsn:
         raise UnusableError("is not known, for search.dsn is not set")
