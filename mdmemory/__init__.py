@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from mdmemory.capture.routes import Routes as Routes
     from mdmemory.capture.routes import Split as Split
     from mdmemory.capture.updating import Corrected as Corrected
-    from mdmemory.citing.states import CheckedCitation as CheckedCitation
+    from mdmemory.citing.citation import CheckedCitation as CheckedCitation
     from mdmemory.compact.planner import Tokens as Tokens
     from mdmemory.compact.runner import Outcome as Outcome
     from mdmemory.errors import MdmemoryError as MdmemoryError
@@ -136,7 +136,7 @@ _PUBLIC = {
     "capture.pending": "PendingFact",
     "capture.routes": "Route Routes Split",
     "capture.updating": "Corrected",
-    "citing.states": "CheckedCitation",
+    "citing.citation": "CheckedCitation",
     "compact.planner": "Tokens",
     "compact.runner": "Outcome",
     "errors": "MdmemoryError",

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from mdmemory.citing.states import DRIFTED
+from mdmemory.citing.citation import DRIFTED, MOVED
 from mdmemory.config.person import Places
 from mdmemory.errors import Ambiguous, MdmemoryError, NoGit, NoStore, NotFound, UsageError
 from mdmemory.files import as_given
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
     from mdmemory.actions.note_history import Step
     from mdmemory.actions.resolve import Across, Conflict
-    from mdmemory.citing.states import CheckedCitation
+    from mdmemory.citing.citation import CheckedCitation
     from mdmemory.git.log import Logged
     from mdmemory.search.notes import Report
     from mdmemory.search.results import Found, Hit
@@ -188,7 +188,7 @@ class BothLayers:
                 for layer, file in zip((PROJECT, USER), (pair.project, pair.person), strict=True)
             ]
             for at in places:
-                mark = order[at].status if order[at].status != DRIFTED else ""
+                mark = order[at].status if order[at].status not in (DRIFTED, MOVED) else ""
                 order[at] = replace(order[at], status=mark or IN_CONFLICT)
             if places[1] < places[0]:
                 lifted = replace(order.pop(places[0]), weak=order[places[1]].weak)
@@ -281,8 +281,8 @@ class BothLayers:
             )
         return self.project.citations(files, since=since)
 
-    def cited(self, memory: Memory, files: Collection[str]) -> list[CheckedCitation]:
-        """What some notes of a layer cite, and how that stands; [] where it cannot be told."""
+    def cited(self, memory: Memory, files: Collection[str] | None = None) -> list[CheckedCitation]:
+        """What some notes of a layer cite, or all, and how that stands; [] where none can tell."""
         if memory is not self.project:
             return []
         try:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.setup import Setup
     from mdmemory.actions.sync import Synced
     from mdmemory.actions.undo import Agree, Planned, Undone
-    from mdmemory.citing.states import CheckedCitation
+    from mdmemory.citing.citation import CheckedCitation
     from mdmemory.git.lock import Patience
     from mdmemory.git.log import Logged
     from mdmemory.note.note import Note
@@ -221,8 +221,18 @@ class Memory(Learning):
         else:
             heads = [head for head in catalog.heads_of(files) if head.cites]
         notes = [(head.file, head.cites) for head in heads]
-        cited = citing.citations.Citations(self.project, patience)
-        return cited.check(notes) if since is None else cited.drifted_since(notes, since)
+        if since is None:
+            return citing.check.check(self.project, notes, patience)
+        return citing.check.drifted_since(self.project, notes, since)
+
+    def known_citations(
+        self, files: Collection[str] | None = None
+    ) -> dict[str, tuple[CheckedCitation, ...]]:
+        """What the last check found out of what these notes cite, or all, by file; nothing is
+        checked."""
+        catalog = self._refresher().catalog()
+        heads = catalog.citing() if files is None else catalog.heads_of(files)
+        return citing.check.recorded(self.project, [(e.file, e.cites) for e in heads if e.cites])
 
     def index_places(self) -> dict[str, IndexPlace]:
         """The same of every note by its file, without the time when it left."""

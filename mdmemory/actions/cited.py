@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from mdmemory.citing.citation import parse
-from mdmemory.citing.states import DRIFTED
+from mdmemory.citing.citation import DRIFTED, parse
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.note import Note
 from mdmemory.store.writer import Writer
@@ -27,10 +26,10 @@ def problems(writer: Writer) -> Iterator[tuple[str, str]]:
             if parse(cite) is None:
                 yield head.file, f"It cites {cite[:_SHOWN]!r}, and that is no PATH#L10-L20."
     files = {head.file: head.cites for head in heads}
-    from mdmemory.citing.citations import Citations  # few notes cite
+    from mdmemory.citing.check import check  # few notes cite
 
     with suppress(MdmemoryError, OSError):
-        found = Citations(writer.project).check(files.items()) if files else []
+        found = check(writer.project, files.items()) if files else []
         for each in [each for each in found if each.is_outdated][:_MOST]:
             what = "changed" if each.state == DRIFTED else "is gone"
             fix = f"If it still holds: `mdmemory confirm {each.file.removesuffix('.md')}`."
@@ -41,11 +40,11 @@ def pinned(writer: Writer, note: Note) -> Note:
     """The note with those of its citations pinned that a hand wrote without what stands there."""
     if not note.head.cites:
         return note
-    from mdmemory.citing.citations import Citations
+    from mdmemory.citing import cite
     from mdmemory.note.editing import recite  # few notes are written so
 
     with suppress(MdmemoryError, OSError):
-        return recite(note, Citations(writer.project).pinned(note.head.cites))
+        return recite(note, cite.pinned(writer.project, note.head.cites))
     return note
 
 
@@ -55,10 +54,10 @@ def cited_anew(writer: Writer, note: Note) -> Note:
     written in a way that this would damage."""
     if not note.head.cites:
         return note
-    from mdmemory.citing.citations import Citations
+    from mdmemory.citing import cite
     from mdmemory.note.editing import recite
 
     changes: dict[str, str | None] = {}
     with suppress(MdmemoryError, OSError):
-        changes = Citations(writer.project).anew(note.head.cites)
+        changes = cite.cited_anew(writer.project, note.head.cites)
     return recite(note, changes)

@@ -73,7 +73,7 @@ def add(
     check_new(writer.refresher.is_secret, name, type, f"{description}\n{body}")
     said_in_all, cites = f"{description}\n{body}", tuple[str, ...]()
     if cite or MAY_CITE.search(said_in_all):
-        from mdmemory.citing.citations import cites_of  # most texts name no file
+        from mdmemory.citing.cite import cites_of  # most texts name no file
 
         cites = tuple(cites_of(writer.project, said_in_all, cite))
     with writer.locked():

@@ -17,7 +17,7 @@ from mdmemory.capture.note_text import beside, description_of, keys_of_fact, may
 from mdmemory.capture.routes import ALL, Route, visible
 from mdmemory.capture.standing import Standing, is_new_in
 from mdmemory.capture.triggers import FLOOR, holds_everywhere, weight
-from mdmemory.citing.citations import cites_of
+from mdmemory.citing.cite import cites_of
 from mdmemory.errors import NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject

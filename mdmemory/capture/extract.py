@@ -26,7 +26,7 @@ from mdmemory.capture.note_text import (
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import Standing, as_now, nobodys
 from mdmemory.citing.citation import MAY_CITE
-from mdmemory.citing.citations import Cite, cites_nothing
+from mdmemory.citing.cite import Cite, cites_nothing
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note import editing, limits

@@ -23,7 +23,7 @@ from mdmemory.capture.outcome import ANSWERED, Findings, words_id, write
 from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes
 from mdmemory.capture.triggers import find
 from mdmemory.capture.wishes import Inbox, Wish, inboxes, put_by
-from mdmemory.citing.citations import cites_of
+from mdmemory.citing.cite import cites_of
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import MAX_BODY
 from mdmemory.search.near import near_in

@@ -25,7 +25,7 @@ from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes, Split
 from mdmemory.capture.scene import Gate, Judged, Scene
 from mdmemory.capture.settling import both, in_other, judged_first
 from mdmemory.capture.unanswered import Unanswered, Waits
-from mdmemory.citing.citations import cites_of
+from mdmemory.citing.cite import cites_of
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
 from mdmemory.llm.json_answer import BadAnswer

@@ -9,7 +9,7 @@ from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.proof import STORED, Fate
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import nobodys
-from mdmemory.citing.citations import Cite, cites_nothing
+from mdmemory.citing.cite import Cite, cites_nothing
 from mdmemory.records import dataclass, field
 from mdmemory.search.near import Near, scan
 from mdmemory.store.store import StoredNote

@@ -28,7 +28,7 @@ from mdmemory.capture.forgetting import (
 )
 from mdmemory.capture.note_text import stating
 from mdmemory.capture.routes import visible
-from mdmemory.citing.citations import cites_of
+from mdmemory.citing.cite import cites_of
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change

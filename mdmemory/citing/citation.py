@@ -1,4 +1,5 @@
-"""A citation as it is written in a note: a place in the project, pinned to what stood there. Pure.
+"""A citation as it is written in a note: a place in the project, pinned to what stood there; and
+how one stands. Pure.
 
 `src/app.py#L10-L20@1f3a5b7c9d0e:8d2f4a6b`: path, lines, the first 12 hex digits of the file's git
 blob, and 8 of the sha256 of the cited lines without white space. A commit is `commit:` and its id.
@@ -7,12 +8,14 @@ blob, and 8 of the sha256 of the cited lines without white space. A commit is `c
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from mdmemory.expressions import lazy
 from mdmemory.records import dataclass
 
 COMMIT = "commit:"
-BLOB, LINES_HASH = 12, 8  # hex digits
+BLOB = 12  # hex digits
 MOST_LINE = 10_000_000  # no file has more lines than this
 _LONGEST = 500  # characters of a path
 
@@ -114,3 +117,51 @@ def is_path(text: str) -> bool:
         return False
     parts = text.removesuffix("/").split("/")
     return not any(part in ("", ".", "..") or part.casefold() == ".git" for part in parts)
+
+
+# How a citation stands, in words that notes, searches and people meet.
+FRESH, MOVED, DRIFTED, GONE, UNKNOWN = "fresh", "moved", "drifted", "gone", "unknown"
+
+
+class CitationVerdict(NamedTuple):
+    """How a citation stands: the last four fields of a `CheckedCitation`."""
+
+    state: str
+    now: str = ""
+    diff: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCitation:
+    """A citation of a note, and how it stands. `file` is the note's, `cite` the text as it is
+    written there, `place` the same without what it is pinned to.
+
+    `state` is fresh (what is cited stands there), moved (the same stands elsewhere), drifted (the
+    lines were changed), gone, or unknown. `now` is the place where it stands, or what was put
+    instead, such as `src/app.py#L12-L22`; "" where that is as written or nowhere. `diff` has the
+    cited lines with `-` and those in their place with `+` in front, at most 40, without secrets.
+    `why` says in words what else there is to know.
+    """
+
+    file: str
+    cite: str
+    place: str
+    state: str
+    now: str = ""
+    diff: str = ""
+    why: str = ""
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the project no longer holds what the note cites."""
+        return self.state in (DRIFTED, GONE)
+
+
+def drift(checked: Sequence[CheckedCitation]) -> tuple[str, str]:
+    """What a reader of a note has to know of its citations: drifted or moved, and that in words;
+    "" each for nothing."""
+    if outdated := [each.place for each in checked if each.is_outdated]:
+        return DRIFTED, f"{DRIFTED}: {', '.join(outdated)}"
+    moved = [f"{each.place} -> {each.now}" for each in checked if each.state == MOVED]
+    return (MOVED, f"{MOVED}: {', '.join(moved)}") if moved else ("", "")

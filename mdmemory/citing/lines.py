@@ -1,47 +1,69 @@
 """Where the lines of one version of a file stand in another one. Pure.
 
 Law: lines count as found only where nothing but white space (and the mark of UTF-8) was changed in
-them. Where two places are alike, their neighbours decide; where these do not tell, the lines count
-as changed.
+them. git says which lines of two versions are the same.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from bisect import bisect_left, bisect_right
 from codecs import BOM_UTF8
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
-from mdmemory.citing.alignment import aligned
-from mdmemory.citing.citation import LINES_HASH
+from mdmemory.expressions import lazy
 
-MOST_BYTES = 4 * 1024 * 1024  # of a file whose lines are judged
+LINES_HASH = 8  # hex digits
 MOST_LINES = 100_000
 # Letters and digits by which lines are known again in another place; git's own for `blame -M, -C`.
 IN_FILE, IN_FILES = 20, 40
 _TRIES = 2_000  # places at which a text is found that may not be those of whole lines
-_CONTEXT = 8_000  # bytes before and behind that may have come along
+_HASHED = 20_000_000  # bytes that are hashed to find lines by their hash alone
 _SIGNS = bytes(byte for byte in range(128) if not chr(byte).isalnum())
 _SIMILAR = 0.6  # of two lines: the same one, edited
 _LOOKED_AT = 40  # lines that are compared for that
-_PLACES = 50  # at which the same lines are looked at
+
+_HUNK = lazy(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 
 Span = tuple[int, int]  # lines that are not blank, from 0, the last one not included
 
 
+class Hunk(NamedTuple):
+    """Lines of the old version (from 0, `old_end` not included) for which the new one has others;
+    none for lines that were put in between."""
+
+    old: int
+    old_end: int
+    new: int
+    new_end: int
+
+
+def hunks_of(diff: str) -> list[Hunk]:
+    """The hunks of a diff of one file, made without lines around them."""
+    found = []
+    for row in _HUNK.finditer(diff):
+        first, size, other, count = (int(each) if each else 1 for each in row.groups())
+        old, new = first - bool(size), other - bool(count)
+        found.append(Hunk(old, old + size, new, new + count))
+    return found
+
+
 class Squeezed:
     """The lines of a file without white space and without blank lines; `numbers` are those that
-    they have in the file, from 1."""
+    they have in the file, from 1. `is_text`: they can be judged."""
 
     def __init__(self, data: bytes) -> None:
-        self.lines: list[bytes] = []
-        self.numbers: list[int] = []
-        for number, line in enumerate(data.removeprefix(BOM_UTF8).split(b"\n"), 1):
-            if squeezed := b"".join(line.split()):
-                self.lines.append(squeezed)
-                self.numbers.append(number)
+        self.is_text = b"\0" not in data and data.count(b"\n") < MOST_LINES
+        rows = data.removeprefix(BOM_UTF8).split(b"\n") if self.is_text else []
+        squeezed = ((at, b"".join(row.split())) for at, row in enumerate(rows, 1))
+        filled = [(at, row) for at, row in squeezed if row]
+        self.numbers = [at for at, _ in filled]
+        self.lines = [row for _, row in filled]
+        self.flat = b"".join(self.lines)
+        self._begins = [0, *accumulate(map(len, self.lines))]
 
     def span(self, lines: tuple[int, int]) -> Span:
         """Lines of the file as a range of those that are not blank."""
@@ -53,51 +75,39 @@ class Squeezed:
 
     def text(self, span: Span) -> bytes:
         """All that these lines say."""
-        return b"".join(self.lines[span[0] : span[1]])
+        return self.flat[self._begins[span[0]] : self._begins[span[1]]]
 
-    @cached_property
-    def joined(self) -> bytes:
-        """All lines in one, each between two line ends."""
-        return b"\n" + b"".join(line + b"\n" for line in self.lines)
+    def begin(self, line: int) -> int:
+        """Where a line begins in `flat`."""
+        return self._begins[line]
 
-    def runs(self, span: Span, other: Squeezed, most: int) -> list[int]:
-        """Where `other` has these lines one after the other; at most `most` places."""
-        wanted = b"\n" + b"".join(line + b"\n" for line in self.lines[span[0] : span[1]])
-        found: list[int] = []
-        at = other.joined.find(wanted)
-        while at >= 0 and len(found) < most:
-            found.append(bisect_left(other._starts, at))
-            at = other.joined.find(wanted, at + 1)
-        return found
-
-    def holding(self, text: bytes, most: int) -> Iterator[Span]:
-        """The lines that say just this, however they are broken; at most `most` places."""
-        at, tries = self.flat.find(text), _TRIES
-        while at >= 0 and most and (tries := tries - 1):
-            start, end = bisect_left(self.begins, at), bisect_left(self.begins, at + len(text))
-            if self.begins[start] == at and self.begins[end] == at + len(text):
-                most -= 1
-                yield start, end
+    def places(self, text: bytes, within: Span | None = None) -> Iterator[int]:
+        """Where in `flat` a text begins, lines or not."""
+        first, last = within or (0, len(self.lines))
+        limit, at = self._begins[last], self.flat.find(text, self._begins[first])
+        for _ in range(_TRIES if text else 0):
+            if at < 0 or at + len(text) > limit:
+                return
+            yield at
             at = self.flat.find(text, at + 1)
 
-    def covering(self, begin: int, end: int) -> Span:
-        """The lines that hold the bytes of `flat` from `begin` to `end`."""
-        return bisect_right(self.begins, begin) - 1, bisect_left(self.begins, end)
+    def whole(self, at: int, size: int) -> Span | None:
+        """The lines that make up this part of `flat`; None where it begins or ends inside one."""
+        begin, end = (bisect_left(self._begins, each) for each in (at, at + size))
+        is_whole = self._begins[begin] == at and self._begins[end] == at + size
+        return (begin, end) if is_whole else None
 
-    @cached_property
-    def begins(self) -> list[int]:
-        """Where each line begins in `flat`, and where the last one ends."""
-        return [0, *accumulate(map(len, self.lines))]
-
-    @cached_property
-    def flat(self) -> bytes:
-        """All lines in one, with nothing between them."""
-        return b"".join(self.lines)
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        """The line end in `joined` before each line."""
-        return [0, *accumulate(len(line) + 1 for line in self.lines)][:-1]
+    def by_hash(self, lines: tuple[int, int], wanted: str) -> Span | None:
+        """Where the lines stand of which only the hash is at hand: where they stood, or at the one
+        other place that has as many lines."""
+        here, size = self.span(lines), lines[1] - lines[0]
+        if here[0] < here[1] and lines_hash(self.text(here)) == wanted:
+            return here
+        spans = [(at, self.span((row, row + size))[1]) for at, row in enumerate(self.numbers)]
+        if sum(self._begins[end] - self._begins[begin] for begin, end in spans) > _HASHED:
+            return None
+        fit = [each for each in spans if lines_hash(self.text(each)) == wanted]
+        return fit[0] if len(fit) == 1 else None
 
 
 def lines_hash(data: bytes) -> str:
@@ -107,167 +117,110 @@ def lines_hash(data: bytes) -> str:
 
 
 class Comparison:
-    """Two versions of a file, and what became of lines of the old one in the new one."""
+    """Two versions of a file, and what became of lines of the old one in the new one. `hunks`, in
+    their order, are all in which they differ."""
 
-    def __init__(self, old: Squeezed, new: Squeezed) -> None:
-        self.old, self.new = old, new
-
-    @cached_property
-    def _pairs(self) -> list[int]:
-        return aligned(self.old.lines, self.new.lines)
-
-    @cached_property
-    def _fresh(self) -> frozenset[int]:
-        """The lines of the new version that the old one has not."""
-        return frozenset(range(len(self.new.lines))).difference(self._pairs)
-
-    @cached_property
-    def _known(self) -> frozenset[bytes]:
-        """All that lines of the old version say."""
-        return frozenset(self.old.lines)
+    def __init__(self, old: Squeezed, new: Squeezed, hunks: Sequence[Hunk]) -> None:
+        self.old, self.new, self._hunks = old, new, hunks
+        self._fresh = {
+            at for hunk in hunks for at in range(*new.span((hunk.new + 1, hunk.new_end)))
+        }  # fmt: skip
 
     def standing(self, span: Span) -> Span | None:
-        """Where the lines stand unchanged, between the neighbours that they had; else None."""
-        start, end = span
+        """Where the lines stand unchanged, in their place or at the one other to which they were
+        put; None where they were changed, or are too little to be known again."""
+        text, (around, instead) = self.old.text(span), self._around(span)
         if self.old.flat == self.new.flat:
-            return self._exact(span, self.old.begins[start])
-        first = self._pairs[start]
-        if first < 0 or self._pairs[start:end] != list(range(first, first + end - start)):
-            return self._rewrapped(span)
-        there = first, first + end - start
-        return there if self._is_certain(span, there) else None
-
-    def _is_certain(self, span: Span, there: Span) -> bool:
-        """Whether the same lines in another place could not be meant as well."""
-        (start, end), (first, last) = span, there
-        is_behind = bool(start and first) and self._pairs[start - 1] == first - 1
-        is_before = end < len(self._pairs) and self._pairs[end] == last
-        if is_behind and is_before:
-            return True
-        if is_behind or is_before:
-            return not self._is_replaced(span, there)
-        return self._is_alone(span) and not self._is_replaced(span, there, only_alike=True)
-
-    def _is_alone(self, span: Span) -> bool:
-        """Whether both versions have these lines at one place."""
-        return all(len(self.old.runs(span, each, 2)) == 1 for each in (self.old, self.new))
-
-    def _is_replaced(self, span: Span, there: Span, *, only_alike: bool = False) -> bool:
-        """Whether new lines stand between the neighbours that they had: then the same lines, with
-        one of these neighbours, are a copy. `only_alike`: only if these are much like them."""
-        start, end = span
-        if not start or end == len(self._pairs):
-            return False
-        before, after = self.old.lines[start - 1], self.old.lines[end]
-        new, size = self.new.lines, end - start
-        first, last = self._pairs[start - 1] + 1, self._pairs[end]
-        spans = [(first, first + n) for n in (size, size + 1, size - 1) if first and n > 0]
-        spans += [(last - n, last) for n in (size, size + 1, size - 1) if 0 < n < last]
-        return any(
-            stop < len(new) and new[begin - 1] == before and new[stop] == after
-            and (stop <= there[0] or begin >= there[1])
-            and not self._known.issuperset(new[begin:stop])
-            and (not only_alike or any(map(_is_like, new[begin:stop], self.old.lines[start:end])))
-            for begin, stop in spans
-        )  # fmt: skip
-
-    def _rewrapped(self, span: Span) -> Span | None:
-        """Where the lines stand that were broken in other places, and nothing else."""
-        old_at, new_at = self._around(span)
-        old, new = self.old.text(old_at), self.new.text(new_at)
-        begin = len(self.old.text((old_at[0], span[0])))
-        end = begin + len(self.old.text(span))
-        same = _common(old, new)
-        tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - same)
-        if begin >= len(old) - tail and end > same:
-            begin += len(new) - len(old)
-        elif end > same:
+            return self.new.whole(self.old.begin(span[0]), len(text))
+        if self.new.text(instead) == text:
+            return None if self._is_copied(span, instead) else instead
+        # lines that were broken in other places: of several the one that has as many before it
+        before, now = [*self.old.places(text, around)], [*self.new.places(text, instead)]
+        if len(before) == len(now):
+            return self.new.whole(now[before.index(self.old.begin(span[0]))], len(text))
+        if self.is_edited(span):
             return None
-        return self._exact(span, self.new.begins[new_at[0]] + begin)
+        is_alone = all(len([*each.places(text)]) == 1 for each in (self.old, self.new))
+        return self.arrived(self.old, span, 1 if is_alone else IN_FILE)
 
-    def _exact(self, span: Span, begin: int) -> Span | None:
-        """The lines at a place of the new version, if they say what these say, and nothing else."""
-        said = self.old.text(span)
-        there = self.new.covering(begin, begin + len(said))
-        return there if self.new.text(there) == said else None
+    def instead(self, span: Span) -> Span:
+        """What stands in the place of lines, whether they were changed or not; empty where nothing
+        does."""
+        return self._around(span)[1]
 
     def _around(self, span: Span) -> tuple[Span, Span]:
-        """The lines between the nearest neighbours that both versions have, in each."""
-        before, after = span[0] - 1, span[1]
-        while before >= 0 and self._pairs[before] < 0:
-            before -= 1
-        while after < len(self._pairs) and self._pairs[after] < 0:
-            after += 1
-        first = self._pairs[before] + 1 if before >= 0 else 0
-        last = self._pairs[after] if after < len(self._pairs) else len(self.new.lines)
-        return (before + 1, after), (first, last)
-
-    def _has_likeness(self, span: Span) -> bool:
-        """Whether something like one of the lines stands where they stood: they were edited."""
-        first, last = self._around(span)[1]
-        new = [at for at in range(first, last) if self.new.lines[at] not in self._known]
-        # of many the nearest to either neighbour
-        near = new if len(new) <= _LOOKED_AT else new[: _LOOKED_AT // 2] + new[-_LOOKED_AT // 2 :]
-        cited = self.old.lines[span[0] : min(span[1], span[0] + _LOOKED_AT)]
-        return any(_is_like(self.new.lines[at], line) for at in near for line in cited)
-
-    def moved(self, span: Span) -> Span | None:
-        """Where in the file the lines went, as they were; None where they were changed, or are too
-        little to be known again."""
-        least = 1 if self._is_alone(span) else IN_FILE
-        return self.arrived(self.old, span, least) if self.left(span) else None
-
-    def left(self, span: Span) -> bool:
-        """Whether the lines, which do not stand any more, were cut out, and nothing like them put
-        in their place."""
-        pairs = self._pairs
-        beside = range(max(span[0], 1), min(span[1] + 1, len(pairs)))
-        stays = any(pairs[at] > 0 and pairs[at - 1] == pairs[at] - 1 for at in beside)
-        return not stays and not self._has_likeness(span)
+        """Lines with those that were changed together with them, and what stands in their place."""
+        first, last = self.old.in_file(span)
+        start, end = begin, stop = first - 1, last
+        old_begin, old_stop = begin, stop
+        for hunk in self._hunks:
+            if hunk.old_end <= start:
+                begin = start + hunk.new_end - hunk.old_end
+            elif hunk.old <= start:
+                old_begin, begin = hunk.old, hunk.new
+            if hunk.old_end < end:
+                stop = end + hunk.new_end - hunk.old_end
+            elif hunk.old < end:
+                old_stop, stop = hunk.old_end, hunk.new_end
+        return self.old.span((old_begin + 1, old_stop)), self.new.span((begin + 1, stop))
 
     def arrived(self, source: Squeezed, span: Span, least: int) -> Span | None:
         """Where lines of another file, or of another place, came into this one, together with those
         that they stood among; None where less than so many letters and digits came."""
-        found = None
-        for there in self.new.holding(source.text(span), _PLACES):
-            weight = self._weight(source, span, there)
-            if weight >= least:
-                found, least = there, weight + 1
-        return found
+        best = None
+        text = source.text(span)
+        for at in self.new.places(text):
+            there = self.new.whole(at, len(text))
+            if there and (weight := self._weight(source, span, there)) >= least:
+                best, least = there, weight + 1
+        return best
 
     def _weight(self, source: Squeezed, span: Span, there: Span) -> int:
         """How many letters and digits came with the lines to a place, theirs among them."""
-        new, (start, end) = self.new, (source.begins[span[0]], source.begins[span[1]])
-        first, last = new.begins[there[0]], new.begins[there[1]]
-        before = (
-            source.flat[max(0, start - _CONTEXT) : start],
-            new.flat[max(0, first - _CONTEXT) : first],
-        )
-        behind = source.flat[end : end + _CONTEXT], new.flat[last : last + _CONTEXT]
-        first -= _common(before[0][::-1], before[1][::-1])
-        last += _common(*behind)
-        whole = range(bisect_left(new.begins, first), bisect_right(new.begins, last) - 1)
-        came = (new.lines[at] for at in whole if at in self._fresh)
-        return sum(len(line.translate(None, _SIGNS)) for line in came)
+        (start, end), (first, last) = span, there
+        if not self._fresh.issuperset(range(first, last)):
+            return 0
+        while start and first - 1 in self._fresh and self._is_same(source, start - 1, first - 1):
+            start, first = start - 1, first - 1
+        while end < len(source.lines) and last in self._fresh and self._is_same(source, end, last):
+            end, last = end + 1, last + 1
+        return len(self.new.text((first, last)).translate(None, _SIGNS))
 
-    def instead(self, span: Span) -> Span:
-        """What stands in the place of lines that were changed; empty where nothing does."""
-        old_at, (first, last) = self._around(span)
-        begin = min(first + span[0] - old_at[0], last)
-        end = max(last - (old_at[1] - span[1]), begin)
-        return begin, end
+    def _is_same(self, source: Squeezed, line: int, other: int) -> bool:
+        return source.lines[line] == self.new.lines[other]
+
+    def is_edited(self, span: Span) -> bool:
+        """Whether something like one of the lines stands where they stood."""
+        rows = [at for at in range(*self.instead(span)) if at in self._fresh]
+        near = (
+            rows if len(rows) <= _LOOKED_AT else rows[: _LOOKED_AT // 2] + rows[-_LOOKED_AT // 2 :]
+        )
+        cited = self.old.lines[span[0] : min(span[1], span[0] + _LOOKED_AT)]
+        return any(_is_like(self.new.lines[at], line) for at in near for line in cited)
+
+    def _is_copied(self, span: Span, there: Span) -> bool:
+        """Whether new lines stand between the neighbours that these had, so that these are a copy:
+        git takes what costs fewest lines for the original."""
+        (start, end), (first, last), size = span, there, span[1] - span[0]
+        if not start or end == len(self.old.lines):
+            return False
+        sides = ((start - 1, start), (first - 1, first)), ((end, end + 1), (last, last + 1))
+        stays = [self.instead(old) == new for old, new in sides]
+        before, after, rows = self.old.lines[start - 1], self.old.lines[end], self.new.lines
+        known = {*self.old.lines}
+        return not all(stays) and any(
+            rows[at - 1] == before and rows[at + size] == after
+            and not known.issuperset(rows[at : at + size])
+            and (any(stays) or any(map(_is_like, rows[at : at + size], self.old.lines[start:end])))
+            for at in range(max(1, first - _LOOKED_AT), min(len(rows) - size, last + _LOOKED_AT))
+            if at != first
+        )  # fmt: skip
 
 
 def _common(one: bytes, other: bytes) -> int:
     """How many bytes both begin with."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:  # by halves: comparing slices is quicker than byte by byte
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _is_like(one: bytes, other: bytes) -> bool:

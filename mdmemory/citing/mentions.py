@@ -1,16 +1,20 @@
-"""What a note's text may name in a project: paths with their lines, addresses, commits. Pure.
+"""What a note's text may name in a project: paths with their lines, addresses, commits; and which
+lines of a file it speaks of. Pure. Whether anything has that name, the project's files tell.
 
-Whether there is anything of that name, the project's files tell.
-"""
+A file that is merely named would drift with each change of anything in it. So only lines that stand
+for a claim, a name or a number, are cited, and only where none of them stands there twice."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from mdmemory.citing.citation import MOST_LINE
 from mdmemory.git.identity import place
 from mdmemory.records import dataclass
+from mdmemory.text import literals
+from mdmemory.text.words import tokens as words_of
 
 _MOST = 40  # mentions of one note that are looked up
 _LONGEST = 24_000  # characters of a text: more than a note has
@@ -29,6 +33,28 @@ _URL = re.compile(r"(?<![A-Za-z0-9])https?://[^\s<>\"'`)\]，。；、）」]{1,
 _COMMIT = re.compile(r"(?<![\w/.@#:-])(?P<said>commit )?`?(?P<id>[0-9a-f]{7,64})(?![\w/-])")
 # what stands between a repository and a revision in the address of a file at a host of repositories
 _IN_HOST = re.compile(r"/(?:-/)?(blob|tree|blame|raw|edit|src|commits?)/")
+
+_ROWS = 3  # lines of one file
+_CLAIMS = 40  # of one note that are looked for
+_FEW = 4  # lines with a claim, among which the note's other words decide
+_MANY = 200  # places at which a claim is looked at
+_WIDEST = 400  # bytes of a line: in a longer one, as of a packed file, anything may change
+_SHORTEST = 4  # bytes of a line without white space
+_WORD = 4  # letters of a word that a line and a note share
+_WORDY = re.compile(rb"\w")
+_IN_SPAN = 4  # names of one code span
+_CALLED = re.compile(r"(?<!\w)(?P<name>[^\W\d]\w{1,80})\(")
+_IDENTIFIER = re.compile(r"(?<!\w)[^\W\d]\w{1,80}(?!\w)")
+_CODED = re.compile(  # ALL_CAPITALS, snake_case, camelCase and PascalCase with a second capital
+    r"(?<!\w)(?:[A-Z][A-Z0-9_]{3,60}|[a-zA-Z][a-zA-Z0-9]{0,40}_\w{1,60}|[A-Za-z][a-z0-9]{1,40}[A-Z]\w{0,60})(?!\w)"
+)
+# words before a name by which a language defines it
+_DEFINING = frozenset(
+    b"class struct enum interface trait type typedef union record protocol object module namespace"
+    b" def fn func fun function sub proc procedure macro defmacro defn define #define"
+    b" const let var val static final export local readonly table view alias rule"
+    b" message service resource variable data target".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +127,95 @@ def addresses(text: str, remotes: tuple[str, ...]) -> Iterator[tuple[str, Mentio
             if rest != host and (found := _IN_HOST.match(rest)):
                 lines = re.fullmatch(r"L(?P<from>\d{1,7})(?:-L?(?P<to>\d{1,7}))?", anchor)
                 yield found[1], Mention(rest[found.end() :], _lines(lines) if lines else None)
+
+
+def lines_of_claims(data: bytes, text: str, but: Sequence[str] = ()) -> list[int]:
+    """The numbers of the lines (from 1) of a file that hold what a text claims, in their order; at
+    most three. `but` are words of the text that claim nothing of the file, such as its path."""
+    rows = data.split(b"\n")
+    known = {*but, *(part for each in but for part in each.split("/"))}
+    claims = [claim for claim in _claims(text) if claim not in known][:_CLAIMS]
+    names = [name for name in dict.fromkeys(_names(text)) if name not in known][:_CLAIMS]
+    shared = {word.encode() for word in words_of(text) if len(word) >= _WORD and word not in known}
+    shared -= {part.casefold().encode() for part in known}
+    found: dict[int, None] = {}
+    for claim, is_name in [*((name, True) for name in names), *((c, False) for c in claims)]:
+        row = _defined(data, rows, claim) if is_name else _row(data, rows, claim, shared)
+        if row is not None and _is_fit(rows, row):
+            found.setdefault(row + 1)
+    return sorted([*found][:_ROWS])
+
+
+def _claims(text: str) -> list[str]:
+    """The names and numbers of a text, names first."""
+    found = {claim.removesuffix("()") for claim in literals.tokens(text)}
+    found = {claim for claim in found if len(claim) > 1 and not claim.startswith("[[")}
+    places = {claim: text.find(claim) for claim in found}
+    return sorted(found, key=lambda claim: (claim[0].isdigit(), places[claim], claim))
+
+
+def _names(text: str) -> Iterator[str]:
+    """The words of a text that a file may define: what is called, code, and what is written as no
+    word of prose is."""
+    for match in _CALLED.finditer(text):
+        yield match["name"]
+    for span in _SPAN.findall(text):
+        yield from _IDENTIFIER.findall(span)[:_IN_SPAN]
+    yield from _CODED.findall(text)
+
+
+def _defined(data: bytes, rows: Sequence[bytes], name: str) -> int | None:
+    """The one line that defines a name; None where there is none, or several do."""
+    wanted = name.encode("utf-8", "replace")
+    places = _places(data, wanted)
+    found = {row for row, at in places if _is_defined(rows[row], at, len(wanted))}
+    return found.pop() if len(found) == 1 else None
+
+
+def _row(data: bytes, rows: Sequence[bytes], claim: str, shared: set[bytes]) -> int | None:
+    """The one line that stands for a claim; None where there is none, or several may."""
+    wanted = claim.encode("utf-8", "replace")
+    found = [*dict.fromkeys(row for row, _ in _places(data, wanted))]
+    if len(found) == 1:
+        return found[0]
+    others = {word for word in shared if word not in wanted.lower()}
+    if len(found) > _FEW:
+        return None
+    told = [row for row in found if any(word in rows[row].lower() for word in others)]
+    return told[0] if len(told) == 1 else None
+
+
+def _places(data: bytes, wanted: bytes) -> Iterator[tuple[int, int]]:
+    """Line and column, from 0, of each place where these bytes stand as a whole word: 30 is no part
+    of 1.30, nor of 30.5, but of 30.0."""
+    before = rb"(?<![\w.])" if wanted[:1].isdigit() else rb"\b" if _WORDY.match(wanted) else rb""
+    behind = rb"(?!\w)" if _WORDY.match(wanted[-1:]) else rb""
+    fraction = rb"(?!\.0{0,40}[1-9])" if wanted[-1:].isdigit() else rb""
+    whole = re.compile(before + re.escape(wanted) + behind + fraction)
+    row = begin = 0
+    for match in islice(whole.finditer(data), _MANY):
+        row += data.count(b"\n", begin, match.start())
+        begin = match.start()
+        yield row, begin - (data.rfind(b"\n", 0, begin) + 1)
+
+
+def _is_defined(row: bytes, at: int, length: int) -> bool:
+    """Whether a line defines the name that stands there."""
+    before, behind = row[:at], row[at + length :].lstrip()
+    last = before.split()[-1:] or [b""]
+    if last[0] in _DEFINING:
+        return True
+    if b"(" in before or b"=" in before or b":" in before:
+        return False
+    if behind.startswith((b"=", b":")) and not behind.startswith((b"==", b"=>", b"::")):
+        return True
+    return behind.startswith(b"(") and behind.rstrip().endswith((b"{", b"{}"))
+
+
+def _is_fit(rows: Sequence[bytes], row: int) -> bool:
+    """Whether a line can be cited: long enough to say something, and there only once."""
+    line = rows[row]
+    squeezed = b"".join(line.split())
+    if not _SHORTEST <= len(squeezed) <= len(line) <= _WIDEST:
+        return False
+    return sum(b"".join(each.split()) == squeezed for each in rows if squeezed[:1] in each) == 1

@@ -11,7 +11,7 @@ from mdmemory.errors import NotFound
 from mdmemory.records import asdict
 
 if TYPE_CHECKING:
-    from mdmemory.citing.states import CheckedCitation
+    from mdmemory.citing.citation import CheckedCitation
 
 _LISTED = 200  # citations that are listed; the rest is counted
 

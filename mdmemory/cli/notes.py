@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the commands that only read must not pay for writing
     from typing import Any
 
     from mdmemory.actions.editing import Edited
-    from mdmemory.citing.states import CheckedCitation
+    from mdmemory.citing.citation import CheckedCitation
 
 
 def add_options(parser: ArgumentParser) -> None:

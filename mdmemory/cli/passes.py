@@ -122,6 +122,8 @@ def extract(asked: Namespace) -> int:
             outcome = memory.compact(if_due=True)
             _leave(memory, lines.of_compaction(outcome))
             _warn_of(outcome)
+            with suppress(MdmemoryError, OSError):
+                memory.citations()  # searches and messages show what this finds out
         return code
 
 

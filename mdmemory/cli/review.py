@@ -61,6 +61,8 @@ def review(asked: Namespace) -> int:
     With ID and ANSWER, answer one item. `mdmemory undo` takes an answer back."""
     asked.holder = "review"
     layers = layered(asked)
+    if layers.project is not None:
+        layers.cited(layers.project)  # hooks and pages show what this finds out
     if asked.all:
         return _answer_all(layers, asked)
     if asked.id and asked.answer:

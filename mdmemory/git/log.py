@@ -154,13 +154,6 @@ def read_with_files(
     return _commits(out)
 
 
-def between(repository: Repository, old: str, new: str) -> list[Touched]:
-    """The files that differ between two commits; a renamed one counts once."""
-    how = ("diff-tree", "-r", "-z", "--raw", "-M", f"-l{RENAMES}", "--no-abbrev")
-    fields = iter(repository.run(*how, old, new).decode("utf-8", "surrogateescape").split("\0"))
-    return [_touched(field, fields) for field in fields if field]
-
-
 def _commits(out: bytes) -> Iterator[Logged]:
     commit: Logged | None = None
     files: list[Touched] = []

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from mdmemory.capture import wishes
 from mdmemory.capture.imports import rest
-from mdmemory.citing.states import QUICKLY
 from mdmemory.compact import left_out
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import read_regular
@@ -50,7 +49,6 @@ from mdmemory.store.superseding import lead_on, orphans
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmemory.capture.pending import PendingFact
-    from mdmemory.citing.states import CheckedCitation
     from mdmemory.store.catalog import Catalog
 
 BETWEEN = "both"  # the layer of what lies between the two
@@ -223,17 +221,14 @@ def _orphaned(layer: str, stored: StoredNote) -> InboxItem:
 
 
 def _on_changed(layer: str, memory: Memory, catalog: Catalog) -> Iterator[InboxItem]:
-    """Notes in force of which the project changed what they cite, as far as git tells soon."""
+    """Notes in force of which the project changed what they cite, by the last check."""
     if layer == USER:
         return
     files = {head.file for head in catalog.citing() if not head.status}
     files -= {*catalog.held, *catalog.waiting}
-    outdated: dict[str, list[CheckedCitation]] = {}
-    with suppress(MdmemoryError, OSError):
-        for each in memory.citations(files, patience=QUICKLY) if files else ():
-            if each.is_outdated:
-                outdated.setdefault(each.file, []).append(each)
-    for file, cited in outdated.items():
+    for file, checked in (memory.known_citations(files) if files else {}).items():
+        if not (cited := [each for each in checked if each.is_outdated]):
+            continue
         side = _file_side(layer, Store(memory.project.store), file)
         changes = "\n".join(f"{each.place} {each.state}\n{each.diff}".strip() for each in cited)
         places = ", ".join(each.place for each in cited)

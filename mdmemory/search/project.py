@@ -10,7 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from mdmemory.citing.states import AT_ONCE, DRIFTED, QUICKLY
+from mdmemory.citing.citation import drift
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note.note import SUPERSEDED, Head, Note
 from mdmemory.records import dataclass, replace
@@ -104,7 +104,7 @@ class Search:
         hits = self._marked(found.hits)
         return replace(found, hits=hits, said=(*said, *late, *found.said))
 
-    def _marked(self, hits: tuple[Hit, ...], patience: float = QUICKLY) -> tuple[Hit, ...]:
+    def _marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """The hits, each note with what replaced it, or with the mark of an open conflict."""
         contested = self._contested({hit.file for hit in hits if hit.source == MEMORY})
         marked = []
@@ -115,20 +115,20 @@ class Search:
                 hit = replace(hit, status=IN_CONFLICT)
             marked.append(hit)
         if any(hit.cited for hit in marked):
-            return self._checked(marked, patience)
+            return self._told(marked)
         return tuple(marked)
 
-    def _checked(self, hits: Sequence[Hit], patience: float) -> tuple[Hit, ...]:
-        """The hits, each note with how what it cites stands, and marked where that was changed."""
-        from mdmemory.citing.citations import of_some
+    def _told(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        """The hits, each note with how what it cites stood at the last check, and marked where that
+        was changed or moved."""
+        from mdmemory.citing.check import recorded
 
         cited = {hit.file: hit.cited.split("\n") for hit in hits if hit.cited}
-        checked = of_some(self._refresher.project, cited.items(), patience)
+        checked = recorded(self._refresher.project, cited.items())
         found = []
         for hit in hits:
             cites = checked.get(hit.file, ()) if hit.cited else ()
-            is_outdated = any(each.is_outdated for each in cites)
-            status = hit.status or (DRIFTED if is_outdated else "")
+            status = hit.status or drift(cites)[0]
             found.append(replace(hit, cites=cites, status=status) if cites else hit)
         return tuple(found)
 
@@ -229,7 +229,7 @@ class Search:
         path = self._path()
         if path is None:  # all notes would be read for each message
             return []
-        return [*self._marked(tuple(self._kept(path, job)[0]), AT_ONCE)]
+        return [*self._marked(tuple(self._kept(path, job)[0]))]
 
     def _find_at(
         self, query: str, history: History, revision: str, *, k: int, today: date

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from stat import S_ISREG
 
-from mdmemory.citing.states import DRIFTED, CheckedCitation
+from mdmemory.citing.citation import DRIFTED, MOVED, CheckedCitation, drift
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.note.note import SUPERSEDED, UNREADABLE, to_verify
 from mdmemory.records import dataclass
@@ -93,7 +93,8 @@ class Hit:
     strong hits, and below for `weak` ones, which share words with the query and may not answer it.
     `title` is the note's title or its name as a title, or the session's title, `date`
     (`YYYY-MM-DD` or "") its last change, `status` is "", unconfirmed, superseded (`superseded_by`
-    names the successor), in conflict, or drifted: the project changed what the note `cites`.
+    names the successor), in conflict, or, by the last check, drifted (the project changed what the
+    note `cites`) or moved (it stands at another place).
     `layer` is project or user where both were searched; `project` names another project's store.
     Lines count from 1 and belong to the file; of a session (`file` is its id) they are turns.
     `evidence`, from 0 to 1, tells how sure it is that the hit answers the query: from 0.5 on it is
@@ -134,8 +135,8 @@ class Hit:
     @property
     def mark(self) -> str:
         """The status in words, with the successor; "" for none."""
-        if self.status == DRIFTED:
-            return f"{DRIFTED}: {', '.join(each.place for each in self.cites if each.is_outdated)}"
+        if self.status in (DRIFTED, MOVED):
+            return drift(self.cites)[1]
         return f"{self.status} by {self.superseded_by}" if self.superseded_by else self.status
 
 
@@ -146,10 +147,13 @@ _SHOWN_OF_HIT = [name for name in Hit.__match_args__ if name not in ("evidence",
 def as_json(hit: Hit) -> dict[str, object]:
     """A hit as scripts and tools get it."""
     shown: dict[str, object] = {name: getattr(hit, name) for name in _SHOWN_OF_HIT}
-    shown["cites"] = [
-        {"place": each.place, "state": each.state, "now": each.now} for each in hit.cites
-    ]
+    shown["cites"] = cites_as_json(hit.cites)
     return shown
+
+
+def cites_as_json(checked: Iterable[CheckedCitation]) -> list[dict[str, str]]:
+    """Citations as scripts and tools get them."""
+    return [{"place": each.place, "state": each.state, "now": each.now} for each in checked]
 
 
 def telling(hit: Hit, query: str, most: int, width: int) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.citing.citation import drift
 from mdmemory.errors import UsageError
 from mdmemory.expressions import lazy
 from mdmemory.layers import PROJECT
@@ -93,6 +94,8 @@ def _layer(memory: Memory, file: str) -> str:
 
 
 def _get(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
+    from mdmemory.search.results import cites_as_json
+
     file, lines = given["file"], _numbers(given.get("lines", ""))
     place = _PLACE.fullmatch(file)  # as memory_search writes it
     if place:
@@ -101,7 +104,14 @@ def _get(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     where = f"{passage.file}:{passage.start_line}-{passage.end_line}"
     if passage.to_verify:
         where += f" [{passage.to_verify}d old, verify]"
-    structured = {**asdict(passage), "layer": _layer(memory, passage.file)}
+    name = passage.file
+    owner, name = memory.holding(name) if isinstance(memory, Both) else (memory, name)
+    cites = owner.known_citations([name]).get(name, ())
+    if mark := drift(cites)[1]:
+        where += f" [{mark}]"
+    structured = {
+        **asdict(passage), "layer": _layer(memory, passage.file), "cites": cites_as_json(cites),
+    }  # fmt: skip
     return ToolAnswer(f"{where}\n{AS_DATA}\n\n{passage.text}", structured)
 
 

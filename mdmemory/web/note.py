@@ -11,7 +11,6 @@ from starlette.responses import Response
 
 from mdmemory.actions.link_map import LinkMap
 from mdmemory.actions.note_history import BY_HAND, REVERT, WORK_TREE, Step
-from mdmemory.citing.states import QUICKLY
 from mdmemory.errors import BadNote, MdmemoryError, NoteChanged, NotFound
 from mdmemory.memory import Memory
 from mdmemory.note.note import UNREADABLE, Head
@@ -23,6 +22,8 @@ from mdmemory.web import marks
 from mdmemory.web.markdown import rendered
 from mdmemory.web.notes import STRONGEST, NoteRow, rows, why
 from mdmemory.web.site import Form, Site, note_path
+
+_QUICKLY = 2.0  # seconds that one command of git may take while a page waits
 
 WAITS = "waits"
 STEPS = 30  # of a history that are shown at once
@@ -119,7 +120,7 @@ def _cited(memory: Memory, stored: StoredNote) -> list[dict[str, Any]]:
     if not stored.note.head.cites:
         return []
     try:
-        found = memory.citations([stored.file], patience=QUICKLY)
+        found = memory.citations([stored.file], patience=_QUICKLY)
     except MdmemoryError:  # no project, or its git cannot be asked
         return []
     return [

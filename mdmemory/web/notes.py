@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from mdmemory.actions.index_place import IndexPlace
 from mdmemory.actions.listing import Listed
-from mdmemory.citing.states import DRIFTED
+from mdmemory.citing.citation import DRIFTED
 from mdmemory.layers import USER
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES

@@ -123,19 +123,6 @@ def test_a_whole_file_is_fresh_whatever_stands_in_it_and_gone_with_it(cited: Cit
     assert cited.states() == ["gone"]
 
 
-@pytest.mark.parametrize(("copy", "state"), [("src/net.py", "moved"), ("vendor/server.py", "gone")])
-def test_a_copy_stands_for_a_file_that_was_removed_shortly_after_unless_it_is_vendored(
-    cited: CitedProject, copy: str, state: str
-) -> None:
-    cited.note(NOTE, PORT)
-    cited.write(copy, SERVER)
-    cited.commit()
-    assert cited.states() == ["fresh"]
-    cited.git("rm", "-q", "src/server.py")
-    cited.commit()
-    assert cited.states() == [f"{state} {copy}#L4" if state == "moved" else state]
-
-
 def test_a_folder_is_there_or_moved_or_gone(cited: CitedProject) -> None:
     cited.note("The sources are in one folder", "src/")
     cited.write("src/more.py", "x = 1\n")
@@ -433,7 +420,9 @@ def test_a_submodule_and_a_linked_folder_are_cited_as_folders(
     assert cited.states() == ["gone", "gone"]
 
 
-def test_nothing_that_the_repository_names_is_run(cited: CitedProject) -> None:
+def test_nothing_that_the_repository_or_the_caller_names_is_run(
+    cited: CitedProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cited.note(NOTE, PORT)
     trap = f"touch {cited.top / 'ran'}"
     for name in ("core.fsmonitor", "filter.trap.clean", "diff.trap.textconv", "diff.external"):
@@ -443,8 +432,14 @@ def test_nothing_that_the_repository_names_is_run(cited: CitedProject) -> None:
     cited.git("-c", "filter.trap.clean=cat", "-c", "core.fsmonitor=false", "add", "-A")
     (cited.top / "ran").unlink(missing_ok=True)
     cited.replace("src/server.py", "9090", "9191")
+    for name, value in (("GIT_EXTERNAL_DIFF", trap), ("GIT_DIR", "elsewhere"),
+                        ("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "diff.external"),
+                        ("GIT_CONFIG_VALUE_0", trap), ("GIT_PYTHON_TRACE", "full")):  # fmt: skip
+        monkeypatch.setenv(name, value)
     assert cited.states() == ["drifted"]
-    (cited.top / "src/server.py").unlink()
+    (cited.top / "src/server.py").rename(cited.top / "net.py")
+    assert cited.states() == ["drifted net.py#L4"], "renames were looked for"
+    (cited.top / "net.py").unlink()
     assert cited.states() == ["gone"], "the work tree was searched for it"
     assert not (cited.top / "ran").exists()
 
@@ -453,8 +448,8 @@ def test_what_was_found_out_may_be_deleted_and_may_be_nonsense(cited: CitedProje
     cited.note(NOTE, PORT)
     cited.git("mv", "src/server.py", "net.py")
     cited.commit()
-    kept = cited.memory.project.private / "citations.db"
-    for damage in (kept.unlink, lambda: kept.write_bytes(b"no database"), lambda: None):
+    kept = cited.memory.project.private / "citations.json"
+    for damage in (kept.unlink, lambda: kept.write_bytes(b"{]"), lambda: None):
         assert cited.states() == ["moved net.py#L4"]
         damage()
     before = cited.git("status", "--porcelain"), cited.git("for-each-ref")

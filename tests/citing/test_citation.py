@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
 
-from mdmemory.citing import choosing, mentions
+from mdmemory.citing import mentions
 from mdmemory.citing.citation import MAY_CITE, Citation, is_path, parse
 
 HEX = st.text("0123456789abcdef", min_size=12, max_size=12)
@@ -127,7 +127,7 @@ static int max_width(int a) {
 
 def test_the_lines_of_a_claim_are_chosen_and_no_others() -> None:
     def check(text: str, *lines: int) -> None:
-        assert choosing.lines(CODE.encode(), text, ["code.py"]) == [*lines]
+        assert mentions.lines_of_claims(CODE.encode(), text, ["code.py"]) == [*lines]
 
     each(
         [

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from citing_projects import SERVER, CitedProject
 
 from mdmemory import Layers, Memory
 from mdmemory.errors import NoGit, UsageError
+from mdmemory.tools.table import call
 from mdmemory.transcripts.turns import Turn
 
 NAMED = "The server listens on port 8081 (src/server.py)"
@@ -174,30 +176,47 @@ def test_a_merge_unites_what_its_sources_cite(cited: CitedProject) -> None:
     assert cites(memory, "project-one.md") == [PORT, "src/server.py#L3"]
 
 
-def test_search_and_the_index_tell_what_they_should(cited: CitedProject) -> None:
-    cited.note(NAMED)
-    memory = cited.memory
-    index = (memory.project.store / "MEMORY.md").read_text("utf-8")
-    [hit] = memory.search("port of the server").hits
-    assert (hit.status, [each.state for each in hit.cites]) == ("", ["fresh"])
-    cited.replace("src/server.py", "8081", "9090")
-    [hit] = cited.memory.search("port of the server").hits
-    assert (hit.status, hit.mark) == ("drifted", f"drifted: {PORT}")
-    cited.memory.index()
-    assert (memory.project.store / "MEMORY.md").read_text("utf-8") == index
-
-
-def test_a_note_that_comes_with_a_message_says_that_it_drifted(cited: CitedProject) -> None:
+@pytest.mark.parametrize(
+    ("change", "mark"),
+    [("drifted", f"drifted: {PORT}"), ("moved", f"moved: {PORT} -> src/net.py#L4")],
+)
+def test_searches_tools_and_messages_tell_what_the_last_check_found(
+    cited: CitedProject, change: str, mark: str
+) -> None:
     from mdmemory.hosts import by_message
 
     fact = "The ferry gateway listens on port 8081 (src/server.py)"
     body = f"{fact}. Harbour pilots may open another one by hand, with the lighthouse keys."
     cited.memory.add("ferry", type="project", description=fact, body=body)
+    index = cited.memory.project.store / "MEMORY.md"
+    before = index.read_bytes()
     message = "Which port does the ferry gateway listen on for the harbour pilots?"
 
-    def marks() -> list[str]:
-        return [each.mark for each in by_message.notes(Layers.open(cited.top), message)]
+    def told() -> list[object]:
+        layers = Layers.open(cited.top)
+        [hit] = cited.memory.search("port of the ferry").hits
+        answers = [
+            answer_of(layers, "memory_search", query="port of the ferry"),
+            answer_of(layers, "memory_get", file="project-ferry.md"),
+        ]
+        marks = [each.mark for each in by_message.notes(layers, message)]
+        return [(hit.status, hit.mark), *answers, marks]
 
-    assert marks() == [""]
-    cited.replace("src/server.py", "8081", "9090")
-    assert marks() == [f"drifted: {PORT}"]
+    if change == "drifted":
+        cited.replace("src/server.py", "8081", "9090")
+    else:
+        cited.git("mv", "src/server.py", "src/net.py")
+    assert told() == [("", ""), "", "", [""]], "nothing was checked yet"
+    cited.checked()
+    assert told() == [(change, mark), mark, mark, [mark]]
+    cited.memory.index()
+    assert index.read_bytes() == before
+    cited.memory.confirm("ferry")
+    assert told() == [("", ""), "", "", [""]], "it cites anew"
+
+
+def answer_of(layers: Layers, tool: str, **given: object) -> str:
+    """The mark in what a tool answers."""
+    text = call(layers, tool, given).text.partition("The ferry")[0]
+    found = re.search(r"(?:drifted|moved): [^\])\n]+", text)
+    return found[0] if found else ""

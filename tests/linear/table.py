@@ -44,7 +44,7 @@ from mdmemory.capture import (
 )
 from mdmemory.capture.imports import incoming, markdown, markdown_blocks
 from mdmemory.capture.imports import run as importing
-from mdmemory.citing import choosing, citation
+from mdmemory.citing import citation
 from mdmemory.citing import mentions as citing_mentions
 from mdmemory.cli import history
 from mdmemory.compact import exchanged, plan, rewording, same, text_guards
@@ -336,6 +336,10 @@ def _recited(text: str) -> object:
     return [editing.recite(each, {"b": "c"}) for each in found]
 
 
+def _claimed(data: bytes, text: str) -> object:
+    return citing_mentions.lines_of_claims(data, text)
+
+
 def _addresses(text: str) -> object:
     return list(
         citing_mentions.addresses(f"https://example.org/a/b/blob/{text}", ("example.org/a/b",))
@@ -543,8 +547,8 @@ EVERY = (
     row(citing_mentions.paths, citing_mentions, "paths", NOTE),
     row(citing_mentions.commits, citing_mentions, "commits", NOTE),
     row(_addresses, citing_mentions, "addresses", NOTE),
-    row(lambda text: choosing.lines(b"a = 1\n", text), choosing, "text", limits.MAX_BODY),
-    row(lambda text: choosing.lines(text.encode(), "`a` is 17"), choosing, "data", NOTE),
+    row(lambda text: _claimed(b"a = 1\n", text), citing_mentions, "text", limits.MAX_BODY),
+    row(lambda text: _claimed(text.encode(), "`a` is 17"), citing_mentions, "data", NOTE),
     row(_recited, head_changes, "", frontmatter.MAX_HEAD),
     row(tools._visible, cleaning),
     row(_carried, head_changes, "", frontmatter.MAX_HEAD),

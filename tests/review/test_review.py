@@ -89,6 +89,7 @@ def fill(memory: Memory) -> None:
     retries = "A failed call of the client is repeated"
     memory.add("retries", type="project", description=retries, cite=["code.py#L1"])
     code.write_text("RETRIES = 5\n", "utf-8")
+    assert [each.state for each in memory.citations()] == ["drifted"]
     (store / "project-tea.md").write_text(ORPHAN, "utf-8")
     memory.adopt()
     (store / "orders.md").write_text(f"{ORDER}\n", "utf-8")

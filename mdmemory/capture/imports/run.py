@@ -27,7 +27,7 @@ from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
 from mdmemory.capture.settling import judged_first
 from mdmemory.capture.triggers import holds_everywhere
 from mdmemory.citing.citation import MAY_CITE
-from mdmemory.citing.citations import cites_of
+from mdmemory.citing.cite import cites_of
 from mdmemory.errors import BadNote
 from mdmemory.expressions import lazy
 from mdmemory.git.commits_of_store import subject

@@ -1,0 +1,386 @@
+"""Whether what notes cite still stands where they say, and if not, what became of it.
+
+Judged from git's objects alone; no model is asked, and no network. What a check found out lies in
+`.mdmemory/citations.json` for those that have no time to check: searches, messages, the inbox.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from os.path import basename, commonpath
+from typing import NamedTuple
+
+from mdmemory.citing.citation import (
+    COMMIT,
+    DRIFTED,
+    FRESH,
+    GONE,
+    MOVED,
+    UNKNOWN,
+    CheckedCitation,
+    Citation,
+    CitationVerdict,
+    parse,
+    place,
+)  # fmt: skip
+from mdmemory.citing.lines import IN_FILES, Comparison, Hunk, Span, Squeezed, lines_hash
+from mdmemory.citing.snapshot import FOLDERS, FileEdit, Snapshot, repository_of, taken
+from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound
+from mdmemory.files import MAX_FILE, read_if_there, write_atomic
+from mdmemory.git import identity
+from mdmemory.git.repositories import Repository
+from mdmemory.records import replace
+from mdmemory.store.project import Project
+
+NAME = "citations.json"
+_HOPS = 20  # moves that are followed
+_VERSIONS = 50  # of a file that are looked into for lines of which only the hash is known
+_OTHERS = 200  # files of one commit that are looked into
+_SHOWN, _WIDE = 40, 200  # lines of a diff, and characters of one of them
+
+_NOT_PINNED = "it is not pinned yet: `mdmemory confirm` pins it"
+_ODD = "it cannot be read as a citation"
+_NEVER = "this repository never held it, as far as its history reaches"
+_UNREAD = "its history could not be read"
+_SHALLOW = "this clone leaves out the commits that could tell"
+_LARGE = "the file is too large to be compared, or is no text"
+_UNFIT = "its pin does not fit its lines: `mdmemory confirm` pins it anew"
+_NO_VERSION = "the version that it cites is not in this repository, so there is no diff"
+_ELSEWHERE = "the commit is on another branch"
+_DROPPED = "no branch has the commit any more"
+_NOT_HERE = "the commit is not in this repository"
+
+Notes = Iterable[tuple[str, Sequence[str]]]  # the file of each, and its citations
+
+
+def check(project: Project, notes: Notes, patience: float | None = None) -> list[CheckedCitation]:
+    """Every citation of these notes as it stands now, in their order, which is recorded.
+    `patience`: seconds that one command of git may take. Raises NoGit where there is no project."""
+    repository = require_repository(project)
+    with taken(replace(repository, patience=patience) if patience else repository) as (now, tip):
+        found = _checked(now, tip, notes)
+    _record(project, found)
+    return found
+
+
+def drifted_since(project: Project, notes: Notes, revision: str) -> list[CheckedCitation]:
+    """The citations that stood until a revision and do not any more, or of which this clone cannot
+    tell whether they do: of a branch, since it left that. Raises NotFound for no revision, and
+    where the clone leaves out what came since; NoGit where there is no project."""
+    with taken(require_repository(project)) as (now, tip):
+        base = _base(now, revision)
+        found = _checked(now, tip, notes)
+        lost = [each for each in found if each.is_outdated or each.state == UNKNOWN]
+        now.now = base
+        then = _checked(now, base, ((each.file, [each.cite]) for each in lost))
+    pairs = zip(lost, then, strict=True)
+    return [
+        each for each, before in pairs
+        if (not before.is_outdated if each.is_outdated else before.state in (FRESH, MOVED))
+    ]  # fmt: skip
+
+
+def require_repository(project: Project) -> Repository:
+    """The repository of a store's project. Raises NoGit where there is none."""
+    if (found := repository_of(project)) is None:
+        raise NoGit(
+            f"{project.store} is the store of no project that is here, and only notes of a project "
+            "cite.",
+            "Run it in the project's folder.",
+        )
+    return found
+
+
+def recorded(project: Project, notes: Notes) -> dict[str, tuple[CheckedCitation, ...]]:
+    """What the last check found out of that which some notes cite, by the file of the note."""
+    known, found = _known(project), dict[str, tuple[CheckedCitation, ...]]()
+    for file, cites in notes if known else ():
+        told = [_shown(file, cite, parse(cite), CitationVerdict(*known[cite])) for cite in cites
+                if cite in known]  # fmt: skip
+        found |= {file: tuple(told)} if told else {}
+    return found
+
+
+def _known(project: Project) -> Mapping[str, Sequence[str]]:
+    with suppress(MdmemoryError, ValueError):
+        known = json.loads(read_if_there(project.private / NAME, 8 * MAX_FILE) or b"{}")
+        if isinstance(known, dict):
+            return {cite: row for cite, row in known.items() if _is_row(row)}
+    return {}
+
+
+def _is_row(row: object) -> bool:
+    return (
+        isinstance(row, list)
+        and len(row) == len(CitationVerdict._fields)
+        and {*map(type, row)} == {str}
+    )
+
+
+def _record(project: Project, checked: Iterable[CheckedCitation]) -> None:
+    rows = {each.cite: [each.state, each.now, each.diff, each.why] for each in checked}
+    known = _known(project)
+    if any(known.get(cite) != row for cite, row in rows.items()):
+        with suppress(MdmemoryError, OSError):
+            text = json.dumps({**known, **rows}, ensure_ascii=False, indent=0)
+            write_atomic(project.prepare_private() / NAME, text.encode(), mode=0o600)
+
+
+def _base(now: Snapshot, revision: str) -> str:
+    """The commit from which a change is counted: the last one that HEAD has of a revision."""
+    name = "" if revision.startswith("-") or not revision.isprintable() else revision
+    commit = now.project.ask("rev-parse", "-q", "--verify", f"{name}^{{commit}}") if name else None
+    if commit is None:
+        raise NotFound(
+            f"The project has no commit {revision!r}.",
+            "`git log` lists what there is, and `git fetch` brings what is elsewhere.",
+        )
+    found = now.project.ask("merge-base", commit.decode().strip(), "HEAD")
+    if not found and identity.is_shallow(now.project):
+        raise NotFound(
+            f"This clone leaves out the commits since the branch left {revision}.",
+            "`git fetch --unshallow` brings them; in CI, check out the whole history.",
+        )
+    return (found or commit).decode().split()[0]
+
+
+def _checked(now: Snapshot, tip: str, notes: Notes) -> list[CheckedCitation]:
+    every = [(file, cite) for file, cites in notes for cite in cites]
+    parsed = {cite: parse(cite) for _, cite in every}
+    files = [each for each in parsed.values() if each and not each.is_commit]
+    now.look(each.path.rstrip("/") for each in files)
+    lines = [each for each in files if each.lines]
+    now.look_for_blobs(
+        [*(each.blob for each in lines), *(e.id for each in lines if (e := now.entry(each.path)))]
+    )
+    judge = _Judge(now, tip)
+    verdicts = {cite: judge.verdict(each) for cite, each in parsed.items()}
+    return [_shown(file, cite, parsed[cite], verdicts[cite]) for file, cite in every]
+
+
+def _shown(
+    file: str, cite: str, parsed: Citation | None, verdict: CitationVerdict
+) -> CheckedCitation:
+    return CheckedCitation(file, cite, parsed.place if parsed else cite, *verdict)
+
+
+class _Lines(NamedTuple):
+    """Lines of a blob that was at a path."""
+
+    path: str
+    blob: str
+    span: Span
+
+
+class _Judge:
+    """Judges citations against a snapshot of the project; `tip` is the commit checked out."""
+
+    def __init__(self, now: Snapshot, tip: str) -> None:
+        self._now, self._tip = now, tip
+
+    def verdict(self, cite: Citation | None) -> CitationVerdict:
+        """How a citation stands."""
+        if cite is None:
+            return CitationVerdict(UNKNOWN, why=_ODD)
+        try:
+            if cite.is_commit:
+                return self._of_commit(cite.path.removeprefix(COMMIT))
+            if cite.is_folder:
+                return self._of_folder(cite)
+            entry = self._now.entry(cite.path)
+            if entry and (not cite.lines or (cite.blob and entry.id.startswith(cite.blob))):
+                return CitationVerdict(FRESH)
+            if entry and not (cite.blob or cite.lines_hash):
+                return CitationVerdict(FRESH, why=_NOT_PINNED)
+            return self._of_lines(cite, cite.lines) if cite.lines else self._of_file(cite)
+        except GitFailed:  # damaged, or so long a history that nobody waits for it
+            return CitationVerdict(UNKNOWN, why=_SHALLOW if self._now.is_cut_off else _UNREAD)
+
+    def _of_commit(self, id: str) -> CitationVerdict:
+        [commit] = self._now.ids([id], "commit")
+        if not commit:
+            return CitationVerdict(UNKNOWN, why=_NOT_HERE)
+        ask = self._now.project.ask
+        if self._tip and ask("merge-base", "--is-ancestor", commit, self._tip) is not None:
+            return CitationVerdict(FRESH)
+        if ask("for-each-ref", "--count=1", f"--contains={commit}"):
+            return CitationVerdict(UNKNOWN, why=_ELSEWHERE)
+        return CitationVerdict(GONE, why=_DROPPED)
+
+    def _of_folder(self, cite: Citation) -> CitationVerdict:
+        path = cite.path
+        for _ in range(_HOPS):
+            entry = self._now.entry(path.rstrip("/"))
+            if entry and entry.mode in FOLDERS:
+                return CitationVerdict(FRESH) if path == cite.path else CitationVerdict(MOVED, path)
+            edits = self._now.edits(path.rstrip("/"))
+            pairs = dict.fromkeys((each.parent, each.commit) for each in edits)
+            path = next(filter(None, (self._new_folder(path, *each) for each in pairs)), "")
+            if not path:
+                break
+        return self._absent(cite)
+
+    def _new_folder(self, path: str, parent: str, commit: str) -> str:
+        """The folder to which a commit took most files of one; "" for none."""
+        changes = [
+            each for each in self._now.changes(parent, commit)
+            if (each.old_path or each.path).startswith(path)
+        ]  # fmt: skip
+        tails = [(each.path, each.old_path[len(path) :]) for each in changes if each.old_path]
+        went = [new.removesuffix(tail) for new, tail in tails if new.endswith(f"/{tail}")]
+        best = max(went, key=went.count, default="")
+        return best if 2 * went.count(best) > len(changes) else ""
+
+    def _of_file(self, cite: Citation) -> CitationVerdict:
+        path = self._path_now(cite.path)
+        return CitationVerdict(MOVED, path) if path else self._absent(cite)
+
+    def _path_now(self, path: str) -> str:
+        """Where a file is now that was at a path; "" where it is gone."""
+        for _ in range(_HOPS):
+            if self._now.entry(path):
+                return path
+            ends = [each for each in self._now.edits(path) if not each.after]
+            path = next(filter(None, (self._renamed(path, each) for each in ends)), "")
+            if not path:
+                break
+        return ""
+
+    def _renamed(self, path: str, edit: FileEdit) -> str:
+        changes = self._now.changes(edit.parent, edit.commit)
+        return next((each.path for each in changes if each.old_path == path), "")
+
+    # --- lines -----------------------------------------------------------------------------------
+
+    def _of_lines(self, cite: Citation, lines: tuple[int, int]) -> CitationVerdict:
+        at = self._cited(cite, lines)
+        if isinstance(at, CitationVerdict):
+            return at
+        for _ in range(_HOPS):
+            entry = self._now.entry(at.path)
+            if stands := self._standing(at, entry.id if entry else ""):
+                text = self._text(stands.blob)
+                now = place(stands.path, text.in_file(stands.span))
+                state = FRESH if stands.path == cite.path else MOVED
+                is_same = state == FRESH and stands.span == text.span(lines)
+                return CitationVerdict(state, "" if is_same else now)
+            if (moved := self._moved(at)) is None:
+                break
+            at = moved
+        return self._changed(cite, at if at.path != cite.path else None)
+
+    def _cited(self, cite: Citation, lines: tuple[int, int]) -> _Lines | CitationVerdict:
+        """The cited lines in the version that is cited, or in another one that has them."""
+        blob = self._now.blob(cite.blob)
+        entry = self._now.entry(cite.path)
+        if entry and not self._text(entry.id).is_text:
+            return CitationVerdict(UNKNOWN, why=_LARGE)
+        if blob and (text := self._now.text(blob)):
+            span = text.span(lines)
+            if cite.lines_hash and lines_hash(text.text(span)) != cite.lines_hash:
+                return CitationVerdict(UNKNOWN, why=_UNFIT)
+            return _Lines(cite.path, blob, span) if span[0] < span[1] else CitationVerdict(FRESH)
+        past = [] if self._now.is_cut_off else self._now.edits(cite.path)[:_VERSIONS]
+        for each in (entry.id if entry else "", *(edit.before or edit.after for edit in past)):
+            if each and (stands := self._text(each).by_hash(lines, cite.lines_hash)):
+                return _Lines(cite.path, each, stands)
+        return self._changed(cite, None)
+
+    def _text(self, blob: str) -> Squeezed:
+        return self._now.text(blob) or Squeezed(b"\0")
+
+    def _compared(self, old: str, new: str) -> Comparison:
+        return Comparison(self._text(old), self._text(new), self._now.hunks(old, new))
+
+    def _standing(self, at: _Lines, new: str, path: str = "") -> _Lines | None:
+        """Where lines stand in another blob, which is at a path; None: they are not there."""
+        if not new or not self._now.text(new):
+            return None
+        if new == at.blob:
+            return _Lines(path or at.path, new, at.span)
+        span = self._compared(at.blob, new).standing(at.span)
+        return _Lines(path or at.path, new, span) if span else None
+
+    def _moved(self, at: _Lines) -> _Lines | None:
+        """Where lines went, in the newest commit that took them away from their path."""
+        text = self._text(at.blob).text(at.span)
+        for edit in self._now.edits(at.path):
+            if not edit.before or text not in self._text(edit.before).flat:
+                continue
+            before = self._standing(at, edit.before)
+            if before and not self._standing(before, edit.after):
+                return self._moved_in(edit, before)
+        return None
+
+    def _moved_in(self, edit: FileEdit, at: _Lines) -> _Lines | None:
+        """Where one commit put the lines: into the file that it renamed, else into another one."""
+        changes = [each for each in self._now.changes(edit.parent, edit.commit) if each.blob]
+        for each in changes:
+            if each.old_path == at.path and (stands := self._standing(at, each.blob, each.path)):
+                return stands
+        source = self._text(at.blob)
+        if edit.after and self._compared(at.blob, edit.after).is_edited(at.span):
+            return None
+        others = sorted((each for each in changes if each.path != at.path),
+                        key=lambda each: _distance(at.path, each.path))[:_OTHERS]  # fmt: skip
+        for each in others:
+            new = self._text(each.blob)
+            if source.text(at.span) not in new.flat:
+                continue
+            old = self._now.entry(each.old_path or each.path, edit.parent)
+            there = (
+                self._compared(old.id, each.blob) if old
+                else Comparison(Squeezed(b""), new, [Hunk(0, 0, 0, new.numbers[-1])])
+            )  # fmt: skip
+            if span := there.arrived(source, at.span, IN_FILES):
+                return _Lines(each.path, each.blob, span)
+        return None
+
+    def _changed(self, cite: Citation, last: _Lines | None) -> CitationVerdict:
+        """The verdict on lines that are nowhere any more; `last`: where they were followed to."""
+        path = self._path_now(last.path if last else cite.path)
+        if not path:
+            return self._absent(cite)
+        blob = self._now.blob(cite.blob)
+        entry, now = self._now.entry(path), path if path != cite.path else ""
+        if not blob and self._now.is_cut_off:
+            return CitationVerdict(UNKNOWN, why=_SHALLOW)
+        if not blob or not entry or not cite.lines or not self._text(entry.id).is_text:
+            return CitationVerdict(DRIFTED, now, why="" if blob else _NO_VERSION)
+        compared = self._compared(blob, entry.id)
+        instead = compared.instead(compared.old.span(cite.lines))
+        # without lines: nothing was put in their place
+        stands = compared.new.in_file(instead) if instead[0] < instead[1] else None
+        now = place(path, stands)
+        rows = self._rows(blob, cite.lines), self._rows(entry.id, stands) if stands else []
+        return CitationVerdict(DRIFTED, "" if now == cite.place else now, _diff(*rows))
+
+    def _rows(self, blob: str, lines: tuple[int, int]) -> list[str]:
+        """Some lines of a blob, at most as many as are shown of a diff."""
+        first, last = lines
+        data = (self._now.data(blob) or b"").split(b"\n", last)
+        some = data[first - 1 : min(last, first - 1 + _SHOWN)]
+        return [line.decode("utf-8", "replace").rstrip()[:_WIDE] for line in some]
+
+    def _absent(self, cite: Citation) -> CitationVerdict:
+        """A file or folder that is not there: gone, where the history knows it."""
+        if self._now.is_cut_off:
+            return CitationVerdict(UNKNOWN, why=_SHALLOW)
+        is_known = bool(self._now.edits(cite.path.rstrip("/")))
+        return CitationVerdict(GONE) if is_known else CitationVerdict(UNKNOWN, why=_NEVER)
+
+
+def _diff(old: list[str], new: list[str]) -> str:
+    from difflib import unified_diff  # only where something was changed
+
+    from mdmemory.privacy.redaction import redact
+
+    rows = [*unified_diff(old, new, n=_SHOWN, lineterm="")][3:]
+    return redact("\n".join(rows[:_SHOWN]))[0]
+
+
+def _distance(one: str, other: str) -> tuple[bool, int, str]:
+    """What sorts the likeliest files first: those of the same name, then the nearest."""
+    return basename(one) != basename(other), -len(commonpath((one, other))), other
