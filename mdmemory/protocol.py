@@ -1,51 +1,40 @@
 """The protocol that a project's assistant reads, and the prompts that are cut from it.
 
 Prompts hold the task, and take what a note is from PROTOCOL.md; an assistant with our tools reads
-TOOLS.md. An edited PROTOCOL.md in a project reaches a prompt only after a person stood by it.
+TOOLS.md. A person may write a PROTOCOL.md of their own beside their settings.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from mdmemory import assets
 from mdmemory.bounds import beginning
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.expressions import lazy
-from mdmemory.files import is_inside, read_regular
-from mdmemory.note.stamps import is_unedited, unstamped
+from mdmemory.files import read_regular
 from mdmemory.records import dataclass
-from mdmemory.store.project import Project, person_root
-from mdmemory.store.trust import Trust
 
-OVERRIDE = ".opencode/memory/PROTOCOL.md"  # where `init --opencode` puts it in a project
-SECTIONS = ("Types", "The bar", "Format", "Limits")  # what prompts are cut from
+FILE = "PROTOCOL.md"  # beside the person's settings
 _FENCED = lazy(r"(?ms)^```.*?(?:^```$\n?|\Z)")
-MAX_OVERRIDE = 64 * 1024  # bytes; ours has 5,000
+MAX_BYTES = 64 * 1024  # ours has 5,000
 _BAR = 1_200  # characters of an edited protocol's
 
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """The text in force. `origin` is shipped, project or personal; `said` is one sentence on why
-    the edited text that there is is not in force, or ""."""
+    """The text in force. `is_edited`: it is the person's own; `said` is one sentence on why the
+    text that they wrote is not in force, or ""."""
 
     text: str
-    origin: str = "shipped"
+    is_edited: bool = False
     said: str = ""
 
     def section(self, name: str) -> str:
         """What stands under a heading; ours where this text has none of that name."""
         return _sections(self.text).get(name) or _sections(shipped())[name]
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """The sections prompts need that this text lacks."""
-        found = _sections(self.text)
-        return tuple(name for name in SECTIONS if not found.get(name))
 
 
 def shipped() -> str:
@@ -58,80 +47,29 @@ def short() -> str:
     return assets.read("protocol/TOOLS.md")
 
 
-def for_tools(project: Project, environment: Mapping[str, str] | None = None) -> str:
+def for_tools(environment: Mapping[str, str] | None = None) -> str:
     """What an assistant is told that has our tools, with the bar of an edited protocol."""
-    protocol = of_project(project, environment)
-    if protocol.origin == "shipped":  # of ours the short one says enough
+    protocol = in_force(environment)
+    if not protocol.is_edited:  # of ours the short one says enough
         return short()
     bar = beginning(protocol.section("The bar"), _BAR)
     return f"{short()}\nWhat to store here:\n\n{bar}\n"
 
 
-def of_project(project: Project, environment: Mapping[str, str] | None = None) -> Protocol:
-    """The protocol that prompts for this project are cut from; its `said` is worth a warning.
-
-    For the person's own store it is the file that OpenCode reads for all their projects.
-    """
-    if project.root == person_root(person.places(environment)):
-        return personal(person.opencode_folder(environment) / "memory" / "PROTOCOL.md")
-    return text(project.root, trust(environment))
-
-
-def trust(environment: Mapping[str, str] | None = None) -> Trust:
-    """The person's record of the protocols they stand by."""
-    return Trust(person.state_folder(environment) / "trusted.json")
-
-
-def text(root: Path, trust: Trust) -> Protocol:
-    """The protocol of the project at `root`. Never raises for what lies in the project."""
+def in_force(environment: Mapping[str, str] | None = None) -> Protocol:
+    """The protocol that prompts are cut from: the person's own file, else ours. Its `said` is
+    worth a warning. No file of a project has a say."""
+    path = person.places(environment).personal_settings.with_name(FILE)
     try:
-        data = edited(root)
-    except MdmemoryError as problem:
-        return Protocol(shipped(), said=f"Our own protocol is used: {problem.message}")
-    if data is None:
-        return Protocol(shipped())
-    if not trust.has(root / OVERRIDE, data):
-        return Protocol(
-            shipped(),
-            said=f"Our own protocol is used: {OVERRIDE} was edited, and nobody on this machine "
-            "stood by that text. Read it, then run `mdmemory trust`.",
-        )
-    return Protocol(_lines(data), "project")
-
-
-def personal(path: Path) -> Protocol:
-    """The protocol of the store for all projects: the person's own file, which needs no trust."""
-    try:
-        data = _edited(path, str(path))
-    except MdmemoryError as problem:
-        return Protocol(shipped(), said=f"Our own protocol is used: {problem.message}")
-    return Protocol(shipped()) if data is None else Protocol(_lines(data), "personal")
-
-
-def edited(root: Path) -> bytes | None:
-    """The project's own PROTOCOL.md; None where there is none, or one as some version wrote it.
-
-    That one says of itself that it is unedited, which anybody can write: so its text counts for
-    nothing, and ours is used. Raises MdmemoryError when it cannot be read.
-    """
-    path = root / OVERRIDE
-    if not is_inside(path, root):
-        raise MdmemoryError(f"{OVERRIDE} lies outside the project, behind a symbolic link.")
-    return _edited(path, OVERRIDE)
-
-
-def _edited(path: Path, name: str) -> bytes | None:
-    try:
-        data = read_regular(path, MAX_OVERRIDE)
+        data = read_regular(path, MAX_BYTES)
+        text = data.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n")
     except NotFound:
-        return None
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as problem:
-        raise MdmemoryError(f"{name} is not UTF-8 text.") from problem
-    if is_unedited(data) or _lines(data) in (shipped(), short()):
-        return None
-    return data
+        return Protocol(shipped())
+    except UnicodeDecodeError:
+        return Protocol(shipped(), said=f"Our own protocol is used: {path} is not UTF-8 text.")
+    except MdmemoryError as problem:
+        return Protocol(shipped(), said=f"Our own protocol is used: {problem.message}")
+    return Protocol(text, is_edited=True)
 
 
 def prompt(task: str, protocol: Protocol) -> str:
@@ -145,11 +83,6 @@ def prompt(task: str, protocol: Protocol) -> str:
         lambda found: _FENCED.sub("", protocol.section(found[1])).strip(),
         assets.read(f"protocol/{task}.md"),
     )
-
-
-def _lines(data: bytes) -> str:
-    """The text without our marker line, and with the line ends of prompts."""
-    return unstamped(data.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n"))
 
 
 def _sections(text: str) -> dict[str, str]:

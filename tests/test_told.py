@@ -79,15 +79,6 @@ def test_whoever_has_the_tools_is_told_in_less_than_350_tokens() -> None:
     assert tokens(protocol.short()) < 350
 
 
-def test_our_own_short_text_is_no_edited_protocol(tmp_path: Path) -> None:
-    (tmp_path / protocol.OVERRIDE).parent.mkdir(parents=True)
-    for text in (protocol.short(), protocol.shipped()):
-        (tmp_path / protocol.OVERRIDE).write_text(text)
-        assert protocol.edited(tmp_path) is None
-    (tmp_path / protocol.OVERRIDE).write_text(f"{protocol.short()}\n## The bar\n\n- Little.\n")
-    assert protocol.edited(tmp_path) is not None
-
-
 # --- what the plugin puts into a prompt, measured ------------------------------------------------
 
 FILE = "feedback-" + "word-" * 11 + "ends.md"  # as long as a name gets that capture writes

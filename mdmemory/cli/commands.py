@@ -55,7 +55,6 @@ COMMANDS = (
     ("rebuild", "search", "rebuild MEMORY.md and the search database"),
     ("watch", "search", "keep both up to date while you edit notes"),
     ("completion", "completion", "complete commands and names with the tab key"),
-    ("trust", "upkeep", "let models read this project's edited PROTOCOL.md"),
     ("mcp", "serving", "serve the memory to an MCP client"),
     ("bridge", "serving", "serve OpenCode's plugin; not for people"),
     ("hook", "hook", "answer an event of an assistant; not for people"),

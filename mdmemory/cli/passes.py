@@ -162,7 +162,7 @@ def _read(layers: Layers, transcript: bytes, asked: Namespace) -> int:
         emit(_extracted(done))
     else:
         _tell_extracted(done, asked.dry_run)
-    if done.model and (said := protocol.of_project(layers.main.project).said):
+    if done.model and (said := protocol.in_force().said):
         warn(said)
     if done.failure is None:
         return 0
@@ -288,7 +288,7 @@ def compact(asked: Namespace) -> int:
         emit(_json(outcome))
     else:
         _tell(outcome)
-    if outcome.model and (said := protocol.of_project(memory.project).said):
+    if outcome.model and (said := protocol.in_force().said):
         warn(said)
     return 1 if outcome.outcome in ("refused", "failed") else 0
 

@@ -1,14 +1,12 @@
-"""Commands on the store as a whole: index, status, trust."""
+"""Commands on the store as a whole: index, status."""
 
 from __future__ import annotations
 
 import shlex
 from argparse import ArgumentParser, Namespace
 
-from mdmemory.cli.output import NO_STORE_YET, emit, layered, opened, plural
+from mdmemory.cli.output import NO_STORE_YET, emit, layered, plural
 from mdmemory.config import person
-from mdmemory.errors import NotFound
-from mdmemory.files import digest
 from mdmemory.memory import Memory
 from mdmemory.routing import USER
 from mdmemory.store.store import INDEX
@@ -85,7 +83,7 @@ def status(asked: Namespace) -> int:
         lines.append(f"meaning     {meaning['kind']}{_but(meaning['missing'])}")
     if passed := report["passed_over"]:
         lines.append(f"not read    {plural(passed, 'turn')}: no answer of a model could be read")
-    if said := protocol.of_project(memory.project).said:
+    if said := protocol.in_force().said:
         lines.append(f"protocol    {said}")
     lines.append(f"assistants  {problems.assistants(memory, environment)}")
     print("\n".join(lines))
@@ -167,67 +165,3 @@ def _but(missing: str) -> str:
 def _last(report: dict[str, Any]) -> str:
     last = report["last"]
     return f"{last['outcome']} at {last['at']}" if last else "none"
-
-
-def trust_options(parser: ArgumentParser) -> None:
-    """Options of `trust`."""
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--check",
-        action="store_true",
-        help="change nothing; exit code 1 if the file is not trusted",
-    )
-    what.add_argument("--forget", action="store_true", help="do not trust the file any longer")
-
-
-def trust(asked: Namespace) -> int:
-    """Let models read this project's edited PROTOCOL.md. Read it first: somebody else may have
-    written it."""
-    from mdmemory import protocol
-
-    asked.holder = "trust"
-    root = opened(asked).project.root
-    path, record = root / protocol.OVERRIDE, protocol.trust()
-    data = protocol.edited(root)
-    if asked.forget:
-        return _tell(asked, data, False, _FORGOTTEN if record.forget(path) else _UNKNOWN)
-    if data is None:
-        if asked.check:
-            return _tell(asked, None, False, "The built-in protocol is used.")
-        raise NotFound(
-            f"This project has no edited {protocol.OVERRIDE}: the built-in one is used.",
-            "`mdmemory init --opencode` writes that file; edit it first.",
-        )
-    if asked.check:
-        trusted = record.has(path, data)
-        not_ = "" if trusted else "not "
-        _tell(asked, data, trusted, f"{path} is {not_}trusted on this machine.")
-        return 0 if trusted else 1
-    record.add(path, data)
-    return _tell(asked, data, True, f"Trusted {path}: models read it from now on.{_missing(data)}")
-
-
-_FORGOTTEN = "No longer trusted: the built-in protocol is used."
-_UNKNOWN = "It was not trusted: the built-in protocol is used."
-
-
-def _missing(data: bytes) -> str:
-    from mdmemory import protocol
-
-    missing = protocol.Protocol(data.decode("utf-8")).missing
-    return f" Missing sections come from the built-in one: {', '.join(missing)}." if missing else ""
-
-
-def _tell(asked: Namespace, data: bytes | None, trusted: bool, sentence: str) -> int:
-    if asked.json:
-        emit(
-            {
-                "file": ".opencode/memory/PROTOCOL.md",
-                "edited": data is not None,
-                "digest": digest(data) if data else None,
-                "trusted": trusted,
-            }
-        )
-    else:
-        print(sentence)
-    return 0

@@ -23,7 +23,7 @@ from mdmemory.llm.answer import (
 from mdmemory.llm.manners import month_before
 from mdmemory.llm.sizes import LEAST, context_tokens
 from mdmemory.privacy import redacted
-from mdmemory.protocol import of_project, prompt
+from mdmemory.protocol import in_force, prompt
 from mdmemory.records import dataclass
 from mdmemory.store.project import Project
 from mdmemory.store.state import State
@@ -133,7 +133,7 @@ def asking(purpose: str, project: Project, today: str, given: Model | None = Non
     """The model `given`, or the one that the settings choose for a purpose, with the system text
     of its prompt; None where none was chosen. Raises BadSetting."""
     chosen = given or model(purpose, project, today)
-    return Asking(chosen, prompt(purpose, of_project(project))) if chosen else None
+    return Asking(chosen, prompt(purpose, in_force())) if chosen else None
 
 
 def sends_to(settings: Settings) -> str | None:

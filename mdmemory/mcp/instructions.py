@@ -37,7 +37,7 @@ def instructions(open: Callable[[], Layers], index: bool = True) -> str:
             return f"{layers.question.message} {layers.question.hint}" if layers.question else _NONE
         if not index:
             return _BY_HOOK
-        text = for_tools(layers.main.project)
+        text = for_tools()
         return f"{text}\n{_indexes(layers, MOST - len(text) - 1)}"
     except MdmemoryError as problem:
         return f"{problem.message} {problem.hint}".strip()

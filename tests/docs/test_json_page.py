@@ -159,7 +159,7 @@ def of_store(ask: Ask) -> Answers:
     protocol = Path(".opencode/memory/PROTOCOL.md")
     protocol.parent.mkdir(parents=True)
     protocol.write_text("# Ours\n\n## The bar\n\nStore little.\n", "utf-8")
-    return found | {"trust": ask("trust")}
+    return found
 
 
 def of_sessions(ask: Ask, memory: Memory) -> Answers:

@@ -52,7 +52,7 @@ class Starting:
             lambda: context.harmless(recall.by_hand(layers, session, "")),
         )))]  # fmt: skip
         given = [each for store, each in found if not context.is_same(store, carried)]
-        text, part = context.at_start(protocol.for_tools(layers.main.project), given, rest)
+        text, part = context.at_start(protocol.for_tools(), given, rest)
         self._given.put(session, True)
         if event.source not in ("startup", *_KEPT) and events.has_had(event, part):
             return ""
