@@ -32,7 +32,7 @@ def problems(writer: Writer) -> Iterator[tuple[str, str]]:
         found = check(writer.project, files.items()) if files else []
         for each in [each for each in found if each.is_outdated][:_MOST]:
             what = "changed" if each.state == DRIFTED else "is gone"
-            fix = f"If it still holds: `mdmemory confirm {each.file.removesuffix('.md')}`."
+            fix = f"If it still holds: `mdmemory review {each.file.removesuffix('.md')} keep`."
             yield each.file, f"It cites {each.place}, which {what}. {fix}"
 
 

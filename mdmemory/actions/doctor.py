@@ -212,7 +212,7 @@ def _held(writer: Writer) -> Iterator[Finding]:
         yield Finding(
             "waiting", "warning", file,
             f"It waits, unlisted and uncommitted: {WHY[why]}. If you stand by it: "
-            f"`mdmemory confirm {file.removesuffix('.md')}`; else remove it.",
+            f"`mdmemory review {file.removesuffix('.md')} keep`; else remove it.",
         )  # fmt: skip
     for file in sorted(catalog.held - catalog.waiting.keys()):
         yield Finding(

@@ -330,7 +330,7 @@ def refuse_waiting(writer: Writer, stored: StoredNote) -> None:
     if why := writer.refresher.catalog().waiting.get(stored.file):
         raise BadNote(
             f"{stored.file} waits for a person: {WHY[why]}.",
-            f"If you stand by it: `mdmemory confirm {stored.note.head.name}`.",
+            f"If you stand by it: `mdmemory review {stored.note.head.name} keep`.",
             code="waits",
         )
 

@@ -129,7 +129,7 @@ def resolve(
         text = store.ledger()
         entry = next((entry for entry in _open(store) if entry.id == id), None)
         if entry is None:
-            raise NotFound(f"There is no open conflict {id}.", "`mdmemory conflicts` lists them.")
+            raise NotFound(f"There is no open conflict {id}.", "`mdmemory review` lists them.")
         gone = [] if keep is None else _others(store, entry, keep)
         left = _mark(writer, keep, superseded_on) if keep and superseded_on else lambda _: None
         changes = [Change(note.file, note.digest, left(note)) for note in gone]

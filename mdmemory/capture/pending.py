@@ -164,7 +164,7 @@ def _find(writer: Writer, id: str) -> tuple[PendingFact, Path | None]:
     for fact in waiting(writer.project, writer.state):
         if fact.id == id:
             return fact, place(writer.project, id)
-    raise NotFound(f"Nothing waits under the id {id}.", "`mdmemory pending` lists what waits.")
+    raise NotFound(f"Nothing waits under the id {id}.", "`mdmemory review` lists what waits.")
 
 
 def _forget(writer: Writer, id: str, path: Path | None) -> None:

@@ -49,7 +49,7 @@ def check(asked: Namespace) -> int:
         print(f"... and {more} more: `mdmemory check --json` lists all.")
     print(_sum(found, asked.diff))
     if outdated:
-        print("Next: `mdmemory forget NAME`, or `edit` it if it is wrong, and then `confirm` it.")
+        print("Next: `mdmemory forget NAME`, `edit` it, or `review NAME keep` if it holds.")
     return 1 if outdated else 0
 
 

@@ -1,4 +1,4 @@
-"""The command that forgets a note, by name or by what it is about: forget, also called remove."""
+"""The command that forgets a note, by name or by what it is about: forget."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _SHOWN = 400  # characters of a note's text
 
 def forget_options(parser: ArgumentParser) -> None:
     """Options of `forget`."""
-    remove_options(parser)
+    parser.add_argument(
+        "name", metavar="NAME|QUERY", nargs="+", help="the note's name, or words that it has"
+    )
     parser.add_argument(
         "--erase", action="store_true",
         help="also remove its text from the whole git history; this cannot be undone",
@@ -37,19 +39,6 @@ def forget(asked: Namespace) -> int:
     """
     asked.holder = "forget"
     return _erased(asked) if asked.erase else _removed(asked)
-
-
-def remove_options(parser: ArgumentParser) -> None:
-    """Options of `remove`."""
-    parser.add_argument(
-        "name", metavar="NAME|QUERY", nargs="+", help="the note's name, or words that it has"
-    )
-
-
-def remove(asked: Namespace) -> int:
-    """Remove a note, in one commit: another name for `forget`."""
-    asked.holder = "remove"
-    return _removed(asked)
 
 
 def _removed(asked: Namespace) -> int:

@@ -110,5 +110,5 @@ def turned_off() -> list[str]:
             if person.names_models_folder()
             else f"`rm -r {shlex.quote(str(folder))}` deletes the fetched models ({room})."
         )
-    sentences.append("`mdmemory rebuild --db` deletes the vectors of a store.")
+    sentences.append("`mdmemory index --rebuild` deletes the vectors of a store.")
     return sentences

@@ -1,4 +1,4 @@
-"""Commands on one note: add, list, show, edit, rename, confirm."""
+"""Commands on one note: add, list, show, edit, rename."""
 
 from __future__ import annotations
 
@@ -171,6 +171,7 @@ def _unlisted(row: Listed) -> str:
 def show_options(parser: ArgumentParser) -> None:
     """Options of `show`."""
     parser.add_argument("name", metavar="NAME", help="the note's name or file")
+    parser.add_argument("--path", action="store_true", help="only print the path of its file")
 
 
 def show(asked: Namespace) -> int:
@@ -180,6 +181,9 @@ def show(asked: Namespace) -> int:
     with layers.at_one_look():
         memory, name = layers.holding(asked.name)
         stored = memory.note(name)
+        if asked.path and not asked.json:
+            print(memory.project.store / stored.file)
+            return 0
         if stored.note.head.status == UNREADABLE:
             raise MdmemoryError(stored.note.head.problems[0], "Open the file itself.")
         cited = layers.cited(memory, [stored.file])
@@ -210,7 +214,7 @@ def _warn_of_drift(cited: Sequence[CheckedCitation], file: str) -> None:
         print("\n".join(["", *lines(found)[1:]]), file=sys.stderr)
         if any(each.is_outdated for each in found):
             name = file.removesuffix(".md")
-            warn(f"The project changed since. If it still holds: `mdmemory confirm {name}`.")
+            warn(f"The project changed since. If it still holds: `mdmemory review {name} keep`.")
 
 
 def edit_options(parser: ArgumentParser) -> None:
@@ -277,51 +281,6 @@ def rename(asked: Namespace) -> int:
         if done.linked:
             print(f"Links follow in {plural(len(done.linked), 'note')}: {', '.join(done.linked)}.")
     return 1 if written.kept else 0
-
-
-def confirm_options(parser: ArgumentParser) -> None:
-    """Options of `confirm`."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="the note's name or file")
-    parser.add_argument(
-        "--gone", action="store_true", help="confirm that you removed many notes on purpose"
-    )
-
-
-def confirm(asked: Namespace) -> int:
-    """Confirm that a note is right: the index lists it from now on, and what it cites in the
-    project counts as it is now."""
-    asked.holder = "confirm"
-    if asked.gone == bool(asked.name):
-        raise UsageError("Name a note, or say --gone.", "`mdmemory status` lists what waits.")
-    layers = layered(asked)
-    if asked.gone:
-        return _accepted_loss(layers, asked)
-    memory, name = layers.holding(asked.name)
-    done = memory.confirm(name)
-    same = f"{done.file} is already confirmed, and what it cites is as it was."
-    if not memory.note(done.file).note.head.cites:
-        same = f"{done.file} is already confirmed."
-    return report(layers, memory, asked, done, "Confirmed", same)
-
-
-def _accepted_loss(layers: Layers, asked: Namespace) -> int:
-    """Commit it in the first memory that lost many notes."""
-    lost: tuple[str, ...] = ()
-    commit = None
-    for _, memory in layers.each():
-        if (seen := memory.unadopted()) and seen.lost:
-            lost = tuple(seen.lost)
-            if refusal := memory.refusal():
-                raise refusal
-            commit = memory.adopt(accept_loss=True)
-            break
-    if asked.json:
-        emit({"removed": lost, "commit": commit})
-    elif commit:
-        print(f"Committed that {len(lost)} notes are gone (commit {commit[:10]}).")
-    else:
-        print("No note is gone without a commit that says so.")
-    return 0
 
 
 def report(

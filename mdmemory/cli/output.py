@@ -25,10 +25,7 @@ NO_STORE_YET = (
 )
 PATIENCE = 30.0  # seconds that a person's command waits for other writers
 
-_WRITING = (
-    *("add", "edit", "rename", "remove", "forget", "confirm"),
-    *("extract", "compact", "import", "sync"),
-)
+_WRITING = (*("add", "edit", "rename", "forget"), *("extract", "compact", "import", "sync"))
 
 
 def layered(asked: Namespace, *, automatic: bool = False, watched: bool = False) -> Layers:

@@ -73,9 +73,7 @@ def extract_options(parser: ArgumentParser) -> None:
         "`User:` and `Assistant:` (- reads standard input)",
     )
     parser.add_argument(
-        "--session",
-        metavar="ID",
-        help="a session of this project, as `mdmemory session list` shows it",
+        "--session", metavar="ID", help="a session of this project, as `mdmemory session` shows it"
     )
     parser.add_argument(
         "--all-projects", action="store_true", help="with --session: a session of any project"
@@ -103,7 +101,7 @@ def extract(asked: Namespace) -> int:
     if bool(asked.transcript) == bool(asked.session):
         raise UsageError(
             "Name one session: --transcript FILE or --session ID.",
-            "`mdmemory session list` shows the ids.",
+            "`mdmemory session` shows the ids.",
         )
     layers = layered(asked, automatic=asked.after > 0)
     memory = layers.main

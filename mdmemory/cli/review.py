@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.output import emit, is_terminal, layered, plural, visible, warn
 from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.layers import Layers
+from mdmemory.layers import MINE, USER, Layers
 from mdmemory.review import answers, waiting
 from mdmemory.review.items import (
     ACTIONS,
@@ -40,10 +40,12 @@ _SIGNS = {"1": (KEEP, THIS), "a": (KEEP, THIS), "2": (THAT,), "b": (THAT,), "3":
 
 def review_options(parser: ArgumentParser) -> None:
     """Options of `review`."""
-    parser.add_argument("id", nargs="?", metavar="ID", help="the item, such as p-1a2b3c4d")
+    parser.add_argument(
+        "id", nargs="?", metavar="ID", help="the item, such as p-1a2b3c4d, or a note of it"
+    )
     parser.add_argument("answer", nargs="?", metavar="ANSWER", help=", ".join(ACTIONS))
     parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="with edit: the note of a conflict that you edit"
+        "name", nargs="?", metavar="NAME", help="of a conflict: the note to keep, or to edit"
     )
     parser.add_argument("--text", help="with edit: the new text (- reads standard input)")
     parser.add_argument(
@@ -104,6 +106,8 @@ def _folded(session: str, count: int) -> str:
 
 def _answer_one(layers: Layers, asked: Namespace) -> int:
     item = waiting.item(layers, asked.id)
+    if item.is_pair and asked.answer == KEEP and asked.name:
+        asked.answer = (THIS, THAT)[_side(item, asked.name)]
     if item.kind == ON_HOLD and asked.answer == EDIT and asked.text is None and is_terminal():
         print(_edit_in_place(layers, item))
         return 0
@@ -162,10 +166,7 @@ def _wording(layers: Layers, item: InboxItem, asked: Namespace) -> Wording | Non
         return None
     side = 0
     if item.kind == CONFLICT:
-        names = [each.name for each in item.notes]
-        if asked.name not in (*names, THIS, THAT):
-            raise UsageError("Which of the two?", f"Name it: {' or '.join(names)}.")
-        side = names.index(asked.name) if asked.name in names else (THIS, THAT).index(asked.name)
+        side = _side(item, asked.name)
     if asked.text is not None:
         text = sys.stdin.read() if asked.text == "-" else asked.text
         return Wording(_whole(layers, item, side, text), side)
@@ -173,6 +174,17 @@ def _wording(layers: Layers, item: InboxItem, asked: Namespace) -> Wording | Non
         raise UsageError("There is no new text.", "Pass it with --text, or edit at a terminal.")
     text = _edited(layers, item, side)
     return Wording(text, side) if text is not None else None
+
+
+def _side(item: InboxItem, named: str | None) -> int:
+    """Which note of a conflict a person named: 0 or 1. Raises UsageError."""
+    for at, (each, sign) in enumerate(zip(item.notes, (THIS, THAT), strict=True)):
+        mine = MINE if each.layer == USER else ""
+        names = (each.name, each.file, each.file.removesuffix(".md"))
+        if named == sign or named in names or named in [f"{mine}{name}" for name in names]:
+            return at
+    either = " or ".join(each.name for each in item.notes)
+    raise UsageError("Which of the two?", f"Name it: {either}.")
 
 
 def _whole(layers: Layers, item: InboxItem, side: int, text: str) -> str:

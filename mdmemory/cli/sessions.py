@@ -1,4 +1,4 @@
-"""Commands on the hosts' sessions: session list, show, sweep."""
+"""The command on the hosts' sessions: session."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.output import emit, opened, plural, warn
+from mdmemory.cli.output import emit, opened, plural, visible, warn
 from mdmemory.config import person
 from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
 from mdmemory.records import asdict
 from mdmemory.search.sources import session_folders
 from mdmemory.store.project import Project
+from mdmemory.tools.observations import as_json as observed
 from mdmemory.tools.session import shown, stored
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mdmemory.observe.observation import Observation
     from mdmemory.transcripts.sources import Session
 
 _NEWEST = 100  # sessions that are listed; reading a thousand long ones takes seconds
@@ -26,34 +30,43 @@ _TITLE = 80  # characters of a title
 def session_options(parser: ArgumentParser) -> None:
     """Options of `session`."""
     parser.add_argument(
-        "action", choices=["list", "show", "sweep"], metavar="ACTION",
-        help="list: the sessions, newest first\nshow: what is stored about one\nsweep: delete old "
-        "session data",
+        "id", nargs="?", metavar="ID",
+        help="show a session, a shortened output (o-...), or the observation with this number",
     )  # fmt: skip
     parser.add_argument(
-        "id", nargs="?", metavar="ID", help="with show: a session, or a shortened output (o-...)"
+        "--all", action="store_true", help=f"list all, not only the newest {_NEWEST}"
     )
     parser.add_argument(
-        "--all", action="store_true", help=f"with list: all, not only the newest {_NEWEST}"
+        "--all-projects", action="store_true", help="list the sessions of all projects"
     )
-    parser.add_argument(
-        "--all-projects", action="store_true", help="with list: the sessions of all projects"
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--sweep", action="store_true", help="delete old session data")
+    what.add_argument(
+        "--forget", metavar="NUMBERS", help="delete observations, such as 12 or 12,14-16"
+    )
+    what.add_argument(
+        "--work", action="store_true", help="summarize the tool uses that wait, and the session ID"
     )
 
 
 def session(asked: Namespace) -> int:
     """List this project's sessions in OpenCode, Claude Code, Codex and Gemini CLI, with the number
-    of messages that mdmemory has not read; or show what it keeps about one."""
+    of messages that mdmemory has not read; or show what it keeps about one: its memory, and the
+    observations of what tools showed in it."""
     from mdmemory.transcripts.sources import sessions
 
     asked.holder = "session"
     memory = opened(asked)
-    if asked.id and asked.action != "show":
-        raise UsageError(f"`session {asked.action}` takes no ID.", "`session show ID` does.")
-    if asked.action == "show":
-        return _show(memory, asked.id, asked.json)
-    if asked.action == "sweep":
+    if asked.work:
+        return _work(memory, asked.id or "", asked.json)
+    if asked.id and (asked.sweep or asked.forget):
+        raise UsageError("--sweep and --forget take no ID.", "`mdmemory session ID` shows one.")
+    if asked.sweep:
         return _sweep(memory, asked.json)
+    if asked.forget:
+        return _tell_observations(memory.observations().forget(asked.forget), asked.json)
+    if asked.id:
+        return _show(memory, asked.id, asked.json)
     project = memory.project
     folders = None if asked.all_projects else session_folders(project)
     there = sessions(person.hosts(), folders, None if asked.all else _NEWEST)
@@ -117,7 +130,7 @@ def _tell(rows: list[dict[str, Any]], *, are_all: bool) -> None:
         host = TITLES[row["source"]]
         print(f"{time:<16}  {host:<11}  {row['id']}  {unread:<20}  {title}".rstrip())
     if not are_all:
-        print(f"These are the newest {len(rows)}; `mdmemory session list --all` shows all.")
+        print(f"These are the newest {len(rows)}; `mdmemory session --all` shows all.")
     if rows:
         print("Read one: `mdmemory extract --session ID`.")
     else:
@@ -131,12 +144,12 @@ def _either(names: list[str]) -> str:
 # --- what is kept of one session ---------------------------------------------------------------
 
 
-def _show(memory: Memory, id: str | None, as_json: bool) -> int:
-    """Show what is stored about a session, or the whole of a shortened output."""
-    if not id:
-        raise UsageError("`session show` needs an ID.", "`mdmemory session list` shows them.")
+def _show(memory: Memory, id: str, as_json: bool) -> int:
+    """Show what is stored about a session, the whole of a shortened output, or an observation."""
     if id.startswith("o-"):
         return _output(memory, id, as_json)
+    if id.isdecimal():
+        return _tell_observations(memory.observations().recall(id), as_json)
     found = stored(memory, id)
     if as_json:
         emit(found)
@@ -173,5 +186,36 @@ def _output(memory: Memory, id: str, as_json: bool) -> int:
 
 def _tell_kept(kept: dict[str, Any]) -> None:
     promotions = [f"{each['outcome']}: {each['content']}" for each in kept["promotions"]]
-    for text in shown(kept["sections"] | {"promotions": promotions}):
-        print(text.replace("\n", "\n  "))
+    summary = "\n".join(f"{name}: {text}" for name, text in kept["summary"].items() if text)
+    observations = [f"{each['id']}  {each['title']}" for each in kept["observations"]]
+    more = {"promotions": promotions, "summary": summary, "observations": observations}
+    for text in shown(kept["sections"] | more):
+        print(visible(text).replace("\n", "\n  "))
+
+
+def _tell_observations(found: Sequence[Observation], as_json: bool) -> int:
+    if as_json:
+        emit([observed(each) for each in found])
+    else:
+        print("\n\n".join(visible(each.text) for each in found))
+    return 0
+
+
+def _work(memory: Memory, id: str, as_json: bool) -> int:
+    """Summarize the tool uses that wait, and a session."""
+    observations = memory.observations()
+    done = observations.work()
+    summed = observations.summarize(id) if id else None
+    failure = done.failure or (summed.failure if summed else None)
+    if as_json:
+        emit({
+            "kept": done.kept, "waiting": done.waiting, "failed": done.failed,
+            "summary": summed.summary.fields if summed and summed.summary else None,
+            "failure": failure.code if failure else None,
+        })  # fmt: skip
+    else:
+        stored = plural(done.kept, "observation")
+        print(f"Stored {stored}; {done.waiting} waiting, {done.failed} failed.")
+    if failure:
+        warn(f"{failure.message} {failure.hint}".rstrip())
+    return 1 if failure else 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from argparse import ArgumentParser, Namespace
 
-from mdmemory.cli.output import NO_STORE_YET, emit, layered, plural
+from mdmemory.cli.output import NO_STORE_YET, emit, layered, plural, warn
+from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.memory import Memory
 from mdmemory.routing import USER
@@ -21,6 +22,9 @@ def index_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit code 1 if it is out of date"
     )
+    parser.add_argument(
+        "--rebuild", action="store_true", help="make MEMORY.md and the search database anew"
+    )
 
 
 def index(asked: Namespace) -> int:
@@ -35,6 +39,11 @@ def index(asked: Namespace) -> int:
 
 def _index(memory: Memory, asked: Namespace, layer: str) -> dict[str, Any]:
     """Update or check one index, and say so; what the JSON has of it."""
+    if asked.rebuild and not asked.check:
+        with Progress(memory, json=asked.json) as progress:
+            rebuilt = memory.rebuild(report=progress.step)
+        for sentence in rebuilt.said:
+            warn(sentence)
     state = memory.index(check=asked.check, adopt=True)
     path = memory.project.store / INDEX
     listed, total, changed = len(state.index.listed), state.index.total, bool(state.changed)

@@ -172,7 +172,10 @@ def recall(state: State, ids: str) -> list[Observation]:
         raise UsageError(f"{ids[:40]!r} names no observations.", "Write their numbers: 12, 14.")
     observations = observation.get(state, wanted[:50])
     if not observations:
-        raise NotFound(f"There is no observation {ids[:40]}.", "`mdmemory observe list` shows all.")
+        raise NotFound(
+            f"There is no observation {ids[:40]}.",
+            "`mdmemory session ID` shows those of a session.",
+        )
     return observations
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from mdmemory.capture import wishes
 from mdmemory.capture.imports import rest
 from mdmemory.compact import left_out
-from mdmemory.errors import MdmemoryError, NotFound
+from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.files import read_regular
 from mdmemory.layers import MINE, PROJECT, USER, Layers
 from mdmemory.memory import Memory
@@ -96,12 +96,35 @@ def _items(layers: Layers, *, shown: bool) -> Iterator[InboxItem]:
     yield from _across(layers)
 
 
-def item(layers: Layers, id: str) -> InboxItem:
-    """The item with this id. Raises NotFound."""
-    for each in items(layers):
-        if each.id == id:
-            return each
-    raise NotFound(f"Nothing waits under the id {id}.", "`mdmemory review` lists what waits.")
+def item(layers: Layers, name: str) -> InboxItem:
+    """The item with this id, or on the note of this name; a note on which nothing waits can be
+    confirmed all the same. Raises NotFound, and UsageError for a note of several items."""
+    waiting = items(layers)
+    if by_id := next((each for each in waiting if each.id == name), None):
+        return by_id
+    try:
+        memory, own_name = layers.holding(name)
+        stored = memory.note(own_name)
+    except NotFound:
+        hint = "`mdmemory review` lists what waits."
+        raise NotFound(f"Nothing waits under the id or name {name}.", hint) from None
+    layer = layers.of(memory)
+    about = (layer, stored.file)
+    named = [
+        each for each in waiting
+        if about in {(each.layer if each.layer != BETWEEN else side.layer, side.file)
+                     for side in each.notes}
+    ]  # fmt: skip
+    if len(named) > 1:
+        ids = ", ".join(each.id for each in named)
+        raise UsageError(f"{name} is in {len(named)} items.", f"Name one by its id: {ids}.")
+    if named:
+        return named[0]
+    side = side_of(layer, stored)
+    return InboxItem(
+        _id("u", *about, side.digest), UNCONFIRMED, (side,), "nothing waits; you can confirm it",
+        (KEEP, LATER), *about, since=side.date, is_shielded=bool(suspicion(side.text)),
+    )  # fmt: skip
 
 
 def _of(layer: str, memory: Memory, shown: bool) -> Iterator[InboxItem]:

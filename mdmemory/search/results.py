@@ -36,7 +36,7 @@ def passage(
     if why := waiting.get(stored.file):
         raise NotFound(
             f"{stored.file} is on hold: {strangers.WHY[why]}.",
-            f"If you stand by it: `mdmemory confirm {stored.file.removesuffix('.md')}`.",
+            f"If you stand by it: `mdmemory review {stored.file.removesuffix('.md')} keep`.",
         )
     every = stored.note.text.splitlines()
     first, last = lines or (1, max(1, len(every)))

@@ -151,7 +151,7 @@ def sudden_loss(seen: Look, store: Path) -> MdmemoryError:
         f"{len(seen.lost)} of {seen.before} notes are gone from {store} without a commit that "
         "removes them.",
         "Put them back with `mdmemory doctor --fix`, or say that they were meant to go with "
-        "`mdmemory confirm --gone`.",
+        "`mdmemory review --all lost drop`.",
         code="sudden_loss",
     )
 

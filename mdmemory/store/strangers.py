@@ -1,7 +1,7 @@
 """What other hands put into a store, and is not served, or not before a person saw it.
 
 A text that reads like an order to an assistant, or hides characters, waits until a commit holds it:
-a person's own, or the one that `mdmemory confirm` makes.
+a person's own, or the one that `mdmemory review` makes.
 """
 
 from __future__ import annotations

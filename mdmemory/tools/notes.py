@@ -168,7 +168,7 @@ def _stored(done: Stored) -> list[str]:
         )
         sentences.append(
             "It is unconfirmed, because no known words of the user say it: search finds it, and "
-            f"{shown} they say it or run `mdmemory confirm {done.name}`."
+            f"{shown} they say it or run `mdmemory review {done.name} keep`."
         )
     sentences += receipts.replaced(done.superseded, done.id)
     if done.redacted:

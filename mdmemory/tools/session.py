@@ -85,14 +85,21 @@ def shown(content: Mapping[str, str | list[str]]) -> list[str]:
 
 def stored(memory: Memory, session: str) -> dict[str, Any]:
     """All that is stored about a session. Raises NotFound where that is nothing."""
+    from mdmemory.observe import summaries
+    from mdmemory.observe.observation import MAX_OBSERVATIONS
     from mdmemory.session.promotion import journal
     from mdmemory.store.state import State
+    from mdmemory.tools.observations import as_json
 
     if not os.path.lexists(memory.project.state_file):  # do not create the file only to look
         raise _nothing(session)
     with memory.session(session) as own, State(memory.project.state_file) as state:
         kept, promotions = own.read(), journal(state, session)
-    if not (kept.event or kept.blocks or promotions or any(told(kept).values())):
+        summary = summaries.get(state, session)
+    observations = memory.observations()
+    observed = [as_json(each) for each in observations.newest(MAX_OBSERVATIONS, session=session)]
+    known = any(told(kept).values()) or promotions or observed or summary
+    if not (kept.event or kept.blocks or known):
         raise _nothing(session)
     return {
         "id": session, "sections": told(kept),
@@ -101,13 +108,14 @@ def stored(memory: Memory, session: str) -> dict[str, Any]:
              "attempts": each.attempts, "outcome": each.outcome or "to do"}
             for each in promotions
         ],
+        "summary": summary.fields if summary else {}, "observations": observed,
     }  # fmt: skip
 
 
 def _nothing(session: str) -> NotFound:
     return NotFound(
         f"Nothing is stored about a session {session[:80]}.",
-        "OpenCode's plugin stores it while a session runs; `mdmemory session list` shows the ids.",
+        "OpenCode's plugin stores it while a session runs; `mdmemory session` shows the ids.",
     )
 
 

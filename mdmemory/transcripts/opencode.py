@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # sqlite3 costs as much to load as the rest of us: only who r
 
 MAGIC = b"SQLite format 3\0"
 PATIENCE = 2.0  # seconds to wait for a writer that keeps readers out, which OpenCode never does
-LIST = "`mdmemory session list` shows those of this project."
+LIST = "`mdmemory session` shows those of this project."
 HINT = "Make one with `opencode export SESSION > transcript.json`."
 _HINT = "`opencode export SESSION > transcript.json` gives the session itself."
 _T = TypeVar("_T")

@@ -209,7 +209,7 @@ class Hooks:
         return self._compacting.after(params)
 
     def _observe(self, memory: Memory, session: str) -> None:
-        words = ["observe", "work", f"--session={session}"]
+        words = ["session", session, "--work"]
         self._start.alone(memory.project, words, self._log.file)
 
     def tool(self, params: Params) -> Result:
