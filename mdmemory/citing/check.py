@@ -40,13 +40,13 @@ _VERSIONS = 50  # of a file that are looked into for lines of which only the has
 _OTHERS = 200  # files of one commit that are looked into
 _SHOWN, _WIDE = 40, 200  # lines of a diff, and characters of one of them
 
-_NOT_PINNED = "it is not pinned yet: `mdmemory confirm` pins it"
+_NOT_PINNED = "it is not pinned yet: `mdmemory review NAME keep` pins it"
 _ODD = "it cannot be read as a citation"
 _NEVER = "this repository never held it, as far as its history reaches"
 _UNREAD = "its history could not be read"
 _SHALLOW = "this clone leaves out the commits that could tell"
 _LARGE = "the file is too large to be compared, or is no text"
-_UNFIT = "its pin does not fit its lines: `mdmemory confirm` pins it anew"
+_UNFIT = "its pin does not fit its lines: `mdmemory review NAME keep` pins it anew"
 _NO_VERSION = "the version that it cites is not in this repository, so there is no diff"
 _ELSEWHERE = "the commit is on another branch"
 _DROPPED = "no branch has the commit any more"
