@@ -92,9 +92,9 @@ def test_lists_show_both_and_the_names_lead_back(both: Path, say: Say) -> None:
     assert "Use spaces" in say("show", "me/tabs")
     assert json.loads(say("show", "tea", "--json"))["layer"] == "user"
     say("edit", "me/tabs", "Use spaces in Go, four.")
-    assert "four" in say("get", "me/feedback-tabs.md")
+    assert "four" in say("show", "me/feedback-tabs.md")
     say("rename", "me/tabs", "blanks")
-    say("remove", "me/blanks")
+    say("forget", "me/blanks")
     assert "me/" not in say("list")
     assert "blanks" in say("log", "me/blanks")
 
@@ -146,13 +146,15 @@ def test_a_contradiction_between_layers_is_shown_on_both_and_the_projects_goes_f
     assert [(hit["layer"], hit["status"]) for hit in hits] == [
         ("project", "in conflict"), ("user", "in conflict"),
     ]  # fmt: skip
-    (row,) = json.loads(say("conflicts", "--json"))
-    assert (row["layer"], row["files"]) == ("both", ["feedback-tabs.md", "me/feedback-tabs.md"])
+    (row,) = json.loads(say("review", "--json"))
+    assert (row["layer"], row["kind"]) == ("both", "conflict")
+    sides = [(side["layer"], side["file"]) for side in row["notes"]]
+    assert sides == [("project", "feedback-tabs.md"), ("user", "feedback-tabs.md")]
     assert not (both / "project/_CONFLICTS.md").exists()
-    assert "Both stay" in say("conflicts", "resolve", row["id"], "--both", code=2)
-    say("conflicts", "resolve", row["id"], "--keep", "tabs")
+    assert row["id"] in say("review", "me/feedback-tabs.md")
+    say("review", "tabs", "keep", "tabs")
     assert not (both / "me/feedback-tabs.md").exists()
-    assert "No conflicts" in say("conflicts")
+    assert "Nothing waits" in say("review")
     assert "restored: me/feedback-tabs.md" in say("undo")
     assert (both / "me/feedback-tabs.md").exists()
 

@@ -43,7 +43,7 @@ def made(folder: Path, size: int) -> tuple[Path, dict[str, str], str]:
     ):  # fmt: skip
         subprocess.run(["git", "-C", str(project), *words], check=True, env=environment)
     run(project, environment, "init")
-    store = Path(run(project, environment, "open", "--print").strip())
+    store = Path(json.loads(run(project, environment, "status", "--json"))["store"])
     texts = many_notes.notes(size)
     for file, text in texts.items():
         (store / file).write_text(text, encoding="utf-8")

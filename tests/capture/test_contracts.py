@@ -61,9 +61,11 @@ def test_each_answer_has_exactly_the_fields_that_are_promised(memory: Memory, as
     done = memory.extract(Path("talk.txt").read_bytes(), model=Scripted({"candidates": [TOLD]}))
     assert (len(done.added), len(done.pending)) == (1, 1)
 
-    (waiting,) = ask("pending")
-    fit(waiting, PENDING)
-    assert waiting["reasons"] == ["assistant_said"]
+    (waiting,) = ask("review")
+    assert (waiting["kind"], waiting["why"]) == (
+        "pending",
+        "the assistant said it, and you did not",
+    )
     assert (date.today() - date.fromisoformat(waiting["since"])).days in (-1, 0, 1)
 
     rows = ask("log", "--captures")
@@ -80,10 +82,8 @@ def test_each_answer_has_exactly_the_fields_that_are_promised(memory: Memory, as
     fit(known, EXPLAIN)
     assert known["near"] == [{"file": done.added[0], "score": 1.0}]
 
-    accepted = ask("pending", "accept", waiting["id"])
-    edited = {"file": str, "name": str, "digest": str, "commit": str | None, "layer": str}
-    fit(accepted, edited)
-    assert ask("pending") == []
+    assert ask("review", waiting["id"], "keep")["answer"] == "keep"
+    assert ask("review") == []
 
 
 OLD = "the tests run on port 5432"
@@ -99,11 +99,15 @@ def test_a_request_that_contradicts_anothers_note_is_stored_beside_it_and_flagge
     fit(done, EXTRACT)
     assert (done["added"], len(done["flagged"])) == ([], 1)
     assert memory.note("tests").digest == before
-    (conflict,) = ask("conflicts")
-    assert conflict["files"] == sorted([*done["flagged"], "feedback-tests.md"])
+    (conflict,) = ask("review")
+    files = [side["file"] for side in conflict["notes"]]
+    assert (conflict["kind"], files) == (
+        "conflict",
+        sorted([*done["flagged"], "feedback-tests.md"]),
+    )
     assert sorted(conflict["why"].split(" against ")) == ["5432", "5433"]
     assert ask("undo")["restored"]
-    assert ask("conflicts") == []
+    assert ask("review") == []
 
 
 def test_a_request_replaces_the_persons_own_note_and_undo_brings_it_back(

@@ -114,8 +114,8 @@ def test_what_became_no_note_is_said_and_kept_for_its_owner_alone(
     assert "left out (task)" in told
     assert main(["status"]) == 0
     assert "1 import rest" in capsys.readouterr().out
-    assert main(["pending"]) == 0
-    assert str(rest) in capsys.readouterr().out
+    assert main(["review"]) == 0
+    assert "import rest: an import made no note of it" in capsys.readouterr().out
 
 
 def test_a_look_first_keeps_nothing(memory: Memory) -> None:

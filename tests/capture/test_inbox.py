@@ -58,8 +58,8 @@ def forget_our_work(memory: Memory) -> None:
 
 
 COMMANDS = [
-    ["pending"], ["status"], ["list"], ["index"], ["search", "docker"], ["doctor"], ["rebuild"],
-    ["log"], ["compact"], ["undo"],
+    ["review"], ["status"], ["list"], ["index"], ["search", "docker"], ["doctor"],
+    ["index", "--rebuild"], ["log"], ["compact"], ["undo"],
     ["add", "tea", "--type", "project", "--description", "Tea at four", "Tea at four."],
 ]  # fmt: skip
 
@@ -272,10 +272,10 @@ def test_what_waits_is_listed_counted_and_named_at_the_start_of_a_session(
     (memory.project.store / ".inbox/import-1.md").write_text("left over\n", "utf-8")
     found = {kind: count for kind, count in waiting(layers).items() if count}
     assert found == {"pending": 1, "import_rest": 1}
-    assert main(["pending"]) == 0
+    assert main(["review"]) == 0
     out = capsys.readouterr().out
-    assert f"{FACT.id}  project: The pipeline" in out
-    assert "import-1.md: add what matters" in out
+    assert f"{FACT.id}  pending: " in out
+    assert "an import made no note of it" in out
 
 
 def test_an_id_that_does_not_wait_is_named(memory: Memory) -> None:

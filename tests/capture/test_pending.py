@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from scripted import Scripted
 
 from mdmemory import Memory
 from mdmemory.capture.pending import FULL, PendingFact, put
-from mdmemory.cli import main
 from mdmemory.errors import NotFound
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
@@ -88,29 +85,3 @@ def test_what_waits_neither_expires_nor_makes_room_for_newer_facts(memory: Memor
     kept = [each.name for each in memory.pending()]
     assert len(kept) == FULL
     assert "n0" in kept
-
-
-def test_the_command_lists_accepts_and_drops(
-    memory: Memory, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def ask(*words: str, code: int = 0) -> Any:
-        assert main(["pending", *words, "--json"]) == code
-        return json.loads(capsys.readouterr().out)
-
-    # the command has the real clock: what it lists must be of today
-    fresh = Memory.open(memory.project.root)
-    id = found(fresh)
-    assert ask() == [
-        {
-            "id": id, "type": "project", "name": "docker-27",
-            "description": FOUND["description"], "body": FOUND["body"],
-            "session": fresh.pending()[0].session, "since": fresh.pending()[0].since,
-            "reasons": ["assistant_said"], "layer": "project",
-        }
-    ]  # fmt: skip
-    assert main(["pending"]) == 0
-    assert f"{id}  project: The pipeline" in capsys.readouterr().out
-    assert ask("accept", code=2)["error"]["code"] == "usage"
-    assert set(ask("accept", id)) == {"file", "name", "digest", "commit", "layer"}
-    assert ask("drop", id, code=1)["error"]["code"] == "not_found"
-    assert ask() == []

@@ -84,7 +84,7 @@ def test_the_sessions_of_both_hosts_are_listed_newest_first(bench: Bench) -> Non
     bench.opencode("ses_old", bench.root, "one", at=1_780_000_000_000, title="Old")
     bench.opencode("ses_new", bench.root, "one", "two", at=1_790_000_000_000)
     bench.session_of_claude(bench.root)
-    assert bench.ask("session", "list") == [
+    assert bench.ask("session") == [
         {"id": "ses_new", "title": "A talk", "time": "2026-09-21T14:13:20+00:00",
          "source": "opencode", "turns": 2, "read": 0},
         {"id": CLAUDE, "title": "Fix the flaky date test", "time": "2026-06-01T09:00:28+00:00",
@@ -92,7 +92,7 @@ def test_the_sessions_of_both_hosts_are_listed_newest_first(bench: Bench) -> Non
         {"id": "ses_old", "title": "Old", "time": "2026-05-28T20:26:40+00:00",
          "source": "opencode", "turns": 1, "read": 0},
     ]  # fmt: skip
-    lines = bench.tell("session", "list").splitlines()
+    lines = bench.tell("session").splitlines()
     assert lines[0].startswith("2026-09-21 14:13  OpenCode     ses_new  2 turns, 2 unread")
     assert lines[-1] == "Read one: `mdmemory extract --session ID`."
 
@@ -106,7 +106,7 @@ def test_only_this_projects_sessions_are_listed(bench: Bench, tmp_path: Path) ->
         bench.opencode(f"ses_{n}", folder, "hello", at=9 - n)
     for folder in (bench.root / "sub", tmp_path, Path(f"{bench.root}-2")):
         bench.session_of_claude(folder)
-    found = [row["id"] for row in bench.ask("session", "list")]
+    found = [row["id"] for row in bench.ask("session")]
     assert found == [CLAUDE, "ses_0", "ses_1", "ses_2"]
 
 
@@ -120,7 +120,7 @@ def test_the_sessions_of_other_worktrees_are_listed_even_when_these_are_gone(
     shutil.rmtree(tmp_path / "two")
     for folder in (bench.root, tmp_path / "one"):
         monkeypatch.chdir(folder)
-        found = {row["id"] for row in bench.ask("session", "list")}
+        found = {row["id"] for row in bench.ask("session")}
         assert found == {"ses_main", "ses_one", "ses_two"}
 
 
@@ -131,14 +131,12 @@ def test_sub_agents_own_sessions_and_empty_ones_are_not_listed(bench: Bench) -> 
     bench.opencode("ses_4", bench.root)
     file = bench.session_of_claude(bench.root, "agent-1")
     file.with_name("empty.jsonl").write_text("", encoding="utf-8")
-    assert [row["id"] for row in bench.ask("session", "list")] == ["ses_1"]
+    assert [row["id"] for row in bench.ask("session")] == ["ses_1"]
 
 
 def test_a_machine_without_hosts_has_no_sessions(bench: Bench) -> None:
-    assert bench.ask("session", "list") == []
-    assert "No sessions of OpenCode, Codex, Gemini CLI or Claude Code" in bench.tell(
-        "session", "list"
-    )
+    assert bench.ask("session") == []
+    assert "No sessions of OpenCode, Codex, Gemini CLI or Claude Code" in bench.tell("session")
     assert not (bench.root / ".mdmemory/state.db").exists(), "looking makes no file"
 
 
@@ -146,9 +144,9 @@ def test_a_host_that_cannot_be_read_hides_no_other(bench: Bench) -> None:
     bench.session_of_claude(bench.root)
     bench.database.parent.mkdir(parents=True)
     bench.database.write_bytes(b"damaged")
-    assert [row["id"] for row in bench.ask("session", "list", code=1)] == [CLAUDE]
+    assert [row["id"] for row in bench.ask("session", code=1)] == [CLAUDE]
     assert "OpenCode's sessions cannot be listed. opencode.db is damaged" in bench.tell(
-        "session", "list", code=1
+        "session", code=1
     )
 
 
@@ -163,7 +161,7 @@ def test_the_hosts_own_variables_say_where_they_keep_their_sessions(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("OPENCODE_DB", "other.db")
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
-    assert len(bench.ask("session", "list")) == 2
+    assert len(bench.ask("session")) == 2
 
 
 def test_a_session_is_found_where_the_project_lay_before_it_was_moved(
@@ -180,9 +178,9 @@ def test_a_session_is_found_where_the_project_lay_before_it_was_moved(
     capsys.readouterr()
     assert main(["status"]) == 0
     capsys.readouterr()
-    assert {row["id"] for row in bench.ask("session", "list")} == {CLAUDE, "ses_1"}
+    assert {row["id"] for row in bench.ask("session")} == {CLAUDE, "ses_1"}
     repository.mkdir()  # whatever lies there now may be another's
-    assert bench.ask("session", "list") == []
+    assert bench.ask("session") == []
 
 
 def test_other_projects_are_listed_and_read_only_when_they_are_asked_for(
@@ -190,8 +188,8 @@ def test_other_projects_are_listed_and_read_only_when_they_are_asked_for(
 ) -> None:
     bench.opencode("ses_1", tmp_path / "other", "remember: theirs is a heron")
     bench.session_of_claude(tmp_path / "other")
-    assert bench.ask("session", "list") == []
-    assert len(bench.ask("session", "list", "--all-projects")) == 2
+    assert bench.ask("session") == []
+    assert len(bench.ask("session", "--all-projects")) == 2
     for session in ("ses_1", CLAUDE):
         said = bench.tell("extract", "--session", session, code=1)
         assert "belongs to another project" in said
@@ -203,21 +201,19 @@ def test_other_projects_are_listed_and_read_only_when_they_are_asked_for(
 def test_the_newest_hundred_are_listed_and_the_rest_is_told_of(bench: Bench) -> None:
     for number in range(102):
         bench.opencode(f"ses_{number}", bench.root, "hello", at=number + 1)
-    assert len(bench.ask("session", "list")) == 100
-    assert "These are the newest 100; `mdmemory session list --all`" in bench.tell(
-        "session", "list"
-    )
-    assert len(bench.ask("session", "list", "--all")) == 102
+    assert len(bench.ask("session")) == 100
+    assert "These are the newest 100; `mdmemory session list --all`" in bench.tell("session")
+    assert len(bench.ask("session", "--all")) == 102
 
 
 def test_a_session_without_a_title_shows_what_was_said_first(bench: Bench) -> None:
     bench.opencode("ses_1", bench.root, "Fix the tests\nand more", title="")
-    assert bench.ask("session", "list")[0]["title"] == "Fix the tests"
+    assert bench.ask("session")[0]["title"] == "Fix the tests"
 
 
 def test_a_title_cannot_take_over_the_terminal(bench: Bench) -> None:
     bench.opencode("ses_1", bench.root, "hello", title="a\x1b[2J\n\u202eb")
-    assert bench.tell("session", "list").split("\n")[0].endswith("  a[2J b")
+    assert bench.tell("session").split("\n")[0].endswith("  a[2J b")
 
 
 # --- extract --session -------------------------------------------------------------------------
@@ -227,7 +223,7 @@ def test_a_session_is_read_from_the_database_once_and_then_on(bench: Bench) -> N
     bench.opencode("ses_1", bench.root, "remember: deploys go out on Tuesdays", "thanks")
     done = bench.ask("extract", "--session", "ses_1")
     assert done["added"] == ["project-deploys-tuesdays.md"]
-    assert [row["read"] for row in bench.ask("session", "list")] == [2]
+    assert [row["read"] for row in bench.ask("session")] == [2]
     assert bench.ask("extract", "--session", "ses_1")["added"] == []
     with closing(sqlite3.connect(bench.database)) as connection, connection:
         connection.execute(
@@ -236,7 +232,7 @@ def test_a_session_is_read_from_the_database_once_and_then_on(bench: Bench) -> N
         )
         text = '{"type":"text","text":"remember: the changelog is written by hand"}'
         connection.execute("INSERT INTO part VALUES ('p', 'msg_z', 'ses_1', 0, 0, ?)", (text,))
-    assert [(row["turns"], row["read"]) for row in bench.ask("session", "list")] == [(3, 2)]
+    assert [(row["turns"], row["read"]) for row in bench.ask("session")] == [(3, 2)]
     done = bench.ask("extract", "--session", "ses_1")
     assert done["added"] == ["feedback-changelog-written-hand.md"]
 
@@ -249,7 +245,7 @@ def test_a_session_of_claude_is_read_from_its_file(bench: Bench) -> None:
         "reference-deploys-listed.md",
         "me/user-喜欢简短回答.md",
     ]
-    assert [row["read"] for row in bench.ask("session", "list")] == [6]
+    assert [row["read"] for row in bench.ask("session")] == [6]
 
 
 @pytest.mark.parametrize("name", ["plain.txt", "claude.jsonl"])

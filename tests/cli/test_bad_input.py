@@ -20,7 +20,7 @@ from mdmemory.errors import GOING_ON
 
 ADD = ("add", "three", "--type", "feedback", "--description", "Another thing", "Body three.")
 EDIT = ("edit", "one", "--description", "Something else")
-REMOVE = ("remove", "one")
+REMOVE = ("forget", "one")
 EXTRACT = ("extract", "--transcript", "talk.json")
 
 
@@ -150,11 +150,11 @@ def test_a_wrong_command_says_how_it_is_right(
         (("show", "nothing"), "There is no note nothing."),
         (("show", "feedback-tow"), "Near it: feedback-two"),
         (("show", "../../mdmemory.toml"), "There is no note"),
-        (("remove", "MEMORY.md"), "There is no note"),
+        (("forget", "MEMORY.md"), "There is no note"),
         (("undo", "m-00000000"), "`mdmemory log` lists them."),
         (("undo", "--", "--all"), ""),
         (("log", "nothing"), "There is no note nothing."),
-        (("confirm", "nothing"), "There is no note nothing."),
+        (("review", "nothing", "keep"), "Nothing waits under the id or name nothing."),
         (("extract", "--transcript", "nowhere.json"), "No such file: nowhere.json."),
         (("compact", "--plan", "nowhere.json"), "No such file: nowhere.json."),
         (("demo", "mdmemory.toml"), "not an empty folder"),
@@ -221,7 +221,7 @@ UNUSUAL = {  # and nothing is wrong with these
 @pytest.mark.parametrize("data", UNREADABLE.values(), ids=UNREADABLE)
 @pytest.mark.parametrize(
     "words",
-    [("edit", "odd", "--description", "d"), ("remove", "odd"), ("confirm", "odd")],
+    [("edit", "odd", "--description", "d"), ("forget", "odd"), ("review", "odd", "keep")],
     ids=lambda words: words[0],
 )
 def test_an_unreadable_note_is_left_alone(
@@ -300,7 +300,7 @@ def test_links_folders_and_pipes_are_no_notes(
     paths = {row["path"] for row in told("doctor")["findings"]}
     assert paths >= {"link.md", "loop.md", "folder.md", "pipe.md"}
     for name in ("link", "loop", "folder", "pipe"):
-        refused("remove", name)
+        refused("forget", name)
         refused("edit", name, "--description", "d")
     # a name that is taken by something else is not written over, nor through
     assert told("add", "link", "--type", "feedback", "--description", "d", "b")["file"]
@@ -312,7 +312,7 @@ def test_a_note_with_a_secret_is_held_back(
 ) -> None:
     (bench.store / "odd.md").write_text(HEAD + "password: hunter2hunter2\n", encoding="utf-8")
     assert [row["status"] for row in told("list") if row["file"] == "odd.md"] == ["held"]
-    for words in (("remove", "odd"), ("edit", "odd", "--description", "d")):
+    for words in (("forget", "odd"), ("edit", "odd", "--description", "d")):
         assert "secrets: allowed" in refused(*words)
     told(*ADD)
     assert told("compact")["checkpoint"] is None
@@ -524,7 +524,7 @@ def test_a_note_that_git_ignores_is_not_added(
     assert "git check-ignore" in refused(*ADD)
     (bench.store / "feedback-three.md").write_text(HEAD + "Text\n", encoding="utf-8")
     main(["index"])
-    for words in (("remove", "feedback-three"), ("edit", "feedback-three", "--description", "d")):
+    for words in (("forget", "feedback-three"), ("edit", "feedback-three", "--description", "d")):
         assert "git check-ignore" in refused(*words)
     assert "feedback-three.md" in [row["path"] for row in told("doctor")["findings"]]
 

@@ -61,20 +61,20 @@ def test_what_stands_is_counted_and_what_drifted_is_shown_with_its_lines(
     _, out, problems = said(capsys, "show", "port")
     assert out.endswith("---\n")
     assert "-PORT = 8081" in problems
-    assert "mdmemory confirm project-port" in problems
-    assert said(capsys, "confirm", "port")[0] == 0
+    assert "mdmemory review project-port keep" in problems
+    assert said(capsys, "review", "port", "keep")[0] == 0
     assert said(capsys, "check")[0] == 0
-    assert "what it cites is as it was" in said(capsys, "confirm", "port")[1]
+    assert said(capsys, "review", "port", "keep")[0] == 0, "again: no change"
 
 
 def test_the_next_step_that_is_named_settles_it(
     inside: CitedProject, capsys: pytest.CaptureFixture[str]
 ) -> None:
     inside.replace("src/server.py", "8081", "9090")
-    assert "or `edit` it if it is wrong, and then `confirm` it" in said(capsys, "check")[1]
+    assert "`edit` it, or `review NAME keep` if it holds" in said(capsys, "check")[1]
     assert said(capsys, "edit", "port", "It listens on port 9090, see src/server.py")[0] == 0
     assert said(capsys, "check")[0] == 1, "other words alone say nothing of the lines"
-    assert said(capsys, "confirm", "port")[0] == 0
+    assert said(capsys, "review", "port", "keep")[0] == 0
     assert said(capsys, "check") == (0, "1 citation in 1 note: 1 fresh.\n", "")
 
 
@@ -137,7 +137,7 @@ def test_a_hook_stops_a_commit_that_drifts_a_note_and_lets_others_pass(
     stopped = commit()
     assert stopped.returncode == 1
     assert "-PORT = 8081" in stopped.stdout + stopped.stderr
-    assert main(["confirm", "port"]) == 0
+    assert main(["review", "port", "keep"]) == 0
     assert commit().returncode == 0
 
 

@@ -157,7 +157,7 @@ def test_a_body_is_read_from_standard_input(
 
 @pytest.mark.parametrize(
     "words",
-    [("edit", "prefers-pnpm", "--description", "Uses pnpm 9"), ("remove", "prefers-pnpm")],
+    [("edit", "prefers-pnpm", "--description", "Uses pnpm 9"), ("forget", "prefers-pnpm")],
     ids=lambda words: words[0],
 )
 def test_edit_and_remove_give_what_add_gives(
@@ -170,15 +170,14 @@ def test_edit_and_remove_give_what_add_gives(
     assert done["commit"] == head(project, git)
 
 
-def test_confirm_gives_what_edit_gives_and_lists_the_note(project: Path, ask: Ask) -> None:
+def test_a_note_that_is_kept_by_its_name_is_listed(project: Path, ask: Ask) -> None:
     path = project / "notes/memory/feedback-prefers-pnpm.md"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("metadata:\n", "metadata:\n  status: unconfirmed\n"), "utf-8")
     assert ask("show", "prefers-pnpm")[1]["status"] == "unconfirmed"
     assert not ask("show", "prefers-pnpm")[1]["listed"]
-    code, done = ask("confirm", "prefers-pnpm")
-    assert code == 0
-    fit(done, WRITTEN)
+    code, done = ask("review", "prefers-pnpm", "keep")
+    assert (code, done["answer"]) == (0, "keep")
     assert ask("show", "prefers-pnpm")[1]["listed"]
 
 
@@ -354,35 +353,29 @@ def test_compact_if_due_is_busy_while_another_process_writes(
 # --- contradictions ----------------------------------------------------------------------------
 
 
-def test_conflicts_lists_what_a_person_must_settle(project: Path, ask: Ask) -> None:
-    assert ask("conflicts") == (0, [])
-    ask("compact")
-    code, rows = ask("conflicts")
-    assert code == 0
-    fit(rows, [{"id": str, "files": [str], "why": str, "since": str, "stale": bool, "layer": str}])
-    assert [row["files"] for row in rows] == [
-        ["feedback-indent-with-spaces.md", "feedback-indent-with-tabs.md"]
-    ]
-    assert rows[0]["stale"] is False
-
-
 @pytest.mark.parametrize(
-    ("how", "removed"),
-    [(("--keep", "indent-with-tabs"), ["feedback-indent-with-spaces.md"]), (("--both",), [])],
+    ("how", "held"),
+    [(("keep", "indent-with-tabs"), "feedback-indent-with-tabs.md"), (("both",), "")],
     ids=["keep", "both"],
 )
-def test_resolving_a_conflict_is_one_commit_that_can_be_undone(
-    project: Path, ask: Ask, git: Callable[..., str], how: tuple[str, ...], removed: list[str]
+@pytest.mark.parametrize("by_name", [False, True])
+def test_an_answer_to_a_conflict_is_one_commit_that_can_be_undone(
+    project: Path, ask: Ask, git: Callable[..., str], how: tuple[str, ...], held: str, by_name: bool
 ) -> None:
+    assert ask("review") == (0, [])
     ask("compact")
-    (row,) = ask("conflicts")[1]
-    code, done = ask("conflicts", "resolve", row["id"], *how)
-    assert code == 0
-    fit(done, {"id": str, "removed": [str], "commit": WORD, "layer": str})
-    assert (done["removed"], done["commit"]) == (removed, head(project, git))
-    assert ask("conflicts")[1] == []
-    assert ask("undo", done["commit"])[0] == 0
-    assert ask("conflicts")[1] == [row]
+    (row,) = ask("review")[1]
+    assert (row["kind"], [each["file"] for each in row["notes"]]) == (
+        "conflict", ["feedback-indent-with-spaces.md", "feedback-indent-with-tabs.md"],
+    )  # fmt: skip
+    code, done = ask("review", "indent-with-spaces" if by_name else row["id"], *how)
+    assert (code, done["commit"]) == (0, head(project, git))
+    assert ask("review")[1] == []
+    notes = [row for row in ask("list")[1] if "indent" in row["file"]]
+    in_force = [row["file"] for row in notes if row["status"] != "superseded"]
+    assert in_force == ([held] if held else [each["file"] for each in notes])
+    assert ask("undo", done["undo"])[0] == 0
+    assert ask("review")[1] == [row]
 
 
 # --- the past ----------------------------------------------------------------------------------
@@ -403,7 +396,7 @@ def test_log_gives_our_commits_newest_first(
 def test_undo_takes_back_the_newest_change_and_the_log_knows(project: Path, ask: Ask) -> None:
     path = project / "notes/memory/feedback-prefers-pnpm.md"
     before = path.read_bytes()
-    _, removed = ask("remove", "prefers-pnpm")
+    _, removed = ask("forget", "prefers-pnpm")
     code, done = ask("undo")
     assert code == 0
     fit(done, UNDO)

@@ -118,7 +118,7 @@ def test_a_wish_said_while_the_store_is_busy_is_kept_and_written_by_the_next_com
     assert git(project, "status", "--porcelain") == "", "git does not see the inbox"
     assert cli.main(["status"]) == 0
     assert "inbox       1 wish: `mdmemory review`" in capsys.readouterr().out
-    assert cli.main(["remove", "not-there"]) == 1
+    assert cli.main(["forget", "not-there"]) == 1
     assert FILE in capsys.readouterr().err
     assert FACT[1:] in git(project, "show", f"HEAD:notes/memory/{FILE}")
     assert "turn: msg_1" in git(project, "show", f"HEAD:notes/memory/{FILE}")
@@ -137,7 +137,7 @@ def test_a_wish_that_a_process_in_the_background_writes_is_told_by_the_next_clie
     assert FILE in receipt.message
     assert receipt.counts == {"learned": 1}
     say("hello", "msg_2")
-    assert cli.main(["remove", "not-there"]) == 1
+    assert cli.main(["forget", "not-there"]) == 1
     assert receipt_box.take(project / ".mdmemory") == [], "a person reads what their command says"
 
 

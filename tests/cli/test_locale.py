@@ -104,7 +104,7 @@ def test_commands_call_notes_by_their_names_under_every_locale(
         "Grüner Tee.",
     )
     say(root, locale, "edit", "größe", "--description", "Über die Länge")
-    say(root, locale, "remove", "喜欢")
+    say(root, locale, "forget", "喜欢")
     assert {path.name for path in store.glob("*-*.md")} == {
         "user-plain.md", "user-größe.md", "feedback-tee.md",
     }  # fmt: skip

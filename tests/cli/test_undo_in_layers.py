@@ -83,12 +83,12 @@ def test_facts_wait_in_both_layers_and_one_about_the_person_goes_to_their_own_st
     for memory, fact in facts.items():
         with (writer := memory._writer()).locked(), writer.state() as state:
             put(memory.project, state, [fact], TODAY)
-    assert [(row["name"], row["layer"]) for row in ask("pending")] == [
+    assert {(row["notes"][0]["name"], row["layer"]) for row in ask("review")} == {
         ("graz", "project"), ("noon", "user"),
-    ]  # fmt: skip
+    }  # fmt: skip
     graz, noon = (fact.id for fact in facts.values())
-    done = ask("pending", "accept", graz)
-    assert (done["file"], done["layer"]) == ("user-graz.md", "user")
+    assert "user-graz.md" in ask("review", graz, "keep")["said"]
+    assert ask("show", "me/user-graz.md")["layer"] == "user"
     assert "Graz" not in git(layers.project.project.root, "log", "-p", "--all")
-    assert ask("pending", "drop", noon) == {"id": noon}
-    assert ask("pending") == []
+    assert ask("review", noon, "drop")["answer"] == "drop"
+    assert ask("review") == []

@@ -128,7 +128,7 @@ def test_an_undo_says_which_notes_went_and_which_came_back(
     assert say("extract", "--transcript", "talk.txt")[0] == 0
     assert "removed: " in say("undo")[1]
     assert "No new request" in say("extract", "--transcript", "talk.txt")[1]
-    say("remove", "tea")
+    say("forget", "tea")
     assert "restored: feedback-tea.md" in say("undo")[1]
 
 

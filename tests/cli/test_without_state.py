@@ -29,11 +29,11 @@ TALK = {
          "parts": [{"type": "text", "text": "remember: the office is in Graz"}]}
     ],
 }  # fmt: skip
-READING = (("list",), ("search", "one"), ("status",), ("log",), ("pending",), ("conflicts",))
+READING = (("list",), ("search", "one"), ("status",), ("log",), ("review",))
 WRITING = (
     ("compact", "--if-due"), ("compact",), ("extract", "--transcript", "talk.json"),
     ("add", "three", *USER, "Another thing", "Body three."),
-    ("edit", "one", "--description", "Something else"), ("remove", "two"), ("undo",), ("init",),
+    ("edit", "one", "--description", "Something else"), ("forget", "two"), ("undo",), ("init",),
 )  # fmt: skip
 STATE = ".mdmemory/state.db"
 
@@ -135,7 +135,7 @@ def test_every_command_goes_on_without_state_and_says_so_once(
         out, err = capsys.readouterr()
         assert "error" not in json.loads(out)
         assert err.count(GOING_ON) <= 1
-        if words[0] in ("status", "pending", "compact", "extract", "add", "edit", "remove"):
+        if words[0] in ("status", "review", "compact", "extract", "add", "edit", "forget"):
             assert GOING_ON in err, words
             assert any(f"`{step} " in err for step in ("rm", "mv", "git rm -r --cached"))
     assert seen(outside) == before

@@ -46,6 +46,6 @@ def test_a_session_of_another_project_is_not_read(desk: Desk, name: str) -> None
     other = desk.repository("other")
     desk.ask(name, ASKED[0])
     desk.ask(name, "Where do other people keep their hosts?", folder=other)
-    listed = desk.mdmemory("session", "list", "--json")
+    listed = desk.mdmemory("session", "--json")
     assert len(json.loads(listed)) == 1, listed
     assert desk.transcript(name).session not in listed

@@ -234,7 +234,7 @@ def test_with_all_of_it_off_nothing_is_forwarded_written_or_shown(place: Place) 
         client.send(session, "Go on.")
         assert shown(server.turns[-1]) == ""
     with pytest.raises(AssertionError, match="Nothing is stored about"):
-        mdmemory(place.project, "session", "show", session)
+        mdmemory(place.project, "session", session)
 
 
 # tests/session/test_session_memory.py has the same sample; the first test here, the real client

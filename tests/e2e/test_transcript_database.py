@@ -56,12 +56,12 @@ def test_the_live_database_gives_the_turns_of_the_export(
         ]
         assert live == read_export(client.export(session).encode())
 
-        (row,) = json.loads(mdmemory(repository, "session", "list", "--json"))
+        (row,) = json.loads(mdmemory(repository, "session", "--json"))
         assert (row["id"], row["title"], row["turns"]) == (session, "Deployments", 4)
         said = json.loads(mdmemory(repository, "extract", "--session", session, "--json"))
         assert said["added"] == ["project-deployments-tuesdays-only.md"]
 
         client.send(session, "And now?")
         assert len(read(database, session).turns) == 6, "the client was held up"
-        (row,) = json.loads(mdmemory(repository, "session", "list", "--json"))
+        (row,) = json.loads(mdmemory(repository, "session", "--json"))
         assert (row["turns"], row["read"]) == (6, 4)

@@ -46,7 +46,7 @@ COMMANDS = {
     "compact": ["compact", "--plan", "-"],
     "due": ["compact", "--if-due", "--plan", "-"],  # it moves no branch: the next command does
     "edit": ["edit", "d", "Edited once more."],
-    "remove": ["remove", "c"],
+    "remove": ["forget", "c"],
     "add": ["add", "new", "--type", "feedback", "--description", "New.", "New."],
 }
 

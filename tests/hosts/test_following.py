@@ -453,7 +453,7 @@ def test_observations_are_queued_worked_on_at_idle_and_shown_at_the_next_start(
     host.ask("tool", tool="memory_search", args={}, output=text)
     assert found.waiting()["pending"] == 1
     host.ask("idle")
-    assert ["observe", "work", "--session=ses_1"] in host.started.words
+    assert ["session", "ses_1", "--work"] in host.started.words
     found.work()
     again = Host(project)
     assert "1 of 1 observations." in again.prompt()
@@ -472,7 +472,7 @@ def test_no_compaction_waits_for_a_model(host: Host, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Observations, "_model", lambda self: Scripted())
     host.run("cat README", "The billing service listens on port 8080, says the README of it.")
     host.ask("compacting")
-    assert host.started.words == [["observe", "work", "--session=ses_1"]]
+    assert host.started.words == [["session", "ses_1", "--work"]]
 
 
 # --- notes ---------------------------------------------------------------------------------------

@@ -169,31 +169,22 @@ def test_what_a_tool_orders_is_turned_down(memory: Memory) -> None:
 # --- the command line --------------------------------------------------------------------------
 
 
-def test_the_command_adds_lists_shows_finds_and_forgets(
+def test_a_session_shows_its_observations_and_forgets_them(
     memory: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def ask(*words: str) -> Any:
-        assert main(["observe", *words, "--json"]) == 0
+        assert main([*words, "--json"]) == 0
         return json.loads(capsys.readouterr().out)
 
-    (kept,) = ask("add", "Gateway", "limit\nIt is 20.", "--type", "bugfix", "--file", "a.py")
-    assert (kept["title"], kept["narrative"]) == ("Gateway limit", "It is 20.")
-    assert (kept["type"], kept["files"], kept["tool"]) == ("bugfix", ["a.py"], "person")
-    assert ask("list") == ask("show", "#1") == ask("list", "--around", "1") == [kept]
-    assert ask("list", "--session", "ses_1") == []
-    assert ask("search", "gateway", "limits")["hits"][0]["file"] == "#1"
-    assert ask("work")["kept"] == 0
-    assert len(ask("promote", "1")["pending"]) + len(ask("promote", "1")["dropped"]) > 0
-    assert ask("forget", "1") == [kept]
-    assert ask("list") == []
-
-
-def test_the_command_says_what_is_missing(
-    memory: Memory, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["observe", "list"]) == 0
-    assert "observe.enabled" in capsys.readouterr().out
-    assert main(["observe", "show"]) == 2
-    assert main(["observe", "list", "more"]) == 2
-    assert main(["observe", "show", "7"]) == 1
+    kept = memory.observations().add("The gateway limit is 20.", files=["a.py"], session="ses_1")
+    (shown,) = ask("session", "ses_1")["observations"]
+    assert (shown["title"], shown["files"]) == ("The gateway limit is 20.", ["a.py"])
+    assert ask("session", str(kept.id)) == [shown]
+    assert ask("search", "--source", "observations", "gateway")["hits"][0]["file"] == "#1"
+    assert ask("session", "--work")["kept"] == 0
+    assert main(["session", "ses_1"]) == 0
+    assert "observations:\n  - 1  The gateway limit" in capsys.readouterr().out
+    assert ask("session", "--forget", "1") == [shown]
+    assert main(["session", "ses_1"]) == 1
+    assert main(["session", "7"]) == 1
     assert "There is no observation 7." in capsys.readouterr().err

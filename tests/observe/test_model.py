@@ -41,7 +41,7 @@ def test_the_chosen_model_makes_a_batch_short_and_the_call_is_counted(
             "MDMEMORY_OBSERVE": "1",
         }.items():  # fmt: skip
             monkeypatch.setenv(name, value)
-        words = [sys.executable, "-P", "-m", "mdmemory", "observe", "work", "--session", "ses_1"]
+        words = [sys.executable, "-P", "-m", "mdmemory", "session", "ses_1", "--work"]
         done = subprocess.run(
             [*words, "--json"], cwd=repository, capture_output=True, text=True, timeout=HUNG
         )

@@ -1,16 +1,12 @@
-"""The commands search, get, rebuild and watch."""
+"""The command search, and `index --rebuild`."""
 
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pace import HUNG
 from search.conftest import note
 
 from mdmemory import Memory
@@ -51,14 +47,6 @@ def test_the_answers_in_json(say: Say) -> None:
         "superseded_by": "", "layer": "project", "project": "",
         "description": "Drinks green tea", "weak": False, "cites": [],
     }]  # fmt: skip
-    assert json.loads(say("get", "user-tea.md:9-10", "--json")[1]) == {
-        "file": "user-tea.md", "start_line": 9, "end_line": 10, "text": "One cup.\n",
-        "to_verify": 0, "layer": "project",
-    }  # fmt: skip
-    rebuilt = {"files": 2, "chunks": 2}
-    assert json.loads(say("rebuild", "--json")[1]) == {
-        **rebuilt, "layers": [{"layer": "project", **rebuilt}],
-    }  # fmt: skip
 
 
 def test_search_shows_place_score_and_the_lines_that_tell(say: Say) -> None:
@@ -91,16 +79,6 @@ def test_no_hit_is_no_failure(say: Say) -> None:
         (("search", "tea", "-k", "0"), 2),
         (("search", "tea", "--source", "moon"), 2),
         (("search", "tea", "--at", "HEAD"), 1),  # no git here
-        (("get", "../../etc/passwd"), 2),
-        (("get", "/etc/passwd:1-2"), 2),
-        (("get", "gone.md"), 1),
-        (("get", ""), 2),
-        (("get", "a" * 100_000), 1),
-        (("get", "/" * 100_000), 2),
-        (("get", "user-tea.md:9-2"), 2),
-        (("get", "user-tea.md:0-2"), 2),
-        (("get", "user-tea.md:900"), 1),
-        (("watch", "more"), 2),
     ],
 )
 def test_what_cannot_be_is_one_sentence(say: Say, words: tuple[str, ...], code: int) -> None:
@@ -110,32 +88,13 @@ def test_what_cannot_be_is_one_sentence(say: Say, words: tuple[str, ...], code: 
     assert len(err) < 300
 
 
-def test_get_prints_the_lines_as_they_stand(say: Say, store: Path) -> None:
-    assert say("get", "user-tea.md:9-11") == (0, "One cup.\n\nTwo cups before noon.\n", "")
-    assert say("get", "user-tea.md:9")[1] == "One cup.\n"
-    assert say("get", "user-tea")[1] == (store / "user-tea.md").read_text("utf-8")
-
-
-def test_rebuild_says_what_it_made(say: Say, store: Path) -> None:
-    done = f"from 2 notes in {store} (2 pieces).\n"
-    assert say("rebuild")[1] == f"Rebuilt MEMORY.md and the search database {done}"
-    assert say("rebuild", "--db")[1] == f"Rebuilt the search database {done}"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_watch_keeps_all_fresh_and_closes_cleanly(store: Path, stop: signal.Signals) -> None:
-    words = [sys.executable, "-P", "-m", "mdmemory", "watch"]
-    with subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as running:
-        assert running.stdout is not None
-        assert running.stdout.readline() == "Read user-rum.md, user-tea.md.\n"
-        assert running.stdout.readline() == f"Watching {store}. Stop: Ctrl-C.\n"
-        (store / "user-new.md").write_text(note("new", "Likes milk"), "utf-8")
-        assert running.stdout.readline() == "Read user-new.md.\n"
-        assert "Likes milk" in (store / "MEMORY.md").read_text("utf-8")
-        running.send_signal(stop)
-        assert running.communicate(timeout=HUNG) == ("Stopped.\n", "")
-    assert running.returncode == 0
-    assert not list((store.parents[1] / ".mdmemory").glob("search.db-*"))
+def test_an_index_is_made_anew_from_the_notes(say: Say, store: Path) -> None:
+    say("search", "tea")
+    database = store.parents[1] / ".mdmemory/search.db"
+    before = database.stat().st_mtime_ns
+    (store / "MEMORY.md").unlink()
+    code, out, err = say("index", "--rebuild")
+    assert (code, err) == (0, "")
+    assert out == f"{store / 'MEMORY.md'} is up to date: 1 of 2 notes.\n"
+    assert database.stat().st_mtime_ns > before
+    assert "user-tea.md" in (store / "MEMORY.md").read_text("utf-8")

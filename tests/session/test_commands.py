@@ -69,7 +69,7 @@ def test_a_host_that_names_no_session_has_one_of_its_own(memory: Memory) -> None
 def test_a_person_sees_what_is_kept_and_sweeps_it(
     memory: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["session", "show", "ses_1"]) == 1
+    assert main(["session", "ses_1"]) == 1
     assert "Nothing is stored about a session ses_1." in capsys.readouterr().err
     assert not (memory.project.private / "state.db").exists()
     with memory.session("ses_1") as own:
@@ -77,21 +77,21 @@ def test_a_person_sees_what_is_kept_and_sweeps_it(
         own.message("user", "Let's use pnpm here.", now=NOW)
         args = {"command": "./run"}
         shown = own.tool("bash", args, "line of text\n" * 500, exit_code=0, now=NOW) or ""
-    assert main(["session", "show", "ses_1"]) == 0
+    assert main(["session", "ses_1"]) == 0
     out = capsys.readouterr().out
     assert "goal:\n  Ship it\n" in out
     assert "decisions:\n  - Let's use pnpm here\n" in out
-    main(["session", "show", "ses_1", "--json"])
+    main(["session", "ses_1", "--json"])
     found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"id", "sections", "promotions"}
+    assert set(found) == {"id", "sections", "promotions", "summary", "observations"}
     assert (found["sections"]["goal"], found["sections"]["todos"]) == ("Ship it", [])
     assert found["sections"]["decisions"] == ["Let's use pnpm here"]
     id = Path(shown.rpartition("the whole output: ")[2].removesuffix("]")).stem
-    assert main(["session", "show", id]) == 0
+    assert main(["session", id]) == 0
     assert capsys.readouterr().out.count("line of text") == 500
-    assert main(["session", "sweep", "--json"]) == 0
+    assert main(["session", "--sweep", "--json"]) == 0
     assert set(json.loads(capsys.readouterr().out)) == {
         "at", "files", "bytes", "sessions", "errors",
     }  # fmt: skip
-    for words in (["show"], ["sweep", "ses_1"]):
+    for words in (["--sweep", "ses_1"], ["--sweep", "--work"]):
         assert main(["session", *words]) == 2

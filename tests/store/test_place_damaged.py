@@ -64,7 +64,7 @@ def test_a_damaged_repository_is_named_and_the_projects_gets_no_note(
     assert [note.file for note in memory.notes()] == ["user-tea.md"]
     added = memory.add("plan", type="project", description="The plan.", body="Ship it.")
     assert added.written.commit is None
-    for words in (("remove", "plan"), ("log",), ("undo", "--yes")):
+    for words in (("forget", "plan"), ("log",), ("undo", "--yes")):
         assert ".git" in failed(capsys, *words) or "repository" in failed(capsys, *words)
     assert (store / "project-plan.md").exists()
     assert main(["doctor"]) == (0 if is_gone and kind == "home" else 1)
@@ -78,7 +78,7 @@ def test_lost_objects_are_an_error_and_the_notes_are_read(
     for folder in (memory.project.store / ".git" / "objects").glob("??"):
         shutil.rmtree(folder)
     assert [note.file for note in memory.notes()] == ["user-tea.md"]
-    failed(capsys, "remove", "tea")
+    failed(capsys, "forget", "tea")
     assert (memory.project.store / "user-tea.md").exists()
     assert main(["doctor"]) == 1
     assert "git has lost the last commit" in capsys.readouterr().out

@@ -57,7 +57,7 @@ def indexing(table: Table, world: World) -> None:
     table.row("index: one note changed", size, index, floors=floors, before=edit)
     table.row("search: one note changed", size, search, before=edit)
     table.row("index: one line new", size, index, floors=floors, before=rename)
-    table.row("rebuild", size, world.step("rebuild"), rounds=2)
+    table.row("index --rebuild", size, world.step("index", "--rebuild"), rounds=2)
     world.settle()
 
 
@@ -66,18 +66,14 @@ READING = {
     "list --json": ("list", "--json"),
     "status": ("status",),
     "show": ("show", "{name}"),
-    "get": ("get", "{name}.md:1-5"),
     "log NAME": ("log", "{name}"),
     "log": ("log",),
     "log -p": ("log", "-p", "-n", "1"),
-    "conflicts": ("conflicts",),
     "review --json": ("review", "--json"),
-    "pending": ("pending",),
     "doctor": ("doctor",),
-    "session list": ("session", "list"),
+    "session": ("session",),
     "config": ("config",),
     "explain": ("explain", "Remember that the CI runs on Debian."),
-    "observe list": ("observe", "list"),
     "export": ("export",),
     "search --source all": ("search", "{question}", "--source", "all"),
     "search --at": ("search", "{question}", "--at", "HEAD"),

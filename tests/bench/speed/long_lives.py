@@ -116,7 +116,6 @@ def _said(file: str, number: int) -> str:
 def contested(table: Table, folder: Path, starter: Starter) -> None:
     """A thousand pairs of notes that wait for a person."""
     rows = {
-        "conflicts": ("conflicts",),
         "review --json": ("review", "--json"),
         "list": ("list",),
         "status": ("status",),
@@ -138,7 +137,7 @@ def contested(table: Table, folder: Path, starter: Starter) -> None:
     ids = iter([line.split()[3] for line in ledger.text().splitlines() if line.startswith("- [")])
     table.row(
         "1,000 conflicts: resolve", world.size,
-        lambda: world.ours("conflicts", "resolve", next(ids), "--both"), rounds=4,
+        lambda: world.ours("review", next(ids), "both"), rounds=4,
     )  # fmt: skip
 
 
