@@ -254,7 +254,7 @@ class _Reader:
     """A running `git cat-file --batch`."""
 
     def __init__(self, repository: Repository) -> None:
-        self._process = repository.start("cat-file", "--batch")
+        self._process = repository.start(repository.top, ("cat-file", "--batch"))
         assert self._process.stdin
         assert self._process.stdout
         self._in, self._out = self._process.stdin, self._process.stdout

@@ -88,55 +88,6 @@ _ID = lazy(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n")
 _LIMIT = 256 * 1024 * 1024  # bytes; packed-refs of a very large repository
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
-    """A git work tree: `top` is its root; `git_dir` is its own, `common_dir` all worktrees'."""
-
-    top: Path
-    git_dir: Path
-    common_dir: Path
-    hash_name: str  # "sha1" or "sha256"
-    patience: float = TIMEOUT  # seconds for one command
-
-    @property
-    def room(self) -> Path:
-        """Our own folder in the git directory: journal, the index to be, names of our locks."""
-        return self.git_dir / "mdmemory"
-
-    def run(
-        self,
-        *words: str,
-        data: bytes = b"",
-        folder: Path | None = None,
-        extra: Mapping[str, str] | None = None,
-        fine: Sequence[int] = (0,),
-    ) -> bytes:
-        """What `git words...` prints. Raises GitFailed, in git's words, unless its exit is fine."""
-        done = self.done(words, data=data, folder=folder, extra=extra)
-        if done.returncode not in fine:
-            raise GitFailed(
-                f"git {words[0]} failed: {last_line(done.stderr).rstrip('.')}.",
-                f"`git -C {self.top} fsck` tells whether its history is damaged.",
-            )
-        return done.stdout
-
-    def ask(self, *words: str, data: bytes = b"", folder: Path | None = None) -> bytes | None:
-        """What `git words...` prints, or None where it ends with an error: a no to a question."""
-        done = self.done(words, data=data, folder=folder)
-        return done.stdout if done.returncode == 0 else None
-
-    def done(
-        self, words: Sequence[str], *, data: bytes = b"", folder: Path | None = None,
-        extra: Mapping[str, str] | None = None,
-    ) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
-        """What became of `git words...`. Raises GitFailed where it does not end in time."""
-        return run(folder or self.top, words, data=data, extra=extra, seconds=self.patience)
-
-    def start(self, *words: str) -> subprocess.Popen[bytes]:
-        """A git command that goes on, with pipes for what it is asked, answers and complains of."""
-        return start(self.top, words)
-
-
 def run(
     folder: Path, words: Sequence[str], *, data: bytes = b"",
     extra: Mapping[str, str] | None = None, seconds: float = TIMEOUT,
@@ -160,6 +111,61 @@ def run(
         spent = (time.monotonic() - begun) * 1000
         debugging.log("git %s: %.0f ms, exit %d", words[0], spent, done.returncode)
     return done
+
+
+def start(folder: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
+    """A git command that goes on, with pipes for what it is asked, answers and complains of."""
+    import subprocess
+
+    if debugging.logger:
+        debugging.log("git %s: started", words[0])
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        ["git", *SAFE, *words],
+        cwd=folder, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A git work tree: `top` is its root; `git_dir` is its own, `common_dir` all worktrees'."""
+
+    top: Path
+    git_dir: Path
+    common_dir: Path
+    hash_name: str  # "sha1" or "sha256"
+    patience: float = TIMEOUT  # seconds for one command
+
+    # how git is run
+    git = staticmethod(run)
+    start = staticmethod(start)
+
+    @property
+    def room(self) -> Path:
+        """Our own folder in the git directory: journal, the index to be, names of our locks."""
+        return self.git_dir / "mdmemory"
+
+    def run(
+        self,
+        *words: str,
+        data: bytes = b"",
+        folder: Path | None = None,
+        extra: Mapping[str, str] | None = None,
+        fine: Sequence[int] = (0,),
+    ) -> bytes:
+        """What `git words...` prints. Raises GitFailed, in git's words, unless its exit is fine."""
+        done = self.git(folder or self.top, words, data=data, extra=extra, seconds=self.patience)
+        if done.returncode not in fine:
+            raise GitFailed(
+                f"git {words[0]} failed: {last_line(done.stderr).rstrip('.')}.",
+                f"`git -C {self.top} fsck` tells whether its history is damaged.",
+            )
+        return done.stdout
+
+    def ask(self, *words: str, data: bytes = b"", folder: Path | None = None) -> bytes | None:
+        """What `git words...` prints, or None where it ends with an error: a no to a question."""
+        done = self.git(folder or self.top, words, data=data, seconds=self.patience)
+        return done.stdout if done.returncode == 0 else None
 
 
 @contextmanager
@@ -211,19 +217,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with suppress(subprocess.TimeoutExpired):
             process.communicate(timeout=_GRACE)
             return
-
-
-def start(folder: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
-    """A git command that goes on, with pipes for what it is asked, answers and complains of."""
-    import subprocess
-
-    if debugging.logger:
-        debugging.log("git %s: started", words[0])
-    pipe = subprocess.PIPE
-    return subprocess.Popen(
-        ["git", *SAFE, *words],
-        cwd=folder, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe,
-    )  # fmt: skip
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

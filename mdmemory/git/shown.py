@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from subprocess import PIPE, CompletedProcess
+from subprocess import PIPE, CompletedProcess, Popen
 from types import ModuleType
 
 from mdmemory import debugging
@@ -31,41 +31,45 @@ _KILLED = "did not complete in"  # as GitPython says it
 class ShownRepository(Repository):
     """A repository that passed our guard, whose commands GitPython runs."""
 
-    def done(
-        self, words: Sequence[str], *, data: bytes = b"", folder: Path | None = None,
-        extra: Mapping[str, str] | None = None,
+    @staticmethod
+    def git(
+        folder: Path, words: Sequence[str], *, data: bytes = b"",
+        extra: Mapping[str, str] | None = None, seconds: float = repositories.TIMEOUT,
     ) -> CompletedProcess[bytes]:  # fmt: skip
-        """One git command. Raises GitFailed where it does not end in time."""
+        """As `repositories.run` has it."""
         with tempfile.TemporaryFile() as given:
             given.write(data)
             given.seek(0)
-            status, out, told = self._execute(
-                words, folder, extra, istream=given, with_extended_output=True,
+            status, out, told = _execute(
+                folder, words, extra, istream=given, with_extended_output=True,
                 with_exceptions=False, stdout_as_string=False, strip_newline_in_stdout=False,
-                kill_after_timeout=self.patience,
+                kill_after_timeout=seconds,
             )  # fmt: skip
         if status and _KILLED in told:
-            raise GitFailed(f"git {words[0]} did not end within {self.patience:.0f} s.")
+            raise GitFailed(f"git {words[0]} did not end within {seconds:.0f} s.")
         debugging.log("git %s by GitPython: exit %d", words[0], status)
         return CompletedProcess([*words], status, out, told.encode())
 
-    def start(self, *words: str) -> Any:
-        """A git command that goes on, as `Repository.start` has it."""
-        handle = self._execute(words, None, None, istream=PIPE, as_process=True)
-        process, handle.proc = handle.proc, None  # else it would end with the handle
+    @staticmethod
+    def start(folder: Path, words: Sequence[str]) -> Popen[bytes]:
+        """As `repositories.start` has it."""
+        handle = _execute(folder, words, None, istream=PIPE, as_process=True)
+        process: Popen[bytes] = handle.proc
+        handle.proc = None  # else it would end with the handle
         return process
 
-    def _execute(
-        self, words: Sequence[str], folder: Path | None, extra: Mapping[str, str] | None, **how: Any
-    ) -> Any:
-        require_utf8(words)
-        env = repositories.environment(extra)
-        # GitPython adds to the caller's variables, and cannot take any away
-        leaked = repositories.leaked(env)
-        unset = ["env", *(word for name in leaked for word in ("-u", name))] if leaked else []
-        # -C: it would read a ~ or $ in a folder's name
-        command = [*unset, "git", "-C", str(folder or self.top), *repositories.SAFE, *words]
-        return _gitpython().Git().execute(command, env=env, **how)
+
+def _execute(
+    folder: Path, words: Sequence[str], extra: Mapping[str, str] | None, **how: Any
+) -> Any:
+    require_utf8(words)
+    env = repositories.environment(extra)
+    # GitPython adds to the caller's variables, and cannot take any away
+    leaked = repositories.leaked(env)
+    unset = ["env", *(word for name in leaked for word in ("-u", name))] if leaked else []
+    # -C: it would read a ~ or $ in a folder's name
+    command = [*unset, "git", "-C", str(folder), *repositories.SAFE, *words]
+    return _gitpython().Git().execute(command, env=env, **how)
 
 
 @cache
