@@ -78,13 +78,8 @@ def test_the_wheel_is_as_large_as_its_marks_count_it(wheel: Path) -> None:
 def test_what_the_wheel_needs_is_enough_for_a_day_of_work(light: Path, repository: Path) -> None:
     for words in (
         ("init",), ("add", "a", "--type", "feedback", "--description", "Drinks tea", "Green."),
-<<<<<<< HEAD
         ("search", "tea"), ("list",), ("log",), ("log", "a", "-p"), ("compact",), ("mcp", "--help"),
-        ("remove", "a"), ("undo",), ("doctor",), ("status",),
-=======
-        ("search", "tea"), ("list",), ("log",), ("history", "a"), ("compact",), ("mcp", "--help"),
         ("forget", "a"), ("undo",), ("doctor",), ("status",),
->>>>>>> 8f090b8 (tests/store: stores of 0.1 and 0.2 are read; docs name the commands that are there)
     ):  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-S", "-P", "-m", "mdmemory", *words], cwd=repository,

@@ -112,11 +112,8 @@ def _known(project: Project) -> Mapping[str, Sequence[str]]:
 
 
 def _is_row(row: object) -> bool:
-    return (
-        isinstance(row, list)
-        and len(row) == len(CitationVerdict._fields)
-        and {*map(type, row)} == {str}
-    )
+    size = len(CitationVerdict._fields)
+    return isinstance(row, list) and [*map(type, row)] == [str] * size
 
 
 def _record(project: Project, checked: Iterable[CheckedCitation]) -> None:

@@ -156,6 +156,9 @@ class Snapshot:
             *_, blob, status = field.split(" ")
             former = next(fields) if status[0] == "R" else ""
             found.append(FileChange(next(fields), blob if blob.strip("0") else "", former))
+        renamed = [each for each in found if each.old_path]
+        self.look(each.path for each in renamed)  # which are asked for one by one
+        self.look_for_blobs(each.blob for each in renamed)
         return found
 
 

@@ -95,11 +95,7 @@ def of_notes(ask: Ask) -> Answers:
     found["edit"] = ask("edit", "tabs-in-go", "--description", "Go uses tabs, always")
     found["show"] = ask("show", "prefers-pnpm")
     found |= {"list": ask("list"), "search": ask("search", "pnpm"), "export": ask("export")}
-<<<<<<< HEAD
-    found |= {"log NAME": ask("log", "tabs-in-go"), "get": ask("get", "prefers-pnpm")}
-=======
-    found["history"] = ask("history", "tabs-in-go")
->>>>>>> 8f090b8 (tests/store: stores of 0.1 and 0.2 are read; docs name the commands that are there)
+    found["log NAME"] = ask("log", "tabs-in-go")
     found["rename"] = ask("rename", "tabs-in-go", "go-uses-tabs")
     ask("undo")
     found["forget"] = ask("forget", "tabs-in-go")
@@ -120,19 +116,7 @@ def of_passes(ask: Ask) -> Answers:
     found["log --captures"] = ask("log", "--captures")
     found["compact"] = ask("compact", "--plan", "plan.json")
     ask("compact")
-<<<<<<< HEAD
-    found |= {"log": ask("log"), "log -p": ask("log", "-p", "-n", "1")}
-    found |= {"observe add": ask("observe", "add", "The gateway answers 429", "--file", "a.py")}
-    found |= {"observe list": ask("observe", "list"), "observe show": ask("observe", "show", "1")}
-    found["observe search"] = ask("observe", "search", "gateway")
-    found |= {
-        "observe promote": ask("observe", "promote", "1"),
-        "observe work": ask("observe", "work"),
-    }
-    return found | {"observe forget": ask("observe", "forget", "1")}
-=======
-    return found | {"log": ask("log"), "diff": ask("diff")}
->>>>>>> 8f090b8 (tests/store: stores of 0.1 and 0.2 are read; docs name the commands that are there)
+    return found | {"log": ask("log"), "log -p": ask("log", "-p", "-n", "1")}
 
 
 def of_inbox(ask: Ask) -> Answers:

@@ -82,8 +82,6 @@ Memory-Files: ["project-label-printer.md", "project-label-printer-new.md"]
 Memory-Files: ["_CONFLICTS.md"]
 """
 NEW_EDIT = OLD_EDIT.replace("edit prefers-pnpm\n", "edit Uses pnpm, never npm or yarn\n", 1)
-    "memory: edit prefers-pnpm", "memory: edit Uses pnpm, never npm or yarn"
-)
 NEW_PASS = """\
 memory: add Labels are printed at 300 dpi
 
