@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mdmemory.actions import attributes, cited, leftovers, mending
 from mdmemory.errors import GitFailed, MdmemoryError, NoState
-from mdmemory.git import private_folder, reflocks, replacement, repositories
+from mdmemory.git import index_file, private_folder, replacement, repositories
 from mdmemory.git.journal import Journals
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.note.note import SUPERSEDED, Head
@@ -356,7 +356,7 @@ def _stuck(writer: Writer, now: datetime) -> Iterator[Finding]:
     branch = repositories.branch(writer.repository) if writer.repository else None
     if writer.repository is None or branch is None:
         return
-    for lock in reflocks.on(writer.repository, branch):
+    for lock in index_file.locks_on(writer.repository, branch):
         if _age(lock, now) > _LONG:
             message = "No commit is made while it is there: if no git runs any more, remove it."
             yield Finding("git", "warning", str(lock), message)

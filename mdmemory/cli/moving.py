@@ -173,12 +173,12 @@ def sync(asked: Namespace) -> int:
 def _require_own_project() -> None:
     """A remote for the person's own store is not set in a project that has no store yet."""
     from mdmemory.config import person
-    from mdmemory.git import identity
+    from mdmemory.git.private_folder import common_dir
     from mdmemory.store.project import of_person, of_project
 
     places = person.places()
     own = of_person(places)
-    if own is None or of_project(Path.cwd(), None, places) or not identity.common_dir(Path.cwd()):
+    if own is None or of_project(Path.cwd(), None, places) or not common_dir(Path.cwd()):
         return
     raise NoStore(
         "This project has no store yet, and a remote of your own store is not set from here.",

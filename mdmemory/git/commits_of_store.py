@@ -45,11 +45,6 @@ class Message:
     trailers: Sequence[tuple[str, str]] = ()
     by_model: bool = False
 
-    @property
-    def id(self) -> str | None:
-        """Its Memory-Id, where it has one."""
-        return dict(self.trailers).get(ID_TRAILER)
-
     def text(self) -> str:
         """The whole message: subject, one line an op (or more), trailers. Whatever the parts hold,
         git takes it, and no part reads as another."""
@@ -113,7 +108,7 @@ class History:
         self.prefix = "" if inside == "." else inside.replace(os.sep, "/") + "/"
         self.objects = Objects(repository)
         self.signer: Signer | None = None
-        self.kept = Keeping(self)
+        self.kept = Keeping(repository, self.prefix, self.objects)
 
     def lost(self) -> RepositoryState | None:
         """What to say of a folder that had a repository of its own, and has it no more: the one
@@ -196,10 +191,6 @@ class History:
         """The object ids of the files directly in the folder at a commit."""
         return {} if commit is None else self.objects.ids(commit, self.prefix.rstrip("/"))
 
-    def names(self, commit: str | None) -> list[str]:
-        """The names of the files directly in the folder at a commit."""
-        return [] if commit is None else self.objects.names(commit, self.prefix.rstrip("/"))
-
     def _paths(self, files: Collection[str] | None) -> list[str]:
         """The words that limit a command to these files, or nearly so; None: to the folder."""
         if files is not None and (len(files) < MANY or any("/" in file for file in files)):
@@ -281,19 +272,6 @@ class History:
                 raise GitFailed(f"git has lost the text of {file} at {commit}.")
         return {file: blob.data for file, blob in zip(held, blobs, strict=True) if blob}
 
-    def prove(self, commit: str | None, ids: Mapping[str, str], written: Collection[str]) -> None:
-        """Raise GitFailed unless a commit holds these object ids, and git the bytes of the files
-        that were `written` for it."""
-        # read back from the commit itself: `git status` would call an assume-unchanged file clean
-        self.objects.forget()
-        missing = self.differing(commit, ids)
-        # what was there before is named by a tree that was there before; the rest is read
-        new = [file for file in ids if file in written]
-        bytes = self.objects.read([ids[file] for file in new])
-        missing += [file for file, found in zip(new, bytes, strict=True) if found is None]
-        for file in missing:
-            raise GitFailed(f"The checkpoint does not hold {file}; nothing was changed.")
-
     def blob_id(self, data: bytes) -> str:
         """The object id that git gives these bytes, computed without git."""
         return self.objects.id(Object("blob", data))
@@ -315,17 +293,11 @@ class History:
         parents = [each for each in (parent, joins) if each]
         words = [tree, *(word for each in parents for word in ("-p", each))]
         data = message.text().encode("utf-8", "surrogateescape")
-        return self.commit_tree(words, data, _BY_US if message.by_model else {})
-
-    def commit_tree(self, words: Sequence[str], data: bytes, extra: Mapping[str, str]) -> str:
-        """The id of the commit that `git commit-tree words...` makes with the message `data`;
-        signed where that is wanted and can be. `extra` are variables on who wrote it, and when."""
+        extra = _BY_US if message.by_model else {}
         if self.signer and self.signer.signs:
             # who signs is the committer, whoever the author is
-            theirs = {name: value for name, value in extra.items() if _BY_US.get(name) != value}
             author = {name: value for name, value in extra.items() if "_AUTHOR_" in name}
-            out = self.signer.commit_tree(words, data, theirs | author)
-            if out is not None:
+            if (out := self.signer.commit_tree(words, data, author)) is not None:
                 return text(out).strip()
         try:
             out = self.repository.run("commit-tree", *words, data=data, extra=extra)

@@ -65,26 +65,6 @@ def is_shallow(repository: Repository) -> bool:
     return (repository.common_dir / "shallow").exists()
 
 
-def common_dir(start: Path) -> Path | None:
-    """The git directory that all worktrees of the repository around `start` share, or None.
-
-    Only files are read: no git runs.
-    """
-    for folder in (start, *start.parents):
-        pointer = folder / ".git"
-        if pointer.is_dir():
-            return Path(os.path.realpath(pointer))
-        if not pointer.is_file():
-            continue
-        line = pointer.read_text(encoding="utf-8", errors="surrogateescape")
-        git_dir = folder / line.removeprefix("gitdir:").strip()
-        shared = git_dir / "commondir"
-        if shared.is_file():
-            git_dir /= shared.read_text(encoding="utf-8", errors="surrogateescape").strip()
-        return Path(os.path.realpath(git_dir))
-    return None
-
-
 def holds(repository: Repository, commit: str) -> bool:
     """Whether the repository has this commit, asked without the network."""
     return repository.ask("cat-file", "-e", f"{commit}^{{commit}}") is not None

@@ -1,9 +1,8 @@
 """What stands behind a ref of ours: texts that a write replaced, and writes that no branch has yet.
 
-A write that may not commit now changes the files alone: nobody typed it, and the branch is a
-person's own, or a merge is under way. Before it does, two commits go behind the ref: the files as
-they were, and as they are to be. The next command that may commit makes one commit of such writes,
-and names them in it. What the ref has stays: an undo takes back each of them by itself.
+Such a write changes the files alone. Before it does, two commits go behind the ref: the files as
+they were, and as they are to be. Later one commit in the branch names such writes; what the ref has
+stays, so that an undo takes back each of them by itself.
 """
 
 from __future__ import annotations
@@ -13,12 +12,9 @@ from collections.abc import Iterable, Sequence
 from mdmemory.files import digest
 from mdmemory.git import log, repositories
 from mdmemory.git.log import ID_TRAILER, Logged
-from mdmemory.git.objects import Blob, Entries
+from mdmemory.git.objects import Blob, Objects
+from mdmemory.git.repositories import Repository
 from mdmemory.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mdmemory.git.commits_of_store import History, Message
 
 KEEP = "refs/mdmemory/keep/"  # what stands here no branch may hold, and nobody may lose
 PARTS = "Memory-Parts"  # the ids of the writes that one commit brought into a branch
@@ -28,31 +24,22 @@ WAITS = "It is kept in git, and the next mdmemory command that you type commits 
 class Keeping:
     """The ref of one folder in one work tree. Whoever moves it holds the store's lock."""
 
-    def __init__(self, history: History) -> None:
-        self._history, self._repository = history, history.repository
-        is_linked = self._repository.git_dir != self._repository.common_dir
-        worktree = self._repository.git_dir.name if is_linked else ""
-        about = f"{worktree}\0{history.prefix}".encode("utf-8", "surrogateescape")
-        self.ref, self._settled = (
+    def __init__(self, repository: Repository, prefix: str, objects: Objects) -> None:
+        self._repository, self._prefix, self._objects = repository, prefix, objects
+        is_linked = repository.git_dir != repository.common_dir
+        worktree = repository.git_dir.name if is_linked else ""
+        about = f"{worktree}\0{prefix}".encode("utf-8", "surrogateescape")
+        self._written, self._settled = (
             f"{KEEP}{what}/{digest(about)[:12]}" for what in ("written", "settled")
         )
 
     def tip(self) -> str | None:
         """The newest commit behind the ref; None where there was never anything."""
-        return repositories.tip(self._repository, self.ref)
+        return repositories.tip(self._repository, self._written)
 
-    def keep(self, entries: Entries, message: Message, texts: Sequence[bytes]) -> str:
-        """The commit behind the ref that has these files so (None: no such file); made and proved
-        where the newest has not. `texts` are the bytes of those that git may not have yet."""
-        before = self.tip()
-        there = self._history.tree(before, entries)
-        if before is not None and all(there.get(file) == blob for file, blob in entries.items()):
-            return before
-        commit = self._history.build(before, entries, message, texts)
-        ids = {file: blob.id for file, blob in entries.items() if blob}
-        self._history.prove(commit, ids, ids)
-        self._move(self.ref, commit, before)
-        return commit
+    def move(self, commit: str, before: str | None) -> None:
+        """Put `commit`, which stands on `before`, behind the ref."""
+        self._move(self._written, commit, before)
 
     def entries(self) -> list[Logged]:
         """The writes that no branch has yet, newest first."""
@@ -65,8 +52,11 @@ class Keeping:
     def left(self) -> dict[str, Blob | None]:
         """What these writes left of each file."""
         files = {file for entry in self.entries() for ops in entry.groups() for file in ops}
-        there = self._history.tree(self.tip(), files) if files else {}
-        return {file: there.get(file) for file in files}
+        tip = self.tip()
+        if tip is None or not files:
+            return {}
+        there = self._objects.some(tip, (self._prefix + file for file in files))
+        return {file: there.get(self._prefix + file) for file in files}
 
     def settle(self) -> None:
         """Nothing waits any more: all of it is in a branch, or others than these by now."""

@@ -130,11 +130,6 @@ class Objects:
         entries = self._at(commit, folder)
         return {_text(n): entry[1].hex() for n, entry in entries.items() if _is_file(entry)}
 
-    def names(self, commit: str, folder: str) -> list[str]:
-        """Their names alone."""
-        entries = self._at(commit, folder)
-        return [_text(name) for name, entry in entries.items() if _is_file(entry)]
-
     def some(self, commit: str, paths: Iterable[str]) -> dict[str, Blob]:
         """Those of the files at these paths, from the top, that a commit has."""
         found = self._found(commit, paths)

@@ -177,6 +177,26 @@ def _linked(pointer: Path) -> Path:
     return pointer
 
 
+def common_dir(start: Path) -> Path | None:
+    """The git directory that all worktrees of the repository around `start` share, or None.
+
+    Only files are read: no git runs.
+    """
+    for folder in (start, *start.parents):
+        pointer = folder / ".git"
+        if pointer.is_dir():
+            return Path(os.path.realpath(pointer))
+        if not pointer.is_file():
+            continue
+        line = pointer.read_text(encoding="utf-8", errors="surrogateescape")
+        git_dir = folder / line.removeprefix("gitdir:").strip()
+        shared = git_dir / "commondir"
+        if shared.is_file():
+            git_dir /= shared.read_text(encoding="utf-8", errors="surrogateescape").strip()
+        return Path(os.path.realpath(git_dir))
+    return None
+
+
 def _made(file: Path) -> int:
     return opened(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mdmemory.files import writing
-from mdmemory.git import reflocks, replacement, repositories
+from mdmemory.git import index_file, replacement, repositories
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.journal import Journal
 from mdmemory.git.objects import Blob, Entries
@@ -33,7 +33,7 @@ def recover(transactions: Transactions) -> tuple[str, ...]:
             resume = _resume if journal.branch else _resume_uncommitted
             said = resume(Transactions(history), journal)
         if transactions.journals.room.is_dir():
-            reflocks.clear_ours(transactions.history.repository)
+            index_file.clear_our_locks(transactions.history.repository)
             transactions.journals.prepare()
             if transactions.staging.was_taken():
                 replacement.sweep_fresh(transactions.folder)
@@ -47,7 +47,7 @@ def _resume(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
     staging.take(journal.id)
     if journal.commit != journal.base:  # or no git of ours was to move the branch
         since = transactions.journals.written_ns()
-        reflocks.clear_dead(history.repository, journal.branch, journal.commit, since)
+        index_file.clear_dead_locks(history.repository, journal.branch, journal.commit, since)
     if _can_go_on(transactions, journal):
         transactions.move_branch(journal)
     tip = history.head()

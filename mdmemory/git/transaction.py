@@ -8,13 +8,13 @@ the journal dropped, the lock given back. Before the journal nothing has happene
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
 
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
 from mdmemory.files import digest, read_regular, require_utf8, writing
-from mdmemory.git import reflocks, replacement, repositories
+from mdmemory.git import index_file, replacement, repositories
 from mdmemory.git.commits_of_store import History, Message, Staged
 from mdmemory.git.index_file import Staging
 from mdmemory.git.journal import Journal, Journals
@@ -82,7 +82,7 @@ class Transactions:
             pass
         except OSError:
             return True
-        return any((self.history.repository.common_dir / reflocks.OURS).rglob("*.lock"))
+        return any((self.history.repository.common_dir / index_file.OURS).rglob("*.lock"))
 
     @contextmanager
     def locked(self, index: bool = True) -> Iterator[str]:
@@ -122,7 +122,7 @@ class Transactions:
         if changed or write.joins:
             commit = self.history.build(commit, write.entries, message, write.texts, write.joins)
         if proof:
-            self.history.prove(commit, proof, write.entries)
+            prove(self.history, commit, proof, write.entries)
         return commit, self._complete(write, commit, steps)
 
     def publish_ready(
@@ -174,8 +174,8 @@ class Transactions:
     def _why_not(self, journal: Journal) -> RepositoryState | None:
         """Whose lock kept the branch where it is; of a git of ours that was killed none stays."""
         repository, since = self.history.repository, self.journals.written_ns()
-        reflocks.clear_dead(repository, journal.branch, journal.commit, since)
-        locks = reflocks.on(repository, journal.branch)
+        index_file.clear_dead_locks(repository, journal.branch, journal.commit, since)
+        locks = index_file.locks_on(repository, journal.branch)
         return repositories.lock_refusal(locks[0]) if locks else None
 
     def finish(self, journal: Journal) -> replacement.Kept:
@@ -345,3 +345,19 @@ class Transactions:
             return "100755" if held[file].mode == "100755" else "100644"
         path = self.folder / file
         return "100755" if path.exists() and path.stat().st_mode & 0o100 else "100644"
+
+
+def prove(
+    history: History, commit: str | None, ids: Mapping[str, str], written: Collection[str]
+) -> None:
+    """Raise GitFailed unless a commit holds these object ids, and git the bytes of the files that
+    were `written` for it."""
+    # read back from the commit itself: `git status` would call an assume-unchanged file clean
+    history.objects.forget()
+    missing = history.differing(commit, ids)
+    # what was there before is named by a tree that was there before; the rest is read
+    new = [file for file in ids if file in written]
+    bytes = history.objects.read([ids[file] for file in new])
+    missing += [file for file, found in zip(new, bytes, strict=True) if found is None]
+    for file in missing:
+        raise GitFailed(f"The checkpoint does not hold {file}; nothing was changed.")

@@ -16,7 +16,7 @@ from pathlib import Path
 from mdmemory.config.table import OWNER, PERSON, PROJECT_FILE
 from mdmemory.errors import BadSetting, MdmemoryError, NoStore, RepositoryState
 from mdmemory.files import read_regular
-from mdmemory.git import identity, repositories
+from mdmemory.git import identity, private_folder, repositories
 from mdmemory.git.identity import Identity
 from mdmemory.records import dataclass, replace
 
@@ -212,7 +212,7 @@ def met_again(store: Path, around: Path, is_moved: bool) -> tuple[bytes, bytes] 
 def _is_behind(entry: Known, around: Path) -> bool:
     if set(entry.seen) <= set(entry.roots):
         return True
-    common = identity.common_dir(around)
+    common = private_folder.common_dir(around)
     try:
         text = read_regular(common / "config") if common else b""
     except MdmemoryError:
@@ -243,7 +243,7 @@ def find(home: Path, start: Path) -> Match:
     else resembles the project is asked about, never taken.
     """
     require_folder(home)
-    common = identity.common_dir(start)
+    common = private_folder.common_dir(start)
     if common is None:
         return Match()
     # most stores are other projects': their files are not parsed

@@ -13,7 +13,7 @@ from pathlib import Path
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there, write_atomic, writing
-from mdmemory.git import identity
+from mdmemory.git import private_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def stores(start: Path) -> dict[Path, tuple[Path, bool]]:
     """The stores that were moved in or out of the work tree around `start`: by the folder that was
     their project root, where they are now, and whether that is in the project. What leads to no
     store is left out."""
-    common = identity.common_dir(start)
+    common = private_folder.common_dir(start)
     said = _read(common / _FILE)[_STORES] if common else {}
     if common is None or not said:
         return {}
@@ -45,7 +45,7 @@ def stores(start: Path) -> dict[Path, tuple[Path, bool]]:
 
 def unfinished(start: Path) -> dict[Path, Path]:
     """By project root, the stores whose old files may still be in their old folders."""
-    common = identity.common_dir(start)
+    common = private_folder.common_dir(start)
     said = _read(common / _FILE)[_LEAVING] if common else {}
     top = _top(start)
     return {top / inside: top / places[0] for inside, places in said.items() if places}
@@ -54,7 +54,7 @@ def unfinished(start: Path) -> dict[Path, Path]:
 def note(root: Path, store: Path, folder: Path) -> None:
     """Write down that `store`, of the project root `root`, is on its way to `folder`: as soon as
     that is there, it is the place, and until then the one before."""
-    common, top = identity.common_dir(root), _top(root)
+    common, top = private_folder.common_dir(root), _top(root)
     if common is None:
         return
     # one inside the project goes where the project is moved to
@@ -77,7 +77,7 @@ def forget(root: Path) -> None:
 
 
 def _drop(root: Path, kinds: list[str]) -> None:
-    common = identity.common_dir(root)
+    common = private_folder.common_dir(root)
     if common is None:
         return
     said, inside = _read(common / _FILE), root.relative_to(_top(root)).as_posix()

@@ -16,7 +16,7 @@ from mdmemory.git.keeping import PARTS, joined
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.git.objects import Blob
 from mdmemory.git.replacement import verify
-from mdmemory.git.transaction import Change, Transactions
+from mdmemory.git.transaction import Change, Transactions, prove
 from mdmemory.store import adopt
 from mdmemory.store.refresh import Refresher
 
@@ -48,14 +48,21 @@ def write(
 
 
 def _keep(transactions: Transactions, files: Mapping[str, bytes | None], message: Message) -> str:
-    history = transactions.history
-    held = history.tree(history.head(), files)
+    """The commit behind the ref that has the files so (None: no such file), made and proved."""
+    history, before = transactions.history, transactions.history.kept.tip()
+    held, there = history.tree(history.head(), files), history.tree(before, files)
     entries = {
         file: None if data is None else Blob(transactions.mode(file, held), history.blob_id(data))
         for file, data in files.items()
     }
+    if before is not None and all(there.get(file) == blob for file, blob in entries.items()):
+        return before
     texts = [data for data in files.values() if data is not None]
-    return history.kept.keep(entries, message, texts)
+    made = history.build(before, entries, message, texts)
+    ids = {file: blob.id for file, blob in entries.items() if blob}
+    prove(history, made, ids, ids)
+    history.kept.move(made, before)
+    return made
 
 
 def commit(

@@ -234,16 +234,16 @@ class Writer:
         if self.history is None:
             return Written(kept=self._write_plainly(changes))
         files = [[change.file for change in group.changes] for group in groups]
-        lines = [group.line for group in groups]
+        lines, id = [group.line for group in groups], new_id()
         if refusal or self.waits:
-            about = memory_trailers(kind, trailers, groups=files)
-            return self._write_uncommitted(changes, Message(subject, lines, about, by_model))
+            about = memory_trailers(kind, trailers, groups=files, id=id)
+            return self._write_uncommitted(id, changes, Message(subject, lines, about, by_model))
         transactions = Transactions(self.history)
         if checkpoint is None:
             old = [change.file for change in changes if change.old is not None]
             flags = LEDGER not in (change.file for change in changes)
             checkpoint = self._adopted(transactions, old, destructive=destructive, flags=flags)
-        id, more = new_id(), list(trailers)
+        more = list(trailers)
         if checkpoint.made:
             more.append(("Memory-Checkpoint", str(checkpoint.commit)))
         about = memory_trailers(kind, more, groups=files, id=id)
@@ -258,7 +258,7 @@ class Writer:
         before = checkpoint.commit if checkpoint.made else None
         return Written(id if done.commit else None, done.commit, before, kept)
 
-    def _write_uncommitted(self, changes: Sequence[Change], message: Message) -> Written:
+    def _write_uncommitted(self, id: str, changes: Sequence[Change], message: Message) -> Written:
         """Without a commit on the branch, which a later command makes."""
         from mdmemory.store import uncommitted
 
@@ -269,7 +269,7 @@ class Writer:
         is_new, left = uncommitted.write(self.history, changes, index, message)
         self.refresher.refresh()
         waits = is_new and self.waits
-        return Written(message.id if waits else None, kept=self._kept(left), waits=waits)
+        return Written(id if waits else None, kept=self._kept(left), waits=waits)
 
     def join(
         self, changes: Sequence[Change], ours: str | None, theirs: str, message: Message | None

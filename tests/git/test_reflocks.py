@@ -14,7 +14,7 @@ from pace import seldom
 
 from mdmemory import Memory
 from mdmemory.errors import GitFailed, RepositoryState
-from mdmemory.git import reflocks
+from mdmemory.git import index_file
 from mdmemory.git.index_file import Staging
 from mdmemory.git.journal import Journals
 from mdmemory.git.repositories import Repository
@@ -39,7 +39,7 @@ class Killed(BaseException):
 @pytest.fixture
 def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
     opened, _ = Memory.init(repository)
-    monkeypatch.setattr(reflocks, "PATIENCE", 0.3)
+    monkeypatch.setattr(index_file, "ALIVE", 0.3)
     return opened
 
 

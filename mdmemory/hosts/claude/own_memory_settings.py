@@ -16,7 +16,7 @@ from typing import Any
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import is_inside, read_if_there, write_atomic, writing
-from mdmemory.git import identity, repositories
+from mdmemory.git import private_folder, repositories
 from mdmemory.git.lock import locked
 from mdmemory.hosts import jsonc
 from mdmemory.store.project import home_of
@@ -34,7 +34,7 @@ Json = dict[str, Any]
 def main_checkout(folder: Path) -> Path:
     """The folder whose settings and whose own memory Claude uses in `folder`: the main worktree of
     its repository, a submodule's own, and outside of git `folder` itself."""
-    common = identity.common_dir(folder)
+    common = private_folder.common_dir(folder)
     if common is None:
         return Path(os.path.realpath(folder))
     if common.name == ".git" and common.is_dir():
