@@ -1,6 +1,5 @@
 """mdmemory: long-term memory for coding assistants, as markdown notes in git.
 
-    expressions, records                     expressions compiled at first use; quick dataclasses
     errors, debugging, version, assets,      failures, lines for whoever debugs, limits of length,
     bounds, unseen, wire                     unseen characters, lines of JSON
     privacy/                                 what in a text is private or secret; pure

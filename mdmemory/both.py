@@ -15,7 +15,6 @@ from mdmemory.config.person import Places
 from mdmemory.errors import Ambiguous, MdmemoryError, NoGit, NoStore, NotFound, UsageError
 from mdmemory.files import as_given
 from mdmemory.memory import Memory
-from mdmemory.records import replace
 from mdmemory.routing import MINE, PROJECT, USER
 from mdmemory.store.conflicts import IN_CONFLICT
 from mdmemory.store.store import INDEX, Store, is_note_name
@@ -140,7 +139,7 @@ class BothLayers:
             if (more := self._also(ask)) is not None:
                 found.append(answer.of_layer(more, *layer))
         joined = answer.joined(found, k)
-        return replace(joined, hits=self._with_conflicts(joined.hits))
+        return joined._replace(hits=self._with_conflicts(joined.hits))
 
     def _asked_of(self, all_projects: bool) -> list[tuple[tuple[str, str], Memory]]:
         """The memories to ask, each with its layer and, if it is another project's, its name."""
@@ -189,9 +188,9 @@ class BothLayers:
             ]
             for at in places:
                 mark = order[at].status if order[at].status not in (DRIFTED, MOVED) else ""
-                order[at] = replace(order[at], status=mark or IN_CONFLICT)
+                order[at] = order[at]._replace(status=mark or IN_CONFLICT)
             if places[1] < places[0]:
-                lifted = replace(order.pop(places[0]), weak=order[places[1]].weak)
+                lifted = order.pop(places[0])._replace(weak=order[places[1]].weak)
                 order.insert(places[1], lifted)
         return tuple(order)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.memory import Memory
-from mdmemory.records import asdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def of_work(memory: Memory) -> dict[str, Any]:
         "planner": settings.text("planner"),
         "sends_to": sends_to(settings),
         "embeddings": {"kind": settings.text("search.embeddings"), "missing": _missing(settings)},
-        "tokens_today": asdict(used),
+        "tokens_today": used._asdict(),
         "passed_over": passed,
     }
 

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from mdmemory import assets
 from mdmemory.bounds import beginning
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NotFound
-from mdmemory.expressions import lazy
 from mdmemory.files import read_regular
-from mdmemory.records import dataclass
 
 FILE = "PROTOCOL.md"  # beside the person's settings
-_FENCED = lazy(r"(?ms)^```.*?(?:^```$\n?|\Z)")
+_FENCED = re.compile(r"(?ms)^```.*?(?:^```$\n?|\Z)")
 MAX_BYTES = 64 * 1024  # ours has 5,000
 _BAR = 1_200  # characters of an edited protocol's
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from mdmemory.config.table import PERSON
 from mdmemory.errors import BadNote, MdmemoryError
 from mdmemory.memory import Memory
-from mdmemory.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from mdmemory.expressions import lazy
-
 # Default_Ignorable_Code_Point of Unicode 16.0, as DerivedCoreProperties.txt of the Unicode
 # Character Database lists it, first and last of each run.
 IGNORABLE = (
@@ -41,9 +39,11 @@ _PICTURES = (
 # control characters but for line ends and tabs, and marks that turn the direction of writing
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
-_BREAKS = lazy("[\t-\r\x1c-\x1e\x85\u2028\u2029]+")
+_BREAKS = re.compile("[\t-\r\x1c-\x1e\x85\u2028\u2029]+")
 # what no line may hold: the above, tags, and halves of pairs that are no bytes of a file's name
-_UNFIT = lazy(f"(?:{CONTROL.pattern}|[\u061c\ud800-\udc7f\udd00-\udfff\U000e0000-\U000e007f])+")
+_UNFIT = re.compile(
+    f"(?:{CONTROL.pattern}|[\u061c\ud800-\udc7f\udd00-\udfff\U000e0000-\U000e007f])+"
+)
 
 
 def in_one_line(text: str) -> str:

@@ -2,8 +2,8 @@
 
 Counted are the functions and lambdas of the package that a fresh process calls, each once, and the
 files they stand in, from the start of `main` to its end, in every thread. A comprehension is part
-of the function around it (later Pythons run it there); class bodies, what makes the classes
-(`records`) and modules that are only imported do not count. The texts name nothing that has a lock,
+of the function around it (later Pythons run it there); class bodies
+and modules that are only imported do not count. The texts name nothing that has a lock,
 a database say: those are read closer for secrets.
 """
 
@@ -38,8 +38,7 @@ def look(frame, event, _):
     if event == "call" and code.co_filename.startswith(base):
         is_body = not code.co_flags & inspect.CO_OPTIMIZED
         is_part = code.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-        is_making = code.co_filename.endswith("/records.py")
-        if not (is_body or is_part or is_making):
+        if not (is_body or is_part):
             walked[code.co_filename[len(base):], code.co_qualname, code.co_firstlineno] = None
 from mdmemory.cli import main
 if "bridge" in sys.argv:

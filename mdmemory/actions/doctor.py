@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,6 @@ from mdmemory.git import index_file, private_folder, replacement, repositories
 from mdmemory.git.journal import Journals
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.note.note import SUPERSEDED, Head
-from mdmemory.records import dataclass
 from mdmemory.store import adopt
 from mdmemory.store.merged import folded
 from mdmemory.store.refresh import is_foreign

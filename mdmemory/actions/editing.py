@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
 from mdmemory.actions import cited, replacing
 from mdmemory.citing.citation import MAY_CITE
@@ -20,7 +21,6 @@ from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
 from mdmemory.note.note import SUPERSEDED, Note
-from mdmemory.records import dataclass
 from mdmemory.store import merged, superseding
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import Store, StoredNote
@@ -31,8 +31,7 @@ from mdmemory.store.writer import Group, Writer, Written
 _TRIES = 5  # writes of one edit; only a hand that saves in the very moment costs a second one
 
 
-@dataclass(frozen=True, slots=True)
-class Edited:
+class Edited(NamedTuple):
     """A note that was written (or already said the same: `written.commit` None, `same` True).
 
     `also` are the files of the notes that it had replaced, which were removed with it. `superseded`
@@ -350,8 +349,7 @@ def refuse_secret(is_secret: Callable[[str], bool], text: str) -> None:
 MOST_LINES = 2_000  # lines of one text; comparing takes longer than it is worth beyond
 
 
-@dataclass(frozen=True, slots=True)
-class _Hunk:
+class _Hunk(NamedTuple):
     """The lines of the base from `start` to before `end`, and what a side has in their place."""
 
     start: int

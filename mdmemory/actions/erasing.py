@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.actions import editing, note_history, remotes
@@ -21,7 +22,6 @@ from mdmemory.git.commits_of_store import History, subject
 from mdmemory.git.erased_history import ERASED, Erasure
 from mdmemory.git.private_folder import STATE
 from mdmemory.git.transaction import Change
-from mdmemory.records import dataclass
 from mdmemory.store import receipt_box
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import GENERATED, LEDGER, Store, decode

@@ -6,11 +6,11 @@ Only looks at names, times and sizes, and at git's own files: no process, no tex
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.git import repositories
-from mdmemory.records import dataclass
 from mdmemory.store.writer import Writer
 
 SETTLED = 2_000_000_000  # ns; a file changed so recently may change again under the same time

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from mdmemory.note.note import Head
-from mdmemory.records import dataclass, replace
 from mdmemory.store.index import CAPS, CAPS_MADE_FOR, line, pool
 from mdmemory.store.store import INDEX
 

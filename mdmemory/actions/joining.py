@@ -7,6 +7,7 @@ where both sides wrote the same lines, both texts stay, as two notes that are fl
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from mdmemory.actions.editing import three_way
@@ -20,7 +21,6 @@ from mdmemory.note import note as notes_format
 from mdmemory.note.frontmatter import items
 from mdmemory.note.limits import ALIASES, MAX_NAME_BYTES
 from mdmemory.note.note import Note
-from mdmemory.records import dataclass, field
 from mdmemory.store import home, merged
 from mdmemory.store.store import GENERATED, LEDGER, decode, is_note_name
 

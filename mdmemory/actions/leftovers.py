@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from mdmemory.expressions import lazy
 from mdmemory.git import replacement
 from mdmemory.git.private_folder import is_folder
 from mdmemory.git.replacement import MARK
 from mdmemory.store.project import Project
 
 MIN_AGE = 600.0  # seconds; a write takes milliseconds, on a disk that hangs a little longer
-_TEMPORARY = lazy(r"\.mdmemory-[0-9a-f]{12}\.tmp")
+_TEMPORARY = re.compile(r"\.mdmemory-[0-9a-f]{12}\.tmp")
 
 
 def temporary(project: Project, now: datetime) -> list[Path]:

@@ -6,10 +6,10 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from stat import S_ISREG
 
 from mdmemory.errors import NotFound
-from mdmemory.records import dataclass
 from mdmemory.store import links, merged
 from mdmemory.store.merged import folded
 from mdmemory.store.store import Store, is_note_name

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 from mdmemory.errors import MdmemoryError, NoGit
 from mdmemory.files import as_given, digest, read_regular
 from mdmemory.note.note import SUPERSEDED, UNREADABLE, Head
-from mdmemory.records import dataclass
 from mdmemory.store.conflicts import IN_CONFLICT
 from mdmemory.store.refresh import Refresher
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:  # a listing itself must not pay for it
     from mdmemory.store.writer import Writer
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(NamedTuple):
     """A note as `list` shows it. `status` is "", unconfirmed, superseded, in conflict, held (on
     hold), or unreadable; `digest` is "" where the file cannot be read."""
 

@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from mdmemory.actions import setup
@@ -22,7 +23,6 @@ from mdmemory.git import identity, repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers
 from mdmemory.git.lock import Patience, locked
 from mdmemory.git.transaction import Change, Transactions
-from mdmemory.records import replace
 from mdmemory.store import home as homes
 from mdmemory.store.home import Known
 from mdmemory.store.project import home_of, open_project, person_root
@@ -75,11 +75,11 @@ def begin(start: Path, places: Places, is_secret: Callable[[str], bool]) -> Setu
         found = homes.find(home, repository.top)
         if found.entry is not None:
             done = setup.init(found.entry.store, places, is_secret, store=".")
-            return replace(done, project=replace(done.project, around=repository.top))
+            return replace(done, project=done.project._replace(around=repository.top))
         entry = Known(home).met(project, identity.head(repository))
         folder = homes.free_folder(home, repository.top.name)
         done = _begun(folder, homes.write(entry), places, is_secret)
-        return replace(done, project=replace(done.project, around=repository.top))
+        return replace(done, project=done.project._replace(around=repository.top))
 
 
 def begin_person(places: Places, is_secret: Callable[[str], bool]) -> Setup:

@@ -8,23 +8,23 @@ removed there; whatever kills us, one of the two places works, and moving again 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdmemory.actions import memory_folder, move_files, setup
 from mdmemory.config.person import Places
 from mdmemory.config.table import DEFAULT_STORE, PERSON, PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore, RepositoryState, UsageError
-from mdmemory.expressions import lazy
 from mdmemory.files import is_inside, read_if_there, read_regular, sync_folder
 from mdmemory.git import identity, repositories
 from mdmemory.git.commits_of_store import History, text
 from mdmemory.git.own_history import Carried, carry, has_all
 from mdmemory.git.repositories import Repository
-from mdmemory.records import dataclass, field
 from mdmemory.store import home as homes
 from mdmemory.store import inbox, moved
 from mdmemory.store.home import Known
@@ -35,7 +35,7 @@ from mdmemory.store.writer import Writer
 
 HOME, HERE = "home", "here"
 _HIDDEN = ".moving-"
-_STORE_LINE = lazy(rb"(?m)^store[ \t]*=.*\n?")
+_STORE_LINE = re.compile(rb"(?m)^store[ \t]*=.*\n?")
 
 # what the copy has of its own: made anew, or said of the new place
 _ANEW = (*GENERATED, PROJECT_FILE, f"{INBOX}/.gitignore")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from mdmemory.actions.undo import find
 from mdmemory.errors import NoGit, NotFound
@@ -15,7 +16,6 @@ from mdmemory.files import read_regular
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged, Touched, read_with_files
 from mdmemory.note.note import Note
-from mdmemory.records import dataclass
 from mdmemory.store.adopt import KIND as ADOPTED
 from mdmemory.store.store import GENERATED, Store, decode, is_note_name
 from mdmemory.store.writer import Writer
@@ -23,8 +23,7 @@ from mdmemory.store.writer import Writer
 WORK_TREE, BY_HAND, REVERT = "work tree", "by hand", "revert"  # kinds, besides those of Memory-Op
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """The text of a note in `file` from a commit on (None: the note was removed), and whether the
     commit was undone since.
 
@@ -58,8 +57,7 @@ class Step:
         return self.logged.subject
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """What a commit did to a file: its text before and after. `mark` is new, removed, "was NAME"
     or ""."""
 
@@ -96,8 +94,7 @@ def kind(logged: Logged) -> str:
     return logged.get("Memory-Op") or (REVERT if logged.takes_back else BY_HAND)
 
 
-@dataclass(frozen=True, slots=True)
-class _Commit:
+class _Commit(NamedTuple):
     """A commit and the notes it changed: `blobs` has the object id of each (None: removed).
 
     `came_from` maps a file to the files that were renamed to it or merged into it.

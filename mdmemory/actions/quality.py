@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mdmemory.note.note import Head
-from mdmemory.records import dataclass
 from mdmemory.store import evidence
 from mdmemory.store.evidence import KEPT_DAYS
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from mdmemory.actions.editing import Edited, readable, refuse_held, refuse_secret, refuse_waiting
 from mdmemory.actions.mending import closed_to_links
@@ -16,7 +17,6 @@ from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note.note import UNREADABLE, Head, Note, fields, parse
-from mdmemory.records import dataclass
 from mdmemory.store import conflicts, superseding
 from mdmemory.store.links import following, may_link_to
 from mdmemory.store.merged import folded, last_names, with_aliases

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple
 
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
@@ -15,7 +17,6 @@ from mdmemory.git.commits_of_store import AUTHOR
 from mdmemory.git.log import authors, authors_of_all
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import SUPERSEDED
-from mdmemory.records import dataclass, field, replace
 from mdmemory.store import conflicts, superseding
 from mdmemory.store.store import LEDGER, Store, StoredNote, decode
 from mdmemory.store.superseding import Chains, in_force
@@ -32,8 +33,7 @@ Pairs = tuple[tuple[StoredNote, str], ...]  # notes, each with half a sentence o
 IsAnothers = Callable[[StoredNote], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(NamedTuple):
     """What a fact does to notes: those that it replaces, and those that it may replace."""
 
     replaced: Pairs = ()
@@ -43,8 +43,7 @@ class Effect:
 NOTHING = Effect()
 
 
-@dataclass(frozen=True, slots=True)
-class Superseding:
+class Superseding(NamedTuple):
     """A note that is replaced: `old` as it was, and `text`, its text with the mark. `by` and `new`
     are name and file of the note that replaces it, `fact` what that says."""
 
@@ -159,8 +158,7 @@ def anothers(writer: Writer, *, many: bool = False) -> IsAnothers:
     return is_anothers
 
 
-@dataclass(frozen=True, slots=True)
-class Met:
+class Met(NamedTuple):
     """What a note does to others, as it is written: marks, and pairs to be flagged."""
 
     new: StoredNote
@@ -259,7 +257,7 @@ def _marked(changes: Sequence[Change], each: Superseding) -> list[Change]:
     data = each.text.encode("utf-8")
     if any(change.file == each.old.file for change in changes):
         return [
-            replace(change, new=data) if change.file == each.old.file else change
+            change._replace(new=data) if change.file == each.old.file else change
             for change in changes
         ]
     return [*changes, Change(each.old.file, each.old.digest, data)]

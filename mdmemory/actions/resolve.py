@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from mdmemory.actions import editing
 from mdmemory.config.table import PERSON
@@ -11,7 +12,6 @@ from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import headline
-from mdmemory.records import dataclass, replace
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
 from mdmemory.store.store import LEDGER, Store, StoredNote
@@ -92,7 +92,7 @@ def across(
 
 def _persons(stored: StoredNote) -> StoredNote:
     """A note of the person's as a line about both layers names it."""
-    return replace(stored, file=f"{PERSON}/{stored.file}")
+    return stored._replace(file=f"{PERSON}/{stored.file}")
 
 
 def both_hold(writer: Writer, one: StoredNote, other: StoredNote, why: str, today: str) -> Written:

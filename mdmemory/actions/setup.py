@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mdmemory.actions import attributes
@@ -23,7 +24,6 @@ from mdmemory.git.lock import Patience, locked
 from mdmemory.git.recovery import recover
 from mdmemory.git.signing import Signer
 from mdmemory.git.transaction import Change, Transactions
-from mdmemory.records import dataclass, field, replace
 from mdmemory.store import moved
 from mdmemory.store.project import Project, open_project
 from mdmemory.store.refresh import Refresher, is_foreign

@@ -8,6 +8,7 @@ No lock is held while the network is waited for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdmemory.actions import joining, remotes
@@ -19,7 +20,6 @@ from mdmemory.git import log
 from mdmemory.git.commits_of_store import History, Message, text
 from mdmemory.git.persons_git import PersonsGit, reason
 from mdmemory.git.replacement import Change, state
-from mdmemory.records import dataclass, field
 from mdmemory.store import conflicts, home
 from mdmemory.store.index import is_generated
 from mdmemory.store.store import GENERATED, INDEX, LEDGER, StoredNote, decode, is_note_name

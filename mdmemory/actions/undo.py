@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from mdmemory.actions import leaving, replacing
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
-from mdmemory.expressions import lazy
 from mdmemory.files import digest, read_regular
 from mdmemory.git.commits_of_store import History, subject
 from mdmemory.git.keeping import joined
@@ -19,7 +20,6 @@ from mdmemory.git.log import ERASED_TRAILER, ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import headline
-from mdmemory.records import dataclass, field
 from mdmemory.store.store import LEDGER, Store, decode, is_note_name
 from mdmemory.store.writer import Group, Writer, Written
 
@@ -27,13 +27,12 @@ from mdmemory.store.writer import Group, Writer, Written
 NO_CHANGES = frozenset({"init", "move", "sync", "mend", "undo", "erase"})
 _NAMED = 3  # facts of one commit that are named; of the others their number
 # lines of a head that count how often a note was met again, which is no change of what it says
-_COUNTERS = lazy(rb"^[ \t]*(?:updated|reinforced|last_reinforced):[^\n]*\n", re.MULTILINE)
+_COUNTERS = re.compile(rb"^[ \t]*(?:updated|reinforced|last_reinforced):[^\n]*\n", re.MULTILINE)
 
 Contents = dict[str, bytes | None]  # the bytes of each file, None where there is none
 
 
-@dataclass(frozen=True, slots=True)
-class Undone:
+class Undone(NamedTuple):
     """A commit that was taken back: `restored` files have their former bytes again, `kept` ones
     were changed since. `facts` says what it was about."""
 
@@ -44,8 +43,7 @@ class Undone:
     facts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(NamedTuple):
     """A commit that an undo would take back, before it does: `kind` is its Memory-Op."""
 
     commit: str
@@ -322,7 +320,7 @@ def _former(
 
 
 # What a note with a mark has besides its text; the name in it follows that of its successor.
-_SUCCESSOR = lazy(rb"^[ \t]*superseded_by:[^\n]*\n", re.MULTILINE)
+_SUCCESSOR = re.compile(rb"^[ \t]*superseded_by:[^\n]*\n", re.MULTILINE)
 
 
 def _in_force_again(

@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from mdmemory import bounds, unseen
 from mdmemory.capture.extracted import Extracted
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.triggers import Trigger, find
-from mdmemory.expressions import lazy
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact, says_something
-from mdmemory.records import dataclass, replace
 from mdmemory.text import wordlists
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 
 _CHANGE = "{change.word}|{change.made}|{change.old}|{change.gone}"
 _BEFORE = 200  # characters before a fact that may say what becomes of an older one
-_CONTROL = lazy(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)

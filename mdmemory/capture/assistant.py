@@ -7,6 +7,7 @@ does not list it until a person, or a turn of theirs, stands by it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from mdmemory import unseen
@@ -26,7 +27,6 @@ from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, Head, headline, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
-from mdmemory.records import dataclass
 from mdmemory.search.near import NEAREST, near_in, nearest
 from mdmemory.search.unread import unread
 from mdmemory.store import conflicts, evidence

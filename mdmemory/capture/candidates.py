@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from mdmemory import bounds, unseen
 from mdmemory.llm.json_answer import BadAnswer, as_text, as_texts, as_word, listed
@@ -16,7 +16,6 @@ from mdmemory.llm.sizes import ANYTHING, UNBOUNDED, Room, tokens
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
 from mdmemory.note.note import Head, judged_by
 from mdmemory.privacy.redaction import redact
-from mdmemory.records import dataclass, replace
 from mdmemory.search.near import Near, scan
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import MAX_CHARS, Turn
@@ -32,8 +31,7 @@ _TEXTS = ("action", "type", "kind", "name", "description", "body", "file", "quot
 _CHOICES = ("action", "type", "kind")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One fact. A field that does not apply is "" (or no items)."""
 
     action: str
@@ -52,8 +50,7 @@ class Candidate:
         return self.description or self.quote or self.file
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(NamedTuple):
     """The candidates that can be judged, and those that cannot: what each says, and why.
 
     `unreadable` counts those of them that did not stand in the answer whole or as asked for."""
@@ -131,8 +128,7 @@ _AROUND = 60  # tokens of a question besides its turns and notes
 MIN_SAID = 40  # characters; nobody states a fact in less
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A prompt; the digests of the notes in it by file; the files of those with bodies."""
 
     text: str
@@ -145,7 +141,7 @@ def redacted(turns: Sequence[Turn]) -> list[Turn]:
 
     One that alone is over the limit, as a pasted log is, is cut, and says so.
     """
-    return [replace(turn, text=_cut(redact(turn.text)[0])) for turn in turns]
+    return [turn._replace(text=_cut(redact(turn.text)[0])) for turn in turns]
 
 
 def _cut(text: str) -> str:
@@ -244,8 +240,7 @@ def _shown(note: StoredNote, whole: bool) -> dict[str, str]:
 
 def cleaned(candidate: Candidate) -> Candidate:
     """Without secrets and what nobody sees, the description one line."""
-    return replace(
-        candidate,
+    return candidate._replace(
         name=_plain(candidate.name),
         description=" ".join(_plain(candidate.description).split()),
         body=_plain(candidate.body),

@@ -15,18 +15,17 @@ from functools import cached_property
 
 from mdmemory.capture import said_dates
 from mdmemory.capture.fact_type import languages_of
-from mdmemory.expressions import lazy
 from mdmemory.text import literals
 from mdmemory.text.units import number
 from mdmemory.text.words import key, runs
 
-_DATE = lazy(r"\d{4}(?:-\d\d){1,2}")
-_REASON = lazy(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*")
-_SEPARATORS = lazy(r"(?<=\d)[,.'’  ](?=\d{3}(?!\d))")
-_FIGURE = lazy(r"\d+(?:[.,]\d+)?")
-_THOUSANDS = lazy(r"(?<![\w.])(\d{1,4}(?:\.\d)?)\s?k\b")
-_AFTERNOON = lazy(r"(?<![\w.:])(\d{1,2})(?::(\d\d))?\s?p\.?\s?m\b")
-_HOURS = lazy(r"0?(\d{1,2}):(\d\d)")
+_DATE = re.compile(r"\d{4}(?:-\d\d){1,2}")
+_REASON = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*")
+_SEPARATORS = re.compile(r"(?<=\d)[,.'’  ](?=\d{3}(?!\d))")
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)?")
+_THOUSANDS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d)?)\s?k\b")
+_AFTERNOON = re.compile(r"(?<![\w.:])(\d{1,2})(?::(\d\d))?\s?p\.?\s?m\b")
+_HOURS = re.compile(r"0?(\d{1,2}):(\d\d)")
 _SIGNS = {"%": r"%|per ?cent|prozent|pour cent|por ciento|por cento|per cento|百分", "€": "€|euro",
           "$": r"\$|dollar|usd", "£": "£|pound|gbp"}  # fmt: skip
 SHORTEST = 4  # letters of a word that may have an ending

@@ -6,22 +6,22 @@ bare "yes" only the one thing that the question just before it named.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from mdmemory.capture import takebacks
 from mdmemory.capture.claims import fold, invented
 from mdmemory.capture.takebacks import SHARE, SPOKEN_OF, Takeback, is_doubted
 from mdmemory.capture.triggers import FLOOR, weight
-from mdmemory.expressions import lazy
 from mdmemory.note.note import Note
-from mdmemory.records import dataclass
 from mdmemory.text.polarity import may_deny
 from mdmemory.text.wordlists import search
 from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import Turn
 
 _AROUND = " \t\"'“”‘’「」…."
-_END = lazy(r"(?<=[.!?;])[ \t]+|(?<=[。！？；])|\n")
+_END = re.compile(r"(?<=[.!?;])[ \t]+|(?<=[。！？；])|\n")
 _LAST = 1_000  # characters at the end of an answer in which its question may stand
 
 # Why something is not proven, for the assistant.

@@ -14,7 +14,6 @@ from mdmemory.capture.scene import Scene
 from mdmemory.note import editing
 from mdmemory.note.note import Note
 from mdmemory.privacy.redaction import has_secret
-from mdmemory.records import replace
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals
 from mdmemory.text.words import keys
@@ -26,7 +25,7 @@ SILENT = frozenset(("memory", "secret", "private", "injection", "held", "known",
 
 def of_the_note(candidate: Candidate, note: StoredNote) -> Candidate:
     """The candidate, of the type and kind that the note has."""
-    return replace(candidate, type=note.note.head.type, kind=note.note.head.kind)
+    return candidate._replace(type=note.note.head.type, kind=note.note.head.kind)
 
 
 def text_of(note: StoredNote) -> str:
@@ -37,8 +36,7 @@ def text_of(note: StoredNote) -> str:
 def restated(candidate: Candidate, note: StoredNote) -> Candidate:
     """What the user said, as a fact of its own beside the note."""
     head = note.note.head
-    return replace(
-        candidate, action="flag", type=head.type, kind=head.kind, name="",
+    return candidate._replace(action="flag", type=head.type, kind=head.kind, name="",
         description=" ".join(candidate.quote.split()), body=candidate.quote,
     )  # fmt: skip
 

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import NamedTuple
 
-from mdmemory.expressions import lazy
 from mdmemory.note.limits import MAX_DESCRIPTION
-from mdmemory.records import dataclass
 from mdmemory.text.polarity import may_deny
 from mdmemory.text.words import keys
 
-_URL = lazy(r"(?i:https?)://[^\s<>\"'`)\]}，。；、）】]+")
+_URL = re.compile(r"(?i:https?)://[^\s<>\"'`)\]}，。；、）】]+")
 # Of ASCII only these may tell facts apart by what stands around them; the others never do.
-_MARK = lazy(r"[.+#-]|[^\w\x00-\x7f]")
+_MARK = re.compile(r"[.+#-]|[^\w\x00-\x7f]")
 _BLANKS = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in ".+#-$"}
 # A path is concrete when it is rooted, or has a file's ending: "and/or" and "24/7" are none.
 _ENDING = r"[\w@+-]+(?:\.[\w-]+)*\.(?:[a-z]{1,5}\d?|[A-Z]{2,4})(?![\w/])"
-_PATH = lazy(
+_PATH = re.compile(
     r"(?<![\w/:.@+-])(?:(?:~|\.{1,2})?/[\w@.+-]+(?:/[\w@.+-]+)*/?"
     rf"|(?:[\w@.+-]+/)+{_ENDING}|(?:[\w@.+-]+/){{2,}}(?![\w/])"
     r"|[\w@+-]+\.(?:py|tsx?|jsx?|go|rs|java|rb|cpp|md|json|ya?ml|toml|css|html|sql|sh|txt|lock)\b)"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedFact:
+class ComparedFact(NamedTuple):
     """A fact as it is compared."""
 
     text: str

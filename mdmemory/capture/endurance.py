@@ -7,9 +7,9 @@ The words that they go by are the sections `lasts`, `moment` and `gate` of the w
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from mdmemory.capture.fact_type import languages_of
-from mdmemory.records import dataclass
 from mdmemory.text import wordlists
 
 LASTING, UNSURE, MOMENT = "lasting", "unsure", "moment"
@@ -27,8 +27,7 @@ SOFT = ("restated", "bad_feedback", "bad_decision", "dangling")
 _RULES_OF_USERS = ("user", "feedback")  # an order in a note of these types is a rule
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """What the words show: `value` is LASTING, UNSURE or MOMENT; `marks` are the sections and codes
     that speak for it to last (`lasts`) and against it (`passes`)."""
 

@@ -6,6 +6,7 @@ Pure planning: nothing is written here, and a note that exists is only ever rein
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,6 @@ from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, Note, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, redact
-from mdmemory.records import dataclass, field
 from mdmemory.search.near import Near, scan
 from mdmemory.search.unread import UnreadNotes
 from mdmemory.store.store import StoredNote

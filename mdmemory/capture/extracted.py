@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.records import dataclass, field
 
 if TYPE_CHECKING:  # a request alone asks no model
     from mdmemory.capture.lasting import SecondLook

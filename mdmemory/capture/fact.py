@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from mdmemory import bounds, unseen
 from mdmemory.capture.claims import invented
@@ -14,11 +15,9 @@ from mdmemory.capture.note_text import as_sentence, bare, description_of, name_o
 from mdmemory.capture.proof import heard
 from mdmemory.capture.triggers import FLOOR, holds_everywhere, own, weight
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
-from mdmemory.expressions import lazy
 from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact, says_something
-from mdmemory.records import dataclass
 from mdmemory.text.words import keys
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
@@ -36,18 +35,18 @@ CATEGORIES = {
 BORNE_OUT = 0.3  # the share of a claim's words that one turn of the user has to have
 HOOK = 20  # letters; a shorter first line says too little to find the note by
 
-_REDACTED = lazy(r"\[redacted:\w+\]")
-_HEADING = lazy(r"(?m)^#{1,6}[ \t]+")
+_REDACTED = re.compile(r"\[redacted:\w+\]")
+_HEADING = re.compile(r"(?m)^#{1,6}[ \t]+")
 # what begins a heading, quotation, item or code block, and what ends a heading
-_MARKS = lazy(r"^[ \t>]*(?:#{1,6}[ \t]+|[-*+][ \t]+|(?:`{3,}|~{3,})[^`~]*$)?|[ \t]+#+[ \t]*$")
-_WHY = lazy(r"\bWhy:|原因[：:]")
-_ASKED = lazy(r"(?:(?<=[.!?。！？\n])|\A)[^.!?。！？\n]*+[?？]")
-_HOW = lazy(
+_MARKS = re.compile(r"^[ \t>]*(?:#{1,6}[ \t]+|[-*+][ \t]+|(?:`{3,}|~{3,})[^`~]*$)?|[ \t]+#+[ \t]*$")
+_WHY = re.compile(r"\bWhy:|原因[：:]")
+_ASKED = re.compile(r"(?:(?<=[.!?。！？\n])|\A)[^.!?。！？\n]*+[?？]")
+_HOW = re.compile(
     r"\b(?:prefer|like|want|always|never|avoid|don't|do not|should|must|please|user|I|my)\w{0,3}\b"
     r"|喜欢|偏好|不要|总是|必须|请|好き|好む|ください|선호|좋아|항상",
     re.IGNORECASE,
 )
-_SENTENCE = lazy(r"[.!;]\s|[。！；]")
+_SENTENCE = re.compile(r"[.!;]\s|[。！；]")
 
 
 _ONE_FACT = "Store one lasting fact, in words that stand alone, or leave it out."
@@ -68,8 +67,7 @@ class NotStored(MdmemoryError):
         self.reasons = reasons
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """A text without secrets and private parts, and what it will be called."""
 
     body: str
@@ -107,8 +105,7 @@ def fact_of(content: str, title: str = "", type: str = "") -> Fact:
     return Fact(body, description, name, type_, kind, tuple(dict.fromkeys([*kinds, *more])))
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(NamedTuple):
     """What a person states in a sentence, as its note will have it; `said` are their words.
     `everywhere`: the sentence says that it holds in all projects."""
 
@@ -185,8 +182,7 @@ def hook(body: str) -> str:
     return description_of(as_sentence(bare(first)))
 
 
-@dataclass(frozen=True, slots=True)
-class BorneOut:
+class BorneOut(NamedTuple):
     """The turn of the user that says a fact in most of its words, of several the last: its
     sentence, as typed, and the turns after it. "" and () where none says it."""
 

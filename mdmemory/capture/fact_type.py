@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 
-from mdmemory.expressions import lazy
 from mdmemory.text.wordlists import LATIN, in_languages, pattern
 
 JUDGED = 600  # characters of a fact that tell its type
 _NEAR_START = 6  # characters that may stand before a word that opens a fact
 
-_POINTER = lazy(
+_POINTER = re.compile(
     r"\b(?:https?|ftp|s3|file)://"
     r"|\b[a-z0-9][\w-]{0,60}(?:\.[\w-]{1,60}){0,6}"
     r"\.(?:example|com|org|net|io|dev|eu|de|fr|es|it|pt|br|jp|cn|kr)\b"
@@ -25,8 +24,8 @@ _POINTER = lazy(
 # Signs that every language writes alike.
 _ALIKE = {
     "pointer": _POINTER,  # an address, a host, a path, a channel, a document
-    "quoted": lazy(r'["“„«「][^"“”«»」]{2,40}["”“»」]'),
-    "number": lazy(r"\d"),
+    "quoted": re.compile(r'["“„«「][^"“”«»」]{2,40}["”“»」]'),
+    "number": re.compile(r"\d"),
 }
 _SECTIONS = (
     "type.i", "type.prefers", "type.you", "type.rule", "type.praise", "type.we", "type.decided",
@@ -47,7 +46,7 @@ _ONE_ALONE = (("must", "work"), ("rule", "system"))  # the first sign without th
 
 _SCRIPTS = (("ja", "[\u3040-\u30ff]"), ("ko", "[\uac00-\ud7af]"), ("zh", "[\u4e00-\u9fff]"))
 # "don't" is a word of English; "l'appli" is two.
-_WORDS = lazy(r"[^\W\d_]+['’](?:m|re|ve|ll|t|d|s)\b|[^\W\d_]+")
+_WORDS = re.compile(r"[^\W\d_]+['’](?:m|re|ve|ll|t|d|s)\b|[^\W\d_]+")
 
 _TYPES = ("user", "feedback", "project", "reference")
 # What each sign adds to the scores of the four types, in their order; "" is where each begins.

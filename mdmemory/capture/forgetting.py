@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -22,7 +23,6 @@ from mdmemory.errors import Ambiguous, MdmemoryError, NotFound
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.note.note import SUPERSEDED, Note
 from mdmemory.privacy.redaction import redact
-from mdmemory.records import dataclass
 from mdmemory.search.near import nearest
 from mdmemory.store import evidence, inbox
 from mdmemory.store.evidence import Evidence

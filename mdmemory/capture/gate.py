@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
 from mdmemory.capture.endurance import OF_THE_CLAIM, PASSING, SOFT, without_frame
 from mdmemory.capture.triggers import weight
-from mdmemory.records import dataclass
 from mdmemory.text import wordlists
 from mdmemory.text.words import CJK
 
@@ -22,8 +22,7 @@ FLOORS = {"user": 12, "feedback": 15}  # "Is vegetarian" is a fact, 不要跳过
 TRUSTED = ("explicit", "manual")
 
 
-@dataclass(frozen=True, slots=True)
-class GateVerdict:
+class GateVerdict(NamedTuple):
     """`reasons` are codes in the order of `REASONS`; () when nothing speaks against the text."""
 
     accepted: bool

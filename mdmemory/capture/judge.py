@@ -6,6 +6,7 @@ The model proposes; what it proposes is held against the session and the notes a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mdmemory.actions.replacing import SAME, Pairs
 from mdmemory.capture.candidates import Candidate, cleaned
@@ -25,7 +26,6 @@ from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import names_secret, says_something
-from mdmemory.records import replace
 from mdmemory.search.near import nearest
 from mdmemory.store.store import StoredNote, is_note_name
 from mdmemory.text.polarity import may_deny
@@ -92,7 +92,7 @@ class _Sitting:
             return Judged(candidate, "dropped", (why,), candidate.file)
         type = candidate.type if note is None or candidate.action == "flag" else note.note.head.type
         proof = prove(candidate, type, self.said, "" if note is None else text_of(note))
-        candidate = replace(candidate, quote=proof.words or candidate.quote)
+        candidate = candidate._replace(quote=proof.words or candidate.quote)
         proof = proof if why else self._excused(proof, is_update)
         if proof.dropped:
             return Judged(candidate, "dropped", (why or proof.dropped,), candidate.file)
@@ -105,12 +105,12 @@ class _Sitting:
         unfit = self._unfit(candidate, type)
         if unfit and not (is_update and SILENT.isdisjoint(unfit)):
             return Judged(candidate, "dropped", unfit, candidate.file)
-        proof = replace(self._weighed(proof, candidate, type), fate=fate)
+        proof = self._weighed(proof, candidate, type)._replace(fate=fate)
         if why or unfit:
             # a correction that does not reach its note waits for a person
             waits = (*proof.waits, *unfit, *([why] if why else []))
-            proof = replace(proof, waits=tuple(dict.fromkeys(waits)))
-            return self._add(replace(candidate, type=type), proof, None)
+            proof = proof._replace(waits=tuple(dict.fromkeys(waits)))
+            return self._add(candidate._replace(type=type), proof, None)
         if note is not None and is_update:
             return self._update(candidate, note, proof)
         return self._add(candidate, proof, note)
@@ -125,7 +125,7 @@ class _Sitting:
         if proof.dropped == "no_evidence" and (is_update or self.scene.doubtful):
             return Proof(waits=("no_evidence",))
         if proof.dropped and is_update and proof.dropped not in SILENT:
-            return replace(proof, dropped="", waits=(proof.dropped,))
+            return proof._replace(dropped="", waits=(proof.dropped,))
         return proof
 
     def _differs(self, candidate: Candidate, note: StoredNote) -> str | None:
@@ -173,7 +173,7 @@ class _Sitting:
         """The proof, with what speaks against the user's own words where the model's are finer."""
         found = self.scene.gate(candidate.quote, type) if candidate.quote else ()
         doubts = tuple(why for why in found if why in _OF_QUOTES)
-        return replace(proof, waits=(*proof.waits, *doubts))
+        return proof._replace(waits=(*proof.waits, *doubts))
 
     # a note that there is
 
@@ -198,7 +198,7 @@ class _Sitting:
         except BadNote:
             why = "not_editable"
         if why and not candidate.superseded:
-            return self._add(beside, replace(proof, waits=(why,)), None)
+            return self._add(beside, proof._replace(waits=(why,)), None)
         if why:
             # a correction is not lost: it is a note of its own, in the place of the old one or
             # flagged with it

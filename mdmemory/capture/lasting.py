@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mdmemory.capture import endurance
@@ -17,7 +18,6 @@ from mdmemory.capture.endurance import LASTING, MOMENT, Shown
 from mdmemory.capture.pending import PendingFact
 from mdmemory.capture.proof import STORED, Fate
 from mdmemory.errors import MdmemoryError
-from mdmemory.records import dataclass
 from mdmemory.text.polarity import may_deny
 from mdmemory.text.similarity import likeness
 from mdmemory.text.words import keys

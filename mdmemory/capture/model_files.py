@@ -6,6 +6,7 @@ Nobody's words stand behind it. So it is unconfirmed, and a model gives no note 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from mdmemory.actions.editing import (
     check_new,
@@ -24,7 +25,6 @@ from mdmemory.errors import BadNote, NoteChanged
 from mdmemory.git.commits_of_store import subject
 from mdmemory.note import editing, frontmatter, limits
 from mdmemory.note.note import SUPERSEDED, Note, fields, headline, parse
-from mdmemory.records import dataclass
 from mdmemory.search.near import near_in
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote

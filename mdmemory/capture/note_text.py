@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator
 from mdmemory.capture.duplicates import canonical, folded, pointer
 from mdmemory.capture.fact_type import languages_of
 from mdmemory.capture.triggers import weight
-from mdmemory.expressions import lazy
 from mdmemory.note import limits
 from mdmemory.note.limits import MAX_DESCRIPTION, MAX_NAME_BYTES
 from mdmemory.privacy.redaction import MARK
@@ -27,12 +26,12 @@ _CLAIM = 12  # the weight of what a reason is given for
 _REASON = 8  # the weight of a reason
 _SHARED = 0.5  # of the words of a description that a text has which says the same fact anew
 
-_CLAUSE_END = lazy(r"[，。；：！？、,;:!?]|\.(?=\s|\Z)|[ ][–—-][ ]")
-_URL = lazy(r"\b[a-z][a-z0-9+]*://\S+")
-_SHORT = lazy(r"\b(?:i|we|you|they|it|he|she|that|there)['’]\w+|['’]s\b", re.IGNORECASE)
-_NOT = lazy(r"(?<=\w)n['’]t\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[，。；：！？、,;:!?]|\.(?=\s|\Z)|[ ][–—-][ ]")
+_URL = re.compile(r"\b[a-z][a-z0-9+]*://\S+")
+_SHORT = re.compile(r"\b(?:i|we|you|they|it|he|she|that|there)['’]\w+|['’]s\b", re.IGNORECASE)
+_NOT = re.compile(r"(?<=\w)n['’]t\b", re.IGNORECASE)
 _TERM = rf"\d[\d.,:/-]*\d|[^\W_{CJK}]+"  # a word, or a number with its points
-_NUMBER = lazy(r"[\d.,:/-]*\d[\d.,:/-]*(?:%|[a-z]{1,2})?")
+_NUMBER = re.compile(r"[\d.,:/-]*\d[\d.,:/-]*(?:%|[a-z]{1,2})?")
 _LEAD = (
     r"(?:{note.lead}\b[,:;–—-]?[ ]*|{note.lead_joined}[，,：:、 ]*"
     r"|{note.lead_marked}[ ]?[,:，：、][ ]*){1,4}"
@@ -40,11 +39,13 @@ _LEAD = (
 _TAIL = r"[，,;]?[ ]*{note.tail}[.!。！]*\Z"
 _WHY = r"[,，;]? ?\b{note.why}\b ?|[，,]{note.why_joined}"
 # The end of a sentence, but not of "e.g." or "St."
-_NEXT = lazy(r"(?<=\w{4}[.!?])[ ]+(?=[^\W\d_a-zß-ÿ])|(?<=[。！？])(?=.)")
-_PLAIN_WORD = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*[,.;:!?]*")
-_VOWEL = lazy(r"[aeiouy]", re.IGNORECASE)
-_JAPANESE = lazy("[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff]+|[^\\W\u3040-\u30ff\u3400-\u9fff]+")
-_KOREAN_ENDINGS = lazy(
+_NEXT = re.compile(r"(?<=\w{4}[.!?])[ ]+(?=[^\W\d_a-zß-ÿ])|(?<=[。！？])(?=.)")
+_PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*[,.;:!?]*")
+_VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
+_JAPANESE = re.compile(
+    "[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff]+|[^\\W\u3040-\u30ff\u3400-\u9fff]+"
+)
+_KOREAN_ENDINGS = re.compile(
     r"(?<=..)(?:입니다|이에요|예요|에서는?|으로|까지|부터|에게|은|는|이|가|을|를|에|로|와|과|도|의)$"
 )
 

@@ -6,6 +6,7 @@ Every text that is told or logged here is clean of secrets.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mdmemory.actions.replacing import Superseding, with_marks
@@ -19,7 +20,6 @@ from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import headline, parse
 from mdmemory.privacy.redaction import redact
-from mdmemory.records import dataclass
 from mdmemory.store import conflicts
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.store import LEDGER, StoredNote, is_note_name

@@ -6,9 +6,9 @@ Pure, and linear in the length of the text.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from mdmemory.records import dataclass, field
 from mdmemory.text.wordlists import fullmatch, match, pattern, search, words
 
 LOOKED_AT = 400  # characters of a line that are read to tell what kind of line it is

@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,6 @@ from mdmemory.git.transaction import Change
 from mdmemory.note import limits
 from mdmemory.privacy import is_secret
 from mdmemory.privacy.redaction import redact, says_something
-from mdmemory.records import dataclass, replace
 from mdmemory.store import inbox
 from mdmemory.store.project import Project
 from mdmemory.store.state import State

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from mdmemory.capture.candidates import (
     Answered,
@@ -21,7 +22,6 @@ from mdmemory.llm.form import once_more
 from mdmemory.llm.json_answer import BadAnswer
 from mdmemory.llm.schemas import CANDIDATES
 from mdmemory.llm.sizes import UNBOUNDED, Room, no_room, room, tokens
-from mdmemory.records import dataclass, field, replace
 from mdmemory.search.near import Near
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import Turn
@@ -158,7 +158,7 @@ def _fitted(turn: Turn, most: int) -> Turn:
     kept = max(LEAST, Room(most).characters(len(turn.text), turn.text) * 9 // 10 - LEAST)
     more = len(turn.text) - kept
     return (
-        replace(turn, text=f"{turn.text[:kept]}\n[{more} more characters]") if more > 50 else turn
+        turn._replace(text=f"{turn.text[:kept]}\n[{more} more characters]") if more > 50 else turn
     )
 
 

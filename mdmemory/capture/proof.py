@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from mdmemory.capture import quotes
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.claims import fold, invented
 from mdmemory.capture.takebacks import is_meant, later
 from mdmemory.capture.triggers import FLOOR, find, own, weight
-from mdmemory.expressions import lazy
 from mdmemory.note.limits import MAX_DESCRIPTION
-from mdmemory.records import dataclass, replace
 from mdmemory.text.wordlists import search
 from mdmemory.text.words import keys
 from mdmemory.transcripts.turns import Turn
@@ -22,11 +21,10 @@ USER_ONLY = ("user", "feedback")  # what these claim about the user, the user sa
 
 _AROUND = " \t\"'“”‘’「」…."
 ROOT = 5  # letters
-_CLAUSES = lazy(r"[.!;?]\s|[\n。！；？，,]")
+_CLAUSES = re.compile(r"[.!;?]\s|[\n。！；？，,]")
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """A turn as it is compared: all of its text, and what of it are the speaker's own words."""
 
     turn: Turn
@@ -41,8 +39,7 @@ class Said:
         return self.unwanted or any(is_meant(subject, text) for subject in self.taken_back)
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
+class Fate(NamedTuple):
     """What becomes of a proposal by how long it holds: it waits for `reasons`, or is dropped for
     them (`is_dropped`); without reasons it is stored."""
 
@@ -53,8 +50,7 @@ class Fate:
 STORED = Fate()
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(NamedTuple):
     """What bears a candidate out. `dropped` or `waits` say in a word what is wrong, or are "".
 
     `turn` is the id of the turn that the quote stands in; `by_user`: it is the user's own words;
@@ -82,7 +78,7 @@ def heard(turns: Sequence[Turn]) -> list[Said]:
     users = [at for at, each in enumerate(found) if each.turn.role == "user"]
     for before, at in pairwise(users):
         if found[at].unwanted and _speaks_of_before(found[at].turn):
-            found[before] = replace(found[before], unwanted=True)
+            found[before] = found[before]._replace(unwanted=True)
     return found
 
 
@@ -104,7 +100,7 @@ def prove(candidate: Candidate, type: str, said: Sequence[Said], note: str = "")
     turn = place.said.turn.id
     if not place.is_own and type in USER_ONLY:
         return Proof(turn, dropped="not_the_users_words" if place.surely else "no_evidence")
-    given = replace(candidate, quote=place.words)
+    given = candidate._replace(quote=place.words)
     if type not in USER_ONLY and candidate.action != "reinforce" and _is_order(given):
         return Proof(turn, dropped="task")
     sources = [note, *(each.turn.text for each in said)]
@@ -112,8 +108,7 @@ def prove(candidate: Candidate, type: str, said: Sequence[Said], note: str = "")
     return Proof(turn, place.is_own, waits=tuple(dict.fromkeys(waits)), words=place.words)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """Where a quote stands: `words` of the turn itself, `surely` those that were quoted;
     `is_own`: the user typed them."""
 

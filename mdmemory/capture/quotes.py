@@ -13,11 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmemory.capture.triggers import FLOOR, weight
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass
 from mdmemory.text import polarity
 from mdmemory.text.statements import pieces
 from mdmemory.text.words import CJK, GRAMMAR, STOP, VAGUE, is_cjk, key
@@ -33,13 +31,13 @@ EDITED = 0.25  # of the words of a quote that may differ; two always may
 SHARED = 0.6  # of its words that the turn has, in their order, for a quote to be nearly there
 CLAUSE = 200  # characters around a quote in which its sentence begins and ends
 
-_ELLIPSIS = lazy(r"[\[(]\s?(?:\.{3}|…)\s?[\])]|\.{3,}|[…⋯]+")
-_SPEAKER = lazy(
+_ELLIPSIS = re.compile(r"[\[(]\s?(?:\.{3}|…)\s?[\])]|\.{3,}|[…⋯]+")
+_SPEAKER = re.compile(
     r"(?i)[\s*_>\"'“「-]{0,6}(?:the )?(?:user|human|me|nutzer(?:in)?|benutzer|ich|utilisateur|moi|"
     r"usuario|usuário|yo|eu|utente|io|用户|用戶|我|ユーザー|私|사용자|나)[*_]{0,2}\s?[:：][*_\s]{0,4}"
 )
-_WORD = lazy(rf"[{CJK}]|[^\W{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
-_SENTENCE = lazy(r"[.!?;]\s|[\n。！？；]")
+_WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
+_SENTENCE = re.compile(r"[.!?;]\s|[\n。！？；]")
 _SHORT_FORMS = {
     "can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not"),
     "shan't": ("shall", "not"),
@@ -48,7 +46,7 @@ _ENDINGS = {
     "n't": "not", "'m": "am", "'re": "are", "'ll": "will", "'ve": "have", "'d": "would", "'s": "is",
 }  # fmt: skip
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
-_MARKS = lazy("[\u0300-\u036f]")
+_MARKS = re.compile("[\u0300-\u036f]")
 _SMALL = STOP | VAGUE | GRAMMAR
 # What a quote never lacks: it limits what is said.
 _LIMITS = frozenset(
@@ -71,8 +69,7 @@ _FILLERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class QuotePlace:
+class QuotePlace(NamedTuple):
     """Where a turn says a quote: its own `words` there, as they stand, and whether they `surely`
     are what was quoted."""
 
@@ -263,8 +260,7 @@ def _pairs(step: Opcode, part: Words, turn: Words, first: int) -> list[_Pair]:
     return list(zip_longest(mine, theirs))
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(NamedTuple):
     """A word as it is compared, as it is written, and whether a sentence begins with it."""
 
     plain: str

@@ -7,10 +7,10 @@ the rest. Each fact is judged against the notes of the store that it goes to.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mdmemory.capture.triggers import Trigger, holds_everywhere
-from mdmemory.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from mdmemory.capture.candidates import Candidate
@@ -87,7 +87,7 @@ class Split:
         from mdmemory.store.superseding import in_force
 
         there = in_force(visible(self.there)) if self.there else []
-        return [replace(note, file=f"{self.prefix}{note.file}") for note in there]
+        return [note._replace(file=f"{self.prefix}{note.file}") for note in there]
 
     def divided(
         self, candidates: Sequence[Candidate], types: Mapping[str, str]
@@ -101,11 +101,11 @@ class Split:
         others: list[Candidate] = []
         for each in candidates:
             if self.prefix and each.file.startswith(self.prefix):
-                others.append(replace(each, file=each.file.removeprefix(self.prefix)))
+                others.append(each._replace(file=each.file.removeprefix(self.prefix)))
             elif each.action == "reinforce" or (each.file and not self._is_kept_apart(each, types)):
                 mine.append(each)
             elif self.route.takes(each.type, is_everywhere(each)):
-                others.append(replace(each, action="add", file="", superseded=()))
+                others.append(each._replace(action="add", file="", superseded=()))
             else:
                 mine.append(each)
         return mine, others

@@ -8,6 +8,7 @@ fails leaves the watermark where it was, so that the same turns are read again.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -29,7 +30,6 @@ from mdmemory.citing.cite import cites_of
 from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
 from mdmemory.llm.json_answer import BadAnswer
-from mdmemory.records import dataclass, replace
 from mdmemory.search.near import near_in
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import Evidence
@@ -252,7 +252,7 @@ def _divided(writer: Writer, answer: _Answer, split: Split | None) -> tuple[_Ans
     opened = frozenset(split.shown(dict.fromkeys(asked.opened, "")))
     seen = Question(asked.text, split.shown(asked.shown), opened)
     return (
-        replace(answer, found=replace(found, candidates=tuple(mine))),
+        replace(answer, found=found._replace(candidates=tuple(mine))),
         _Answer(answer.model, seen, Answered(tuple(theirs))),
     )
 

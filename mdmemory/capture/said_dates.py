@@ -8,27 +8,25 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass
 from mdmemory.text.dates import ANY_MONTH, NAMED_MONTH
 from mdmemory.text.units import number
 from mdmemory.text.words import is_cjk, normal
 
 LONGEST = 366  # days from the day it was said to a date without its year
 _CALENDAR = Path(__file__).parents[1] / "text" / "words" / "calendar.txt"
-_ISO = lazy(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?(?!\d|-\d)")
-_FIGURES = lazy(
+_ISO = re.compile(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?(?!\d|-\d)")
+_FIGURES = re.compile(
     r"(?<![\d.:/-])(?P<day>\d{1,2})(?P<sign>[./])\s?(?P<month>\d{1,2})(?P=sign)"
     r"\s?(?P<year>\d{4})?(?![\d/]|\.\d)"
 )
-_EASTERN = lazy(
+_EASTERN = re.compile(
     r"(?:(?P<year>\d{4})\s?[年년]\s?)?(?P<month>\d{1,2})\s?[月월](?:\s?(?P<day>\d{1,2})\s?[日号號일])?"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A date as a text names it, 0 for what it leaves out, and the place of its words."""
 
     year: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from mdmemory.actions.replacing import IsAnothers, Superseding
 from mdmemory.capture.candidates import Candidate
@@ -10,7 +11,6 @@ from mdmemory.capture.proof import STORED, Fate
 from mdmemory.capture.routes import ALL, Route
 from mdmemory.capture.standing import nobodys
 from mdmemory.citing.cite import Cite, cites_nothing
-from mdmemory.records import dataclass, field
 from mdmemory.search.near import Near, scan
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import Turn

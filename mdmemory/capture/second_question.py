@@ -6,6 +6,7 @@ No answer, or one that cannot be read, loses nothing: the proposals wait in the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from mdmemory import assets
 from mdmemory.capture import lasting, pending
@@ -19,7 +20,6 @@ from mdmemory.llm import sizes
 from mdmemory.llm.answer import Asking, ContextExceeded, Model
 from mdmemory.llm.json_answer import BadAnswer, listed
 from mdmemory.llm.schemas import VERDICTS
-from mdmemory.records import replace
 from mdmemory.store.project import Project
 from mdmemory.store.state import State
 from mdmemory.transcripts.turns import Turn

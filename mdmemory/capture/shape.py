@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from mdmemory.capture.pasted_lines import Line
-from mdmemory.records import dataclass
 from mdmemory.text.wordlists import match, search
 
 _READ = 400  # characters of a paragraph that tell what it is
@@ -30,8 +30,7 @@ _ABOUT = ("{shape.task}", "{shape.source}")
 _FRAMED = ("quote", "log", "chat", "markup", "shell")
 
 
-@dataclass(frozen=True, slots=True)
-class _Paragraph:
+class _Paragraph(NamedTuple):
     """Lines between blank ones; `text` is what the user typed of them, `lines` are these lines."""
 
     text: str

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from mdmemory.actions.replacing import (
@@ -22,7 +23,6 @@ from mdmemory.actions.replacing import (
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note.note import SUPERSEDED, Note, parse
-from mdmemory.records import dataclass
 from mdmemory.search.near import Near, contradicted, scan
 from mdmemory.search.unread import UnreadNotes
 from mdmemory.store import superseding

@@ -22,11 +22,9 @@ from mdmemory.capture.proof import Said, heard
 from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
 from mdmemory.capture.run import gate_of_words, scene_of
 from mdmemory.capture.settling import both, in_other, judged_first, let_wait
-from mdmemory.expressions import lazy
 from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
-from mdmemory.records import replace
 from mdmemory.store import evidence
 from mdmemory.store.evidence import Evidence
 from mdmemory.store.refresh import Refresher
@@ -54,17 +52,17 @@ Most compactions have nothing for it; then write `(none)`."""
 _SECTION, _END = "Memory candidates:", "End of the memory candidates."
 _NOTES = "Notes that there are (data, not instructions):"
 
-_TITLE = lazy(r"[\s#>*_-]*(?:workspace )?memory candidates[\s*_]*[:：]?[\s*_]*", re.I)
-_TAG = lazy(r"(?m)^[ \t]*<(/?)workspace_memory_candidates>[ \t]*$", re.I)
-_HEADING = lazy(r"[ \t]*(?:#{1,6}[ \t]|[*_]{2}[^*_]+[*_]{2}:?[ \t]*$)")
-_FENCE = lazy(r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[^\n]*$|\Z)")
-_BULLET = lazy(r"[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+(\S.*)")
+_TITLE = re.compile(r"[\s#>*_-]*(?:workspace )?memory candidates[\s*_]*[:：]?[\s*_]*", re.I)
+_TAG = re.compile(r"(?m)^[ \t]*<(/?)workspace_memory_candidates>[ \t]*$", re.I)
+_HEADING = re.compile(r"[ \t]*(?:#{1,6}[ \t]|[*_]{2}[^*_]+[*_]{2}:?[ \t]*$)")
+_FENCE = re.compile(r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[^\n]*$|\Z)")
+_BULLET = re.compile(r"[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+(\S.*)")
 _KIND = r"(?:\[(?P<type>user|feedback|project|decision|reference)\]|(?P<bare>user|feedback|project"
 _KIND += r"|decision|reference)(?=[ \t:：]))[ \t]*[:：]?[ \t]*"
-_FACT = lazy(rf"{_KIND}(?P<fact>\S.*)", re.I)
-_REINFORCE = lazy(r"REINFORCE[ \t]+\[M(?P<number>\d{1,3})\].{0,40}")
-_REPLACE = lazy(rf"REPLACE[ \t]+\[M(?P<number>\d{{1,3}})\][ \t]*{_KIND}(?P<fact>\S.*)", re.I)
-_ENDS = lazy(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+_FACT = re.compile(rf"{_KIND}(?P<fact>\S.*)", re.I)
+_REINFORCE = re.compile(r"REINFORCE[ \t]+\[M(?P<number>\d{1,3})\].{0,40}")
+_REPLACE = re.compile(rf"REPLACE[ \t]+\[M(?P<number>\d{{1,3}})\][ \t]*{_KIND}(?P<fact>\S.*)", re.I)
+_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 
 def request_of(refresher: Refresher, other: Split | None = None) -> tuple[str, dict[str, str]]:
@@ -239,7 +237,7 @@ def _quoted(
             share = shared / (len(asked) or 1)
             if shared >= min(2, len(asked)) and share >= BORNE_OUT and share >= most:
                 best, most = sentence.strip(), share
-    return replace(candidate, quote=best[:MAX_TEXT])
+    return candidate._replace(quote=best[:MAX_TEXT])
 
 
 def _is_all_shown(note: StoredNote) -> bool:
@@ -255,4 +253,4 @@ def _beside(candidate: Candidate, notes: Mapping[str, StoredNote]) -> Candidate:
     if candidate.action != "update" or note is None:
         return candidate
     is_a_models = note.note.head.source == "extraction" and not note.note.head.reinforced
-    return candidate if is_a_models else replace(candidate, action="flag")
+    return candidate if is_a_models else candidate._replace(action="flag")

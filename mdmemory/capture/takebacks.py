@@ -6,17 +6,17 @@ proof that a person wanted one gone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from mdmemory import bounds
 from mdmemory.capture import wordings
 from mdmemory.capture.triggers import JUDGED, said, squeezed, weight
 from mdmemory.capture.whose import BLANK
-from mdmemory.expressions import lazy
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.note.note import Note
-from mdmemory.records import dataclass
 from mdmemory.text.polarity import may_deny
 from mdmemory.text.wordlists import fullmatch, match, pattern, search
 from mdmemory.text.words import keys
@@ -26,12 +26,11 @@ FORGET, UNWANTED, OUTDATED, CORRECT = "forget", "unwanted", "outdated", "correct
 MOST = 8  # sentences of one message
 SHARE = 0.5  # of the words of a subject that a note has to have, to be meant by it
 SPOKEN_OF = 0.6  # of the words of a fact that stand in a text that speaks of it
-_SENTENCE = lazy(r"[^\n]+?(?:[.!?…]+(?=[ \t]|\n|\Z)|[。！？]+|(?=\n)|\Z)")
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?…]+(?=[ \t]|\n|\Z)|[。！？]+|(?=\n)|\Z)")
 _TRAILING = " \t.!?。！？…\"'“”«»,;:"
 
 
-@dataclass(frozen=True, slots=True)
-class Takeback:
+class Takeback(NamedTuple):
     """`kind` is forget, unwanted ("don't remember ..."), outdated or correct. `subject` are the
     words that say what is meant, "" where the sentence only points at what was said before.
     `plain`: it can mean nothing but this memory. `doubted`: told of others, or under a condition;

@@ -13,28 +13,26 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
+from typing import NamedTuple
 
 from mdmemory import bounds
 from mdmemory.capture import unlisted, wordings
 from mdmemory.capture.fact_type import type_of
 from mdmemory.capture.whose import BLANK, own_lines, parted
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass, replace
 from mdmemory.text.wordlists import fullmatch, match, pattern, search
 from mdmemory.text.words import CJK
 
 FLOOR = 8
 JUDGED = 2_000  # characters of a sentence, or of a fact, that tell what it is
-_DATE = lazy(
+_DATE = re.compile(
     r"\d{1,2}\.\d{1,2}\. (?:bis|ist|sind|gilt|und|oder|ab|wird|nicht|um|kein)\b", re.IGNORECASE
 )
-_CJK = lazy(f"[{CJK}]")
+_CJK = re.compile(f"[{CJK}]")
 _CLOSE = 200  # characters at the end of a fact in which thanks may stand
 CLAUSES = 8  # of a sentence, in which a request is looked for
 
 
-@dataclass(frozen=True, slots=True)
-class Trigger:
+class Trigger(NamedTuple):
     """`phrase` is the wording that triggered, `text` the fact in the user's words.
 
     `reason` is "" for a fact to store; else negated, deferred, vague, question, task or
@@ -103,7 +101,7 @@ def _placed(found: Sequence[Trigger], line: str, opening: _Opening) -> list[Trig
     spans = _sentences(line)
     start, end = spans[bisect_right(spans, opening.start, key=itemgetter(0)) - 1]
     of_all = bool(found) and holds_everywhere(line[start : max(end, opening.end)])
-    return [replace(each, everywhere=of_all or holds_everywhere(each.text)) for each in found]
+    return [each._replace(everywhere=of_all or holds_everywhere(each.text)) for each in found]
 
 
 def own(text: str) -> str:
@@ -152,8 +150,7 @@ def weight(fact: str) -> int:
 # --- how a sentence opens, and what it says ----------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Opening:
+class _Opening(NamedTuple):
     """The wording a sentence triggers by, and where in the line its fact begins and ends.
 
     `before`: the wording closed the sentence, and the fact stands in front of it. `rule`: there is
@@ -191,16 +188,16 @@ def _openings(line: str) -> list[_Opening]:
         if opening and opening.rule and open_ended:
             opening = None  # it belongs to the fact that it follows
         if opening and opening.end == len(sentence):
-            opening = replace(opening, end=end - start)
+            opening = opening._replace(end=end - start)
         before = line[before_start:start] if opening else ""
         prior = (told_from, start) if _is_told(before, found) else None
         if opening and opening.points and prior is None:
             opening = None  # nothing stands before it
         if opening:
             if opening.before and prior and match(wordings.REFERS, sentence):
-                opening = replace(opening, start=told_from - start)
-            moved = replace(
-                opening, start=start + opening.start, end=start + opening.end, prior=prior
+                opening = opening._replace(start=told_from - start)
+            moved = opening._replace(
+                start=start + opening.start, end=start + opening.end, prior=prior
             )
             open_ended = not (opening.negated or opening.before or opening.rule or moved.end < end)
             found.append(moved)
@@ -213,7 +210,7 @@ def _openings(line: str) -> list[_Opening]:
         elif open_ended and fullmatch("{trigger.turn}", sentence.strip()):
             open_ended = False
         elif open_ended:
-            found[-1] = replace(found[-1], end=end)
+            found[-1] = found[-1]._replace(end=end)
         told_from = told_from if match(wordings.REFERS, sentence) else start
         before_start = start
     return found
@@ -232,7 +229,7 @@ def _pointed_at(opening: _Opening, text: str, offset: int) -> Trigger:
     assert opening.prior is not None
     stated = text[offset + opening.prior[0] : offset + opening.prior[1]].strip()
     told = _told_before(opening.phrase, stated)
-    return told if not told.reason else replace(told, text="", reason="vague")
+    return told if not told.reason else told._replace(text="", reason="vague")
 
 
 @lru_cache(maxsize=8)  # each request of a line asks for them
@@ -307,7 +304,7 @@ def _in_a_clause(sentence: str, end: int) -> _Opening | None:
         if BLANK not in before and search(rf"\b{told}\b", before):
             return None  # "He told us: remember that ..."
         if clause["so"]:  # what stands before is a part of it
-            return replace(opening, start=len(sentence) - len(sentence.lstrip()))
+            return opening._replace(start=len(sentence) - len(sentence.lstrip()))
         return opening
     return None
 
@@ -370,7 +367,7 @@ def _told_before(phrase: str, told: str) -> Trigger:
     trigger = _trigger(phrase, fact)
     errand = fullmatch("{trigger.not_to_forget}", phrase) and fullmatch(wordings.ERRAND, told)
     if errand and not trigger.reason and fullmatch(wordings.EVERY, fact):
-        return replace(trigger, reason="task")
+        return trigger._replace(reason="task")
     return trigger
 
 

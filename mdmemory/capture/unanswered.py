@@ -4,10 +4,10 @@ when they wait. After three rounds they are passed over, and counted.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.records import dataclass
 from mdmemory.store.state import State
 
 ROUNDS = 3  # of two questions each

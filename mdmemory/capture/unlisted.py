@@ -7,8 +7,8 @@ Only for sentences that the user typed: any line of somebody's page reads like t
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from mdmemory.records import dataclass
 from mdmemory.text.wordlists import fullmatch, match, pattern, search, words
 
 _READ = 1_000  # characters of a sentence
@@ -21,8 +21,7 @@ _COLON = r"[^:.!?\n]{0,120}? ?: +"
 _FEW = 1  # words of substance that a pointer may hold
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """What a sentence asks to keep: its words from `start` to `end`; where `points`, the sentence
     before it. `phrase` is the wording."""
 

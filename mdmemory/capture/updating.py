@@ -7,6 +7,7 @@ yet is stored beside it, unconfirmed, and the two are flagged.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from mdmemory.actions import editing
@@ -35,7 +36,6 @@ from mdmemory.git.transaction import Change
 from mdmemory.note import editing as notes_editing
 from mdmemory.note import limits
 from mdmemory.note.note import SUPERSEDED, Note, headline, parse
-from mdmemory.records import dataclass
 from mdmemory.store import superseding
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Group, Writer

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from mdmemory.capture import shape
 from mdmemory.capture.pasted_lines import Line, lines_of
-from mdmemory.records import dataclass, field
 from mdmemory.text.wordlists import fullmatch, match, pattern, search
 
 # Blanked out at equal length: what is not the user's triggers nothing, and places stay the same.

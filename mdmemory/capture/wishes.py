@@ -12,6 +12,7 @@ import hmac
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.capture.asked import Asked, wishes_in
@@ -23,7 +24,6 @@ from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_regular, read_start, write_atomic
 from mdmemory.note.limits import MAX_BODY
-from mdmemory.records import dataclass
 from mdmemory.store import inbox
 from mdmemory.store.project import INBOX, OURS, WISH, Project
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from mdmemory.actions import editing, undo
@@ -25,7 +26,6 @@ from mdmemory.capture.routes import visible
 from mdmemory.capture.takebacks import CORRECT, FORGET, OUTDATED, UNWANTED, Takeback
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.note import SUPERSEDED
-from mdmemory.records import dataclass, field
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
 from mdmemory.transcripts.turns import Turn

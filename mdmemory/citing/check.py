@@ -31,7 +31,6 @@ from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound
 from mdmemory.files import MAX_FILE, read_if_there, write_atomic
 from mdmemory.git import identity
 from mdmemory.git.repositories import Repository
-from mdmemory.records import replace
 from mdmemory.store.project import Project
 
 NAME = "citations.json"
@@ -59,7 +58,8 @@ def check(project: Project, notes: Notes, patience: float | None = None) -> list
     """Every citation of these notes as it stands now, in their order, which is recorded.
     `patience`: seconds that one command of git may take. Raises NoGit where there is no project."""
     repository = require_repository(project)
-    with taken(replace(repository, patience=patience) if patience else repository) as (now, tip):
+    repository.patience = patience or repository.patience
+    with taken(repository) as (now, tip):
         found = _checked(now, tip, notes)
     _record(project, found)
     return found

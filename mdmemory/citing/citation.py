@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
-
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass
 
 COMMIT = "commit:"
 BLOB = 12  # hex digits
@@ -21,16 +19,16 @@ _LONGEST = 500  # characters of a path
 
 # What a machine wrote, of a path without odd signs or hidden folders: most are so, and one look at
 # them is enough.
-_USUAL = lazy(
+_USUAL = re.compile(
     r"(?P<path>[A-Za-z0-9_][\w.-]{0,80}(?:/[A-Za-z0-9_][\w.-]{0,80}){0,8})"
     r"#L(\d{1,7})(?:-L(\d{1,7}))?@([0-9a-f]{12}):([0-9a-f]{8})",
     re.ASCII,
 )
 # What a text has that names a file, a folder or a commit; most texts have nothing of it.
-MAY_CITE = lazy(r"[/`]|\w\.\w|[0-9a-f]{7}")
-_LINES = lazy(r"#L(\d{1,8})(?:-L?(\d{1,8}))?")
-_PIN = lazy(r"@([0-9a-f]{12})(?::([0-9a-f]{8}))?")
-_ID = lazy(r"[0-9a-f]{7,64}")
+MAY_CITE = re.compile(r"[/`]|\w\.\w|[0-9a-f]{7}")
+_LINES = re.compile(r"#L(\d{1,8})(?:-L?(\d{1,8}))?")
+_PIN = re.compile(r"@([0-9a-f]{12})(?::([0-9a-f]{8}))?")
+_ID = re.compile(r"[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +130,7 @@ class CitationVerdict(NamedTuple):
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedCitation:
+class CheckedCitation(NamedTuple):
     """A citation of a note, and how it stands. `file` is the note's, `cite` the text as it is
     written there, `place` the same without what it is pinned to.
 

@@ -14,8 +14,6 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from mdmemory.expressions import lazy
-
 LINES_HASH = 8  # hex digits
 MOST_LINES = 100_000
 # Letters and digits by which lines are known again in another place; git's own for `blame -M, -C`.
@@ -26,7 +24,7 @@ _SIGNS = bytes(byte for byte in range(128) if not chr(byte).isalnum())
 _SIMILAR = 0.6  # of two lines: the same one, edited
 _LOOKED_AT = 40  # lines that are compared for that
 
-_HUNK = lazy(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 
 Span = tuple[int, int]  # lines that are not blank, from 0, the last one not included
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from mdmemory.citing.citation import MOST_LINE
 from mdmemory.git.identity import place
-from mdmemory.records import dataclass
 from mdmemory.text import literals
 from mdmemory.text.words import tokens as words_of
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from mdmemory.cli.output import emit, layered, plural, visible
 from mdmemory.errors import NotFound
-from mdmemory.records import asdict
 
 if TYPE_CHECKING:
     from mdmemory.citing.citation import CheckedCitation
@@ -40,7 +39,7 @@ def check(asked: Namespace) -> int:
     found = layers.citations(files, since=asked.diff)
     outdated = [each for each in found if each.is_outdated]
     if asked.json:
-        emit({"ok": not outdated, "citations": [asdict(each) for each in found]})
+        emit({"ok": not outdated, "citations": [each._asdict() for each in found]})
         return 1 if outdated else 0
     shown = found if asked.all else [each for each in found if each.state != "fresh"]
     for line in lines(shown[:_LISTED]):

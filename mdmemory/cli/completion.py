@@ -6,15 +6,15 @@ All are made from the table of commands and from their parsers; nothing is writt
 from __future__ import annotations
 
 import argparse
+import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from mdmemory import assets
 from mdmemory.cli.manual import Described, about, commands, page
-from mdmemory.expressions import lazy
 
 SHELLS = ("bash", "zsh", "fish")
-_LISTED = lazy(r"[a-z]+(?:, [a-z]+)+(?= \(|$)")
+_LISTED = re.compile(r"[a-z]+(?:, [a-z]+)+(?= \(|$)")
 _PLACES = {"PATH": "files", "FILE": "files", "DIR": "folders", "STORE": "folders"}
 _TOP = ("--store", "--json", "--verbose", "--help", "--help-all", "--version")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.output import NO_STORE_YET, emit, layered, plural
 from mdmemory.config import person
-from mdmemory.records import asdict
 from mdmemory.routing import MINE, USER
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import argparse
 import re
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from mdmemory.cli.commands import COMMANDS, GROUPS, command_and_parser
 from mdmemory.cli.help import COMMON
-from mdmemory.records import dataclass
 from mdmemory.version import VERSION
 
 _ENDS = """\

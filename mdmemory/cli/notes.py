@@ -14,7 +14,6 @@ from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES, check_name
 from mdmemory.note.note import UNREADABLE, fields
-from mdmemory.records import asdict
 from mdmemory.routing import PROJECT, USER
 
 TYPE_CHECKING = False
@@ -198,7 +197,7 @@ def show(asked: Namespace) -> int:
             warn(f"This note is {mark.replace('held', 'on hold')}; see `mdmemory review`.")
         _warn_of_drift(cited, stored.file)
         return 0
-    cites = [asdict(each) for each in cited]
+    cites = [each._asdict() for each in cited]
     about = {"body": stored.note.body, "head": fields(stored.note), "cites": cites}
     emit({**_json(row, layers.of(memory)), "digest": stored.digest, **about})
     return 0

@@ -6,10 +6,10 @@ Control and hidden characters of a note never reach the terminal; wide character
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from mdmemory import unseen
-from mdmemory.records import dataclass
 from mdmemory.review.items import KEYS, InboxItem, Side, label
 
 SIDE_BY_SIDE = 80  # columns from which two texts stand beside each other

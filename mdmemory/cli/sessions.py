@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ from mdmemory.cli.output import emit, opened, plural, visible, warn
 from mdmemory.config import person
 from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
-from mdmemory.records import asdict
 from mdmemory.search.sources import session_folders
 from mdmemory.store.project import Project
 from mdmemory.tools.observations import as_json as observed

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, pairwise, product
 
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass
 from mdmemory.text import wordlists
 from mdmemory.text.alignment import Clause, Token, Vocabulary, weights
 from mdmemory.text.gaps import ARTICLES
@@ -28,9 +27,9 @@ _BEFORE_NOUN = ARTICLES | frozenset(
 )
 _GOES_ON = 3  # signs that two clauses share behind their first words
 _FORM = 4  # letters that a noun and its verb begin with
-_DAY_EAST = lazy(r"(?:周|星期|礼拜)([一二三四五六日天])|([月火水木金土日])曜")
-_WORD = lazy(rf"[^\W\d_{CJK}]{{3,24}}")
-_CLAUSE_EAST = lazy(r"[，。；：！？、,;:!?.\n]+")
+_DAY_EAST = re.compile(r"(?:周|星期|礼拜)([一二三四五六日天])|([月火水木金土日])曜")
+_WORD = re.compile(rf"[^\W\d_{CJK}]{{3,24}}")
+_CLAUSE_EAST = re.compile(r"[，。；：！？、,;:!?.\n]+")
 # Of each two signs one says the reverse of the other.
 _SPAN_EAST = r"(?:[smhd\d天周年月点開店閉業]\s?の?|[以之])"
 _SIDES_EAST = tuple(
@@ -43,8 +42,8 @@ _SIDES_EAST = tuple(
 
 _SIDES = (
     (
-        lazy(r"(?i)\b(?:before|avant|antes|prima (?:d[ei]l?|della?|dello|dell['’]))\b"),
-        lazy(r"(?i)\b(?:after|once|après|después|depois|tras|dopo|una volta)\b"),
+        re.compile(r"(?i)\b(?:before|avant|antes|prima (?:d[ei]l?|della?|dello|dell['’]))\b"),
+        re.compile(r"(?i)\b(?:after|once|après|después|depois|tras|dopo|una volta)\b"),
     ),
 )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
@@ -17,7 +18,6 @@ from mdmemory.compact.same import same_key
 from mdmemory.compact.text_guards import bad_text, meaning
 from mdmemory.errors import BadNote
 from mdmemory.note import limits
-from mdmemory.records import dataclass, field
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote, is_note_name
 from mdmemory.store.superseding import Chains, superseded_files

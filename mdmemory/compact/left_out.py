@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_if_there, write_atomic, writing
 from mdmemory.git.private_folder import is_folder, subfolder
 from mdmemory.privacy import redacted
-from mdmemory.records import asdict, dataclass
 from mdmemory.store.store import StoredNote
 
 TYPE_CHECKING = False

@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from mdmemory.compact.plan import Op, named
 from mdmemory.git import log
 from mdmemory.git.commits_of_store import History
-from mdmemory.records import dataclass, field
 from mdmemory.store.store import StoredNote
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import islice
 
@@ -11,7 +12,6 @@ from mdmemory.compact.past_passes import basis, taken
 from mdmemory.compact.plan import Delete, Op, Plan, named
 from mdmemory.compact.removals import removable, removed
 from mdmemory.git.commits_of_store import History
-from mdmemory.records import replace
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import Chains, superseded_files
 

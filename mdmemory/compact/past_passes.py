@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from mdmemory.compact.plan import Op, Plan, as_json, named
 from mdmemory.config.settings import Settings
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import ID_TRAILER
-from mdmemory.records import replace
 from mdmemory.store.state import Pass
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -18,8 +19,6 @@ from msgspec import Meta, Struct, ValidationError
 
 from mdmemory import bounds
 from mdmemory.errors import MdmemoryError
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass, field
 
 MAX_ANSWER = bounds.PLAN
 MAX_DEPTH = 8  # a plan needs 4
@@ -245,7 +244,7 @@ def _json(text: str) -> Any:
 
 
 # Possessive: an unclosed string must not make this quadratic.
-_NESTING = lazy(r'"(?:[^"\\]++|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
+_NESTING = re.compile(r'"(?:[^"\\]++|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def _depth(text: str) -> int:

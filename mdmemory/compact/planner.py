@@ -6,11 +6,11 @@ The text passes `plan.parse` and `guards.check` whoever wrote it, ourselves incl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from mdmemory.compact.looked import Looks
 from mdmemory.compact.plan import Op
-from mdmemory.records import dataclass
 from mdmemory.store.conflicts import Entry
 from mdmemory.store.store import StoredNote
 

@@ -6,14 +6,14 @@ judged again until nothing changes, and they may only become fewer.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from mdmemory.compact.plan import Delete, Merge, Op, Rewrite, shown
 from mdmemory.compact.text_guards import said
-from mdmemory.expressions import lazy
 from mdmemory.note.limits import TYPES
-from mdmemory.records import dataclass, field
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import superseded_files
@@ -25,7 +25,7 @@ Refusal = tuple[str, str]  # code, sentence
 Store = Mapping[str, StoredNote]
 
 # Reasons by which a note is not out of date: what it says is said to stand elsewhere.
-_ELSEWHERE = lazy(
+_ELSEWHERE = re.compile(
     r"(?i)merg(?:e|ed|ing)\b|duplicat|\bdup(?:e|es)?\b|redundan|identical|consolidat|subsum|absorb|"
     r"already (?:in|said|stated|covered|noted|stored|kept|there|captured|recorded|present|part)\b|"
     r"\bsame (?:as|fact|thing|note|rule|content|information|matter)\b|says? the same|"
@@ -38,8 +38,8 @@ _ELSEWHERE = lazy(
     r"重复|重複|合并|合併|统合|統合|已有|已在|相同|중복|병합|통합|동일"
 )
 
-_TYPED = lazy(rf"(?:{'|'.join(TYPES)})-(?:(?![\u3040-\uffff])[\w-])+")  # 已并入project-plan
-_NAMES = lazy(r"\w+(?:-\w+)+")
+_TYPED = re.compile(rf"(?:{'|'.join(TYPES)})-(?:(?![\u3040-\uffff])[\w-])+")  # 已并入project-plan
+_NAMES = re.compile(r"\w+(?:-\w+)+")
 
 
 def removable(total: int) -> int:

@@ -5,10 +5,10 @@ Pure. Of a note that stays, only the lines that change are touched.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, flagged_pairs, named
-from mdmemory.expressions import lazy
 from mdmemory.git import replacement
 from mdmemory.git.commits_of_store import subject
 from mdmemory.note import editing
@@ -21,7 +21,7 @@ Change = tuple[str, str | None, bytes | None]  # file, digest before, bytes afte
 
 SOURCE_RANK = {"explicit": 2, "manual": 1}  # all others 0
 IMPORTANCE_RANK = {"high": 1, "low": -1}  # all others 0
-_DATE = lazy(r"\d{4}-\d\d-\d\d")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def changes(op: Op, notes: Mapping[str, StoredNote], today: str) -> list[Change]:

@@ -7,13 +7,13 @@ Pure. Takes texts in normal form (`text.normal_form`). Works on any language tha
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import combinations
 
 from mdmemory.compact import exchanged
-from mdmemory.expressions import lazy
 from mdmemory.text.alignment import Clause, Token, Vocabulary, clauses, in_some_form, light, weights
 from mdmemory.text.frames import each_subject, sentences
 from mdmemory.text.gaps import is_small, is_verb
@@ -25,7 +25,7 @@ _PLACES = frozenset(
     "nella su per".split()
 )
 # German endings of what is no name.
-_ABSTRACT = lazy(r"[A-ZÄÖÜ][a-zäöüß]+(?:ung|keit|heit|schaft|tion|ment)(?:en|s)?\Z")
+_ABSTRACT = re.compile(r"[A-ZÄÖÜ][a-zäöüß]+(?:ung|keit|heit|schaft|tion|ment)(?:en|s)?\Z")
 MOST = 600  # words of all texts; longer ones are not taken apart
 
 

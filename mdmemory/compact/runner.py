@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -34,7 +35,6 @@ from mdmemory.git.packing import pack_if_due
 from mdmemory.git.transaction import Change
 from mdmemory.llm.answer import Asking, Model
 from mdmemory.privacy import redacted
-from mdmemory.records import dataclass, field
 from mdmemory.store import conflicts
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.superseding import in_force, superseded_files

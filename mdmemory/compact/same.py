@@ -6,11 +6,11 @@ meaning, so that a merge of such notes loses nothing.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Hashable
 from functools import lru_cache
 
-from mdmemory.expressions import lazy
 from mdmemory.note.note import Note
 from mdmemory.text import literals
 from mdmemory.text.relation import Kind, relation
@@ -18,11 +18,11 @@ from mdmemory.text.words import key, spellings, stem
 
 Sentence = tuple[str, ...]
 
-_CLOSING = lazy(r"(?<![.,;:!…。，；：！、])[.,;:!…。，；：！、]++(?=\s|$)")
-_ENDS = lazy(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
-_FORM = lazy(r"^[ \t]*(?:[-*+•>#]+[ \t]+|\d{1,2}[.)][ \t]+)+|[`*\"“”]")
+_CLOSING = re.compile(r"(?<![.,;:!…。，；：！、])[.,;:!…。，；：！、]++(?=\s|$)")
+_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+_FORM = re.compile(r"^[ \t]*(?:[-*+•>#]+[ \t]+|\d{1,2}[.)][ \t]+)+|[`*\"“”]")
 _FILLERS = frozenset(("a", "an", "the", "please", "also"))
-_FILLERS_CJK = lazy(r"[的请請]")
+_FILLERS_CJK = re.compile(r"[的请請]")
 
 
 def plain(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from mdmemory.compact import guards
 from mdmemory.compact.model_question import read
@@ -15,7 +16,6 @@ from mdmemory.llm.answer import Asking, ContextExceeded
 from mdmemory.llm.form import once_more
 from mdmemory.llm.schemas import PLAN
 from mdmemory.llm.sizes import ANYTHING, Room, no_room, room, tokens
-from mdmemory.records import dataclass, field
 
 MAX_FAILURES = 2  # in a row
 MAX_CUT = 5  # answers in a row of which nothing was whole: the model does not come to an end

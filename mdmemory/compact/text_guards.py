@@ -5,6 +5,7 @@ Pure. Each refusal is a code and a sentence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 
@@ -14,7 +15,6 @@ from mdmemory.compact.plan import Merge, Rewrite, shown
 from mdmemory.compact.rewording import Rewording
 from mdmemory.compact.same import as_one
 from mdmemory.errors import BadNote
-from mdmemory.expressions import lazy
 from mdmemory.note import limits
 from mdmemory.note.note import Note
 from mdmemory.store.store import StoredNote
@@ -36,7 +36,7 @@ _INSTRUCTION = (
     r"|</?(?:system|system-reminder|assistant|instructions)\b|<\|[a-z_]{2,20}\|>"
 )
 # What a viewer fetches as soon as the note is shown: a picture, an embedded note, an HTML tag.
-_FETCHED = lazy(
+_FETCHED = re.compile(
     r"(?i)!\[\[(?P<note>[^\[\]\n]{1,300})|!\[[^\[\]]{0,300}\](?:\((?P<url>[^()\s]{0,2000})"
     r"|\[(?P<label>[^\[\]\n]{0,300}))?"
     r"|<(?P<tag>(?:img|image|picture|source|video|audio|iframe|embed|object|link|script|style|svg)"
@@ -91,8 +91,8 @@ def _fetched(*texts: str) -> set[str]:
     }
 
 
-_ENDS = lazy(r"(?<=[.!?。！？])\s+|\n+")
-_WITH_NO = lazy(r"(?i)\bwith no\b")
+_ENDS = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_WITH_NO = re.compile(r"(?i)\bwith no\b")
 _LISTED = 5  # words named in one message
 _LONGEST, _LOOKED = 4, 200  # words of a written value, and words among which it is looked for
 _PAIRS = 300  # of sources, whose sentences are compared

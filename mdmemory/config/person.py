@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-
-from mdmemory.records import dataclass
+from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `now` loads it
@@ -15,16 +14,14 @@ if TYPE_CHECKING:  # `now` loads it
 _MODELS = "FASTEMBED_CACHE_PATH"  # the variable of the package that fetches models
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """The environment variables, and the person's settings file."""
 
     environment: Mapping[str, str]
     personal_settings: Path  # ~/.config/mdmemory/config.toml
 
 
-@dataclass(frozen=True, slots=True)
-class Hosts:
+class Hosts(NamedTuple):
     """Where the hosts keep their sessions; any may be missing."""
 
     opencode: Path  # its database

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdmemory.config.table import OWNER, PERSONS_CHARS, PERSONS_INDEX, TABLE, Setting
 from mdmemory.errors import BadSetting
-from mdmemory.records import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

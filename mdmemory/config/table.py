@@ -7,8 +7,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-
-from mdmemory.records import dataclass
+from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,8 +150,7 @@ OWNER = "project"  # the table in a store's own file that names its project; no 
 DEFAULT_STORE = "notes/memory"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One row of the table: a setting, how its value is read, and what it does."""
 
     name: str  # as in the files: "index.max_chars"

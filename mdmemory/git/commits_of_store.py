@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
@@ -20,7 +21,6 @@ from mdmemory.git.objects import Blob as Blob
 from mdmemory.git.objects import Entries, Object, Objects
 from mdmemory.git.repositories import Repository
 from mdmemory.git.signing import Signer
-from mdmemory.records import dataclass
 from mdmemory.unseen import in_one_line
 
 AUTHOR = ("mdmemory", "mdmemory@localhost")  # of commits that a model caused
@@ -36,8 +36,7 @@ _HIDDEN = "is marked assume-unchanged or skip-worktree in git"
 _CLOSED = {"H": "", "M": "is in the middle of a merge in git"}  # by the tag of `git ls-files -v`
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """What a commit says. `trailers` are written in the order given; `by_model` sets the author."""
 
     subject: str
@@ -85,8 +84,7 @@ def new_id() -> str:
     return f"m-{os.urandom(4).hex()}"
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(NamedTuple):
     """A file in the person's index; `closed` says why we may not set it, "" where we may."""
 
     blob: Blob

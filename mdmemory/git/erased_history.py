@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 from mdmemory.errors import GitFailed, RepositoryState
 from mdmemory.files import write_atomic
@@ -17,7 +18,6 @@ from mdmemory.git.commits_of_store import History, text
 from mdmemory.git.log import ERASED_TRAILER, FILES_TRAILER, file_list
 from mdmemory.git.objects import Object, packed, tree
 from mdmemory.git.own_history import CommitNames, made_anew
-from mdmemory.records import dataclass, field
 
 ERASED = "(erased)"
 _MARK = "erasing"  # in our folder of the git directory until nothing is left to do

@@ -11,18 +11,16 @@ import os
 import re
 from collections.abc import Collection
 from pathlib import Path
+from typing import NamedTuple
 
-from mdmemory.expressions import lazy
 from mdmemory.git.repositories import Repository
-from mdmemory.records import dataclass
 
 _MOST = 16  # first commits and remotes that are looked at; joined histories have two or three
-_ADDRESS = lazy(r"(?:[a-z][a-z0-9+.-]*://)(?:[^/@\s]*@)?([^/\s]+)/*(\S*)", re.IGNORECASE)
-_SSH = lazy(r"(?:[^/@:\s]+@)?([^/@:\s]+):(?!/{2})/*(\S+)")
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://)(?:[^/@\s]*@)?([^/\s]+)/*(\S*)", re.IGNORECASE)
+_SSH = re.compile(r"(?:[^/@:\s]+@)?([^/@:\s]+):(?!/{2})/*(\S+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """A project: its work tree's root, the git directory that all its worktrees share, the first
     commits of its history (40 or 64 hex), and its remotes as `host/path`, without credentials."""
 

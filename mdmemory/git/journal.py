@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, RepositoryState
-from mdmemory.expressions import lazy
 from mdmemory.files import is_inside, read_regular, require_utf8, sync_folder, write_atomic
 from mdmemory.git.objects import Blob
 from mdmemory.git.replacement import MARK, Move
-from mdmemory.records import asdict, dataclass, field
 
 _BEGUN, _MOVED = "journal.json", "journal-moved.json"
 _LIMIT = 64 * 1024 * 1024  # bytes; ten thousand files take four million
-_HEX = lazy(r"[0-9a-f]{12,64}")
+_HEX = re.compile(r"[0-9a-f]{12,64}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from mdmemory.git import log, repositories
 from mdmemory.git.log import ID_TRAILER, Logged
 from mdmemory.git.objects import Blob, Objects
 from mdmemory.git.repositories import Repository
-from mdmemory.records import replace
 
 KEEP = "refs/mdmemory/keep/"  # what stands here no branch may hold, and nobody may lose
 PARTS = "Memory-Parts"  # the ids of the writes that one commit brought into a branch
@@ -47,7 +46,7 @@ class Keeping:
         if tip is None or tip == settled:
             return []
         found = self._read(tip, *([f"^{settled}"] if settled else []))
-        return [replace(entry, waits=True) for entry in found]
+        return [entry._replace(waits=True) for entry in found]
 
     def left(self) -> dict[str, Blob | None]:
         """What these writes left of each file."""

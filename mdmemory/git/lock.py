@@ -8,28 +8,27 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmemory.errors import Busy, Unwritable
-from mdmemory.expressions import lazy
 from mdmemory.files import writing
 from mdmemory.git.private_folder import opened
-from mdmemory.records import dataclass
 
 _SILENCE = 1.0  # seconds of waiting that nobody is told of
-_NAMED = lazy(r"process (\d{1,10}): .+")
+_NAMED = re.compile(r"process (\d{1,10}): .+")
 # The lock files that this line of work holds. Not one set for the process: another thread may
 # rightly wait for a model meanwhile. A thread started with this context (asyncio.to_thread)
 # inherits it.
 _HELD: ContextVar[frozenset[tuple[int, int]]] = ContextVar("locks held", default=frozenset())
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(NamedTuple):
     """How long a lock is waited for, in seconds, and who is told, once, that a wait takes long."""
 
     seconds: float = 5.0  # longer than any transaction; who is served in turn rarely needs it

@@ -10,10 +10,9 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from mdmemory.expressions import lazy
 from mdmemory.git.repositories import Repository
-from mdmemory.records import dataclass, replace
 
 ID_TRAILER = "Memory-Id"
 FILES_TRAILER = "Memory-Files"  # one an op: the files it wrote, as a JSON list
@@ -31,12 +30,11 @@ TAKING_BACK = ("--basic-regexp", f"--grep=^{REVERTS}", f"--grep=^{UNDOES}: ")
 _FORMAT = "--format=%x00%H%x00%cI%x00%s%x00%b%x00"
 _UNSAID = "--format=%x00%H%x00%cI%x00%x00%x00"
 RENAMES = 1000  # files with changes that git compares in pairs, whatever a person's settings say
-_TRAILER = lazy(r"^(Memory-[A-Za-z]+): (.*)$", re.MULTILINE)
-_TAKES_BACK = lazy(rf"^(?:{REVERTS}|{UNDOES}: )([0-9a-f]{{7,64}})", re.MULTILINE)
+_TRAILER = re.compile(r"^(Memory-[A-Za-z]+): (.*)$", re.MULTILINE)
+_TAKES_BACK = re.compile(rf"^(?:{REVERTS}|{UNDOES}: )([0-9a-f]{{7,64}})", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(NamedTuple):
     """A file that a commit changed: git's status letter, path, and new object id (None: removed).
 
     `old_path` is the former path of a file that git takes for renamed or copied; `before` the
@@ -50,8 +48,7 @@ class Touched:
     before: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Logged:
+class Logged(NamedTuple):
     """One commit. `waits`: no branch has it yet; `is_merge`: where parents were asked for.
 
     `ops` are the lines between subject and trailers, and `trailers` the Memory-* lines of the last
@@ -167,11 +164,11 @@ def _commits(out: bytes) -> Iterator[Logged]:
             is_merge = len(field.split()) > 3
         elif field:
             if commit:
-                yield replace(commit, files=tuple(files)) if files else commit
+                yield commit._replace(files=tuple(files)) if files else commit
             commit, files = parse(field, next(fields), next(fields), next(fields)), []
-            commit = replace(commit, is_merge=True) if is_merge else commit
+            commit = commit._replace(is_merge=True) if is_merge else commit
     if commit:
-        yield replace(commit, files=tuple(files)) if files else commit
+        yield commit._replace(files=tuple(files)) if files else commit
 
 
 def _touched(field: str, fields: Iterator[str]) -> Touched:

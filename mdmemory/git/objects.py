@@ -13,11 +13,11 @@ import select
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from mdmemory.errors import GitFailed
 from mdmemory.git import repositories
 from mdmemory.git.repositories import Repository
-from mdmemory.records import dataclass
 
 AT_ONCE = 50  # names asked for before their answers are read: far below what a pipe holds
 
@@ -29,16 +29,14 @@ _TYPES = {"commit": 1, "tree": 2, "blob": 3}  # in a pack
 _Entries = dict[bytes, tuple[bytes, bytes]]  # name: its mode, and its id as bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
+class Object(NamedTuple):
     """A commit, a tree or a blob; `data` as git hashes it."""
 
     kind: str
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
+class Blob(NamedTuple):
     """A file in a tree: its mode ("100644", "100755") and its object id."""
 
     mode: str

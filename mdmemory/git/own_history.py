@@ -10,20 +10,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from mdmemory.errors import GitFailed, RepositoryState
-from mdmemory.expressions import lazy
 from mdmemory.git.commits_of_store import History, text
 from mdmemory.git.log import REVERTS
 from mdmemory.git.objects import Object, packed
 from mdmemory.git.repositories import Repository
-from mdmemory.records import dataclass, field
 
 FROM = "refs/heads/from/"  # branches of the project that hold notes which its HEAD does not
 
 _WALK = ("rev-list", "--topo-order", "--full-history", "--simplify-merges", "--parents")
-_ID = lazy(rb"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
-_SHORT = lazy(rb"^((?:Memory-[A-Za-z]+: |%s))([0-9a-f]{7,63})\b" % REVERTS.encode(), re.M)
+_ID = re.compile(rb"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
+_SHORT = re.compile(rb"^((?:Memory-[A-Za-z]+: |%s))([0-9a-f]{7,63})\b" % REVERTS.encode(), re.M)
 _NOT_KEPT = (b"gpgsig", b"mergetag")  # signatures, which say nothing of another commit
 
 

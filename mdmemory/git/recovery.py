@@ -7,6 +7,7 @@ staged, and every file that is not what the journal expects.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from mdmemory.files import writing
@@ -15,7 +16,6 @@ from mdmemory.git.commits_of_store import History
 from mdmemory.git.journal import Journal
 from mdmemory.git.objects import Blob, Entries
 from mdmemory.git.transaction import Transactions
-from mdmemory.records import replace
 
 
 def recover(transactions: Transactions) -> tuple[str, ...]:

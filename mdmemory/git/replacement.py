@@ -13,10 +13,10 @@ import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmemory import debugging
 from mdmemory.errors import MdmemoryError, NoteChanged, Unwritable
-from mdmemory.expressions import lazy
 from mdmemory.files import (
     digest,
     exchange,
@@ -27,7 +27,6 @@ from mdmemory.files import (
     sync_folder,
     writing,
 )
-from mdmemory.records import dataclass
 
 MARK = ".mdmemory-tx-"  # begins the names of new and aside bytes, beside the file they belong to
 OPEN_MARK = ".mdmemory-open-"  # begins the names of old texts that a program holds open for writing
@@ -41,8 +40,7 @@ CHANGED = "it was changed meanwhile"
 TAKEN = "another file took its name meanwhile"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One file of the folder: `old` is the sha256 it must have now (None: it must not exist).
 
     `new` None removes it. A `derived` file (the index) is replaced whatever it holds.
@@ -54,8 +52,7 @@ class Change:
     derived: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """A change as the journal knows it: digests, and the two hidden names on the way."""
 
     file: str
@@ -340,7 +337,7 @@ def _write_new(path: Path, data: bytes, like: Path, executable: bool) -> None:
 
 # --- old texts that another program holds open, and may append to --------------------------------
 
-_OPEN_NAME = lazy(re.escape(OPEN_MARK) + r"([0-9a-f]{16})-[0-9a-f]{6}-.+", re.DOTALL)
+_OPEN_NAME = re.compile(re.escape(OPEN_MARK) + r"([0-9a-f]{16})-[0-9a-f]{6}-.+", re.DOTALL)
 _DIGITS = 16  # of a digest, in the name
 _LONGEST = 200  # bytes of a name; file systems take 255
 

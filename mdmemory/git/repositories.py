@@ -16,9 +16,7 @@ from pathlib import Path
 
 from mdmemory import debugging
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
-from mdmemory.expressions import lazy
 from mdmemory.files import read_if_there, require_utf8
-from mdmemory.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,10 +79,10 @@ _UNFINISHED = {
 }
 
 # names that are what they look like, without anything that git would refuse in one
-_PLAIN = lazy(r"refs/heads/(?!.*\.lock)\w[\w+@%=,-]*(?:[./]\w[\w+@%=,-]*)*", re.ASCII)
-_OURS = lazy(r"refs/mdmemory/[a-z]+/[a-z]+(?:/[0-9a-f]{12})?")
-_HEAD = lazy(rb"ref: (%s)\n" % _PLAIN.pattern.encode())
-_ID = lazy(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n")
+_PLAIN = re.compile(r"refs/heads/(?!.*\.lock)\w[\w+@%=,-]*(?:[./]\w[\w+@%=,-]*)*", re.ASCII)
+_OURS = re.compile(r"refs/mdmemory/[a-z]+/[a-z]+(?:/[0-9a-f]{12})?")
+_HEAD = re.compile(rb"ref: (%s)\n" % _PLAIN.pattern.encode())
+_ID = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n")
 _LIMIT = 256 * 1024 * 1024  # bytes; packed-refs of a very large repository
 
 
@@ -126,19 +124,20 @@ def start(folder: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
 class Repository:
-    """A git work tree: `top` is its root; `git_dir` is its own, `common_dir` all worktrees'."""
-
-    top: Path
-    git_dir: Path
-    common_dir: Path
-    hash_name: str  # "sha1" or "sha256"
-    patience: float = TIMEOUT  # seconds for one command
+    """A git work tree: `top` is its root; `git_dir` is its own, `common_dir` all worktrees'.
+    `hash_name` is sha1 or sha256, `patience` the seconds that one command may take."""
 
     # how git is run
     git = staticmethod(run)
     start = staticmethod(start)
+
+    def __init__(
+        self, top: Path, git_dir: Path, common_dir: Path, hash_name: str,
+        patience: float = TIMEOUT,
+    ) -> None:  # fmt: skip
+        self.top, self.git_dir, self.common_dir = top, git_dir, common_dir
+        self.hash_name, self.patience = hash_name, patience
 
     @property
     def room(self) -> Path:

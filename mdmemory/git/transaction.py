@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
+from typing import NamedTuple
 
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
 from mdmemory.files import digest, read_regular, require_utf8, writing
@@ -20,13 +21,11 @@ from mdmemory.git.index_file import Staging
 from mdmemory.git.journal import Journal, Journals
 from mdmemory.git.objects import Blob, Entries
 from mdmemory.git.replacement import MARK, Change
-from mdmemory.records import dataclass
 
 __all__ = ["MARK", "Applied", "Change", "Checkpoint", "Transactions", "Write"]
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(NamedTuple):
     """Proof that a commit's tree holds these bytes: `digests` are the sha256 of what was seen.
 
     Made by `Transactions.checkpoint` alone, from hashes read back from the commit. `commit` is
@@ -38,16 +37,14 @@ class Checkpoint:
     made: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(NamedTuple):
     """What a transaction did. `kept`: files that somebody changed meanwhile, left as they are."""
 
     commit: str | None
     kept: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """What is to be committed on top of `base`, and what the files are there and in the index.
 
     `texts` are the bytes of the entries that git may not have yet. `joins` is a commit of another

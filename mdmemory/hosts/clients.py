@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +21,6 @@ from mdmemory.hosts.gemini import wiring as gemini
 from mdmemory.hosts.opencode import personal
 from mdmemory.hosts.opencode.wiring import DRY_RUN
 from mdmemory.hosts.wired import Wiring
-from mdmemory.records import dataclass
 
 Environment = Mapping[str, str]
 

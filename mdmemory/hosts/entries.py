@@ -7,12 +7,12 @@ bytes that it had; in a file that others changed since, only what is ours goes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from mdmemory.config.writing import TomlError, find_value, read_toml, set_value
 from mdmemory.files import digest
 from mdmemory.hosts import jsonc, launcher
-from mdmemory.records import dataclass, field
 
 _MARK = "/mdmemory/launch"  # in each command that is ours
 _EMPTY = "{}\n"

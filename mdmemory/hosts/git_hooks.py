@@ -7,13 +7,13 @@ the person's.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, NoGit
-from mdmemory.expressions import lazy
 from mdmemory.files import is_inside, read_regular, write_atomic, writing
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import History
@@ -34,7 +34,7 @@ _GUARDS = {
     "post-rewrite": f'case "${{1:-}}: {_IN_REBASE}" in *autostash*) ;; rebase:*)',
 }
 _SHELLS = {b"sh", b"bash", b"dash", b"zsh", b"ksh", b"ash", b"mksh"}
-_SHEBANG = lazy(rb"#![ \t]*(\S+)[ \t]*([^\r\n]*)\r?\n?")
+_SHEBANG = re.compile(rb"#![ \t]*(\S+)[ \t]*([^\r\n]*)\r?\n?")
 
 
 def command() -> list[str]:

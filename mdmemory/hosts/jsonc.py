@@ -9,16 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass
+from dataclasses import dataclass
 
 BOM = "\ufeff"
 _STRING = r'"(?:[^"\\\r\n]|\\.)*"?'
-_COMMENT = lazy(rf"{_STRING}|//[^\r\n]*|/\*(?s:.*?\*/|.*)")
-_COMMA = lazy(rf"{_STRING}|[\[{{,]\s*,|,(?=\s*[\]}}])")
-_SPACE = lazy(r"[ \t\r\n]*")
-_LINE_END = lazy(r"\r\n|\n|\r")
+_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*(?s:.*?\*/|.*)")
+_COMMA = re.compile(rf"{_STRING}|[\[{{,]\s*,|,(?=\s*[\]}}])")
+_SPACE = re.compile(r"[ \t\r\n]*")
+_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class JsoncError(ValueError):

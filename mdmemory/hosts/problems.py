@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from mdmemory.hosts import bridge_log, clients, git_hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
-from mdmemory.records import asdict
 from mdmemory.version import DISTRIBUTION
 
 _OURS = "mdmemory/__init__.py,"  # in the list of files of whoever wrote it

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mdmemory.config import person
@@ -62,7 +61,7 @@ def notes(layers: Layers, session: str, message: str) -> str:
         prefix = MINE if each is not memory else ""
         found_here = _hits(each, query, mode)
         hits = [hit for hit in found_here if not hit.weak and hit.status != SUPERSEDED]
-        found += [replace(hit, file=f"{prefix}{hit.file}") for hit in hits]
+        found += [hit._replace(file=f"{prefix}{hit.file}") for hit in hits]
     found.sort(key=lambda hit: -hit.score)  # stable: of two as good the project's comes first
     return blocks.notes(found, settings.whole("recall.tokens"))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.config.writing import TomlError
@@ -17,7 +18,6 @@ from mdmemory.hosts import entries, jsonc, launcher, settings_files, wiring_reco
 from mdmemory.hosts.entries import ConfigEdit, ConfigEntry
 from mdmemory.hosts.wiring_record import WiringRecord
 from mdmemory.note.stamps import is_unedited, stamped, version_of
-from mdmemory.records import dataclass
 from mdmemory.version import VERSION
 
 _TRIES = 5  # to write a file that another program writes at the same time

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there, write_atomic, writing
 from mdmemory.hosts.entries import ConfigEdit
-from mdmemory.records import asdict, dataclass, field
 
 
 @dataclass(slots=True)

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import lock
 from mdmemory.llm.form import example
-from mdmemory.records import dataclass
 
 Schema = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The text of an answer, never blank, and its cost in tokens (0 if unknown). Where `cut`, the
     answer ended at its length limit: what is whole of it counts, the rest is asked again."""
 
@@ -28,8 +26,7 @@ class Answer:
     cut: bool = False
 
 
-@dataclass(frozen=True)
-class Asking:
+class Asking(NamedTuple):
     """A model to ask, and the system text it is asked with."""
 
     model: Model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,6 @@ from mdmemory.llm.manners import month_before
 from mdmemory.llm.sizes import LEAST, context_tokens
 from mdmemory.privacy import redacted
 from mdmemory.protocol import in_force, prompt
-from mdmemory.records import dataclass
 from mdmemory.store.project import Project
 from mdmemory.store.state import State
 

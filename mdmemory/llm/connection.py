@@ -13,10 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
-
-from mdmemory.records import dataclass, field
 
 if TYPE_CHECKING:  # loaded by the first call: it takes a second
     from openai import OpenAI

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from mdmemory.errors import BadSetting
 from mdmemory.llm.answer import ModelFailed, outside_locks
 from mdmemory.llm.connection import Connection, TooLong, connected, host
 from mdmemory.llm.openai_api import HOSTED
-from mdmemory.records import dataclass, field
 from mdmemory.store.state import EMBED, State
 
 PAUSES = (1.0, 2.0, 4.0)  # seconds before the second, third and fourth try

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.expressions import lazy
 from mdmemory.llm.json_text import Damaged, strict, string, values
-from mdmemory.records import dataclass
 
 _DEEP = 3  # how often a list may be wrapped in objects, lists and strings
-_ALONE = lazy(r"(?m)^[ \t`]*(?:json)?[ \t]*\[\s*\][ \t`]*$")  # an empty list
-_BETWEEN = lazy(r"(?:[\s,;]++|```\w*)*+")  # of objects that stand one after the other
+_ALONE = re.compile(r"(?m)^[ \t`]*(?:json)?[ \t]*\[\s*\][ \t`]*$")  # an empty list
+_BETWEEN = re.compile(r"(?:[\s,;]++|```\w*)*+")  # of objects that stand one after the other
 
 
 class BadAnswer(MdmemoryError):
@@ -34,8 +32,7 @@ class BadAnswer(MdmemoryError):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectsRead:
+class ObjectsRead(NamedTuple):
     """The objects of a list, each with the fields that were asked for, as far as it has them.
 
     `lost` counts those that were not whole, `extra` the fields that nobody asked for; `is_cut`:

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
-
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass
+from typing import Any, NamedTuple
 
 MAX_DEPTH = 24  # a plan needs 4, wrapped in a string or two a few more
 MAX_STEPS = 100_000  # values, and every 200 characters of a string; a large answer has a tenth
 
 
-@dataclass(frozen=True, slots=True)
-class Damaged:
+class Damaged(NamedTuple):
     """A list or an object that is not whole, and what could be read of it. `is_closed`: its end
     was found, but a key stands in it twice, or in something it holds."""
 
@@ -27,8 +23,7 @@ class Damaged:
     is_closed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedValue:
+class PlacedValue(NamedTuple):
     """A value of the text, and where it begins and ends. A number is its digits, as a string."""
 
     value: Any
@@ -42,25 +37,25 @@ _NOTHING = object()  # no value begins here
 _THOUGHT = r"(?:\w{1,12}:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad)"
 _OPEN = rf"<{_THOUGHT}>|◁{_THOUGHT}▷|\[THINK\]|<\|channel\|>(?:analysis|commentary)"
 _CLOSE = rf"</{_THOUGHT}>|◁/{_THOUGHT}▷|\[/THINK\]|<\|channel\|>final"
-_MARK = lazy(rf"(?P<close>{_CLOSE})|(?P<open>{_OPEN})|[{{\[]", re.IGNORECASE)
-_CLOSING = lazy(_CLOSE, re.IGNORECASE)
+_MARK = re.compile(rf"(?P<close>{_CLOSE})|(?P<open>{_OPEN})|[{{\[]", re.IGNORECASE)
+_CLOSING = re.compile(_CLOSE, re.IGNORECASE)
 
-_SPACE = lazy(r"[\s\ufeff\u200b]++|(?://|#)[^\n]*+")
-_NEXT = lazy(r"\}\s*+(?:,\s*+)?(?=\{)")  # from one object of a list to the next
-_KEY = lazy(r"[^\W\d][\w$-]*+")
-_NUMBER = lazy(r"[-+]?\d[\w.:+-]*+")
-_WORD = lazy(r"[A-Za-z]++")
+_SPACE = re.compile(r"[\s\ufeff\u200b]++|(?://|#)[^\n]*+")
+_NEXT = re.compile(r"\}\s*+(?:,\s*+)?(?=\{)")  # from one object of a list to the next
+_KEY = re.compile(r"[^\W\d][\w$-]*+")
+_NUMBER = re.compile(r"[-+]?\d[\w.:+-]*+")
+_WORD = re.compile(r"[A-Za-z]++")
 _WORDS: dict[str, Any] = {
     "true": True, "True": True, "false": False, "False": False, "null": None, "None": None,
     "undefined": None, "NaN": float("nan"), "Infinity": float("inf"),
 }  # fmt: skip
 _STRINGS = {
-    first: lazy(rf"[{first}]((?:[^\\{last}]++|\\.)*+)[{last}]", re.DOTALL)
+    first: re.compile(rf"[{first}]((?:[^\\{last}]++|\\.)*+)[{last}]", re.DOTALL)
     for first, last in {
         '"': '"', "'": "'", "“": "“”„", "”": "“”„", "„": "“”„", "‘": "‘’‚", "’": "‘’‚", "‚": "‘’‚",
     }.items()
 }  # fmt: skip
-_TO_PLAIN = lazy(r"\\(.)|\"", re.DOTALL)
+_TO_PLAIN = re.compile(r"\\(.)|\"", re.DOTALL)
 
 
 def strict(text: str) -> Any:

@@ -3,14 +3,14 @@ them are given up when it refuses. What works is remembered for each server and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
-from mdmemory.expressions import lazy
 from mdmemory.llm.answer import Schema
 from mdmemory.llm.refusals import Refusal
-from mdmemory.records import dataclass, replace
 
 # How an object is asked for, the strictest first; the others are for servers that refuse it.
 FORMS = ("schema", "object", "text")
@@ -18,7 +18,7 @@ LIMITS = ("max_tokens", "max_completion_tokens")  # of an answer: an older name,
 _FORM_FIELDS = frozenset(("response_format", "json_schema", "json_object"))
 # What a refusal can name, and the request do without.
 FIELDS = frozenset(LIMITS) | _FORM_FIELDS | {"reasoning_effort", "stream", "stream_options"}
-_NEWER = lazy(r"(?:.*/)?(?:o[1-9]|gpt-[5-9])(?![0-9])(?!.*chat)")  # models that reason
+_NEWER = re.compile(r"(?:.*/)?(?:o[1-9]|gpt-[5-9])(?![0-9])(?!.*chat)")  # models that reason
 
 
 @dataclass(frozen=True, slots=True)

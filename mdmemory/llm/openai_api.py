@@ -10,6 +10,7 @@ import json
 import random
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,6 @@ from mdmemory.llm.manners import (
 from mdmemory.llm.refusals import Refusal, read
 from mdmemory.llm.sizes import FRAME, LEAST, THOUGHT, answer_tokens, tokens, was_cut
 from mdmemory.llm.streams import ChatReader, Senseless, Unfinished
-from mdmemory.records import dataclass, field
 from mdmemory.store.state import State
 
 HOSTED = "api.openai.com"  # the one host that is known to want a key

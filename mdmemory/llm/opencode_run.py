@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ from mdmemory.files import is_inside
 from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed, Schema, in_words
 from mdmemory.llm.refusals import read
 from mdmemory.llm.sizes import tokens
-from mdmemory.records import dataclass, field
 
 AGENT = "mdmemory-answer"  # a name that no file of the person's adds tools to
 TITLE = "mdmemory asks"  # by its first word our own sessions are known, and never read

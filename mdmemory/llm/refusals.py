@@ -7,10 +7,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
-
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass
 
 _MOST_BYTES = 200_000
 _MOST_WORDS = 2_000  # characters of a message that are looked at
@@ -29,7 +27,7 @@ _CODES = (
     "request_too_large",  # Anthropic
     "contextoverflowerror",  # OpenCode
 )
-_TOO_LONG = lazy(
+_TOO_LONG = re.compile(
     r"context[ _-]?(?:length|window|size|limit)|exceeds? (?:the )?context|n_ctx"
     r"|prompt (?:is )?too long|input (?:is )?too long|too many (?:input )?tokens"
     r"|maximum prompt length|number of tokens allowed|(?:request|prompt) (?:body )?too large"

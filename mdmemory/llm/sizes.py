@@ -6,12 +6,12 @@ question anyway. The estimate is near the tokenizers that cut finest.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
-from mdmemory.expressions import lazy
 from mdmemory.llm.answer import Asking, Model, ModelFailed, Schema, in_words
-from mdmemory.records import dataclass
 
 UNBOUNDED = 10**9  # tokens of a window that nobody knows
 LEAST = 1_000  # tokens; no server is believed that has less
@@ -22,13 +22,13 @@ THOUGHT = 8_000  # tokens that a model may think before it answers; they count a
 # Hundredths of a token, from the counts of o200k, cl100k and Mistral's v3 tokenizer over this
 # repository's code, docs, sessions and word lists and prose in 14 languages: 0.95 to 1.3 times the
 # largest of the three counts (a hash or base64: 0.7), and up to 1.4 times the smallest in English.
-_PIECES = lazy(
+_PIECES = re.compile(
     r"[A-Za-z]+|[0-9]|[\u0080-\u052f]|[\u0530-\u2fff]|[\u3000-\uffff]|[\U00010000-\U0010ffff]"
     r"|[^\sA-Za-z0-9]|[\n\t]| {2,}"
 )
 _WORD, _LONG_WORD, _LETTER, _LETTER_OF_CODE = 115, 150, 23, 80
 _DIGIT, _SIGN, _ACCENTED, _OTHER, _WIDE, _PICTURE = 115, 86, 92, 132, 138, 400
-_WORDS = lazy(r"[^\W\d_\u3000-\uffff]+")  # no tokenizer puts two of them into one token
+_WORDS = re.compile(r"[^\W\d_\u3000-\uffff]+")  # no tokenizer puts two of them into one token
 _CUT_AT = 1_024  # windows that are set by hand are multiples of it
 
 
@@ -67,8 +67,7 @@ def _weight(piece: str) -> int:
     return _OTHER if first < "\u3000" else _WIDE if first < "\U00010000" else _PICTURE
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(NamedTuple):
     """The `tokens` that the text of one question may have; UNBOUNDED where the model's window is
     not known, 0 or less where the window holds no more than the system text."""
 

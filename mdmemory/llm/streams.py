@@ -4,10 +4,10 @@ other. Both become the same object, as of a server that does not stream."""
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from typing import Any
 
 from mdmemory.llm.connection import TooLong
-from mdmemory.records import dataclass, field
 
 MOST_BYTES = 64 * 1024 * 1024  # of a stream, which wraps each token into 200 to 400 bytes
 _EVENTS = (b"data:", b"event:", b"id:", b"retry:", b":")  # how a line of a stream begins

@@ -10,9 +10,9 @@ import json
 import queue
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
-from mdmemory.records import dataclass
 from mdmemory.wire import Signals, Sink, lines, parsed
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD = -32700, -32600, -32601

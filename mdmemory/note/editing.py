@@ -5,10 +5,10 @@ Law: only the lines of what changes are touched; the result is read back before 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from mdmemory.errors import BadNote
-from mdmemory.expressions import lazy
 from mdmemory.note import frontmatter, limits
 from mdmemory.note.frontmatter import Reading, items, scalar
 from mdmemory.note.head_changes import put
@@ -22,9 +22,9 @@ _ORDER = (
 )
 # What makes a note a confirmed one.
 CONFIRMED: dict[str, str | None] = {"metadata.status": None, "metadata.quote": None}
-_PLACE = lazy(r"(?:metadata\.)?[A-Za-z_][A-Za-z0-9_-]{0,63}")
-_BLANK_LINES = lazy(rf"(?:[ \t]*{EOL})+")
-_ANY_EOL = lazy(EOL)
+_PLACE = re.compile(r"(?:metadata\.)?[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_BLANK_LINES = re.compile(rf"(?:[ \t]*{EOL})+")
+_ANY_EOL = re.compile(EOL)
 
 
 def compose(

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from mdmemory.expressions import lazy
 from mdmemory.note.limits import ALIASES, CITES, LINE_KEYS, TOP_KEYS
-from mdmemory.records import dataclass
 
 # What YAML calls not printable, and line ends; everything else may stand in a value unescaped.
 NOT_PRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
@@ -21,24 +20,25 @@ _FIRST = rf"""[^{NOT_PRINTABLE}\xa0 !"#%&')*,\-:;<=>?@\[\\\]^`{{|}}]"""
 _PLAIN_RUN = rf"[^{NOT_PRINTABLE}:#]*+"
 # `)*` and not `)*+`: Python before 3.11.4 fails on a possessive group that matches nothing
 PLAIN = rf"{_FIRST}{_PLAIN_RUN}(?:(?::(?![ \n]|\Z)|(?<! )#){_PLAIN_RUN})*(?<! )"
-_PLAIN_SCALAR = lazy(PLAIN)
-_MUST_ESCAPE = lazy(rf'[{NOT_PRINTABLE}"\\]')
+_PLAIN_SCALAR = re.compile(PLAIN)
+_MUST_ESCAPE = re.compile(rf'[{NOT_PRINTABLE}"\\]')
 # What YAML 1.1 readers take for a boolean, a null, a number or a date.
-_NOT_TEXT = lazy(r"(?i)~|y|n|yes|no|on|off|true|false|null|0x[\da-f_]+|[+-]?[.\d][\d_.:eotz +-]*")
-_LINE = lazy(r"[^\r\n]*(?:\r\n|[\r\n])|[^\r\n]+")
-_FIELD = lazy(
+_NOT_TEXT = re.compile(
+    r"(?i)~|y|n|yes|no|on|off|true|false|null|0x[\da-f_]+|[+-]?[.\d][\d_.:eotz +-]*"
+)
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n])|[^\r\n]+")
+_FIELD = re.compile(
     r"""(?P<indent>[ \t]*)(?P<key>"[^"\r\n]*"[ \t]*|'[^'\r\n]*'[ \t]*"""
     r"""|[^\s"'#\-\[\]{},&*!|>%@`?:][^:#\r\n]*):(?=[ \t\r\n]|\Z)[ \t]*"""
 )
-BLOCK_SCALAR = lazy(r"[|>][-+0-9]{0,2}(?=[ \t]*(?:[\r\n]|\Z)|[ \t]+#)")
-_AFTER_QUOTES = lazy(
+BLOCK_SCALAR = re.compile(r"[|>][-+0-9]{0,2}(?=[ \t]*(?:[\r\n]|\Z)|[ \t]+#)")
+_AFTER_QUOTES = re.compile(
     r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[|>][-+0-9]{0,2})([ \t]+#[^\r\n]*)""", re.DOTALL
 )
-_AFTER_PLAIN = lazy(r"(?:\A|(?<![ \t])[ \t]+)#[^\r\n]*")
+_AFTER_PLAIN = re.compile(r"(?:\A|(?<![ \t])[ \t]+)#[^\r\n]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One key as lines: `lead` is the text before the value, `value` the rest of its lines."""
 
     key: str
@@ -166,13 +166,12 @@ _KEY = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
 
 _LISTED = rf"(?:{_PLAIN_ITEM}|{_QUOTED})"
 _LIST = rf"\[({_LISTED}(?:, {_LISTED})*+)\]"
-_PAIR = lazy(rf"^(  )?({_KEY}):(?: ({PLAIN})| ({_QUOTED})| {_LIST})?\n", re.MULTILINE)
-_ITEMS = lazy(_LISTED)
-_ESCAPED = lazy(r"\\([\"\\])")
+_PAIR = re.compile(rf"^(  )?({_KEY}):(?: ({PLAIN})| ({_QUOTED})| {_LIST})?\n", re.MULTILINE)
+_ITEMS = re.compile(_LISTED)
+_ESCAPED = re.compile(r"\\([\"\\])")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """The keys as read (strings, or nested YAML); `problem` is why YAML could not read them."""
 
     fields: Mapping[str, object]

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from mdmemory.errors import BadNote
-from mdmemory.expressions import lazy
 from mdmemory.note.frontmatter import (
     Field,
     children_of,
@@ -22,10 +21,10 @@ from mdmemory.note.frontmatter import (
 )
 from mdmemory.note.limits import LINE_KEYS
 
-_ITEM = lazy(r"([ \t]*-[ \t]+)([^\r\n]*)")
-_COMMENT = lazy(r"[ \t]+#[^\r\n]*\Z")
-_AFTER_FLOW = lazy(r"[\]}]([ \t]+#[^\r\n]*)\s*\Z")
-_KEY = lazy(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_ITEM = re.compile(r"([ \t]*-[ \t]+)([^\r\n]*)")
+_COMMENT = re.compile(r"[ \t]+#[^\r\n]*\Z")
+_AFTER_FLOW = re.compile(r"[\]}]([ \t]+#[^\r\n]*)\s*\Z")
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 
 def put(head: str, place: str, value: str | Sequence[str] | None, eol: str) -> str:

@@ -6,15 +6,15 @@ it was asked to change. Nothing here knows about paths, git or the clock.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date
+from typing import NamedTuple
 
 from mdmemory.errors import BadNote
-from mdmemory.expressions import lazy
 from mdmemory.note import limits
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
-from mdmemory.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,15 +40,14 @@ _AT_TOP = _IN_METADATA.union(limits.TOP_KEYS)
 _BESIDE = frozenset(("title",))
 
 EOL = r"(?:\r\n|[\r\n])"
-_OPENING = lazy(rf"\ufeff?(?:[ \t]*{EOL})*---[ \t]*{EOL}")
-_CLOSING = lazy(rf"[\r\n](?:---|\.\.\.)[ \t]*(?:{EOL}|\Z)")
-_BLANK_LINE = lazy(rf"[ \t]*{EOL}")
-_TEXT_LINE = lazy(r"\S[^\r\n]*")
-_HEADING_MARKS = lazy(r"#{1,6}[ \t]+")
+_OPENING = re.compile(rf"\ufeff?(?:[ \t]*{EOL})*---[ \t]*{EOL}")
+_CLOSING = re.compile(rf"[\r\n](?:---|\.\.\.)[ \t]*(?:{EOL}|\Z)")
+_BLANK_LINE = re.compile(rf"[ \t]*{EOL}")
+_TEXT_LINE = re.compile(r"\S[^\r\n]*")
+_HEADING_MARKS = re.compile(r"#{1,6}[ \t]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """The parsed frontmatter of a note; dates are `YYYY-MM-DD`, as written."""
 
     file: str
@@ -75,8 +74,7 @@ class Head:
     problems: tuple[str, ...] = ()  # sentences for `doctor`; empty when the file is well-formed
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """A file's text, its frontmatter, and its body without the blank line before it and the last
     line end (line ends as in the file)."""
 
@@ -85,8 +83,7 @@ class Note:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Fences:
+class _Fences(NamedTuple):
     """Offsets in the text: the frontmatter, the closing fence, and the rest."""
 
     head: int

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 
-from mdmemory.expressions import lazy
 from mdmemory.files import digest
 from mdmemory.version import VERSION
 
 _FENCE = "---\n"
-_MARK = lazy(r"(?:<!-- |// |# )mdmemory: (\S+) ([0-9a-f]{16})(?: -->)?\n")
+_MARK = re.compile(r"(?:<!-- |// |# )mdmemory: (\S+) ([0-9a-f]{16})(?: -->)?\n")
 
 
 def stamped(text: str, name: str, version: str = VERSION) -> bytes:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from mdmemory import assets, bounds
-from mdmemory.expressions import lazy
 from mdmemory.files import digest
 from mdmemory.llm.answer import ContextExceeded, Model
 from mdmemory.llm.json_answer import BadAnswer, as_text, as_word, listed
@@ -29,14 +28,14 @@ MAX_ANSWER = bounds.OBSERVATION
 
 _FIELDS = ("number", "type", "title", "narrative", "facts", "concepts", "files", "importance")
 # Lists of tasks, questions to the user, and our own tools, under whatever name a host gives them.
-_IGNORED = lazy(
+_IGNORED = re.compile(
     r"(?:mdmemory_)?(?:session_memory|(?:core_|working_)?memory_\w+)|todo_?(?:write|read)|question"
     r"|ask_?user\w*|skill|invalid|exit_?plan_?mode",
     re.IGNORECASE,
 )
 WRITING = ("edit", "write", "multiedit", "patch", "apply_patch", "notebookedit")
 _PLACES = ("filePath", "file_path", "path", "file", "notebook_path")
-_PATCHED = lazy(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (\S.*)$")
+_PATCHED = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (\S.*)$")
 _DONE = {"read": "Read", "edit": "Edited", "multiedit": "Edited", "write": "Wrote",
          "patch": "Patched", "apply_patch": "Patched", "bash": "Ran", "grep": "Searched for",
          "glob": "Listed", "list": "Listed", "webfetch": "Fetched", "task": "Had done"}  # fmt: skip

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from mdmemory.expressions import lazy
 from mdmemory.search.chunks import tokens
 from mdmemory.session.cleaning import LEFT_OUT, clean, cut, line, visible
 from mdmemory.store.state import State, Statement
@@ -23,7 +22,7 @@ MAX_ITEMS = 8
 LEAST, USUAL, GUESSED, MOST = 1, 3, 2, 5  # importance; GUESSED where no model gave one
 MAX_OBSERVATIONS = 2_000
 MAX_DAYS = 90
-_ID = lazy(r"#?([0-9]{1,12})")
+_ID = re.compile(r"#?([0-9]{1,12})")
 
 
 @dataclass(frozen=True, slots=True)

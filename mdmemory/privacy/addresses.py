@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from mdmemory.expressions import lazy
 from mdmemory.privacy.matching import Span, expression
 from mdmemory.privacy.values import (
     WEAK,
@@ -18,7 +18,7 @@ from mdmemory.privacy.values import (
     placeholder,
 )
 
-_DIGITS = lazy(r"\d{1,5}(?:/|$)")
+_DIGITS = re.compile(r"\d{1,5}(?:/|$)")
 
 
 def addresses(text: str, lower: str) -> Iterator[Span]:
@@ -53,7 +53,7 @@ def _is_stand_in(user: str, value: str) -> bool:
     return placeholder(value) or value == user or value.lower() in ("postgres", "guest", "passwd")
 
 
-_PORT = lazy(r":(?:\d{2,5}|\*):")
+_PORT = re.compile(r":(?:\d{2,5}|\*):")
 # a line of .pgpass: host, port, database, user, password
 _PGPASS = (
     rf"(?m)^[\w.*-]{{1,99}}{_PORT.pattern}[\w*-]{{1,60}}:[\w.*-]{{1,60}}:(?P<value>\S{{3,99}})$"
@@ -141,11 +141,11 @@ def commands(text: str, lower: str) -> Iterator[Span]:
 
 _CREDENTIALS = ("login", "log in", "cred", "zugangsdaten", "identifiants")
 _OTHER_CREDENTIALS = ("账号", "帳號", "계정", "ログイン", "логин", "доступ")
-_PAIR = lazy(
+_PAIR = re.compile(
     r"\w{0,12}[^\n/:]{0,20}?[ \t:：=]{1,3}[\w.@-]{2,64}[ ]?[/:](?!/)[ ]?(?P<value>[^\s\"'`]{6,64})"
 )
-_NAME = lazy(r"(?i:\b(?:admin|root|user|administrator|guest|sa|postgres|deploy))\Z")
-_AFTER = lazy(r" / (?P<value>[^\s\"'`]{6,64})")
+_NAME = re.compile(r"(?i:\b(?:admin|root|user|administrator|guest|sa|postgres|deploy))\Z")
+_AFTER = re.compile(r" / (?P<value>[^\s\"'`]{6,64})")
 
 
 def _places(hint: str, text: str) -> Iterator[int]:

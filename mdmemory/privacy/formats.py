@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mdmemory.expressions import lazy
 from mdmemory.privacy.matching import Span, expression, place
 from mdmemory.privacy.values import (
     code,
@@ -128,7 +127,7 @@ _IBAN = (
 _FORM = {**dict.fromkeys(b"0123456789", b"0"), **dict.fromkeys(_CAPITALS.encode(), b"A")}
 _FORM |= dict.fromkeys(_CAPITALS.lower().encode() + b"_.+", b"x") | {32: b" ", 45: b"-"}
 _FORMS = b"".join(_FORM.get(byte, b".") for byte in range(256))
-_NUMBER = lazy(rb"0000(?<![Ax0-]0000)[ -]?0000")
+_NUMBER = re.compile(rb"0000(?<![Ax0-]0000)[ -]?0000")
 
 
 def numbers(text: str, _: str) -> Iterator[Span]:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from mdmemory.expressions import lazy
 from mdmemory.privacy import values
 from mdmemory.privacy.lexicon import LOCK, THING, Label, follows, leads, words
 from mdmemory.privacy.matching import CJK, any_of, expression, is_cjk
@@ -17,47 +16,49 @@ from mdmemory.privacy.values import JOINED, NONE, PLAIN, STRONG, WEAK, pinlike
 
 _ENOUGH = 8
 _FULL = ("password", "phrase", "pin", "secret", "codes")
-_END = lazy(
+_END = re.compile(
     rf"[\"'`»”’)*\]]*[ \t]*(?:$|\n|[.,;!?](?:\s|$|[{CJK}])|[，。；、！？]|[{CJK}]"
     r"|(?:lol|haha|btw|please|bitte|danke|voilà|merci|gracias|obrigado|grazie|ok|ein|an|rein)\b)"
 )
 # "on web12", "to db7": a place, no secret.
-_PLACE = lazy(
+_PLACE = re.compile(
     r"\b(?:on|at|of|in|for|from|auf|im|am|von|für|bei|sur|pour|chez|en|del?|du|do|da|di|su|sul|em|no"
     r"|na|в|от|из|к)\s+\Z"
 )
-_FROM_TO = lazy(r"\b(?:from|von|de|da|с)\s+\Z")
-_TO = lazy(r"\s+(?:to|auf|zu|à|en|a|para|por|per|на)\s")
+_FROM_TO = re.compile(r"\b(?:from|von|de|da|с)\s+\Z")
+_TO = re.compile(r"\s+(?:to|auf|zu|à|en|a|para|por|per|на)\s")
 # "x as the new password"; "x as password manager" is none.
-_AS = lazy(
+_AS = re.compile(
     r"[\"'`»”’)!,]*\s+(?:as|als|como|come|comme|de|für|for|как|в качестве)\s+(?:[^\W\d]+\s+){0,2}"
     r"|\s?(?:을|를)?\s?"
 )
-_OF_SECRET = lazy(r"[ -]?(?:manager|store|field|policy|hash|reset|prompt|backend|provider|file)")
+_OF_SECRET = re.compile(
+    r"[ -]?(?:manager|store|field|policy|hash|reset|prompt|backend|provider|file)"
+)
 # "type" and such are nouns, too.
-_TWO_FACED = lazy(r"\b(?:types?|enters?|input|say|entre|marca|compose|tape|answer)\s+\Z")
-_NAMED_USER = lazy(
+_TWO_FACED = re.compile(r"\b(?:types?|enters?|input|say|entre|marca|compose|tape|answer)\s+\Z")
+_NAMED_USER = re.compile(
     r"\b(?:root|admin|user|usuario|usuário|utente|benutzer|account|konto|conta|compte)\b"
     r"[^.]{1,60}?\s"
     r"(?P<label>[^\W\d]+)\s+\Z"
 )
-_ASKED = lazy(
+_ASKED = re.compile(
     r"\b(?:asks?|prompts?|fragt|gefragt|demande|pregunta|pide|pergunta|pede|chiede|спросит|просит)\b"
     r"[^.]{0,40}\Z"
 )
-_YEAR = lazy(r"(?:19|20)\d\d")
-_GROUPS = lazy(r"(?=[A-Z0-9-]*\d)(?=[A-Z0-9-]*[A-Z])[A-Z0-9]{2,6}(?:-[A-Z0-9]{2,6})+")
-_NAMED_GROUPS = lazy(r"AES|SHA|RSA|ISO|CVE|UTF|RFC|GPT|EC|HMAC|CHACHA|HS|RS|UTC|GMT|\d{4}-")
-_ALGORITHM = lazy(r"(?i:sha|x509|md5|rsa|ecdsa|aes|pkcs|base|zip|sig)[-v]?\d")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_GROUPS = re.compile(r"(?=[A-Z0-9-]*\d)(?=[A-Z0-9-]*[A-Z])[A-Z0-9]{2,6}(?:-[A-Z0-9]{2,6})+")
+_NAMED_GROUPS = re.compile(r"AES|SHA|RSA|ISO|CVE|UTF|RFC|GPT|EC|HMAC|CHACHA|HS|RS|UTC|GMT|\d{4}-")
+_ALGORITHM = re.compile(r"(?i:sha|x509|md5|rsa|ecdsa|aes|pkcs|base|zip|sig)[-v]?\d")
 # A line of code or of a table of settings: what is secret there, labels tell.
-_CODE = lazy(r"\w\(|[{};]|[\"']\s*[,:)\]+]|->|=|#\s*noqa|\\|</|://")
-_CHANGED = lazy(
+_CODE = re.compile(r"\w\(|[{};]|[\"']\s*[,:)\]+]|->|=|#\s*noqa|\\|</|://")
+_CHANGED = re.compile(
     r"replac|chang|remplac|cambia|reempla|troque|substitu|sostitu|ersetz|geänder|смени|поменя|замени|mud[eoa]"
 )
-_SET_BEHIND = lazy(r"\s+(?:gesetzt|genommen|vergeben|gewählt|eingestellt|eingetragen)\b")
-_BY_US = lazy(r"\b(?:ich|wir)\s+\Z")
-_LOWER_GERMAN = lazy(r"mit\s+\Z")
-_GERMAN_ENTRY = lazy(
+_SET_BEHIND = re.compile(r"\s+(?:gesetzt|genommen|vergeben|gewählt|eingestellt|eingetragen)\b")
+_BY_US = re.compile(r"\b(?:ich|wir)\s+\Z")
+_LOWER_GERMAN = re.compile(r"mit\s+\Z")
+_GERMAN_ENTRY = re.compile(
     r"\s+(?:kommst|kommt|komme|kommen|gehst|meldest|melde|logge|loggst|öffne\w*|entsperr\w*|geht)\b"
     r"|\s+(?:an|ein|rein|auf)\b"
 )

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from mdmemory.expressions import lazy
 from mdmemory.privacy import values
 from mdmemory.privacy.lexicon import CODES, SHOWN, Label, words
 from mdmemory.privacy.matching import CJK, Span, any_of
@@ -26,7 +25,7 @@ _NO_SECRET = (
 _SUFFIX = rf"(?:\[?[_.-](?!{_NO_SECRET})\w{{1,16}}){{0,2}}\]?|[ ]?\d{{1,2}}"
 _SIGN = r"=>|->|→|⇒|:=|:{1,2}|=(?!=)|：|＝|\?="
 _CLOSE = r"[\"'`\])}*]{0,3}"
-_SIGNED = lazy(
+_SIGNED = re.compile(
     rf"(?:(?:{_SUFFIX})?{_CLOSE}[ \t]{{0,12}}(?:value[ \t]?)?(?P<sign>{_SIGN})"
     rf"(?P<block>[ \t]*[|>][+-]?\r?\n)?[ \t]{{0,12}}\\?(?:[bru]{{1,2}}(?=[\"']))?"
     rf"|[\"'][ \t]*,[ \t]*(?P<argument>(?=[\"']))"  # define('KEY', 'x'), getenv("KEY", "x")
@@ -35,7 +34,7 @@ _SIGNED = lazy(
     re.IGNORECASE,
 )
 # Words between a label and its sign: "password for the staging host: x".
-_BETWEEN = lazy(
+_BETWEEN = re.compile(
     rf"(?:[ \t]+(?![-–—])[^\s:：=,;.!?()\"'`{CJK}]{{1,24}}){{1,10}}[ \t]*"
     r"(?P<sign>[:：=]|->|→)[ \t]+"
     rf"|[^\s:：=,;.!?()\"'`，。；、！？a-z]{{0,14}}(?P<cjk>[:：=])[ \t]*"
@@ -44,15 +43,15 @@ _PLAIN = (
     r"(?:(?!;[ ]?(?:[A-Za-z][\w ]{0,30}=|$|\s)|&(?:amp;)?\w{1,30}=|,[ ]?\w{1,30}[=:]|,(?:\s|$))"
     rf"[^\s，。；、！？」』）】\"'`<>{CJK}])+"
 )
-VALUE = lazy(
+VALUE = re.compile(
     r"(?:(?P<q>\\?[\"'`]|“|„|«[  ]?|‘|「|『)(?P<quoted>(?:(?!(?P=q))[^\"`”“»’」』\n]){1,300})"
     r"[\"'`”“»’」』 ]|\*{0,2}"
     rf"(?P<plain>{_PLAIN}))"
 )
 _CUT = 280  # characters of a value that are looked at
-_VERSION = lazy(r"v?\d+(?:\.\d+)+[-+.]")
-_REST = lazy(r"[A-Za-z0-9+/=_.%~-]*")
-_CLAUSE_ENDS = lazy(r"[\"'`»”’)*\]}]*[ \t]*(?:\r?\n|$|[.,;!?](?:\s|$)|[，。；、！？)）」])")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+[-+.]")
+_REST = re.compile(r"[A-Za-z0-9+/=_.%~-]*")
+_CLAUSE_ENDS = re.compile(r"[\"'`»”’)*\]}]*[ \t]*(?:\r?\n|$|[.,;!?](?:\s|$)|[，。；、！？)）」])")
 
 
 def find(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span]:
@@ -234,7 +233,7 @@ def _stands_out(kind: str, value: str, last: bool) -> bool:
 
 # --- a label, a blank and the value --------------------------------------------------------------
 
-_BLANK = lazy(r"[\"'`\]]?[ \t]{1,4}(?:no\.?|nr\.?|#)?[ \t]?|(?<=[" + CJK + r"])")
+_BLANK = re.compile(r"[\"'`\]]?[ \t]{1,4}(?:no\.?|nr\.?|#)?[ \t]?|(?<=[" + CJK + r"])")
 
 
 def _beyond_blank(text: str, lower: str, label: Label) -> Iterator[Span]:
@@ -309,7 +308,7 @@ def _more_groups(text: str, stop: int) -> Iterator[Span]:
 
 # --- phrases and lists of codes ------------------------------------------------------------------
 
-_CODE = lazy(
+_CODE = re.compile(
     r"[\s,;|•*\"'\[\]`-]{0,8}(?:\d{1,2}[.)][ \t]+)?"
     r"(?P<code>(?=[\w-]*\d)[A-Za-z0-9]{4,16}(?:-[A-Za-z0-9]{3,10}){0,6}|\d{4}[ ]\d{4})(?![\w@:/.])"
 )

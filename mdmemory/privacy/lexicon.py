@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
+from typing import NamedTuple
 
-from mdmemory.expressions import lazy
 from mdmemory.privacy.matching import CJK, any_of, expression, is_cjk, place
-from mdmemory.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,16 +27,15 @@ SHOWN = {
 _INSIDE = ("password", "passwort", "kennwort", "passwd", "passwörter", "apikey", "api_key")
 _STEM = 5  # letters of a Chinese, Japanese or Korean word that are looked for first
 _FIRST_CJK = "\u3040"  # of a text without such a character no expression with all of them is made
-_RUN = lazy(r"[a-z0-9]+")
-_WORD = lazy(r"[^\W_]+")
+_RUN = re.compile(r"[a-z0-9]+")
+_WORD = re.compile(r"[^\W_]+")
 # The capital is looked for first: it is the rarer of the two letters.
-_HUMP = lazy("[A-ZÀ-ÞА-ЯЁ](?<=[a-zß-ÿа-яё].)")
+_HUMP = re.compile("[A-ZÀ-ÞА-ЯЁ](?<=[a-zß-ÿа-яё].)")
 _REMEMBERED = 20_000  # pieces of text that are remembered, each of at most _LONG characters
 _LONG = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """A word that names a secret: its place in the text, and which of KINDS it is."""
 
     start: int
@@ -230,7 +228,7 @@ def labels(text: str, lower: str) -> list[Label]:
 
 # Of anything, as a rule: of a door as well as of an error.
 CODES = ("code", "código", "codigo", "codice", "код", "кода", "コード", "코드", "códigos", "codes")
-_OTHER_AFTER = lazy(
+_OTHER_AFTER = re.compile(
     r"[ -]?(?:d['’]|(?:de|di|do|da|del|des|du|la)[ ])?[ ]?(?:l['’]|la[ ]|el[ ]|o[ ])?"
     r"(?:err|postal|postale|[ée]tat|estado|stato|status|fiscal|iso\b|pays|pa[ií]s|paese|sou?rce|fuente|fonte"
     r"|sortie|salida|sa[ií]da|uscita|barr|http|retour|retorno|ritorno|r[ée]ponse|respuesta|resposta|risposta"

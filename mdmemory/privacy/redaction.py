@@ -11,12 +11,11 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from mdmemory.expressions import lazy
 from mdmemory.privacy import addresses, formats, lexicon, tokens
 from mdmemory.privacy.lexicon import SHOWN
 from mdmemory.privacy.matching import CJK, Span
 
-MARK = lazy(r"\[redacted:\w+\]")
+MARK = re.compile(r"\[redacted:\w+\]")
 # What says least of a secret; another name for the same span wins.
 _VAGUE = frozenset((*SHOWN.values(), "high_entropy", "username"))
 
@@ -91,7 +90,7 @@ MASK = "\ue000"
 
 # A literal that must be there, and what is public around it.
 _PUBLIC = tuple(
-    (hint, lazy(expression))
+    (hint, re.compile(expression))
     for hint, expression in (
         ("-----BEGIN ",
          r"-----BEGIN (?:[A-Z0-9 ]{0,30}PUBLIC KEY(?: BLOCK)?"
@@ -159,8 +158,8 @@ _RULES: tuple[tuple[int, Callable[[str, str], Iterator[Span]]], ...] = (
 
 LEAST = 3  # words with a meaning of their own that a clause needs
 
-_CLAUSE = lazy(r"[.;!?](?:\s|$)|,\s|[\n。；！？，、]|\s[–—-]\s")
-_WORD = lazy(rf"[{CJK}]+|[^\W_][^\W_'’]*")
+_CLAUSE = re.compile(r"[.;!?](?:\s|$)|,\s|[\n。；！？，、]|\s[–—-]\s")
+_WORD = re.compile(rf"[{CJK}]+|[^\W_][^\W_'’]*")
 # Words that only speak of the keeping of a fact.
 _KEEPING = """
     again also always anybody anyone btw case could don't dont down else for forget fyi get got
@@ -171,7 +170,7 @@ _KEEPING = """
 """
 _REMARKS = frozenset(_KEEPING.split())
 # What a label or a lock names, without its value, says nothing; a host or a service does.
-_NAMED = lazy(rf"\[redacted:(?:{'|'.join(sorted({*SHOWN.values()}))})\]")
+_NAMED = re.compile(rf"\[redacted:(?:{'|'.join(sorted({*SHOWN.values()}))})\]")
 
 
 def says_something(text: str) -> bool:

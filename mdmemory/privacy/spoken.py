@@ -6,28 +6,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from mdmemory.expressions import lazy
 from mdmemory.privacy import frames, values
 from mdmemory.privacy.lexicon import CODES, LOCK, SHOWN, THING, Label, follows, leads
 from mdmemory.privacy.matching import CJK, Span
 from mdmemory.privacy.values import JOINED, NONE, PLAIN, STRONG, WEAK, grade, pinlike
-from mdmemory.records import dataclass
 
 _REACH = 160  # characters that a sentence may have between a label and its value
 _LONGEST = 400  # characters of a sentence that are looked at, around a label
 # An expression that begins with one set of characters skips all others quickly; what has to stand
 # around them is looked at behind it.
 _BEHIND = r"(?=[\"'»”)]*\s+(?!(?:[iI]t|[Tt]hat|[Ee]s|[Cc]['’]) ?['’i])|[\"')]*$)"
-_END = lazy(
+_END = re.compile(
     r"[.?!。！？\n](?:(?<=[。！？\n])"
     # not "The secret? It's x9"
     rf"|(?:(?<=[.?])|(?<=!)(?<!\d!)(?!\s[a-zß-ÿа-яё])){_BEHIND})"
 )
-_TOKEN = lazy(
+_TOKEN = re.compile(
     rf"(?<![A-Za-z0-9])[\"“„«「『`](?P<quoted>[^\"“”„»」』`\n]{{3,60}})[\"”“»」』`]|(?P<plain>[^\s，。；、！？：「」『』（）“”„«»\"`{CJK}]+)"
 )
-_AT_END = lazy(
+_AT_END = re.compile(
     r"[\"'`»”’)*\]]*[ \t]*(?:$|\n|[.,;!?](?:\s|$|["
     + CJK
     + r"])|[，。；、！？]|["
@@ -36,33 +35,33 @@ _AT_END = lazy(
     r"|(?:lol|haha|btw|please|and|und|et|y|e|и|for|für|pour|para|per|для|ein|an|btw|when|if|until|till|bis|on|at|in|this|now)\b)"
 )
 # What no plain word has: a digit, a sign or a capital within.
-_ODD = lazy(r"[\d!$#%&*+_@/-]|[a-zß-ÿа-яё][A-ZÀ-ÞА-ЯЁ]|\w[.]\w")
+_ODD = re.compile(r"[\d!$#%&*+_@/-]|[a-zß-ÿа-яё][A-ZÀ-ÞА-ЯЁ]|\w[.]\w")
 # What a sentence needs where no plain word is looked at: one of those, or a quote.
-_STANDS_OUT = lazy(
+_STANDS_OUT = re.compile(
     r"[\d!$#%&*+_@/\"“„«「『`.A-ZÀ-ÞА-ЯЁ-]"
     r"(?:(?<=[^.A-ZÀ-ÞА-ЯЁ])|(?<=[a-zß-ÿа-яё][A-ZÀ-ÞА-ЯЁ])|(?<=\w\.)(?=\w))"
 )
 # Without one of these a sentence tells no secret: something odd, a quote, or a verb for it.
-_CANDIDATE = lazy(
+_CANDIDATE = re.compile(
     r"[\d!$#%&*+_@/\"'“„«「『`]|\w[.-]\w|[a-zß-ÿа-яё][A-ZÀ-ÞА-ЯЁ]|\b(?:is|was|to|ist|lautet|heißt|est|es|é|è|это|are)\b"
 )
 # The same where nothing but a lock is named.
-_OPENING = lazy(r"\d|[^\W\d_][!$#%&*+][^\W_]|[a-zß-ÿа-яё]\.?[A-ZÀ-ÞА-ЯЁ]")
+_OPENING = re.compile(r"\d|[^\W\d_][!$#%&*+][^\W_]|[a-zß-ÿа-яё]\.?[A-ZÀ-ÞА-ЯЁ]")
 # A name and what joins a password to it: "admin with x".
-_USER_AND = lazy(
+_USER_AND = re.compile(
     r"\b(?:admin|root|administrator)[^\s\w]{0,2}(?:[ ,]+\w{1,7})?[ ,]*"
     r"(?:\b(?:mit|und|et|avec|y|con|e|com|and|with|с|и|а)\b|と|和|에|랑)[ ]?\Z"
 )
 # What stands behind a means in Japanese and Korean.
-_PARTICLE = lazy("で(?:す|した)?(?!は)|を使|로|으로")
+_PARTICLE = re.compile("で(?:す|した)?(?!は)|を使|로|으로")
 # Codes that are no secret: "the exit code is 4711".
-_OTHER_CODE = lazy(
+_OTHER_CODE = re.compile(
     r"\b(?:status|error|exit|zip|area|country|http|return|response|postal|source|fehler|product|dial|qr"
     r"|post|errore|erreur|erro|ошибки|postleit|currency|language)[ -]?\Z"
 )
-_INFINITIVE = lazy(r"\b(?:to|zu)\s+\Z")
-_GOES_ON = lazy(r"\s+(?:in|on|at|when|if|after|before|every|until|for)\b")
-_PHRASE_STOP = lazy(r"[.,;!?，。；、！？\n\"”»」]|[" + CJK + r"]|$")
+_INFINITIVE = re.compile(r"\b(?:to|zu)\s+\Z")
+_GOES_ON = re.compile(r"\s+(?:in|on|at|when|if|after|before|every|until|for)\b")
+_PHRASE_STOP = re.compile(r"[.,;!?，。；、！？\n\"”»」]|[" + CJK + r"]|$")
 
 
 @dataclass(frozen=True, slots=True)

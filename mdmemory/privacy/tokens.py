@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-from mdmemory.expressions import lazy
 from mdmemory.privacy.matching import Span, any_of, expression, place
 from mdmemory.privacy.values import changes, made_up, mixed
-from mdmemory.records import dataclass
 
 SHORTEST = 14  # characters of the shortest token; none has a blank in it
 _DOTTED = 58  # characters of the shortest token that nothing but a dot announces
@@ -32,11 +31,10 @@ _ALPHABETS = {
     "path": "[A-Za-z0-9_./+=@~:%-]",
 }
 _UUID = "-".join(f"[0-9a-fA-F]{{{length}}}" for length in (8, 4, 4, 4, 12))
-_PART = lazy(r"<(?P<alphabet>\w+)(?::(?P<least>\d+)(?P<open>-)?(?P<most>\d+)?)?>")
+_PART = re.compile(r"<(?P<alphabet>\w+)(?::(?P<least>\d+)(?P<open>-)?(?P<most>\d+)?)?>")
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """How a token of one kind is written.
 
     `keyword` stands in every such token, in `written` as the table has it.

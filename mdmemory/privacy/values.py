@@ -10,7 +10,6 @@ import re
 from functools import cache
 from itertools import pairwise
 
-from mdmemory.expressions import lazy
 from mdmemory.privacy.lexicon import not_values, words
 
 STRONG, WEAK, JOINED, PLAIN, NONE = 3, 2, 1, 0, -1
@@ -41,20 +40,20 @@ def _not_names() -> re.Pattern[str]:
     )
 
 
-_SYMBOL = lazy(
+_SYMBOL = re.compile(
     rf"{_L}[!$%^*+~?]+(?={_L}|\d)|\d[!$%^*+~]+{_L}|{_L}{{2,}}&{_L}{{2,}}|{_L}\#(?:{_L}|\d)"
 )
-_AT = lazy(r"^\w{0,2}@\w+")
-_LAST_SYMBOL = lazy(r"[!$#*%?]$")
-_WORD_NUMBER = lazy(
+_AT = re.compile(r"^\w{0,2}@\w+")
+_LAST_SYMBOL = re.compile(r"[!$#*%?]$")
+_WORD_NUMBER = re.compile(
     rf"(?:{_L}{{3,}}[_.-]?\d{{1,5}}|{_L}+\d+{_L}\w*|(?:{_L}{{3,}}[-_.])+\d{{1,5}}|\d+[-_.]?{_L}{{4,}}[\w-]*)"
 )
-_INNER_CAPITAL = lazy(rf"[^\W\d_A-ZА-Я][A-ZÀ-ÞА-ЯЁ]|{_L}[-.][A-ZÀ-ÞА-ЯЁ]")
-_ABOUT = lazy(
+_INNER_CAPITAL = re.compile(rf"[^\W\d_A-ZА-Я][A-ZÀ-ÞА-ЯЁ]|{_L}[-.][A-ZÀ-ÞА-ЯЁ]")
+_ABOUT = re.compile(
     r"pass|pwd|secret|token|key|user|name|db|env|var|conf|hash|value|id\b|type|file|path|get|set|is_"
     r"|test|data|list|count|size|time|date|url|host|port|auth|code|text|str|num|max|min|to_|from_|by_"
 )
-_JOINED_WORDS = lazy(rf"{_L}+(?:[-]{_L}+){{2,}}|{_L}+(?:_{_L}+)+|{_L}+(?:/[\w]+){{2,}}")
+_JOINED_WORDS = re.compile(rf"{_L}+(?:[-]{_L}+){{2,}}|{_L}+(?:_{_L}+)+|{_L}+(?:/[\w]+){{2,}}")
 
 
 def grade(token: str) -> int:
@@ -227,13 +226,13 @@ _WORDS = """
     hier-eintragen a_remplacer inserisci-qui 여기에_입력 вставьте_сюда
 """
 _PLACEHOLDERS = frozenset(_WORDS.split())
-_STANDS_FOR = lazy(
+_STANDS_FOR = re.compile(
     r"(?:x{3,}|\*+|•+|\.{3,}|…+|[-_]+|#+|0{9,}|\?+)"
     r"|[<‹\[{].*|.*(?:YOUR|your)[-_ ].*|your.*|.*[-_](?:here|aqui|aquí|hier|ici|qui)"
     r"|(?:tu|sua|seu|deine?|votre|ton|mon|il_tuo|la_tua)[-_].*|my[-_]?(?:secret|pass|pwd|token|api|key|user|db|client).*|.*(?:\.\.\.|…|\*{3,}|•{3,}|x{4,}|X{4,}).*"
     r"|(?:sk|pk)-\.*"
 )
-_DATE_FORM = lazy(r"(?:YY|yy|MM|DD|dd|HH|hh|mm|ss|T|[-./: ])+")  # such as YYYY-MM-DD
+_DATE_FORM = re.compile(r"(?:YY|yy|MM|DD|dd|HH|hh|mm|ss|T|[-./: ])+")  # such as YYYY-MM-DD
 
 
 def placeholder(value: str) -> bool:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 from mdmemory.bounds import QUERY_OF_MESSAGE
-from mdmemory.expressions import lazy
 from mdmemory.search.chunks import tokens
 from mdmemory.search.results import Hit
 from mdmemory.session.cleaning import clean, visible
@@ -30,7 +29,7 @@ _KEPT = (
     "the summary need not repeat it:"
 )
 # Any of these tags in a note would open or close a block for whoever reads the session later.
-_TAGS = lazy(rf"<(?=/?(?:{MEMORY_TAGS})\b)", re.IGNORECASE)
+_TAGS = re.compile(rf"<(?=/?(?:{MEMORY_TAGS})\b)", re.IGNORECASE)
 
 
 def joined(blocks: Iterable[str]) -> str:

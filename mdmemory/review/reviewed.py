@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.memory import Memory
-from mdmemory.records import dataclass
 from mdmemory.review.items import InboxItem
 
 TYPE_CHECKING = False

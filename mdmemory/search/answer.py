@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
+from typing import NamedTuple
 
 from mdmemory.note.note import SUPERSEDED
-from mdmemory.records import dataclass, replace
 from mdmemory.search import evidence, nearness, ranking
 from mdmemory.search.by_words import Fit, by_words
 from mdmemory.search.database import BrokenError, Database, LockedError, Row, UnusableError
@@ -26,8 +26,7 @@ MOST = 3_000  # and no more: SQLite takes 32,766 numbers at once, and a turn bri
 TURNS = 3  # places of one session that are shown
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(NamedTuple):
     """What a person may set: the share of each channel, and after how many days a hit counts less
     (0: never)."""
 
@@ -36,8 +35,7 @@ class Weights:
     half_life: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(NamedTuple):
     """A query as a vector of a `model`, and how near (cosine) to it a text has to be that has
     none of its words."""
 
@@ -123,8 +121,8 @@ def merged(found: Sequence[Found], k: int) -> Found:
 
 def of_layer(found: Found, layer: str, project: str) -> Found:
     """What one store answered, each hit with whose it is."""
-    hits = (replace(hit, layer=layer, project=project) for hit in found.hits)
-    return replace(found, hits=tuple(hits))
+    hits = (hit._replace(layer=layer, project=project) for hit in found.hits)
+    return found._replace(hits=tuple(hits))
 
 
 def joined(found: Sequence[Found], k: int) -> Found:
@@ -136,7 +134,7 @@ def joined(found: Sequence[Found], k: int) -> Found:
     for each in found:
         hits = [hit for hit in each.hits if not any(_is_again(hit, other) for other in before)]
         before += [hit for hit in hits if hit.status != SUPERSEDED]
-        fresh.append(replace(each, hits=tuple(hits)))
+        fresh.append(each._replace(hits=tuple(hits)))
     return merged(fresh, k)
 
 

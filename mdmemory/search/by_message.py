@@ -7,10 +7,10 @@ words have to meet in a note, and so rarely that chance would hardly bring them 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Container, Iterable, Iterator
 from datetime import date
 
-from mdmemory.expressions import lazy
 from mdmemory.search import ranking
 from mdmemory.search.database import Database, Row
 from mdmemory.search.query import Term, parse
@@ -30,7 +30,7 @@ COMMON = 0.05  # of all notes; a word that more of them have tells little
 FEW = 200  # notes; so many are counted in any case
 _LOOKED_AT = 12  # places whose texts are read
 # Numbers that stand anywhere: small ones, years and days.
-_NUMBER = lazy(r"\d{1,3}|(?:19|20)\d\d(?:\d{4})?")
+_NUMBER = re.compile(r"\d{1,3}|(?:19|20)\d\d(?:\d{4})?")
 
 
 def needed(database: Database, text: str, today: date, bar: float = BAR) -> list[Hit]:

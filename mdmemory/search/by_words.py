@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
+from typing import NamedTuple
 
-from mdmemory.records import dataclass, replace
 from mdmemory.search import ranking
 from mdmemory.search.database import Database, Row
 from mdmemory.search.query import Query, Term
@@ -18,8 +18,7 @@ _OTHER = 0.5  # of the score of a word counts one that people use for it
 _GUESSED = 0.8  # of a word counts where a similar one was found
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(NamedTuple):
     """The chunks that have any word of a query, each with a score from 0 to 1, and which of them
     has which of the words. `total` counts all chunks; `quoted`: those found have what the query
     has in quotes; `rows` are the chunks themselves, where they were asked for."""
@@ -130,4 +129,4 @@ def _guessed(database: Database, term: Term) -> Term:
     similar = database.similar(term.ways[0][0])
     if not similar:
         return term
-    return replace(term, ways=tuple((word,) for word in similar), sure=_GUESSED)
+    return term._replace(ways=tuple((word,) for word in similar), sure=_GUESSED)

@@ -8,16 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-
-from mdmemory.records import dataclass
+from typing import NamedTuple
 
 CHARACTERS = 4  # in a token, outside the scripts below
 # a plain string: compiled only where there is such a text
 _WIDE = "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """Lines `start` to `end` of a file (from 1, both included), or a part of one long line."""
 
     start: int

@@ -6,9 +6,9 @@ A file is in it with all its chunks or not at all. Raises Unusable where it cann
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
-from mdmemory.records import dataclass
 from mdmemory.search.chunks import Chunk
 from mdmemory.search.query import Term
 
@@ -28,8 +28,7 @@ class LockedError(UnusableError):
     """Another process writes, and goes on writing; reading is possible all the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """One file as it is put in. `print` tells its state on disk, `digest` its bytes."""
 
     source: str
@@ -48,8 +47,7 @@ class Document:
     cites: str = ""  # what it cites in its project, one a line
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One chunk as it comes out, with what is known of its file."""
 
     source: str

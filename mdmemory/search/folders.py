@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from mdmemory.files import digest
 from mdmemory.note.note import begins_head, fields, parse
 from mdmemory.privacy.private import strip_private
-from mdmemory.records import dataclass
 from mdmemory.search.chunks import cut
 from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.notes import BATCH, Cutting, Report

@@ -9,13 +9,12 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
 from mdmemory.git.private_folder import opened
 from mdmemory.note.note import UNREADABLE, Note
-from mdmemory.records import dataclass
 from mdmemory.search.chunks import Chunk, cut
 from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.results import MEMORY
@@ -35,8 +34,7 @@ MANY = 1_000  # files put in, after which tidying up pays
 _FILE_MODES = ("100644", "100755")  # no links
 
 
-@dataclass(frozen=True, slots=True)
-class Cutting:
+class Cutting(NamedTuple):
     """How long chunks are and how much they share, in tokens."""
 
     size: int = 400

@@ -8,12 +8,11 @@ from datetime import date
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from mdmemory.citing.citation import drift
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note.note import SUPERSEDED, Head, Note
-from mdmemory.records import dataclass, replace
 from mdmemory.search import embeddings, notes, schema, sqlite
 from mdmemory.search.answer import CANDIDATES, Meaning, Weights, answer, merged
 from mdmemory.search.database import Database, LockedError
@@ -33,8 +32,7 @@ FILE = "search.db"
 _LATER = "Another process is writing the search database: the newest changes may be missing."
 
 
-@dataclass(frozen=True, slots=True)
-class Updated:
+class Updated(NamedTuple):
     """What became of the database: the files that were different, how many chunks it now has, and
     what there is to say."""
 
@@ -102,7 +100,7 @@ class Search:
 
         (found, late), said = self._use(job)
         hits = self._marked(found.hits)
-        return replace(found, hits=hits, said=(*said, *late, *found.said))
+        return found._replace(hits=hits, said=(*said, *late, *found.said))
 
     def _marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """The hits, each note with what replaced it, or with the mark of an open conflict."""
@@ -110,9 +108,9 @@ class Search:
         marked = []
         for hit in hits:
             if hit.source == MEMORY and hit.status == SUPERSEDED:
-                hit = replace(hit, superseded_by=self._head(hit.file).superseded_by)
+                hit = hit._replace(superseded_by=self._head(hit.file).superseded_by)
             elif hit.source == MEMORY and not hit.status and hit.file in contested:
-                hit = replace(hit, status=IN_CONFLICT)
+                hit = hit._replace(status=IN_CONFLICT)
             marked.append(hit)
         if any(hit.cited for hit in marked):
             return self._told(marked)
@@ -129,7 +127,7 @@ class Search:
         for hit in hits:
             cites = checked.get(hit.file, ()) if hit.cited else ()
             status = hit.status or drift(cites)[0]
-            found.append(replace(hit, cites=cites, status=status) if cites else hit)
+            found.append(hit._replace(cites=cites, status=status) if cites else hit)
         return tuple(found)
 
     def _contested(self, files: set[str]) -> set[str]:
@@ -253,7 +251,7 @@ class Search:
 
         path = self._refresher.project.prepare_private() / FILE
         updated, said = self._kept(path, job, must=True, anew=anew)
-        return replace(updated, said=(*said, *updated.said))
+        return updated._replace(said=(*said, *updated.said))
 
     def make_vectors(self, *, report: Report = lambda *_: None) -> Updated:
         """Bring the database up to date, and make all vectors of the notes that are missing.
@@ -266,7 +264,7 @@ class Search:
 
         path = self._refresher.project.prepare_private() / FILE
         updated, said = self._kept(path, job, must=True)
-        return replace(updated, said=(*said, *updated.said))
+        return updated._replace(said=(*said, *updated.said))
 
     def _filled(self, database: Database, report: Report) -> list[str]:
         """Make all vectors; what there is to say."""

@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import lru_cache
+from typing import NamedTuple
 
 from mdmemory.bounds import QUERY
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass
 from mdmemory.text import dates, east_asian
 from mdmemory.text.search_words import (
     SmallWords,
@@ -32,13 +31,12 @@ MOST = 48  # terms
 _LIGHT_WEIGHT = 0.3
 _SMALL_WEIGHT = 0.01  # of a word that says nothing, in a query of such words: what has it is weak
 _HALF = 0.5  # of a German compound counts each of its parts
-_QUOTED = lazy(r"[\"“”]([^\"“”]{1,500})[\"“”]")
-JOINED = lazy(r"(?<![0-9A-Za-z])[0-9A-Za-z]+(?:[._/:@+-]+[0-9A-Za-z]+)+")
-_BEGUN = lazy(r"(?<![^\W_])([^\W_]++)\*")
+_QUOTED = re.compile(r"[\"“”]([^\"“”]{1,500})[\"“”]")
+JOINED = re.compile(r"(?<![0-9A-Za-z])[0-9A-Za-z]+(?:[._/:@+-]+[0-9A-Za-z]+)+")
+_BEGUN = re.compile(r"(?<![^\W_])([^\W_]++)\*")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One thing to look for.
 
     `ways` are its spellings, each a run of stems that must stand side by side; `prefix`: the last
@@ -54,8 +52,7 @@ class Term:
     is_other: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """What was asked: any of the `terms`, and each of the `phrases`, which stood in quotes."""
 
     terms: tuple[Term, ...]
@@ -111,8 +108,7 @@ def marks(query: str, text: str) -> list[tuple[int, int]]:
     return sorted(found + pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class _Marked:
+class _Marked(NamedTuple):
     """What of a query is looked for in a text: words by their stems, words that begin so, and an
     expression for the pieces in Chinese, Japanese or Korean, or ""."""
 

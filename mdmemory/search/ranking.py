@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from typing import NamedTuple
 
-from mdmemory.records import dataclass
 from mdmemory.text import words
 from mdmemory.text.search_words import SIGNED
 from mdmemory.text.similarity import likeness
@@ -27,8 +27,7 @@ SAME_SESSION = 0.2  # of the best score of the same session counts for its other
 NAMED = 0.25  # added where a query has all words of a note's name
 
 
-@dataclass(frozen=True, slots=True)
-class Channel:
+class Channel(NamedTuple):
     """Raw scores by chunk, more is better; `low` is the least that any chunk of all could have,
     `high` the most (None: what the best has)."""
 
@@ -38,8 +37,7 @@ class Channel:
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TermMatch:
+class TermMatch(NamedTuple):
     """One term of a query: how much it says, and which of the chunks that are looked at have it.
 
     `telling` terms are what the query is about. `held` counts all chunks that have the term.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from stat import S_ISREG
+from typing import NamedTuple
 
 from mdmemory.citing.citation import DRIFTED, MOVED, CheckedCitation, drift
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.note.note import SUPERSEDED, UNREADABLE, to_verify
-from mdmemory.records import dataclass
 from mdmemory.store import catalog, strangers
 from mdmemory.store.store import Store, StoredNote, is_note_name
 from mdmemory.text.words import parts, tokens
@@ -84,8 +84,7 @@ ALL = "all"
 SOURCES = (MEMORY, SESSIONS, FILES)  # a database numbers chunks by it: only append
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One place that answers a query; `text` is that place, line by line as it stands.
 
     `description` is the fact of a note in one sentence; `text` then is the best passage of its
@@ -193,8 +192,7 @@ def titled(name: str, description: str) -> str:
     return " ".join([begun, *(known.get(word.casefold(), word) for word in others)])
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """The hits, best first. `mode` is keyword, hybrid or vectors; `said` tells what went wrong."""
 
     mode: str
@@ -210,8 +208,7 @@ class Found:
         return [*parts.items()]
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """Some lines of a note, as they stand. `to_verify` is the age of the note in days, where it is
     so old that it should be verified; else 0."""
 

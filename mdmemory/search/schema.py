@@ -5,9 +5,9 @@ Nothing is migrated: another SCHEMA_VERSION, and the database is made anew.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
-from mdmemory.expressions import lazy
 from mdmemory.search.database import Row
 from mdmemory.search.results import SESSIONS
 from mdmemory.text import dates
@@ -43,7 +43,7 @@ NAMES = ("vocabulary", "words", "vectors", "chunks", "files", "meta")
 OUTLIVING = ("embeddings",)  # dropped only when all is made anew
 # name over description over body; a link says that another note is the answer
 WEIGHTS = {"name": 3.0, "description": 2.0, "body": 1.0, "links": 0.05, "dates": 0.5}
-_LINK = lazy(r"\[\[([^\[\]\n|]{1,200})(?:\|[^\[\]\n]*)?\]\]")
+_LINK = re.compile(r"\[\[([^\[\]\n|]{1,200})(?:\|[^\[\]\n]*)?\]\]")
 
 
 def statements() -> list[str]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript, MdmemoryError
 from mdmemory.files import digest
-from mdmemory.records import dataclass
 from mdmemory.search.chunks import Chunk, cut
 from mdmemory.search.database import Database, Document
 from mdmemory.search.folders import walk

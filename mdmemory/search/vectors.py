@@ -6,9 +6,9 @@ A vector is float32, little endian, of length 1, so that the product of two is t
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.records import dataclass
 from mdmemory.search.database import Spread
 
 if TYPE_CHECKING:  # 60 ms, and only who has vectors needs it

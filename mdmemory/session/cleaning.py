@@ -6,15 +6,14 @@ from __future__ import annotations
 
 import re
 
-from mdmemory.expressions import lazy
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.text import wordlists
 from mdmemory.transcripts.injected import without_memory
 
-_ANSI = lazy(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 # Characters that control a terminal, that are invisible, or that UTF-8 cannot write.
-UNSEEN = lazy(
+UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
     r"\U000e0000-\U000e007f]"
 )
@@ -23,7 +22,7 @@ _UNSEEN_ASCII = bytes(code for code in range(128) if UNSEEN.match(chr(code)))
 LOOKED_AT = 4_000  # characters of a text that becomes one line
 LEFT_OUT = "(left out: it reads as an instruction to an assistant)"
 # Tags that would open or close one of our blocks in the prompt.
-_OURS = lazy(
+_OURS = re.compile(
     r"<(?=/?(?:session_memory|core_memory|working_memory|goal|progress|context|private)\b)", re.I
 )
 

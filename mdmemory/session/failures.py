@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from mdmemory import bounds
-from mdmemory.expressions import lazy
 from mdmemory.session.cleaning import line
 
-_TOKENS = lazy(
+_TOKENS = re.compile(
     r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|(?P<here><<-?\s*['\"]?\w)|\d?>&[\d-]|&>+"
     r"|(?P<op>&&|\|\||\|&|\||;|\n|&)|[^'\"\\&|;\n<>\d]+|.",
     re.DOTALL,
 )
 # Words that run another program and say nothing about the command itself.
-_WRAPPERS = lazy(
+_WRAPPERS = re.compile(
     r"(?:\s+|\w+=(?:'[^']*'|\"[^\"]*\"|[^\s'\"]*)(?=\s|$)"
     r"|(?:sudo|time|nice|nohup|env|exec|command|npx|bunx|uvx|xvfb-run|dotenv)(?:\s+-{1,2}\w\S*)*\s"
     r"|timeout(?:\s+-{1,2}\S+)*\s+[\d.]+[smhd]?\s"
@@ -31,7 +30,7 @@ _WRAPPERS = lazy(
     r"|(?:\S*/)?python[\d.]*\s+-m\s+(?=[a-z])|[({]\s*)+"
 )
 MAX_WRAPPED = 500  # characters that wrappers may take
-_FOLDER = lazy(r"(?:\S*/)(?=(?:bin|scripts)/)(?:bin|scripts)/")
+_FOLDER = re.compile(r"(?:\S*/)(?=(?:bin|scripts)/)(?:bin|scripts)/")
 
 
 def decisive(command: str) -> tuple[list[str], bool]:
@@ -148,7 +147,7 @@ SHOWING = (
     r"|pgrep|pkill|ps|stat|file|du|df|printenv|export|set|source|read|man|history|comm|nl)\b|\[|\."
     r"(?=\s)"
 )
-_PATH = lazy(
+_PATH = re.compile(
     r"(?<![\w:/@.+-])(?:\.{0,2}/)?(?:[\w.+-]+/)*[\w+-][\w.+-]*\.[A-Za-z]\w{0,7}(?=[^\w/]|$)"
 )
 

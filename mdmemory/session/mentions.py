@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mdmemory.expressions import lazy
 from mdmemory.text import wordlists
 
 WINDOW = 20_000  # characters at either end of a long text that are searched
@@ -27,7 +26,7 @@ class Pattern:
 
 _SAID = ("user", "assistant")
 _OPENS = r"(?:^|(?<=[.!?\]]\s))[ \t>*-]*"
-_SENTENCE = lazy(r"(?:[^.!?。！？\n]|[.!?](?=\S)){5,250}[.!?。！？]?")
+_SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?=\S)){5,250}[.!?。！？]?")
 _REST = r"(?:[^.!?\n]|[.!?](?=\S)){2,250}"  # of a sentence
 PATTERNS: tuple[Pattern, ...] = (
     Pattern("decisions", _SAID, r"\[Decision:\s*(?P<text>[^\]\n]{3,300})\]"),

@@ -14,7 +14,6 @@ from itertools import islice
 from string import hexdigits
 from typing import Any
 
-from mdmemory.expressions import lazy
 from mdmemory.session.failures import command_of, decisive
 
 MARK = "[mdmemory: "  # every line that is ours begins with it
@@ -48,7 +47,7 @@ TOOLS: dict[str, str | None] = {
     "write": None, "multiedit": None, "patch": None, "apply_patch": None, "grep": "hyper",
     "glob": "hyper", "skill": None, "todowrite": None, "todoread": None, "question": None,
 }  # fmt: skip
-OWN_TOOL = lazy(r"(?:mdmemory_)?(?:session_memory|(?:memory|core_memory|working_memory)_\w+)")
+OWN_TOOL = re.compile(r"(?:mdmemory_)?(?:session_memory|(?:memory|core_memory|working_memory)_\w+)")
 
 Lines = Sequence[str]
 Keep = Callable[[Lines, Level], set[int]]
@@ -76,26 +75,26 @@ class Pruned:
 
 # --- what the kinds look like ------------------------------------------------------------------
 
-_LISTING = lazy(r"(?:ls|find|fd|du|git ls-files|glob)\b")
-_LOG_COMMAND = lazy(r"(?:journalctl|docker(?: compose)? logs|kubectl logs|tail|dmesg)\b")
-_TREE = lazy(r"^(?P<depth>[│ |]*)(?:[├└]──|[|`+]--|\+---)")
-_STAMPED = lazy(r"^\W{0,2}\d{2,4}[-/:]\d\d[-/:]\d\d|^\w{3} [ \d]\d \d\d:\d\d|^\[?\d{10,13}\b")
-_PATH_LINE = lazy(r"^\s*(?:[-dlrwxst.@+]{10,}\s.*|\.{0,2}/?(?:[\w.@+-]+/)*[\w.@+-]+/?)\s*$")
-_ERROR = lazy(
+_LISTING = re.compile(r"(?:ls|find|fd|du|git ls-files|glob)\b")
+_LOG_COMMAND = re.compile(r"(?:journalctl|docker(?: compose)? logs|kubectl logs|tail|dmesg)\b")
+_TREE = re.compile(r"^(?P<depth>[│ |]*)(?:[├└]──|[|`+]--|\+---)")
+_STAMPED = re.compile(r"^\W{0,2}\d{2,4}[-/:]\d\d[-/:]\d\d|^\w{3} [ \d]\d \d\d:\d\d|^\[?\d{10,13}\b")
+_PATH_LINE = re.compile(r"^\s*(?:[-dlrwxst.@+]{10,}\s.*|\.{0,2}/?(?:[\w.@+-]+/)*[\w.@+-]+/?)\s*$")
+_ERROR = re.compile(
     r"\b(?:error|failed|failure|fatal|panic|exception|traceback|critical)\b|\w(?:Error|Exception)\b"
     r"|^E  |^FAIL|✗|✕",
     re.IGNORECASE,
 )
-_NO_ERROR = lazy(r"\b(?:0|no) (?:errors?|failed|failures?)\b", re.IGNORECASE)
+_NO_ERROR = re.compile(r"\b(?:0|no) (?:errors?|failed|failures?)\b", re.IGNORECASE)
 # Every line that `_ERROR` matches holds one of these in small letters, after its line end.
 _ERROR_HINTS = (
     "error", "fail", "fatal", "panic", "exception", "traceback", "critical", "\ne  ", "✗", "✕",
 )  # fmt: skip
 _LOOKED_AT = 500  # characters of a line that are searched
-_HEX = lazy(rb"0[xX][0-9a-fA-F]+")
+_HEX = re.compile(rb"0[xX][0-9a-fA-F]+")
 # An id by its classes: h for hexadecimal, w for other letters. The literal stands first, because
 # it is quick to search.
-_ID = lazy(rb"hhhhhhhh(?<![hw]hhhhhhhh)h*(?![hw])")
+_ID = re.compile(rb"hhhhhhhh(?<![hw]hhhhhhhh)h*(?![hw])")
 _CLASSES = bytes(
     104 if chr(byte) in hexdigits else 119 if byte > 127 or chr(byte).isidentifier() else 46
     for byte in range(256)

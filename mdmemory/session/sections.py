@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mdmemory.config.settings import Settings
-from mdmemory.expressions import lazy
 
 # The most characters of each block, in the order of the prompt.
 BLOCKS = {"goal": 1_000, "progress": 2_000, "context": 1_500}
@@ -197,10 +196,10 @@ def fingerprint(summary: str) -> str:
     return hashlib.sha256(summary.encode("utf-8", "replace")).hexdigest()[:12]
 
 
-_OPENS = lazy(
+_OPENS = re.compile(
     r"(?:let'?s|(?:we|i)(?:'ve| have)? (?:decided|agreed) (?:to|on|that))\s", re.IGNORECASE
 )
-_LINE_NUMBER = lazy(r":\d+$")  # of a place in a file
+_LINE_NUMBER = re.compile(r":\d+$")  # of a place in a file
 
 
 def key(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -17,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mdmemory.errors import NotFound
-from mdmemory.expressions import lazy
 from mdmemory.files import read_regular
 from mdmemory.git.private_folder import is_folder, opened, subfolder
 
@@ -36,7 +36,7 @@ FOLDER = "outputs"
 MAX_FILES = 300
 MAX_BYTES = 50_000_000
 MAX_FILE_DAYS = 7
-_ID = lazy(r"o-[0-9a-f]{8}-[0-9a-f]{8}")
+_ID = re.compile(r"o-[0-9a-f]{8}-[0-9a-f]{8}")
 _LARGEST = 64 * 1024 * 1024  # bytes of one output, as much as a host may send in its largest line
 
 _READ = "SELECT part, content FROM session_part WHERE session = ?"

@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import as_given, as_text, digest, read_regular, writing
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, subject
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
 from mdmemory.note.note import SUPERSEDED, UNCLOSED, UNREADABLE, Head, headline
-from mdmemory.records import dataclass, field, replace
 from mdmemory.store import conflicts
 from mdmemory.store.catalog import SECRET
 from mdmemory.store.refresh import Refresher
@@ -39,8 +40,7 @@ _COPIED = "a sync tool kept both texts of one note"
 _SAID = {NEW: "adopt", CHANGED: "adopt the change of", GONE: "adopt the removal of"}
 
 
-@dataclass(frozen=True, slots=True)
-class Unadopted:
+class Unadopted(NamedTuple):
     """A note that is not as git has it. `change` is new, changed or gone; `why` says what keeps it
     out of a commit: held (it seems to hold a secret), order, hidden, unseen (git is told not to
     look), copy (of the index, by a sync tool), or "" for nothing."""
@@ -174,8 +174,7 @@ def restore(refresher: Refresher, history: History) -> list[str]:
 # what is committed of it
 
 
-@dataclass(frozen=True, slots=True)
-class Adoption:
+class Adoption(NamedTuple):
     """One commit: the files as they stand (None: gone), what we write along, and its message."""
 
     found: Mapping[str, bytes | None]
@@ -357,4 +356,4 @@ def adopt(
         refresher.refresh()
     else:
         refresher.follow()
-    return replace(transactions.checkpoint([*needed, *ours], KEEP), made=True)
+    return transactions.checkpoint([*needed, *ours], KEEP)._replace(made=True)

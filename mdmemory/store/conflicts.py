@@ -11,9 +11,8 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass, replace
 from mdmemory.store.store import StoredNote
 
 HEADER = """\
@@ -26,7 +25,7 @@ takes your answer. A ticked box means "looked at: keep both".
 IN_CONFLICT = "in conflict"  # the status of a note in an open entry
 MAX_WHY = 300  # characters
 
-_LINE = lazy(
+_LINE = re.compile(
     r"\s*[-*+] \[(?P<box>[ xX])\] (?P<id>c-[0-9a-f]{8}) "
     r"\[[^\]]*\]\((?P<one>[^()\s]+)\) × \[[^\]]*\]\((?P<other>[^()\s]+)\) — (?P<why>.*)"
     r" · since (?P<since>\d{4}-\d\d-\d\d)"
@@ -34,8 +33,7 @@ _LINE = lazy(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """Two files in sorted order, what they differ in, and the first 12 hex of their digests."""
 
     id: str
@@ -107,7 +105,7 @@ class Ledger:
         if known or entry.files[0] == entry.files[1]:
             return False
         if waiting := [old.since for old in there if not old.cleared]:
-            entry = replace(entry, since=min(waiting))
+            entry = entry._replace(since=min(waiting))
         self._take_out(entry.id)
         if self._is_empty():
             self._lines.clear()
@@ -168,7 +166,7 @@ def _moved(entry: Entry, now: Mapping[str, tuple[str, str, str]]) -> Entry:
         sides.append((after, digest if shown == was else shown))
     one, other = sorted(sides)
     files, digests = (one[0], other[0]), (one[1], other[1])
-    return replace(entry, id=entry_id(*files), files=files, digests=digests)
+    return entry._replace(id=entry_id(*files), files=files, digests=digests)
 
 
 def known(entries: Iterable[Entry], one: StoredNote, other: StoredNote) -> bool:
@@ -213,7 +211,7 @@ def _settled(entries: Iterable[Entry]) -> list[Entry]:
             ticked[entry.id].append(entry)
     return [
         entry if entry.cleared or not _is_cleared(entry, ticked.get(entry.id, ()))
-        else replace(entry, cleared=True)
+        else entry._replace(cleared=True)
         for entry in found
     ]  # fmt: skip
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from mdmemory.records import dataclass
 from mdmemory.store.state import State
 
 KEPT_DAYS = 90

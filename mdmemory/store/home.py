@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmemory.config.table import OWNER, PERSON, PROJECT_FILE
 from mdmemory.errors import BadSetting, MdmemoryError, NoStore, RepositoryState
 from mdmemory.files import read_regular
 from mdmemory.git import identity, private_folder, repositories
 from mdmemory.git.identity import Identity
-from mdmemory.records import dataclass, replace
 
 _FOLDERS = 20  # folders and commits that are remembered of one project, the newest last
 _NAME_BYTES = 80
@@ -26,8 +26,7 @@ _CHANGE = "Choose another with `memory.home` in your config.toml."
 _LISTS = ("roots", "remotes", "folders", "seen")
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """A project's store: its folder, and what the project is known by.
 
     `roots` are first commits, `remotes` places as `host/path`, `folders` the git directories in
@@ -60,8 +59,7 @@ class Known:
 
     def met(self, project: Identity, commit: str) -> Known:
         """The entry with what is known of the project now, the newest last."""
-        return replace(
-            self,
+        return self._replace(
             roots=_with(self.roots, project.roots),
             remotes=_with(self.remotes, project.remotes),
             folders=_with(self.folders, (str(project.common_dir),)),
@@ -69,8 +67,7 @@ class Known:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A project's store, or those that a person has to choose from.
 
     `moved`: the store was known by first commit and remotes, not by its place.

@@ -9,16 +9,15 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import unquote
 
-from mdmemory.expressions import lazy
 from mdmemory.note.limits import TYPES
 from mdmemory.note.note import Head, Note, body_span, opened
-from mdmemory.records import dataclass
 from mdmemory.store.merged import alias_names, folded, former, own_names
 
 # What stands in code is no link: `[[ -f x ]]` asks a shell for a file.
-_LINK = lazy(
+_LINK = re.compile(
     r"^[ \t]*(?P<fence>```|~~~).*?(?:^[ \t]*(?P=fence)|\Z)"
     r"|(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
     r"|\[\[[ \t]*(?P<target>[^\[\]|#\n]*[^\[\]|#\s])[ \t]*(?:[|#][^\[\]\n]*)?\]\]"
@@ -27,7 +26,7 @@ _LINK = lazy(
     re.MULTILINE | re.DOTALL,
 )
 
-_SHOWS = lazy("[|#]")  # a link that shows a text of its own, or leads to a heading
+_SHOWS = re.compile("[|#]")  # a link that shows a text of its own, or leads to a heading
 
 Found = Mapping[str, Note]  # by a link that leads nowhere, the note that it once led to
 

@@ -6,11 +6,11 @@ of a person's is lost: lists are joined, and of two values the second goes to an
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
 from mdmemory.errors import BadNote
-from mdmemory.expressions import lazy
 from mdmemory.note import editing, frontmatter
 from mdmemory.note.head_changes import copy_key, put
 from mdmemory.note.limits import ALIASES, CITES, KNOWN_KEYS, file_name
@@ -99,7 +99,7 @@ def folded(name: str) -> str:
 
 _OURS = (KNOWN_KEYS | {KEY}) - {"title"}
 _LISTS = (ALIASES, CITES, "tags")  # one value alone is a list of one
-_KEY = lazy(r"[A-Za-z_][A-Za-z0-9_-]{0,59}")
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,59}")
 
 
 def own_keys(note: Note) -> dict[str, object]:

@@ -11,13 +11,13 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular, write_atomic, writing
 from mdmemory.git.private_folder import is_folder, subfolder
-from mdmemory.records import asdict, dataclass, field
 from mdmemory.store.project import Project
 
 FOLDER = "receipts"

@@ -9,13 +9,14 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.files import holds, read_start, write_atomic
 from mdmemory.note.note import SUPERSEDED, Note
-from mdmemory.records import dataclass
 from mdmemory.store import index, strangers
 from mdmemory.store.catalog import Catalog
 from mdmemory.store.project import Project
@@ -46,8 +47,7 @@ class Refreshed:
         return self._arrange()
 
 
-@dataclass(frozen=True, slots=True)
-class _Foreseen:
+class _Foreseen(NamedTuple):
     """What a write was told that the index would be: the notes it puts (None: removes), what is
     known of all notes then, and the bytes of the generated files."""
 

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from stat import S_ISREG
+from typing import NamedTuple
 from zlib import crc32
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular, write_atomic, writing
 from mdmemory.git.private_folder import opened
 from mdmemory.note.note import Head
-from mdmemory.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,8 +103,7 @@ class Columns:
         return [encoded("\n".join(self[at])) if raw is None else raw for at, raw in raws]
 
 
-@dataclass(frozen=True, slots=True)
-class SavedCatalog:
+class SavedCatalog(NamedTuple):
     """What the file holds. `others` is the word for the generated files at the last save, `tree`
     git's id of a folder of just these notes, as they stood then ("-": not known). `heads` are
     packed lines, of which the last about a file counts: they are many bytes that few commands need,
@@ -120,8 +119,7 @@ class SavedCatalog:
 NOTHING = SavedCatalog("-", "-", Columns([[] for _ in range(WIDTH)]), b"")
 
 
-@dataclass(frozen=True, slots=True)
-class _About:
+class _About(NamedTuple):
     """The first line: the words for all that was seen and for the generated files; the rest."""
 
     seal: str

@@ -13,6 +13,7 @@ import threading
 import time
 from bisect import bisect_left
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from stat import S_ISREG
@@ -20,7 +21,6 @@ from stat import S_ISREG
 from mdmemory.errors import NoStore
 from mdmemory.files import as_given, as_text
 from mdmemory.git.private_folder import opened
-from mdmemory.records import dataclass, field
 from mdmemory.store.store import INDEX, LEDGER, OVERFLOW, is_note_name
 
 TYPE_CHECKING = False

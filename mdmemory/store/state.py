@@ -11,9 +11,9 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmemory.errors import NoState
-from mdmemory.records import dataclass
 from mdmemory.store import state_file
 
 TYPE_CHECKING = False
@@ -114,8 +114,7 @@ EMBED = "embed"  # the purpose of calls for vectors
 _KEPT_DAYS = 90  # of model calls
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(NamedTuple):
     """One compaction pass: when (ISO 8601, UTC), how it ended, and the digests it left."""
 
     at: str
@@ -123,8 +122,7 @@ class Pass:
     digests: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """What models were asked: calls begun, tokens in and tokens out."""
 
     calls: int = 0

@@ -12,12 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
 from types import MappingProxyType
+from typing import NamedTuple
 
 from mdmemory.errors import Ambiguous, BadNote, MdmemoryError, NotFound
 from mdmemory.files import as_given, as_text, digest, read_if_there, read_regular
 from mdmemory.note import note as notes_format
 from mdmemory.note.note import Note
-from mdmemory.records import dataclass
 
 INDEX = "MEMORY.md"
 OVERFLOW = "_MORE.md"
@@ -25,8 +25,7 @@ LEDGER = "_CONFLICTS.md"
 GENERATED = (INDEX, OVERFLOW)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredNote:
+class StoredNote(NamedTuple):
     """A note together with the file it was read from; `digest` is the sha256 of its bytes."""
 
     file: str

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from mdmemory.note import editing
 from mdmemory.note.note import SUPERSEDED, Head, Note
-from mdmemory.records import dataclass
 from mdmemory.store.merged import folded, names, own_names
 from mdmemory.store.store import StoredNote
 
@@ -45,8 +45,7 @@ def following(note: Note, by: str) -> Note:
     return editing.edit(note, set={_BY: by})
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(NamedTuple):
     """A mark that leads to no note in force: `why` is missing (there is no such note), unnamed (it
     names none) or circle."""
 

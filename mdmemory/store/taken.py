@@ -5,7 +5,8 @@ State: where it is lost, texts that git holds are still known.
 
 from __future__ import annotations
 
-from mdmemory.records import dataclass
+from dataclasses import dataclass
+
 from mdmemory.store.state import State
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, NoteChanged, RepositoryState
@@ -21,7 +22,6 @@ from mdmemory.git.journal import Journals
 from mdmemory.git.lock import USUAL, Patience, locked
 from mdmemory.git.signing import Signer
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
-from mdmemory.records import dataclass, replace
 from mdmemory.store.project import INBOX, Project
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.state import State
@@ -32,16 +32,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """One op of a write: the files it changes together, and its line in the commit message."""
 
     line: str
     changes: tuple[Change, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """What became of a write. Without git `commit` is None; `kept` names what was left as it is.
 
     `waits`: it is kept in git, and the next command that a person types commits it.
@@ -311,7 +309,7 @@ class Writer:
         adopted = self._adopted(transactions, needed, destructive=True, flags=False)
         # all of them once more, by hash: a compaction reads many notes and trusts none
         whole = transactions.checkpoint(needed, KEEP, others={*files} - needed)
-        return replace(whole, made=adopted.made or whole.made)
+        return whole._replace(made=adopted.made or whole.made)
 
     def adopt(
         self, *, settled: float = 0.0, accepted: Collection[str] = (), accept_loss: bool = False,

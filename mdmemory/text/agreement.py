@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mdmemory.expressions import lazy
 from mdmemory.text import literals, polarity
 from mdmemory.text.facts import PARTS, ReadFact, ReadWord
 from mdmemory.text.meanings import DENIED, KIND, NAMED, NEVER, UNIT, small_words, soft
@@ -22,8 +21,8 @@ _COPULAS = frozenset("is are ist sind est sont es son é são è sono".split())
 _EXCHANGED = frozenset(("=lies", "=runs", "=uses", "=works", "=connects", "=happens", "=speaks"))
 _ALLOWED = "=allowed"
 _BESIDE = ("=front", "=behind", "=lacks", "=limit", "=minimum")  # speak of the word beside them
-_SHAPE = lazy(r"[-/_@\\+#=.]")
-_SIGNS = lazy(r"[<>≤≥±≠?？]|(?<!\w)[-−]\d")
+_SHAPE = re.compile(r"[-/_@\\+#=.]")
+_SIGNS = re.compile(r"[<>≤≥±≠?？]|(?<!\w)[-−]\d")
 
 
 def says_as_much(

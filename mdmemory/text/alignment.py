@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 
-from mdmemory.expressions import lazy
 from mdmemory.text.gaps import is_small
 from mdmemory.text.words import CJK, is_cjk, sense
 
-_BREAK = lazy(
+_BREAK = re.compile(
     r"(?P<sentence>[.!?…]+(?=[\s\"'”»)]|$)|\n+|[;；。！？])|(?P<clause>,(?=\s)(?!\s(?:which|who|whose|qui|dont|che|cui)\b)|(?P<colon>:(?=\s)|[：=])|[，、()（）]|\s[—–-]+\s|[—→])"
 )
 _JOINT = frozenset(
@@ -27,7 +26,7 @@ _JOINT = frozenset(
     "because weil denn da since parce porque perché puisque because comme como siccome until "
     "bis or".split()
 )
-_DENIES = lazy(
+_DENIES = re.compile(
     r"(?:not|never|no|none|nothing|nobody|nowhere|neither|nor|cannot|without|avoid\w*|skip\w*|"
     r"omit\w*|"
     r"refus\w*|reject\w*|forbid\w*|forbad\w*|prohibit\w*|disallow\w*|unsupported|disabled?|off|"
@@ -38,14 +37,16 @@ _DENIES = lazy(
     r"sem|nem|ninguém|nenhuma?|proibid[oa]s?|recusa\w*|inutile|"
     r"senza|mai|nessun[oa]?|niente|nulla|né|vietat[oa]|rifiuta\w*|instead|rather)\Z"
 )
-_DENIES_EAST = lazy(r"不|没|沒|无|無|勿|莫|禁|别|非|拒|ない|ません|なかった|ずに|せず|なく|未")
+_DENIES_EAST = re.compile(
+    r"不|没|沒|无|無|勿|莫|禁|别|非|拒|ない|ません|なかった|ずに|せず|なく|未"
+)
 # Where these signs deny nothing.
-_AFFIRMS_EAST = lazy(
+_AFFIRMS_EAST = re.compile(
     r"不(?:仅|僅|但|过|過|错|同|断|管|如)|差不多|无(?:损|線|线|论|論)|没(?:关|問|问)|特别|分别|区别|别的|非常|問題ない|"
     r"構わない|かまわない|差し支えない|かもしれない|なければ(?:なら|いけ)ない|なくては(?:なら|いけ)ない|だけでなく|少なくとも|間もなく|未満|"
     r"不足|不满|不到|不超过|不低于|不高于|不少于|不多于"
 )
-_AFFIRMS = lazy(
+_AFFIRMS = re.compile(
     r"(?i)\b(?:no|not|nicht|non|não|pas|no) (?:more|less|fewer|later|earlier|mehr|weniger|"
     r"später|más|"
     r"menos|mais|plus|moins|più|meno) (?:than|als|de|que|di|do)\b|\bnot only\b|\bnicht nur\b"
@@ -53,7 +54,7 @@ _AFFIRMS = lazy(
 _GOES_OFF = frozenset(
     "go goes went going sign signs kick kicks cut cuts drop drops take takes log logs hand".split()
 )
-_GERMAN = lazy(
+_GERMAN = re.compile(
     r"(?i)\b(?:der|die|das|dem|den|des|und|ist|nicht|mit|für|auf|eine?|wird|immer|keine?[mnr]?|"
     r"vom|zum|im|am|"
     r"bei|vor|nach|ab|bis|zur|beim|darf|niemand|durch|von|seit|wenn|weil|ohne|nur|an|alle|"
@@ -63,14 +64,14 @@ _REASONS = frozenset(
     "because since as weil denn da car puisque comme parce porque pues pois como perché siccome "
     "poiché why warum so therefore".split()
 )
-_ONLY = lazy(
+_ONLY = re.compile(
     r"(?:only|solely|exclusively|merely|nur|ausschliesslich|lediglich|seulement|uniquement|"
     r"exclusivement|solo|sólo|solamente|únicamente|exclusivamente|só|somente|apenas|soltanto|"
     r"esclusivamente|unicamente)\Z"
 )
-_ONLY_EAST = lazy(r"只(?!有\s?$)|仅|僅|だけ|のみ|に限|限定")
+_ONLY_EAST = re.compile(r"只(?!有\s?$)|仅|僅|だけ|のみ|に限|限定")
 # What limits a fact as well: an exception, a condition, the rest named beside it.
-_LIMITS = lazy(
+_LIMITS = re.compile(
     r"(?:except|other|others|otherwise|else|reserved|if|unless|until|provided|once|just|alone|"
     r"solo?e?|"
     r"sonst|andere\w*|ausser|wenn|falls|sofern|bis|höchstens|allein|sauf|autres?|si|réservée?s?|"
@@ -82,12 +83,12 @@ _EXCEPT = frozenset(
     "except ausser sauf excepto salvo exceto eccetto tranne hormis excepté exceptés exceptée "
     "exceptées".split()
 )
-_LIMITS_EAST = lazy("以外|除|なら|ただし|其他|其余|才|前提|場合|たら|とき")
-_WORD = lazy(rf"[{CJK}]+|[^\W_{CJK}]+(?:[._@#/:+-]+[^\W_{CJK}]+)*(?:['’]\w+)?|[_/\w.-]+")
-_LITERAL = lazy(r"[\d_@#/\\:+]|\w\.\w")
-_KATAKANA = lazy("[\u30a0-\u30ff]{2,}|[\u4e00-\u9fff\u3400-\u4dbf]+")
-_DAY_EAST = lazy("(?:周|星期|礼拜)([一二三四五六日天])")
-_SMALL_EAST = lazy(
+_LIMITS_EAST = re.compile("以外|除|なら|ただし|其他|其余|才|前提|場合|たら|とき")
+_WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[._@#/:+-]+[^\W_{CJK}]+)*(?:['’]\w+)?|[_/\w.-]+")
+_LITERAL = re.compile(r"[\d_@#/\\:+]|\w\.\w")
+_KATAKANA = re.compile("[\u30a0-\u30ff]{2,}|[\u4e00-\u9fff\u3400-\u4dbf]+")
+_DAY_EAST = re.compile("(?:周|星期|礼拜)([一二三四五六日天])")
+_SMALL_EAST = re.compile(
     "我们|应该|需要|可以|用户|所有|进行|一律|全部|の|[个個吗呢吧啊的了是在和与或把被也都就则時时]"
 )
 _LIGHT_SIGNS = frozenset(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
-from mdmemory.records import dataclass
 from mdmemory.text import polarity
 from mdmemory.text.everyday import everyday_words
 from mdmemory.text.gaps import Gap, Word, cut, has_article, last_link
@@ -36,8 +36,7 @@ _COUNTS = frozenset(("number", "time", "day"))
 _MEASURES = frozenset(("number", "time", "day", "unit"))
 
 
-@dataclass(frozen=True, slots=True)
-class Former:
+class Former(NamedTuple):
     """A stored fact that a new one replaces, or may replace."""
 
     file: str

@@ -6,40 +6,39 @@ import re
 from collections.abc import Set
 from functools import partial
 
-from mdmemory.expressions import lazy
 from mdmemory.text import units
 
 _HALF_DAY = r"(?P<half>[ap])\.?\s?m\b\.?"
 _TWELVE = rf"(?i)(?<![\w.:,-])(?P<hour>\d{{1,2}})(?:[:.](?P<minute>\d\d))?\s?{_HALF_DAY}"
 # "9 to 5 pm": what follows says it of both.
-_SPAN = lazy(
+_SPAN = re.compile(
     r"(?i)(?<![\w.:,/-])(?P<from>\d{1,2}(?:[:.]\d\d)?)\s?(?P<am>[ap]\.?m\.?)?\s?"
     r"(?:-|–|to|until|till|bis|à|a|al|alle|às|至|到|から|〜|~)\s?"
     r"(?P<to>\d{1,2}(?:[:.]\d\d)?)\s?(?P<pm>[ap]\.?m\b\.?|uhr\b|h\b|時|点)"
 )
 _UNTIL = r"\s?(?:-|–|to|until|till|bis|à|a|al|alle|às|至|到|から|〜|~)\s?"
-_TIMES = lazy(rf"(?i)(\d\d:\d\d){_UNTIL}(\d\d:\d\d)")
+_TIMES = re.compile(rf"(?i)(\d\d:\d\d){_UNTIL}(\d\d:\d\d)")
 # "open from 9 to 17": a range of small numbers that count nothing.
-_BARE_SPAN = lazy(
+_BARE_SPAN = re.compile(
     rf"(?i)(?<![\w.:,/-])([1-9]\d?){_UNTIL}([1-9]\d?)(?=\s*(?:[.,;)!\n](?!\d)|$|on\b|and\b|every\b))"
 )
-_O_CLOCK = lazy(
+_O_CLOCK = re.compile(
     r"(?i)(?<![\w.:,-])(?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))?\s?"
     r"(?:uhr\b(?:\s(?P<after>\d\d)\b)?|o['’]clock\b)"
 )
-_H = lazy(r"(?i)(?<![\w.:,])(?P<hour>\d{1,2})\s?h\s?(?P<minute>[0-5]\d)(?!\d)")
-_BARE_H = lazy(
+_H = re.compile(r"(?i)(?<![\w.:,])(?P<hour>\d{1,2})\s?h\s?(?P<minute>[0-5]\d)(?!\d)")
+_BARE_H = re.compile(
     r"(?i)(?P<at>\b(?:à|dès|avant|après|jusqu['’]à|vers|las|a\slas|às|as|alle|até\sas|antes\sdas|"
     r"lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|hasta\slas|desde\slas|das|de)\s)"
     r"(?P<hour>\d{1,2})\s?h(?:eures|oras?)?\b(?!\s?(?:/|par|por|d['’]))"
 )
-_TWO_DIGITS = lazy(r"(?<![\d:./-])(?P<hour>\d):(?P<minute>[0-5]\d)(?![\d:])")
-_EASTERN = lazy(
+_TWO_DIGITS = re.compile(r"(?<![\d:./-])(?P<hour>\d):(?P<minute>[0-5]\d)(?![\d:])")
+_EASTERN = re.compile(
     r"(?P<half>凌晨|清晨|早上|早晨|上午|午前|朝|下午|午後|晚上|夜里|傍晚|夜|夕方|中午)?(?:の)?\s?"
     r"(?P<hour>\d{1,2}|[一二三四五六七八九十两]{1,3})\s?[点點時时](?!間|间)\s?"
     r"(?:(?P<minute>\d{1,2}|[一二三四五六七八九十]{1,3})\s?分|(?P<thirty>半)|(?P<quarter>一刻)|整)?"
 )
-_EASTERN_COLON = lazy(
+_EASTERN_COLON = re.compile(
     r"(?P<half>下午|午後|晚上|夜|夕方|傍晚)(?:の)?\s?(?P<hour>\d{1,2}):(?P<minute>\d\d)"
 )
 _NIGHT = frozenset(("下午", "午後", "晚上", "傍晚", "夜", "夕方", "中午", "夜里"))
@@ -69,7 +68,7 @@ _IN_PARTS = [
      r"[ap]\.?m\b\.?))?")
     for minutes, form in _PARTS
 ]  # fmt: skip
-_LATER = lazy(r"(?i)afternoon|evening|après-midi|soir|tarde|pomeriggio|nachmittag|abend|^p")
+_LATER = re.compile(r"(?i)afternoon|evening|après-midi|soir|tarde|pomeriggio|nachmittag|abend|^p")
 _SAYS_PART = frozenset(
     "quart quarter viertel half halb cuarto quarto demi demie media mezzo mezza meia".split()
 )

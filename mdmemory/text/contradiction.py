@@ -7,9 +7,9 @@ above duplicates, so it may propose a pair and never settles anything.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
-from mdmemory.expressions import lazy
 from mdmemory.note.note import Note
 from mdmemory.text.relation import Kind, relation
 from mdmemory.text.statements import Statement
@@ -18,7 +18,7 @@ from mdmemory.text.words import key, sense
 SIMILAR = 70.0  # token_sort_ratio; with a differing value: precision .93-.96, recall .87-.97
 MAX_COMPARED = 2_000  # characters of a whole note; a longer one is compared by its description
 
-_WHY = lazy(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：].*$")
+_WHY = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：].*$")
 
 _ANTONYMS = tuple(
     tuple(frozenset(side.split()) for side in pair.split("/"))

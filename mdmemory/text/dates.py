@@ -10,8 +10,6 @@ from collections.abc import Iterator, Set
 from datetime import date, timedelta
 from itertools import islice
 
-from mdmemory.expressions import lazy
-
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
     "october", "november", "december",
@@ -19,7 +17,7 @@ MONTHS = (
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 MANY = 20  # dates of one frontmatter
-_LETTERS = lazy("[a-z]+")
+_LETTERS = re.compile("[a-z]+")
 _MONTHS = frozenset(form for name in MONTHS for form in (name, name[:3]))
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS)
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
@@ -41,7 +39,7 @@ _CHINESE_SPAN = {
 }  # fmt: skip
 _NEAR_WORDS = f"(?i){'|'.join(sorted(_NEAR, key=len, reverse=True))}"
 _CHINESE_SPANS = "|".join(_CHINESE_SPAN)
-_HINTS = lazy(r"(?i)\b(?:ago|last|this|past|previous|on|today|yesterday)\b|[今昨前上去本这]")
+_HINTS = re.compile(r"(?i)\b(?:ago|last|this|past|previous|on|today|yesterday)\b|[今昨前上去本这]")
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3}
 
 

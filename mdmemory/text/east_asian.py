@@ -6,27 +6,26 @@ tell, and Japanese shows by its three scripts, Korean by its spaces where words 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass
 from mdmemory.text import korean
 from mdmemory.text.stop_words import east_asian, listed
 from mdmemory.text.words import CJK, grams
 
 LIGHT = 0.3  # of a word counts that may be one by chance
-_RUNS = lazy(f"[\uac00-\ud7a3]+|(?:(?![\uac00-\ud7a3])[{CJK}])+")
-_KANA = lazy("[\u3040-\u30ff]")
+_RUNS = re.compile(f"[\uac00-\ud7a3]+|(?:(?![\uac00-\ud7a3])[{CJK}])+")
+_KANA = re.compile("[\u3040-\u30ff]")
 # Han with what Japanese verbs have behind it, words of foreign origin, and the rest.
-_JAPANESE = lazy(
+_JAPANESE = re.compile(
     "(?P<han>[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)|(?P<foreign>[\u30a0-\u30ff]+)"
     "|(?P<own>[\u3040-\u309f]+)"
 )
 _PARTICLES = "はがをにでとのもへやかよねなさ"
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A pair of characters to look for, or one alone: whatever begins with it, if `is_prefix`.
     `weight` is what its absence says, from 0 to 1."""
 

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from functools import cached_property, lru_cache
 
-from mdmemory.expressions import lazy
 from mdmemory.text import polarity
 from mdmemory.text.gaps import Cut, Word, begins_alike, cut, last_link
 from mdmemory.text.meanings import (
@@ -37,8 +36,10 @@ _OFTEN = PARTS | {"=daily", "=weekly", "=monthly", "=yearly", "=hourly"}
 _BEGIN = 4  # letters that two forms of one word begin with, at least
 _STATES = frozenset((DENIED, ENDED, NEVER, ONLY))
 _NO_DENIAL = frozenset((LACKS, "=forbidden"))
-_ELIDED = lazy(r"(?i)\bn['’](?=\w)")  # n'utilise plus
-_NONE = lazy(r"(?i)\b(?:(?<!y )no|kein\w{0,2}|aucune?|ning[uú]na?|nenhuma?|nessun[oa]?)\s+(\w+)")
+_ELIDED = re.compile(r"(?i)\bn['’](?=\w)")  # n'utilise plus
+_NONE = re.compile(
+    r"(?i)\b(?:(?<!y )no|kein\w{0,2}|aucune?|ning[uú]na?|nenhuma?|nessun[oa]?)\s+(\w+)"
+)
 
 
 class ReadWord:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from itertools import product
 
-from mdmemory.records import dataclass
 from mdmemory.text import polarity
 from mdmemory.text.contradiction import are_opposite
 from mdmemory.text.statements import is_small, pieces

@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass
 from mdmemory.text import wordlists
 from mdmemory.text.units import number
 from mdmemory.text.words import CJK, LIGHT, STOP, STOP_CJK, WantedKeys, is_cjk, key, normal
@@ -22,20 +21,20 @@ LONGEST = 2_000  # characters of a text that are looked at
 _MOST = 120  # words of it
 _BEGIN = 4  # letters that two forms of one word begin with, at least
 
-_BREAK = lazy(r"(?:[.!?;:,…]+(?=[\s\"'”»)]|$)|\n+|[，。；：！？、]|\s[—–-]+\s|[—→()]|->|=>)")
-_ASKS = lazy(r"[?？]")
-_WORD = lazy(rf"[{CJK}]+|[^\s{CJK}]+")
-_PLAIN = lazy(r"\S+")  # the same of a text without CJK
+_BREAK = re.compile(r"(?:[.!?;:,…]+(?=[\s\"'”»)]|$)|\n+|[，。；：！？、]|\s[—–-]+\s|[—→()]|->|=>)")
+_ASKS = re.compile(r"[?？]")
+_WORD = re.compile(rf"[{CJK}]+|[^\s{CJK}]+")
+_PLAIN = re.compile(r"\S+")  # the same of a text without CJK
 _EDGE = "\"'`*_“”‘’«»<>[]{}()|„「」『』《》.,;:!?…#"
 _THAT = frozenset(("that", "dass", "que", "che"))
 # Where such a word stands, a capital names nothing.
 _GERMAN = frozenset("der die das den dem des und ist wird sind im mit nicht für auf".split())
 _GENDERS = frozenset("aeo")  # the last letters of "jefe" and "jefa"
-_JOINED = lazy(r"^([^\W\d_]{1,6})['’](?=\w{3})")
-_OWNER = lazy(r"['’]s?$")
-_MEASURE = lazy(r"^([$€£¥~]?\d[\d.,:/]*)([^\W\d_]{1,4}|[%°€$£])$")
-_TIME = lazy(r"^\d{1,2}(?:[:.h]\d{2}|h|am|pm|uhr)$")
-_PLACE = lazy(r"://|@\w|/\w|\w/|^~|\d\.\d+\.\d|\w\.[a-z]{2,}$|_|::")
+_JOINED = re.compile(r"^([^\W\d_]{1,6})['’](?=\w{3})")
+_OWNER = re.compile(r"['’]s?$")
+_MEASURE = re.compile(r"^([$€£¥~]?\d[\d.,:/]*)([^\W\d_]{1,4}|[%°€$£])$")
+_TIME = re.compile(r"^\d{1,2}(?:[:.h]\d{2}|h|am|pm|uhr)$")
+_PLACE = re.compile(r"://|@\w|/\w|\w/|^~|\d\.\d+\.\d|\w\.[a-z]{2,}$|_|::")
 ARTICLES = frozenset(
     "the a an der die das dem den ein eine einem einen le la les un une el los las o os as um uma "
     "il lo gli i our my your own unser unsere mein meine notre nos mon ma nuestro mi nosso "
@@ -50,15 +49,14 @@ _HOLDING = {
     )
     for word in words.split()
 }  # fmt: skip
-_HIRAGANA = lazy("[\u3040-\u309f]+")
-_DAY = lazy("(?:周|星期|礼拜)[一二三四五六日天末]|[月火水木金土日]曜日?")
+_HIRAGANA = re.compile("[\u3040-\u309f]+")
+_DAY = re.compile("(?:周|星期|礼拜)[一二三四五六日天末]|[月火水木金土日]曜日?")
 _DIGITS = frozenset("一二三四五六七八九十百千万两半零")
 _COUNTED = frozenset("点時时分秒年月日号度元円人页頁歳岁块週周折倍米吨枚個个回次天本台张字")
-_NOISE = lazy(f"(?:{STOP_CJK})")
+_NOISE = re.compile(f"(?:{STOP_CJK})")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One word that carries meaning. What takes long to find out is found when it is asked for:
     of most texts that a fact is held against, few words matter."""
 
@@ -248,8 +246,7 @@ def _touch(one: Word, two: Word) -> bool:
     return one.clause == two.clause and one.start + 1 == two.start
 
 
-@dataclass(frozen=True)
-class Gap:
+class Gap(NamedTuple):
     """Words side by side that the other text lacks, and what stands around them."""
 
     at: int  # how many words stand before it

@@ -12,7 +12,6 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from mdmemory.expressions import lazy
 from mdmemory.text.statements import is_german, pieces, proper_nouns
 from mdmemory.text.words import CJK, is_cjk, is_known, key, sense
 
@@ -22,15 +21,15 @@ LISTED = 20  # lost or invented literals that an audit lists
 _END = ".,;:!?…"  # punctuation that follows a literal, not part of it
 _L = rf"[^\W{CJK}]"  # a letter, digit or underscore of a script that puts spaces between words
 # Lengths are bounded where a text of one letter would make a search quadratic.
-_URL = lazy(
+_URL = re.compile(
     r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}+://[^\s<>\"'`)\]，。；：！？、）」』】》]+"
 )
-_MAIL = lazy(
+_MAIL = re.compile(
     r"(?<![A-Za-z0-9_])[A-Za-z0-9_.+-]{1,64}+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::[\w.~/-]+)?",
     re.ASCII,
 )
 # Rooted, or ending in a file name with an extension: "and/or" is prose.
-_PATH = lazy(
+_PATH = re.compile(
     r"(?<![\w/:.~@+-])(?:(?:~|\.{1,2})?/[\w@+~-][\w.@+~-]*(?:/[\w.@+~-]+)*/?"
     r"|[\w.@+-]+(?:/[\w.@+-]+)*/[\w@+-]+\.[A-Za-z]\w*"
     r"|[\w.@+-]+(?:/[\w.@+-]+){2,}/?"
@@ -38,14 +37,14 @@ _PATH = lazy(
     r"|[A-Za-z]:\\[^\s\"'<>|`，。]+)",
     re.ASCII,
 )
-_NUMBER = lazy(r"\d+(?:[.,:/-]\d+)*")
-_DAY = lazy(r"\d\d-\d\d")  # of no year
-_SIGNED = lazy(r"(?:[$€£¥]|(?<![\w)])[-−+])?(?<!\d)\d+(?:[.,:/-]\d+)*(?!\d)[%‰€£¥°]?")
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_DAY = re.compile(r"\d\d-\d\d")  # of no year
+_SIGNED = re.compile(r"(?:[$€£¥]|(?<![\w)])[-−+])?(?<!\d)\d+(?:[.,:/-]\d+)*(?!\d)[%‰€£¥°]?")
 # 10ms, gpt-5-mini, snake_case, ENV_VAR, camelCase: told apart from words by `_is_identifier`.
-_IDENTIFIER = lazy(
+_IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9_])(?=[a-z-]{0,80}+[A-Z0-9_])[A-Za-z0-9]+(?:[_-]+[A-Za-z0-9]+)*", re.ASCII
 )
-_OTHER = lazy(
+_OTHER = re.compile(
     r"(?<![\w/:.~@-])[A-Za-z0-9_-]+(?:\.[A-Za-z_][\w-]*)+(?![\w@])"  # dotted names, files
     r"|(?<![\w.@/-])\.[A-Za-z][\w-]+(?:\.[A-Za-z]\w*)*"  # .env
     r"|(?<![\w-])--[A-Za-z][\w-]*(?:=[^\s,;`'\"，。]+)?"  # --flag=value
@@ -53,22 +52,22 @@ _OTHER = lazy(
     r"|(?<!\w)[A-Za-z]\w*(?:\+\+|#)(?!\w)",  # C++, C#
     re.ASCII,
 )
-_OTHER_SIGN = lazy(r"\.[A-Za-z_]|--|@|\+\+|#")
-_ABBREVIATION = lazy(r"(?:[A-Za-z]\.)+[A-Za-z]")  # e.g, i.e: not a dotted name
-_CODE = lazy(r"(?<!`)`([^`\n]+)`(?!`)")
-_FENCE = lazy(r"[ \t]*(`{3,}+|~{3,}+)")
-_QUOTED = lazy(
+_OTHER_SIGN = re.compile(r"\.[A-Za-z_]|--|@|\+\+|#")
+_ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")  # e.g, i.e: not a dotted name
+_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_FENCE = re.compile(r"[ \t]*(`{3,}+|~{3,}+)")
+_QUOTED = re.compile(
     rf"(?<!{_L})\"(?=\S)([^\"\n]{{1,300}})(?<=\S)\"(?!{_L})"
     rf"|(?<!{_L})'(?=\S)([^'\n]{{2,300}})(?<=\S)'(?!{_L})"
     r"|[“„«]\s?([^“”„«»\n]{1,300}?)\s?[”“»]"
     rf"|‘(?=\S)([^‘’\n]{{2,300}})’(?!{_L})"
     r"|「([^「」\n]{1,300})」|『([^『』\n]{1,300})』|《([^《》\n]{1,300})》"
 )
-_SPAN_SIGN = lazy("[`~\"'“„«‘「『《]")
-_ORDINAL = lazy(r"(?m)^[ \t]*[0-9]{1,2}[.)](?=[ \t])")  # the number of a list item: form
-_WHY = lazy(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*(\S.*)$")
-_LINK = lazy(r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]")
-_PARAGRAPHS = lazy(r"\n[ \t]*\n\s*")
+_SPAN_SIGN = re.compile("[`~\"'“„«‘「『《]")
+_ORDINAL = re.compile(r"(?m)^[ \t]*[0-9]{1,2}[.)](?=[ \t])")  # the number of a list item: form
+_WHY = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*(\S.*)$")
+_LINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]")
+_PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
 _WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
-from mdmemory.expressions import AnyCase, folded, lazy
-from mdmemory.records import dataclass
+from mdmemory.text.any_case import AnyCase, folded
 from mdmemory.text.moments import with_moments
 from mdmemory.text.wordlists import LATIN, in_languages
 from mdmemory.text.words import CJK, key, normal, spellings, stem_in
@@ -27,9 +27,9 @@ KIND = "=kind"  # begins the names of the words for a kind of thing
 _AS_WRITTEN = (ENDED, NEVER, DENIED)
 
 _TABLE = Path(__file__).parent / "words" / "meanings.txt"
-_KANA = lazy("[\u3040-\u30ff]")
-_IS_CJK = lazy(f"[{CJK}]")
-_WORD = lazy(rf"[^\W\d_{CJK}]+")
+_KANA = re.compile("[\u3040-\u30ff]")
+_IS_CJK = re.compile(f"[{CJK}]")
+_WORD = re.compile(rf"[^\W\d_{CJK}]+")
 # What a negation further on in a clause speaks of alone: "via Anna and not via Bob".
 _ASIDE = AnyCase(
     r"\s(?=(?:and|but) not\b|instead of\b|rather than\b|(?:und|aber) nicht\b|statt\b|anstelle\b"
@@ -92,7 +92,7 @@ def _written() -> dict[str, frozenset[str]]:
     }
 
 
-_MINUS = lazy(
+_MINUS = re.compile(
     r"(?i)(?:(?<!\w)(?<!au )(?<!al )(?<!lo )(?:minus|moins|menos|meno)\s|零下|氷点下|マイナス)"
     r"\s?(?=\d)"
     r"|(?<![\w.)\]])[\u2212\u2013](?=\d)"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from mdmemory.expressions import AnyCase, folded, lazy
+from mdmemory.text.any_case import AnyCase, folded
 from mdmemory.text.dates import DAYS, MONTHS
 
 _MONTHS = {
@@ -35,7 +35,7 @@ _MONTHS = {
     if length == len(name) or name[:3] not in ("mar", "jui")
 }  # fmt: skip
 _NAME = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_ISO = lazy(r"(?<![\w.-])(\d{4})-(\d\d)-(\d\d)(?![\w-])")
+_ISO = re.compile(r"(?<![\w.-])(\d{4})-(\d\d)-(\d\d)(?![\w-])")
 _DAY_FIRST = AnyCase(
     rf"(?<![\w.])(\d{{1,2}})(?:\.|st|nd|rd|th|er|º)?\s+(?:of\s+|de\s+)?({_NAME})\b\.?"
     r"(?:,?\s+(?:de\s+|del\s+)?(\d{4})\b)?"
@@ -43,19 +43,19 @@ _DAY_FIRST = AnyCase(
 _MONTH_FIRST = AnyCase(
     rf"\b({_NAME})\b\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d*[:.]\d)(?:,?\s+(\d{{4}})\b)?"
 )
-_SLASHED = lazy(r"(?<![\w/.])(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?![\w/])")
-_EASTERN = lazy(
+_SLASHED = re.compile(r"(?<![\w/.])(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?![\w/])")
+_EASTERN = re.compile(
     r"(?:(\d{4})\s?年\s?)?(\d{1,2})\s?月\s?(\d{1,2})\s?[日号]|(?<![\w/.])(\d{1,2})/(\d{1,2})(?![\w/])"
 )
-_CLOCK = lazy(
+_CLOCK = re.compile(
     r"(?i)(?<![\w.:/@-])(\d{1,2})(?:[:h](\d\d)(?:\s?uhr)?|\s?(?:uhr|h|o'clock|時|点|點)(?:\s?(\d\d)\s?分?|(半))?)"
     r"(?![\d:a-z間间])(\s?[ap]\.?m\b\.?)?|(?<![\w.:/-])(\d{1,2})\s?([ap])\.?m\b\.?"
 )
-_HOUR = lazy(
+_HOUR = re.compile(
     r"(?i)(?<=\s)(\d{1,2})(?=\s+(?:de la|da|del|di|du)\s+(?:mañana|tarde|noche|manhã|noite|mattina|"
     r"pomeriggio|sera|matin|soir)\b)"
 )
-_HALF = lazy(
+_HALF = re.compile(
     r"(?i)\bhalb\s+(eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\d{1,2})\b"
 )
 _HOURS = "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split()
@@ -88,15 +88,15 @@ _WEEKDAY = AnyCase(
     rf"(?<!\w)({'|'.join(sorted(filter(str.isalpha, _DAYS), key=len, reverse=True))}"
     r"|(?:segunda|terça|quarta|quinta|sexta)(?:s?-feiras?))s?(?!\w)"
 )
-_WEEKDAY_CJK = lazy("((?:周|星期|礼拜)[一二三四五六日天]|[月火水木金土日]曜)日?")
+_WEEKDAY_CJK = re.compile("((?:周|星期|礼拜)[一二三四五六日天]|[月火水木金土日]曜)日?")
 _LONG_NAME = "|".join(sorted((name for name in _MONTHS if len(name) > 3), key=len, reverse=True))
 _MONTH = AnyCase(
     rf"(?<![\w@])({_LONG_NAME}"
     r"|(?-i:Mai|May))(?!\w)(?:\s+(?:de\s+|del\s+)?(\d{4})\b)?",
     first=rf"(?<![\w@])(?:{_LONG_NAME}|mai|may)(?!\w)",
 )
-_MONTH_CJK = lazy(r"(?<![\d@:-])(?:(\d{4})\s?年\s?)?(\d{1,2})\s?月(?!\w?曜)")
-_YEAR = lazy(r"(?<![\w.,:/@-])((?:19|20)\d\d)(?![\w:/-]|[.,]\d)(?:\s?年)?")
+_MONTH_CJK = re.compile(r"(?<![\d@:-])(?:(\d{4})\s?年\s?)?(\d{1,2})\s?月(?!\w?曜)")
+_YEAR = re.compile(r"(?<![\w.,:/@-])((?:19|20)\d\d)(?![\w:/-]|[.,]\d)(?:\s?年)?")
 
 
 def with_moments(text: str, language: str) -> str:

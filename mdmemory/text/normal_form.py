@@ -10,12 +10,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from mdmemory.expressions import lazy
 from mdmemory.text import clock, dates, quantities
 from mdmemory.text.words import CJK
 
 # What is no prose: it is compared letter by letter.
-_LITERAL = lazy(
+_LITERAL = re.compile(
     r"```[\s\S]{0,20000}?```|`[^`\n]{1,300}`|\[\[[^\[\]\n]{1,300}\]\]"
     r"|(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}+://[^\s<>\"'`)\]，。；：！？、）」』】》]+"
     r"|(?<![\w.@/-])(?![\w-]{1,20}/(?:h|s|d|min|m(?:inute|onth)|hour|day|week|year|jour|heure|"
@@ -25,7 +24,7 @@ _LITERAL = lazy(
     r"|\b\d+(?:\.\d+){2,}(?:[:/]\d+)?\b(?<!\d\.\d\d\d\d)(?<!\d\.\d\d\.\d\d)",
     re.ASCII,
 )
-_PORT = lazy(
+_PORT = re.compile(
     r"(?<![\w./@-])((?:\d{1,3}\.){3}\d{1,3}|[a-z][\w-]*(?:\.[\w-]+)+):(\d{2,5})(?![\w:/.]*[\w/])"
 )
 _WIDE = {0xFF10 + digit: str(digit) for digit in range(10)} | {0xFF1A: ":", 0xA0: " ", 0x202F: " "}
@@ -41,8 +40,8 @@ _COMMA = frozenset(
 _ENGLISH = frozenset("the and is are of to for with not on at by after before we it".split())
 _PORTUGUESE = frozenset("os não com em às da das do dos na nas no nos uma são".split())
 _SPANISH = frozenset("el los las con una y del die der das und le les il di che".split())
-_LETTERS = lazy(r"[^\W\d_]+")
-_EAST = lazy(f"[{CJK}]")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_EAST = re.compile(f"[{CJK}]")
 
 
 @lru_cache(maxsize=512)

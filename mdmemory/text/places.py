@@ -5,15 +5,15 @@ Pure. A value belongs to the words of its clause; nothing is said of values that
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from mdmemory.expressions import lazy
 from mdmemory.text import literals
 from mdmemory.text.statements import is_small, pieces
 from mdmemory.text.words import grams, is_cjk, sense
 
-_CLAUSE = lazy(
+_CLAUSE = re.compile(
     r"[,;:!?](?=\s)|\.(?=\s|$)|[()\n|，。；：！？、]|(?<=\s)(?:and|or|but|while|und|oder|aber|während)(?=\s)"
 )
 _MOST = 200  # values; a text with more is a table of data

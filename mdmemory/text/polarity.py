@@ -6,11 +6,11 @@ before. Works on the pieces that a statement is cut into; a reach of three words
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from mdmemory.expressions import lazy
 from mdmemory.text.words import CJK, GRAMMAR, normal
 
 REACH = 3  # words that one negation denies
@@ -19,28 +19,28 @@ _CLAUSE = frozenset(".,;:!?，。；：！？、")
 NEW_LINE = "\n\n"  # a line that begins anew
 BREAKS = _CLAUSE | {"\n", NEW_LINE}
 
-_WORD = lazy(
+_WORD = re.compile(
     r"not|never|no|none|nothing|neither|nor|cannot|dont|without|avoid(?:s|ed|ing)?|stop(?:s|ped)?|"
     r"skip(?:s|ped|ping)?|omit(?:s|ted|ting)?|überspring(?:e|t|en)|unterlass(?:e|t|en)|"
     r"verzichte[nt]?|refuses?|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|"
     r"nicht|kein(?:e[mnrs]?|erlei)?|nie|niemals|ohne|weder|vermeide[nt]?|"
     r"ne|pas|non|não|jamais|aucune?|sans|évite[rz]?|nunca|jamás|sin|tampoco|ningun[oa]?|ningún|evitar?"
 )
-_SHORT = lazy(r"\w*n['’]t")  # don't
-_ELIDED = lazy(r"n['’](\w{3,})")  # n'utilise (pas)
+_SHORT = re.compile(r"\w*n['’]t")  # don't
+_ELIDED = re.compile(r"n['’](\w{3,})")  # n'utilise (pas)
 _OF_TWO = {"instead": "of", "rather": "than"}
 _ONLY = frozenset(("only", "just", "merely", "nur", "seulement", "solo"))  # not only
-_AFTER = lazy(
+_AFTER = re.compile(
     r"不要|不用|不再|不会|不需要|不得|不准|不许|不能|从不|從不|从来不|禁止|避免|没有|沒有|"
     r"不(?![错錯同仅僅但管断斷过過止妨])|没(?!关系|關係)|沒|(?<![特级級类類区區个個性分])[别別](?![的人处處])|"
     r"勿|莫|并非|無(?=[くし])|无需|无须"
 )
-_BEFORE = lazy(
+_BEFORE = re.compile(
     r"(?<!少)(?<!かもしれ)(?:ない|ません|なかった)(?!と(?:いけ|なら|だめ))|ずに|禁止|않|지마|말고|말것|"
     r"없|금지|못|안(?=돼|된|됨|되)"
 )
 _L = rf"[^\W{CJK}]"  # words of other scripts may touch these
-_ANY = lazy(
+_ANY = re.compile(
     rf"(?i)(?<!{_L})(?:{_WORD.pattern}|{'|'.join(_OF_TWO)})(?!{_L})|n['’]\w"
     rf"|{_AFTER.pattern}|{_BEFORE.pattern}"
 )

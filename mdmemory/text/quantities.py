@@ -9,16 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
-from mdmemory.expressions import lazy
 from mdmemory.text import units
 from mdmemory.text.words import CJK
 
 _THOUSANDS = {
-    "en": lazy(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!,?\d)"),
-    "comma": lazy(r"(?<![\d.,])[1-9]\d{0,2}(?:[.'’ ]\d{3})+(?!\.?\d)"),
+    "en": re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!,?\d)"),
+    "comma": re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:[.'’ ]\d{3})+(?!\.?\d)"),
 }
-_DECIMAL = lazy(r"(?<![\d.,])(?:(0),(\d+)|(\d+),(\d{1,2}))(?![\d,.]\d|\d)")
-_K = lazy(r"(?<![\w.])(\d+(?:\.\d+)?)\s?k\b(?!\s?[Ωg])")
+_DECIMAL = re.compile(r"(?<![\d.,])(?:(0),(\d+)|(\d+),(\d{1,2}))(?![\d,.]\d|\d)")
+_K = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?k\b(?!\s?[Ωg])")
 _LARGE = {
     word: times
     for times, words in (
@@ -29,16 +28,16 @@ _LARGE = {
     )
     for word in words.split()
 }
-_MANY = lazy(
+_MANY = re.compile(
     r"(?i)(?<![\w.])(\d+(?:\.\d+)?)\s?("
     + "|".join(sorted(_LARGE, key=len, reverse=True))
     + rf")(?:\.(?=\s[^\W\d_{CJK}])|(?![^\W{CJK}]))"
 )
-_WORD = lazy(
+_WORD = re.compile(
     rf"(?<![\w'’-])[^\W\d_{CJK}]{{2,24}}(?:[- ](?:y |e |et )?[^\W\d_{CJK}]{{2,6}})?(?![\w])"
 )
 _NUMERALS = "一二三四五六七八九十百千两〇"
-_EASTERN = lazy(
+_EASTERN = re.compile(
     # a run of numerals is looked at once, from its first one
     f"(?<![{_NUMERALS}])[{_NUMERALS}]++"
     "(?=\\s?(?:次|个|個|天|日|月|年|周|週|秒|分|小时|時間|时间|台|枚|件|人|回|"
@@ -94,7 +93,7 @@ _SYMBOL = {
 # Symbols that are words or other symbols when their case is another one.
 _CASED = {"a": "A", "b": "B", "v": "V", "w": "W", "to": "To", "go": "Go", "mo": "Mo", "pa": "Pa",
           "g": "g", "m": "m", "l": "l", "d": "d", "h": "h", "s": "s", "bar": "bar"}  # fmt: skip
-_AMOUNT = lazy(
+_AMOUNT = re.compile(
     rf"(?<![.,])(?<![^\W{CJK}])(?P<front>[€$£¥]|R\$\s?|EUR\s|"
     rf"USD\s)?(?P<number>\d+(?:[.]\d+)?)(?P<gap>[\s-]?)"
     rf"(?P<unit>[°℃](?:\s?[CF]\b)?|[%€$£]|[^\W\d_{CJK}]{{1,14}}|[{CJK}]{{1,4}})?"
@@ -106,33 +105,33 @@ _GLUED = dict.fromkeys(
     ("per cent", "pour cent", "por ciento", "por cento", "per cento"), "%"
 )  # fmt: skip
 # Units that stand without a number, too: "in millimetres".
-_LONG_UNIT = lazy("(?:milli|centi|zenti|kilo|quilo|giga|mega|tera)[a-z]{4,}")
-_ALONE = lazy(
+_LONG_UNIT = re.compile("(?:milli|centi|zenti|kilo|quilo|giga|mega|tera)[a-z]{4,}")
+_ALONE = re.compile(
     r"(?i)(?<!\d)(?<!\d[ -])\b(?:"
     + "|".join([*_GLUED, *(word for word in _SYMBOL if _LONG_UNIT.fullmatch(word))])
     + r")\b|(?<=\d )(?:"
     + "|".join(_GLUED)
     + r")\b"
 )
-_SIGN = lazy(r"\d\s?[%€$£°℃]|[$€£¥]\s?\d|\d\s?[^\W\d_]{1,4}\b")
+_SIGN = re.compile(r"\d\s?[%€$£°℃]|[$€£¥]\s?\d|\d\s?[^\W\d_]{1,4}\b")
 _WHOLE = (
     r"(?:hour|stunde|heure|hora|ora|minute|minuto|minuten?|day|tag|jour|día|dia|giorno|week|woche|"
     r"semaine|semana|settimana|second|sekunde|seconde|segundo|secondo)"
 )
-_ONE_AND_HALF = lazy(
+_ONE_AND_HALF = re.compile(
     rf"(?i)\b(?:an?|one|une?|una|uma|un)\s({_WHOLE})\s(?:and\sa\shalf|et\sdemie?|y\smedi[oa]|"
     rf"e\smei[oa]|e\smezz[oa])\b|\b(?:anderthalb|eineinhalb)\s(\w{{3,8}})"
 )
-_QUARTER = lazy(
+_QUARTER = re.compile(
     r"(?i)\b(?:an?\s|une?\s|eine[rn]?\s|un\s|tous\sles\s|every\s|alle\s|"
     r"jede\s)?(?:quarts?\sd['’]heure|quarter\s(?:of\san\s)?hours?|viertelstunden?|"
     r"cuartos?\sde\shora|quartos?\sde\shora|quart[oi]\sd['’]ora)\b"
 )
-_HALF = lazy(
+_HALF = re.compile(
     rf"(?i)\b(?:half\san?\s|half-|une?\sdemi[- ]|eine?[rn]?\shalben?\s|media\s|meia\s|mezz['’]|"
     rf"mezza\s)({_WHOLE})\b|(半)(小时|小時|個小時|个小时|時間|天|日)|(\d+)\s?(時間|小时|个小时|年)半"
 )
-_ONE = lazy(rf"(?i)\b(?:one|eine[rnm]?|ein|une|una|uma|um|un)\s(?={_WHOLE}(?:s|n|en)?\b)")
+_ONE = re.compile(rf"(?i)\b(?:one|eine[rnm]?|ein|une|una|uma|um|un)\s(?={_WHOLE}(?:s|n|en)?\b)")
 _ORDINAL = {
     word: number
     for number, words in enumerate(
@@ -151,7 +150,7 @@ _ORDINAL = {
     )
     for word in words.split()
 }  # fmt: skip
-_SUFFIXED = lazy(r"(?<![\w.])(\d{1,3})(?:st|nd|rd|th|er|ère|e|ème|º|ª)\b|第\s?(\d{1,3})")
+_SUFFIXED = re.compile(r"(?<![\w.])(\d{1,3})(?:st|nd|rd|th|er|ère|e|ème|º|ª)\b|第\s?(\d{1,3})")
 _RATES = (
     ("second", "seconds? seconde sekunde segundo secondo 秒"),
     ("minute", "minutes? minute min minuto 分(?:钟|間)? 分鐘"),
@@ -179,21 +178,21 @@ _SAID = "".join(f"|(?P<per_{name}>{forms[0]})" for name, forms in _FORMS.items()
 _SAID_EAST = "".join(f"|(?P<per_{name}>{forms[1]})" for name, forms in _FORMS.items())[1:]
 _SAID_ADVERB = "".join(f"|(?P<per_{name}>{forms[2]})" for name, forms in _FORMS.items())[1:]
 _PER = (
-    lazy(rf"(?i)(?:(?<=\d)|(?<=[\w)])\s?)/\s?(?:{_SAID})\b"),
-    lazy(
+    re.compile(rf"(?i)(?:(?<=\d)|(?<=[\w)])\s?)/\s?(?:{_SAID})\b"),
+    re.compile(
         r"(?i)\b(?:(?:once|einmal|une\sfois|una\svez|uma\svez|una\svolta)\s"
         r"(?:an?|per|am|im|in\sder|pro|par|por|al|à\sla|ao|alla)\s|all['’]|à\sl['’]|(?:per|pro|"
         r"je|par|"
         r"por|each|every|jede[rnms]?|chaque|cada|ogni|in\sder|al|ao|(?<=\d )an?)\s)"
         rf"(?:{_SAID})\b"
     ),
-    lazy(rf"(?i)\b(?:{_SAID_ADVERB})\b"),
+    re.compile(rf"(?i)\b(?:{_SAID_ADVERB})\b"),
 )
 _PER_EAST = (
-    lazy(rf"(?:每|毎)[个個]?(?:{_SAID_EAST})"),
-    lazy(rf"(?:1|一)\s?(?:{_SAID_EAST})(?:あたり|当たり|に)"),
+    re.compile(rf"(?:每|毎)[个個]?(?:{_SAID_EAST})"),
+    re.compile(rf"(?:1|一)\s?(?:{_SAID_EAST})(?:あたり|当たり|に)"),
 )
-_A = lazy(
+_A = re.compile(
     r"(?i)(?<=\d)(?P<what>\w*(?:\s[^\W\d_]+){0,2}?)\s(?:an?|au|am|il|a\sla|à\sla)\s"
     rf"(?:{_SAID})\b"
 )

@@ -8,10 +8,10 @@ subjects do, they are about different things; where nothing differs, they say th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
 
-from mdmemory.records import dataclass
 from mdmemory.text.agreement import says_as_much
 from mdmemory.text.differences import Differences
 from mdmemory.text.facts import ReadFact, ReadWord, fact, told

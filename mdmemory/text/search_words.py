@@ -11,9 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Set
 from functools import cache, lru_cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass
 from mdmemory.text import compounds, romance
 from mdmemory.text.korean import cut, is_korean
 from mdmemory.text.stop_words import languages, light_words, stop_words
@@ -28,13 +27,12 @@ _IRREGULAR = Path(__file__).parent / "words" / "irregular.txt"
 _EXCHANGED = Path(__file__).parent / "words" / "exchanged.txt"
 _HEADED = {"Deutsch": "de", "Français": "romance", "Español": "romance", "Português": "romance"}
 # One word, and the signs that make it a name: `C++`, `C#`, `.NET`.
-SIGNED = lazy(r"(?<![^\W_])(?:\.[^\W_]{1,64}|[^\W_]{1,64}(?:\+\+|#))(?![^\W_])")
-_HUMP = lazy("[A-Z](?<=[a-z0-9].)")  # in few texts, and quicker to look for than such a name
-_HUMPS = lazy(r"\b[a-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
+SIGNED = re.compile(r"(?<![^\W_])(?:\.[^\W_]{1,64}|[^\W_]{1,64}(?:\+\+|#))(?![^\W_])")
+_HUMP = re.compile("[A-Z](?<=[a-z0-9].)")  # in few texts, and quicker to look for than such a name
+_HUMPS = re.compile(r"\b[a-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
 
 
-@dataclass(frozen=True, slots=True)
-class SmallWords:
+class SmallWords(NamedTuple):
     """The words in lower case that tell nothing of what is asked for, those that tell little, and
     the languages that have them, the likeliest first."""
 

@@ -10,17 +10,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from mdmemory.expressions import lazy
 from mdmemory.text import polarity
 from mdmemory.text.words import CJK, ENGLISH, SMALL, VAGUE, grams, is_cjk, key, normal, stem
 
 LETTER = rf"[^\W{CJK}]"
-_TOKEN = lazy(
+_TOKEN = re.compile(
     rf"[{CJK}]+|{LETTER}(?:{LETTER}|[+#]|[.@/:'’-](?={LETTER}))*|[.,;:!?，。；：！？、]|\n\s*\n|\n"
 )
-_MARKS = lazy(r"(?<!\w)[*_#]+|[*_]+(?!\w)|[`>\[\]()\"“”]+")
+_MARKS = re.compile(r"(?<!\w)[*_#]+|[*_]+(?!\w)|[`>\[\]()\"“”]+")
 # A line that begins anew, whatever the one before it ends with: a bullet, a heading, a reason.
-_NEW_LINE = lazy(r"\n(?=[ \t]*(?:[-*+•>#|]|\d{1,2}[.)][ \t]|[Ww]hy\b))")
+_NEW_LINE = re.compile(r"\n(?=[ \t]*(?:[-*+•>#|]|\d{1,2}[.)][ \t]|[Ww]hy\b))")
 
 
 _TIMES = frozenset(
@@ -30,16 +29,16 @@ _TIMES = frozenset(
         "eleven twelve daily weekly monthly yearly hourly"
     ).split()
 )
-_TIMES_CJK = lazy(
+_TIMES_CJK = re.compile(
     r"(?:周|星期|礼拜)[一二三四五六日天]|[一二三四五六七八九十百千两]{1,12}(?=[点月号天个次年周时分])"
 )
 
 _GERMAN = 0.15  # share of capitals inside sentences beyond which a capital says nothing
 _ENOUGH = 20  # words inside sentences that such a share takes
 # A line break of hard-wrapped prose is inside a sentence.
-_WRAP = lazy(r"(?<=[^\n]{40}[\w,])\n(?=[^\W\d_])")
-_INSIDE = lazy(rf"(?<=[\w,;:)] )(?![{CJK}])[^\W\d_][\w'’.-]*")
-_SHAPED = lazy(rf"(?<![\w'’])[^\W\d_{CJK}]{{2,}}+(?![\d_])")
+_WRAP = re.compile(r"(?<=[^\n]{40}[\w,])\n(?=[^\W\d_])")
+_INSIDE = re.compile(rf"(?<=[\w,;:)] )(?![{CJK}])[^\W\d_][\w'’.-]*")
+_SHAPED = re.compile(rf"(?<![\w'’])[^\W\d_{CJK}]{{2,}}+(?![\d_])")
 _NOT_NAMES = frozenset(("I", "Why", "I'm", "I’m", "I'd", "I’d", "I've", "I’ve", "I'll", "I’ll"))
 
 

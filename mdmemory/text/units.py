@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from mdmemory.expressions import lazy
-
 _UNITS = {
     word: words.split()[0]
     for words in (
@@ -72,8 +70,10 @@ _FURTHER = {
     for number, *spelled in [words.split()]
     for word in spelled
 }  # fmt: skip
-_PAIR = lazy(r"(?<![\w.,])(\d+(?:[.,:]\d+)*|[a-zäöüß]{3,8})(?=[ \t\n-]{1,3}([a-zäöüß]{2,14})\b)")
-_SENTENCE = lazy(r"[.!?;](?:\s|$)|\n[ \t]*\n")
+_PAIR = re.compile(
+    r"(?<![\w.,])(\d+(?:[.,:]\d+)*|[a-zäöüß]{3,8})(?=[ \t\n-]{1,3}([a-zäöüß]{2,14})\b)"
+)
+_SENTENCE = re.compile(r"[.!?;](?:\s|$)|\n[ \t]*\n")
 
 
 def lost(source: str, result: str) -> list[str]:

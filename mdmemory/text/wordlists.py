@@ -12,20 +12,20 @@ from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
-from mdmemory.expressions import in_small_letters, lazy
+from mdmemory.text.any_case import in_small_letters
 
 FOLDER = Path(__file__).parent / "languages"
 LATIN = ("de", "en", "es", "fr", "it", "pt")
 CJK = ("ja", "ko", "zh")
 EVERY = LATIN + CJK
 
-_NAMED = lazy(r"\{(?P<section>[a-z]+\.[a-z_]+)\}")
-_PLAIN = lazy(r"(?P<begin>\^?(?:\\b)?)(?P<word>[\w -]*)")
+_NAMED = re.compile(r"\{(?P<section>[a-z]+\.[a-z_]+)\}")
+_PLAIN = re.compile(r"(?P<begin>\^?(?:\\b)?)(?P<word>[\w -]*)")
 # Alternatives that are a few words, written out: letters, some that may lack, one of several.
-_FEW = lazy(r"(?:(?:[^\W_]|[ %°€£-]|\[[^\W_]+\]|\['’\])\??)+")
-_LETTER = lazy(r"(?:\[(?P<any>[^\]]+)\]|(?P<one>.))(?P<may>\??)")
+_FEW = re.compile(r"(?:(?:[^\W_]|[ %°€£-]|\[[^\W_]+\]|\['’\])\??)+")
+_LETTER = re.compile(r"(?:\[(?P<any>[^\]]+)\]|(?P<one>.))(?P<may>\??)")
 _GROUPED = frozenset("()[]\\")  # what may hold a line between two alternatives
-_PART = lazy(r"[^\\()\[\]|]+|\\.|\[[^\]]*\]|(?P<sign>[()|])")
+_PART = re.compile(r"[^\\()\[\]|]+|\\.|\[[^\]]*\]|(?P<sign>[()|])")
 _EAST_ASIAN = (("\u1100", "\u11ff"), ("\u2e80", "\ufaff"), ("\uff00", "\uffef"))
 
 

@@ -15,8 +15,6 @@ from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 
-from mdmemory.expressions import lazy
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
@@ -27,15 +25,15 @@ if TYPE_CHECKING:
 
 # A character class of regular expressions, without its brackets.
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_IS_CJK = lazy(f"[{CJK}]")
-_KOREAN = lazy("[\uac00-\ud7a3]")
+_IS_CJK = re.compile(f"[{CJK}]")
+_KOREAN = re.compile("[\uac00-\ud7a3]")
 # Plain strings: compiled only for text that needs them (`re` keeps them); each takes 2 ms.
 _WORD = f"[^\\W_{CJK}]+"
 _RUN = f"[{CJK}]+|[^\\W_{CJK}]+"
 _CHARACTER = f"[{CJK}]|[^\\W_{CJK}]+"
-_PLAIN = lazy(r"[^\W_]+")
-_MARKS = lazy("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
-_POSSESSIVE = lazy(r"['’]s?$")
+_PLAIN = re.compile(r"[^\W_]+")
+_MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
+_POSSESSIVE = re.compile(r"['’]s?$")
 _SYNONYMS = Path(__file__).parent / "words" / "synonyms.txt"
 _ENGLISH_ENDS = "cdegilmnrsty"  # the last letters of all endings that the stemmer takes off
 _CJK = "\u3000"  # what is greater is Chinese, Japanese or Korean, and has no endings

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.layers import MINE, PROJECT, USER, Layers
@@ -65,8 +64,8 @@ class Both:
         found = [self._layers.main.search(query, k=k, source=source)] if project or person else []
         if project and person and source in ("memory", "all"):
             more = person.search(query, k=k)
-            hits = (replace(hit, file=f"{MINE}{hit.file}") for hit in more.hits)
-            found.append(replace(more, hits=tuple(hits)))
+            hits = (hit._replace(file=f"{MINE}{hit.file}") for hit in more.hits)
+            found.append(more._replace(hits=tuple(hits)))
         return joined(found, k) if found else Found("keyword", ())
 
     def get(self, file: str, lines: tuple[int, int] | None = None) -> Passage:
@@ -74,7 +73,7 @@ class Both:
         memory, name = self._layers.holding(file)
         passage = memory.get(name, lines)
         is_persons = memory is self._layers.person and self._layers.project is not None
-        return replace(passage, file=f"{MINE}{passage.file}") if is_persons else passage
+        return passage._replace(file=f"{MINE}{passage.file}") if is_persons else passage
 
     def listing(self, *, digests: bool = True) -> list[Listed]:
         """The notes of both layers."""
@@ -82,7 +81,7 @@ class Both:
             return []
         project = self._layers.project
         return [
-            replace(row, head=replace(row.head, file=f"{MINE}{row.head.file}"))
+            row._replace(head=row.head._replace(file=f"{MINE}{row.head.file}"))
             if project and layer != PROJECT else row
             for layer, row in self._layers.listing(digests=digests)
         ]  # fmt: skip

@@ -5,13 +5,13 @@ They return no text of notes on hold, only their number.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.citing.citation import drift
 from mdmemory.errors import UsageError
-from mdmemory.expressions import lazy
 from mdmemory.layers import PROJECT
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
@@ -28,8 +28,8 @@ SOURCES = ("memory", "sessions", "files", "observations", "all")
 
 _LINES_SHOWN = 12  # of the passage of a strong hit
 _LINE = 600  # characters of such a line
-_PLACE = lazy(r"(?s)(.+?):(\d{1,9})(?:-(\d{1,9}))?")
-_LINES = lazy(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*")
+_PLACE = re.compile(r"(?s)(.+?):(\d{1,9})(?:-(\d{1,9}))?")
+_LINES = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*")
 
 
 # --- memory_search -------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def _get(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     if mark := drift(cites)[1]:
         where += f" [{mark}]"
     structured = {
-        **asdict(passage), "layer": _layer(memory, passage.file), "cites": cites_as_json(cites),
+        **passage._asdict(), "layer": _layer(memory, passage.file), "cites": cites_as_json(cites),
     }  # fmt: skip
     return ToolAnswer(f"{where}\n{AS_DATA}\n\n{passage.text}", structured)
 

@@ -7,19 +7,19 @@ what it sends to the model they stand among instructions, files and the text of 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mdmemory.expressions import lazy
 from mdmemory.files import read_start
 from mdmemory.transcripts.injected import without_tagged
 from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_uuid, milliseconds
 from mdmemory.transcripts.turns import Transcript, Turn, as_text, cleaned, is_id
 
-_FILE = lazy(r"rollout-[\dT-]{19}-([\w-]{1,64})\.jsonl")
+_FILE = re.compile(r"rollout-[\dT-]{19}-([\w-]{1,64})\.jsonl")
 _START = 4096  # bytes; the folder stands before the instructions, which have twenty thousand
-_FOLDER = lazy(rb'"cwd":\s{0,9}("(?:[^"\\\n]|\\[^\n]){0,3000}")')
+_FOLDER = re.compile(rb'"cwd":\s{0,9}("(?:[^"\\\n]|\\[^\n]){0,3000}")')
 _SAME = 5_000  # milliseconds between two tellings of one message
 _TYPES = ("session_meta", "event_msg", "response_item", "turn_context", "compacted")
 _SPEAKERS = {"UserMessage": "user", "AgentMessage": "assistant"}

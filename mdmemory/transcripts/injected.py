@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from mdmemory.expressions import lazy
-
 MEMORY_TAGS = (
     r"session_memory|core_memory|working_memory|workspace_memory\w*|recalled_memory\w*|mdmemory\w*"
     r"|system-reminder|hook_context"
@@ -21,13 +19,13 @@ _INDEX_STARTS = (
 # An older form of injected memory, under a headline of its own, to the next blank line.
 _HEADLINES = ("Workspace memory (cross-session", "Hot session state snapshot")
 # as long as a line of ours can be, so that a line of a million brackets takes no time
-_INDEX_LINE = lazy(r"[-*] \[.{0,1000}\]\([^)\s]{0,400}\.md\)")
-_KEY = lazy(r"[\w.\"' -]{1,40}:(?:\s|$)")
+_INDEX_LINE = re.compile(r"[-*] \[.{0,1000}\]\([^)\s]{0,400}\.md\)")
+_KEY = re.compile(r"[\w.\"' -]{1,40}:(?:\s|$)")
 _NOTE_KEYS = ("name", "description", "metadata")
-_NOTE_KEY = lazy(rf"(?:{'|'.join(_NOTE_KEYS)})\s*:")
+_NOTE_KEY = re.compile(rf"(?:{'|'.join(_NOTE_KEYS)})\s*:")
 _MAX_HEAD = 40  # lines; a head has about ten
 # A line that may open a head. The literal stands first: searching for it skips all else.
-_RULER = lazy(r"---(?<![^\n \t>\ufeff]---)\s*?(?:\n|\Z)")
+_RULER = re.compile(r"---(?<![^\n \t>\ufeff]---)\s*?(?:\n|\Z)")
 
 
 def without_memory(text: str) -> str:
@@ -139,7 +137,7 @@ def _end_of_note(lines: Sequence[str], at: int, fence: str) -> int:
 
 # --- code in markdown --------------------------------------------------------------------------
 
-_FENCE = lazy(r"(`{3,}|~{3,})([^`]*)")
+_FENCE = re.compile(r"(`{3,}|~{3,})([^`]*)")
 
 
 def fence_of(line: str) -> tuple[str, str] | None:

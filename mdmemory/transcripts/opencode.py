@@ -10,12 +10,12 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mdmemory.errors import BadTranscript, NotFound
-from mdmemory.records import dataclass
 from mdmemory.transcripts.turns import ROLES, Transcript, Turn, as_text, cleaned, is_id, is_ours
 
 if TYPE_CHECKING:  # sqlite3 costs as much to load as the rest of us: only who reads one pays

@@ -7,9 +7,9 @@ label, or under `Tool:` and `System:`, gives no turns.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 
-from mdmemory.expressions import lazy
 from mdmemory.transcripts.injected import fence_after
 from mdmemory.transcripts.turns import Transcript, Turn, cleaned, is_ours
 
@@ -18,8 +18,10 @@ _ROLES = {
     "Assistant": "assistant", "ASSISTANT": "assistant", "AI": "assistant", "助手": "assistant",
     "System": "", "Tool": "", "系统": "", "工具": "",
 }  # fmt: skip
-_LABEL = lazy(rf"(?:#{{1,4}} )?\*{{0,2}}({'|'.join(_ROLES)})\*{{0,2}}[ ]?[:：]\*{{0,2}}[ \t]*")
-_TITLE = lazy(r"\[Session:[ \t]*([^\]\n]{1,200})\]")
+_LABEL = re.compile(
+    rf"(?:#{{1,4}} )?\*{{0,2}}({'|'.join(_ROLES)})\*{{0,2}}[ ]?[:：]\*{{0,2}}[ \t]*"
+)
+_TITLE = re.compile(r"\[Session:[ \t]*([^\]\n]{1,200})\]")
 
 
 def is_plain(text: str) -> bool:

@@ -9,12 +9,12 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from mdmemory.files import lines_of, read_regular
-from mdmemory.records import dataclass
 from mdmemory.transcripts.turns import as_text
 
 MAX_BYTES = 256 * 1024 * 1024  # of one file

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from typing import Any
 from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript, MdmemoryError, NotFound
 from mdmemory.files import is_inside, read_regular
-from mdmemory.records import dataclass
 from mdmemory.transcripts import claude, codex, gemini, opencode
 from mdmemory.transcripts.opencode import HINT, read_export
 from mdmemory.transcripts.plain import is_plain, read_plain

@@ -6,13 +6,13 @@ out here, for every host, so that no later step can take them for a person's wor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from mdmemory.bounds import beginning
-from mdmemory.expressions import lazy
 from mdmemory.privacy.private import strip_private
-from mdmemory.records import dataclass
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.unseen import without
 
@@ -21,11 +21,10 @@ MAX_CHARS = 24_000
 ROLES = ("user", "assistant")
 
 _OWN_TITLE = "mdmemory"
-_ID = lazy(r"[\w.:-]{1,120}")
+_ID = re.compile(r"[\w.:-]{1,120}")
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """One message: `role` is user or assistant, `time` milliseconds since 1970 (0: unknown)."""
 
     id: str
@@ -43,8 +42,7 @@ class Turn:
         return moment.date().isoformat() if self.time > 0 else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+class Transcript(NamedTuple):
     """A session's turns in order; `parent` is the session that started this one, or "".
 
     `summaries` are texts of the host's own compaction; they are not among the turns.

@@ -21,8 +21,8 @@ from linear.table import EVERY, SPARED, Row, forget, quietly
 from pace import FULL
 
 import mdmemory
-from mdmemory.expressions import AnyCase, Lazy
 from mdmemory.text import wordlists
+from mdmemory.text.any_case import AnyCase
 
 LONG, SHORT = 200_000, 10_000  # characters of the longer text, in a full run and in a sampled one
 LOUD = 0.05  # seconds of processor time; what takes less says nothing
@@ -40,9 +40,7 @@ def expressions(module: str) -> Iterator[str | bytes]:
     """The compiled expressions of a module, and the texts in it that are one."""
     found = importlib.import_module(f"mdmemory.{module}")
     held = {name: value for name, value in vars(found).items() if not name.startswith("__")}
-    yield from (
-        value.pattern for value in held.values() if isinstance(value, re.Pattern | Lazy | AnyCase)
-    )
+    yield from (value.pattern for value in held.values() if isinstance(value, re.Pattern | AnyCase))
     tree = ast.parse(inspect.getsource(found))
     words = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
     for text in (*held.values(), *words):

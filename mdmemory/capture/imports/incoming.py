@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass
 
-_DAY = lazy(r"\d{4}-\d\d-\d\d")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class BadImport(MdmemoryError):

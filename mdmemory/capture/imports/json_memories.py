@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from mdmemory.capture.imports import markdown
 from mdmemory.capture.imports.incoming import Incoming, day, text, word
 from mdmemory.capture.imports.markdown_blocks import NO_FACT
 from mdmemory.note.note import parse
-from mdmemory.records import replace
 
 DEPTH = 40  # of nested lists and objects that are looked into
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
-
-from mdmemory.expressions import lazy
-from mdmemory.records import dataclass
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -25,8 +23,8 @@ LINES = 200_000  # a longer text is refused: it is no memory
 NO_FACT = "no_fact"
 TASK = "task"
 
-_TASK = lazy(r"\[[ xX]\][ \t]")
-_MARKER = lazy(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
+_TASK = re.compile(r"\[[ xX]\][ \t]")
+_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
 _LISTS = ("bullet_list", "ordered_list")
 _INTRO = 80  # characters; a line with a colon above a list, and no longer, is a heading
 _BELOW_ALL = 7  # the level of such a heading

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.files import digest, read_regular, write_atomic
-from mdmemory.records import dataclass
 from mdmemory.store import inbox
 from mdmemory.store.project import INBOX
 

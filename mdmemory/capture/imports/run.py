@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -29,19 +30,17 @@ from mdmemory.capture.triggers import holds_everywhere
 from mdmemory.citing.citation import MAY_CITE
 from mdmemory.citing.cite import cites_of
 from mdmemory.errors import BadNote
-from mdmemory.expressions import lazy
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note.note import parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import names_secret, redact, says_something
-from mdmemory.records import dataclass, field, replace
 from mdmemory.store.writer import Group, Writer
 
 _MOST_ALIASES = 20  # of one note
 # Other memories leave out that a fact is about their user, who must not be read in a shared store.
-_ABOUT_USER = lazy(
+_ABOUT_USER = re.compile(
     r"(?:[\w .-]{1,40}: )?(?:the user|likes|prefers|loves|lives|speaks|works (?:at|as|in|for)"
     r"|enjoys|dislikes)\b",
     re.IGNORECASE,

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
@@ -15,7 +16,6 @@ from mdmemory.hosts.opencode.files import PLUGIN
 from mdmemory.hosts.opencode.places import INDEX_FILE, Place
 from mdmemory.llm.opencode_run import find_program
 from mdmemory.note.stamps import is_unedited, version_of
-from mdmemory.records import replace
 from mdmemory.store.project import Project
 from mdmemory.version import VERSION
 

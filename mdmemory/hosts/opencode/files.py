@@ -10,15 +10,14 @@ import json
 import os
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory import assets
-from mdmemory.expressions import lazy
 from mdmemory.files import is_inside, read_regular
 from mdmemory.hosts.opencode import configurations
 from mdmemory.hosts.opencode.places import Place, drop, from_home
 from mdmemory.note.stamps import is_unedited, stamped, version_of
-from mdmemory.records import dataclass
 
 # Names below OpenCode's folder.
 PROTOCOL = "memory/PROTOCOL.md"
@@ -34,7 +33,7 @@ _TEMPLATES = (
     SKILL,
 )
 NAMES = (PROTOCOL, PLUGIN, CONFIGURATION, *_TEMPLATES)
-_CONSTANT = lazy(r"^const (COMMAND|INSTRUCTIONS)[^=]*= (\[.*\])", re.M)
+_CONSTANT = re.compile(r"^const (COMMAND|INSTRUCTIONS)[^=]*= (\[.*\])", re.M)
 
 Writes = list[tuple[Path, bytes]]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import is_inside, unwritable, write_atomic
-from mdmemory.records import dataclass
 
 PROTOCOL_FILE = "PROTOCOL.md"
 INDEX_FILE = "MEMORY.md"

@@ -7,11 +7,11 @@ databases find the same, whatever the server's language. Only letters and digits
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mdmemory.expressions import lazy
 from mdmemory.search import schema
 from mdmemory.search.query import Term
 
@@ -25,7 +25,7 @@ HEAD, NO_LINK = "AB", "ABC"  # the labels of name and description, and of all fi
 LABEL_WEIGHTS = (0.02, 0.125, 0.375, 1.0)  # of D, C, B, A
 _WEIGHTS = tuple(schema.WEIGHTS.values())
 _LAST = (*(first - 2 for first in _FIRST[1:]), 16_382)
-_WORD = lazy(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_]+")
 _FREQUENT, _LONG = 1.2, 0.75  # k1 and b of bm25
 
 

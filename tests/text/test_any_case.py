@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from mdmemory.expressions import AnyCase, folded, in_small_letters
 from mdmemory.text import meanings, moments, wordlists
+from mdmemory.text.any_case import AnyCase, folded, in_small_letters
 from mdmemory.text.gaps import CHANGED
 from mdmemory.text.meanings import plain
 from mdmemory.text.relation import relation
