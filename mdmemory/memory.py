@@ -320,10 +320,6 @@ class Memory(Learning):
         found = self._search(source, meaning).find
         return found(query, k, today, source=source, report=report, at=at, history=history)
 
-    def freshen(self) -> Updated:
-        """Bring MEMORY.md and the search database up to date."""
-        return self._search(meaning=False).update()
-
     def rebuild(self, *, search_only: bool = False, report: Report = lambda *_: None) -> Updated:
         """Make the search database anew, and without `search_only` MEMORY.md and the catalog."""
         if not search_only:

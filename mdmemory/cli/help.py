@@ -15,8 +15,7 @@ _TOP = """\
 Usage: mdmemory COMMAND [OPTIONS]
 
 Long-term memory for coding assistants: markdown notes in git.
-Start with `mdmemory setup`, which connects your assistants. `mdmemory demo`
-shows how everything works, in a temporary folder.
+Start with `mdmemory setup`. `mdmemory demo` shows it in a temporary folder.
 """
 _OPTIONS = """
 Every command takes these options:

@@ -45,7 +45,7 @@ def review_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("answer", nargs="?", metavar="ANSWER", help=", ".join(ACTIONS))
     parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="of a conflict: the note to keep, or to edit"
+        "name", nargs="?", metavar="NAME", help="the note of a conflict to keep or edit"
     )
     parser.add_argument("--text", help="with edit: the new text (- reads standard input)")
     parser.add_argument(

@@ -46,7 +46,7 @@ def memory(repository: Path) -> Memory:
                body="Carriers are paid monthly. See [[freight]].")  # fmt: skip
     call(memory, "memory_forget", {"note": "graz-affair"}, Caller())  # waits in the inbox
     memory.keep(f"Remember that {SECRET[0].lower()}{SECRET[1:]}.", session="ses_1", turn="msg_1")
-    memory.freshen()
+    memory._search(meaning=False).update()
     cut = f"Learned: {SECRET[:40]}…"  # a receipt shortens what it says
     receipt_box.leave(memory.project, receipt_box.Receipt(cut), NOON)
     return memory

@@ -90,7 +90,7 @@ def prepared(folder: Path, *, is_on: bool) -> Place:
     memory.index()
     memory.adopt(settled=0.0)
     time.sleep(SETTLE)
-    memory.freshen()
+    memory._search(meaning=False).update()
     return place
 
 

@@ -202,7 +202,7 @@ def test_the_newest_hundred_are_listed_and_the_rest_is_told_of(bench: Bench) -> 
     for number in range(102):
         bench.opencode(f"ses_{number}", bench.root, "hello", at=number + 1)
     assert len(bench.ask("session")) == 100
-    assert "These are the newest 100; `mdmemory session list --all`" in bench.tell("session")
+    assert "These are the newest 100; `mdmemory session --all`" in bench.tell("session")
     assert len(bench.ask("session", "--all")) == 102
 
 
@@ -289,8 +289,7 @@ def test_a_time_that_is_none_is_refused(bench: Bench, seconds: str) -> None:
 def test_a_session_that_is_not_there_is_one_sentence(bench: Bench) -> None:
     said = bench.tell("extract", "--session", "ses_gone", code=1)
     assert said == (
-        "mdmemory: There is no session ses_gone. "
-        "`mdmemory session list` shows those of this project.\n"
+        "mdmemory: There is no session ses_gone. `mdmemory session` shows those of this project.\n"
     )
     bench.opencode("ses_1", bench.root, "hello")
     assert bench.tell("extract", "--session", "ses_gone", code=1) == said

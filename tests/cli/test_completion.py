@@ -38,7 +38,7 @@ TABS = {
     "show|me/": "me/user-editor",
     "forget|pre": "prefers-pnpm",
     "rename|prefers-pnpm|-": "",
-    "conflicts|resolve|c-1|--keep|feed": "feedback-prefers-pnpm",
+    "review|c-1|keep|feed": "feedback-prefers-pnpm",
     "add|x|--type|fe": "feedback",
     "add|x|--desc": "--description",
     "config|g": "get",

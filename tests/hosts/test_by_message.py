@@ -81,7 +81,7 @@ def commit(memory: Memory) -> None:
     memory.index()
     subprocess.run(["git", "-C", root, "add", "-A"], check=True)
     subprocess.run(["git", "-C", root, "commit", "-qm", "notes"], check=True)
-    memory.freshen()
+    memory._search(meaning=False).update()
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     root = Path(shutil.copytree(template, tmp_path / "project"))
     monkeypatch.chdir(root)
     monkeypatch.setattr(by_message, "PATIENCE", 60.0)  # a slow machine is no reason to be quiet
-    Memory.open(root).freshen()
+    Memory.open(root)._search(meaning=False).update()
     return root
 
 

@@ -176,12 +176,12 @@ def test_a_session_shows_its_observations_and_forgets_them(
         assert main([*words, "--json"]) == 0
         return json.loads(capsys.readouterr().out)
 
+    assert ask("session", "--work")["kept"] == 0
     kept = memory.observations().add("The gateway limit is 20.", files=["a.py"], session="ses_1")
     (shown,) = ask("session", "ses_1")["observations"]
     assert (shown["title"], shown["files"]) == ("The gateway limit is 20.", ["a.py"])
     assert ask("session", str(kept.id)) == [shown]
     assert ask("search", "--source", "observations", "gateway")["hits"][0]["file"] == "#1"
-    assert ask("session", "--work")["kept"] == 0
     assert main(["session", "ses_1"]) == 0
     assert "observations:\n  - 1  The gateway limit" in capsys.readouterr().out
     assert ask("session", "--forget", "1") == [shown]

@@ -95,6 +95,6 @@ def test_an_index_is_made_anew_from_the_notes(say: Say, store: Path) -> None:
     (store / "MEMORY.md").unlink()
     code, out, err = say("index", "--rebuild")
     assert (code, err) == (0, "")
-    assert out == f"{store / 'MEMORY.md'} is up to date: 1 of 2 notes.\n"
+    assert out == f"{store / 'MEMORY.md'} is up to date: 1 of 1 note.\n"
     assert database.stat().st_mtime_ns > before
     assert "user-tea.md" in (store / "MEMORY.md").read_text("utf-8")

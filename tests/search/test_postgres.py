@@ -214,7 +214,7 @@ def test_a_project_is_searched_on_the_server(
     assert not (memory.project.private / "search.db").exists()
     (memory.project.store / "user-rum.md").write_text(note("rum", "Drinks whisky"), "utf-8")
     assert [hit.file for hit in memory.search("whisky").hits] == ["user-rum.md"]
-    assert (len(memory.rebuild().changed), memory.freshen().chunks) == (2, 2)
+    assert (len(memory.rebuild().changed), memory._search(meaning=False).update().chunks) == (2, 2)
     # a checkout of its own, even a copy of this one, has a place of its own
     places = {server(dsn, memory.project.private).schema, server(dsn, memory.project.store).schema}
     assert len(places) == 2

@@ -219,7 +219,7 @@ def test_what_reads_like_an_order_or_hides_characters_waits_until_a_person_accep
     with pytest.raises(BadNote, match="waits for a person"):
         memory.edit("planted", body="Another text.")
     (finding,) = [each for each in memory.doctor() if each.check == "waiting"]
-    assert "mdmemory confirm project-planted" in finding.message
+    assert "mdmemory review project-planted keep" in finding.message
     assert memory.confirm("planted").written.commit
     assert "planted" in served(memory)
     assert "planted" in git(store, "show", "HEAD:MEMORY.md")
@@ -289,7 +289,7 @@ def test_a_sudden_loss_is_adopted_by_no_command(emptied: Memory, git: Git) -> No
     telling.add("typed", type="user", description="Likes tea.", body="Likes tea.")
     assert "5 of 6 notes are gone" in said[0]
     assert "mdmemory doctor --fix" in said[0]
-    assert "mdmemory confirm --gone" in said[0]
+    assert "mdmemory review --all lost drop" in said[0]
     for destroy in (
         lambda: emptied.remove("typed"),
         lambda: emptied.compact(plan='{"ops": [{"op": "delete", "file": "project-note-5.md", '
