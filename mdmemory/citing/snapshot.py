@@ -40,7 +40,7 @@ class TreeEntry(NamedTuple):
     id: str
 
 
-class FileChange(NamedTuple):
+class PathChange(NamedTuple):
     """A file that a commit changed: its path, its blob ("": removed), and the path that it had if
     git takes it for renamed."""
 
@@ -147,7 +147,7 @@ class Snapshot:
                     found.append(FileEdit(commit, parent, before, after))
         return found
 
-    def changes(self, old: str, new: str) -> list[FileChange]:
+    def changes(self, old: str, new: str) -> list[PathChange]:
         """The files that differ between two commits; a renamed one counts once."""
         how = ("--raw", "-z", "-M", f"-l{RENAMES}", "--no-abbrev", "--no-ext-diff")
         fields = iter(self._repo.git.diff(*how, old, new).split("\0"))
@@ -155,7 +155,7 @@ class Snapshot:
         for field in filter(None, fields):
             *_, blob, status = field.split(" ")
             former = next(fields) if status[0] == "R" else ""
-            found.append(FileChange(next(fields), blob if blob.strip("0") else "", former))
+            found.append(PathChange(next(fields), blob if blob.strip("0") else "", former))
         renamed = [each for each in found if each.old_path]
         self.look(each.path for each in renamed)  # which are asked for one by one
         self.look_for_blobs(each.blob for each in renamed)
