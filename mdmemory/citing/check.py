@@ -25,7 +25,7 @@ from mdmemory.citing.citation import (
     parse,
     place,
 )  # fmt: skip
-from mdmemory.citing.lines import IN_FILES, Comparison, Hunk, Span, Squeezed, lines_hash
+from mdmemory.citing.lines import IN_FILES, Comparison, Hunk, Span, Squeezed, lines_hash, plainly
 from mdmemory.citing.snapshot import FOLDERS, FileEdit, Snapshot, repository_of, taken
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound
 from mdmemory.files import MAX_FILE, read_if_there, write_atomic
@@ -297,7 +297,8 @@ class _Judge:
             return None
         if new == at.blob:
             return _Lines(path or at.path, new, at.span)
-        span = self._compared(at.blob, new).standing(at.span)
+        span = plainly(self._text(at.blob), self._text(new), at.span)
+        span = span or self._compared(at.blob, new).standing(at.span)
         return _Lines(path or at.path, new, span) if span else None
 
     def _moved(self, at: _Lines) -> _Lines | None:

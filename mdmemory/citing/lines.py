@@ -114,6 +114,20 @@ def lines_hash(data: bytes) -> str:
     return hashlib.sha256(text).hexdigest()[:LINES_HASH]
 
 
+def plainly(old: Squeezed, new: Squeezed, span: Span) -> Span | None:
+    """Where lines stand of which git need not be asked: between the same neighbours as ever, and
+    nothing of all that is there twice."""
+    (start, end), rows = span, old.lines
+    block = rows[max(0, start - 1) : end + 1]
+    if new.lines.count(block[0]) != 1 or any(rows.count(row) != 1 for row in block[:_LOOKED_AT]):
+        return None
+    first = new.lines.index(block[0])
+    if new.lines[first : first + len(block)] != block or new.lines.count(block[-1]) != 1:
+        return None
+    first += start - max(0, start - 1)
+    return first, first + end - start
+
+
 class Comparison:
     """Two versions of a file, and what became of lines of the old one in the new one. `hunks`, in
     their order, are all in which they differ."""

@@ -17,10 +17,11 @@ from typing import NamedTuple
 from mdmemory.citing.lines import Hunk, Squeezed, hunks_of
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import as_given
-from mdmemory.git import guarded, identity, repositories
+from mdmemory.git import identity, repositories
 from mdmemory.git.log import RENAMES
 from mdmemory.git.objects import Objects
 from mdmemory.git.repositories import Repository
+from mdmemory.git.shown import ShownRepository
 from mdmemory.store import home
 from mdmemory.store.project import Project
 
@@ -40,7 +41,7 @@ class TreeEntry(NamedTuple):
     id: str
 
 
-class PathChange(NamedTuple):
+class TouchedFile(NamedTuple):
     """A file that a commit changed: its path, its blob ("": removed), and the path that it had if
     git takes it for renamed."""
 
@@ -64,7 +65,8 @@ class Snapshot:
     def __init__(self, project: Repository, ours: Repository, now: str) -> None:
         self.project, self.now = project, now
         self.objects = Objects(ours)
-        self._repo = guarded.open_repo(ours)
+        about = (ours.top, ours.git_dir, ours.common_dir, ours.hash_name, ours.patience)
+        self._shown = ShownRepository(*about)
         self._entries: dict[tuple[str, str], TreeEntry | None] = {}
         self._blobs: dict[str, str] = {}
         for name in ("data", "text", "hunks", "edits", "changes"):
@@ -82,7 +84,7 @@ class Snapshot:
         new = [path for path in dict.fromkeys(paths) if (commit, path) not in self._entries]
         self._entries |= {(commit, path): None for path in new}
         for at in range(0, len(new) if commit else 0, _BATCH):
-            out = self._repo.git.ls_tree("-z", "--full-tree", commit, "--", *new[at : at + _BATCH])
+            out = self._git("ls-tree", "-z", "--full-tree", commit, "--", *new[at : at + _BATCH])
             for row in filter(None, out.split("\0")):
                 about, _, path = row.partition("\t")
                 mode, _, id = about.split(" ")
@@ -102,6 +104,9 @@ class Snapshot:
             row[0] if row[1:2] == [kind] and (kind != "blob" or int(row[2]) <= MOST_BYTES) else ""
             for row in rows
         ]
+
+    def _git(self, *words: str) -> str:
+        return self._shown.run(*words).decode("utf-8", "surrogateescape")
 
     def look_for_blobs(self, names: Iterable[str]) -> None:
         """Learn at once which of these blobs are at hand and not too large."""
@@ -127,13 +132,13 @@ class Snapshot:
     def hunks(self, old: str, new: str) -> list[Hunk]:
         """In what two blobs differ but for white space."""
         plain = ("-U0", "-w", "--no-color", "--no-ext-diff", "--no-textconv", "--text")
-        out = self._repo.git.diff(*plain, "--patience", old, new) if old != new else ""
+        out = self._git("diff", *plain, "--patience", old, new) if old != new else ""
         return hunks_of(out)
 
     def edits(self, path: str) -> list[FileEdit]:
         """The newest commits that changed a file, or something in a folder, newest first."""
         how = ("-m", "--raw", "--no-abbrev", "--no-ext-diff", f"-n{_EDITS}", "--format=%H %P")
-        out = self._repo.git.log(*how, self.now, "--", path) if self.now else ""
+        out = self._git("log", *how, self.now, "--", path) if self.now else ""
         found: list[FileEdit] = []
         commit, parents = "", list[str]()
         for row in filter(None, out.split("\n")):
@@ -147,15 +152,15 @@ class Snapshot:
                     found.append(FileEdit(commit, parent, before, after))
         return found
 
-    def changes(self, old: str, new: str) -> list[PathChange]:
+    def changes(self, old: str, new: str) -> list[TouchedFile]:
         """The files that differ between two commits; a renamed one counts once."""
         how = ("--raw", "-z", "-M", f"-l{RENAMES}", "--no-abbrev", "--no-ext-diff")
-        fields = iter(self._repo.git.diff(*how, old, new).split("\0"))
+        fields = iter(self._git("diff", *how, old, new).split("\0"))
         found = []
         for field in filter(None, fields):
             *_, blob, status = field.split(" ")
             former = next(fields) if status[0] == "R" else ""
-            found.append(PathChange(next(fields), blob if blob.strip("0") else "", former))
+            found.append(TouchedFile(next(fields), blob if blob.strip("0") else "", former))
         renamed = [each for each in found if each.old_path]
         self.look(each.path for each in renamed)  # which are asked for one by one
         self.look_for_blobs(each.blob for each in renamed)
