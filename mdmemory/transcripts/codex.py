@@ -23,12 +23,8 @@ _FOLDER = re.compile(rb'"cwd":\s{0,9}("(?:[^"\\\n]|\\[^\n]){0,3000}")')
 _SAME = 5_000  # milliseconds between two tellings of one message
 _TYPES = ("session_meta", "event_msg", "response_item", "turn_context", "compacted")
 _SPEAKERS = {"UserMessage": "user", "AgentMessage": "assistant"}
-_OLDER_SPEAKERS = {"user_message": "user", "agent_message": "assistant"}
-_REVIEW = {
-    "EnteredReviewMode": True, "entered_review_mode": True,
-    "ExitedReviewMode": False, "exited_review_mode": False,
-}  # fmt: skip
-_TOLD = {*_SPEAKERS, *_OLDER_SPEAKERS, *_REVIEW}
+_REVIEW = {"EnteredReviewMode": True, "ExitedReviewMode": False}
+_TOLD = {*_SPEAKERS, *_REVIEW}
 # what was piped in, and what an editor puts before the words
 _PIPED = r"stdin|image"
 _EDITOR_STARTS = ("# Context from my IDE setup", "# Files mentioned by the user")
@@ -73,9 +69,7 @@ def transcript(rows: Rows) -> Transcript:
             is_review = _REVIEW.get(kind, is_review)
             if is_review or _is_foreign(payload, meta):
                 continue
-            role = _SPEAKERS.get(kind) or _OLDER_SPEAKERS.get(kind, "")
-            if as_text(item.get("kind")) not in ("", "plain"):
-                continue  # an older client told its own texts as a person's
+            role = _SPEAKERS.get(kind, "")
             name = as_text(item.get("id"))
             for turn in _turns(row, name, role, _words(item), turns) if role else ():
                 turns[turn.id] = turn
@@ -87,11 +81,9 @@ def transcript(rows: Rows) -> Transcript:
 
 
 def _event(payload: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """What happened, and the object that has its words."""
-    if payload.get("type") == "item_completed":
-        item = payload.get("item")
-        return (as_text(item.get("type")), item) if isinstance(item, dict) else ("", {})
-    return as_text(payload.get("type")), payload
+    """What happened, and the object that has its words; "" for what says nothing."""
+    item = payload.get("item") if payload.get("type") == "item_completed" else None
+    return (as_text(item.get("type")), item) if isinstance(item, dict) else ("", {})
 
 
 def _is_foreign(payload: Mapping[str, Any], meta: Mapping[str, Any] | None) -> bool:
@@ -110,9 +102,9 @@ def _parent(meta: Mapping[str, Any]) -> str:
 
 def _words(item: Mapping[str, Any]) -> str:
     content = item.get("content")
-    if not isinstance(content, list):
-        return as_text(item.get("message"))
-    parts = [part for part in content if isinstance(part, dict)]
+    parts = (
+        [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    )
     texts = (as_text(part.get("text")) for part in parts if part.get("type") in ("text", "Text"))
     return "\n\n".join(filter(None, texts))
 

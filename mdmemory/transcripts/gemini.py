@@ -6,9 +6,7 @@ the old one. What a person said stays said: messages are gathered, and none is t
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -145,15 +143,14 @@ def files(home: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:
 
     A session that was taken up again may have several files.
     """
-    roots = _Roots(home, folders)
+    roots = _Roots(home)
     for project in sorted((home / "tmp").glob("*/chats")):
         root = roots.of(project.parent)
         if not root and folders is not None:
             continue
         together: dict[str, list[Path]] = {}
-        for file in sorted(project.glob("session-*.json*")):
-            if file.suffix in (".json", ".jsonl"):
-                together.setdefault(file.stem.rpartition("-")[2], []).append(file)
+        for file in sorted(project.glob("session-*.jsonl")):
+            together.setdefault(file.stem.rpartition("-")[2], []).append(file)
         for short, paths in together.items():
             yield SessionFile(f"{project.parent.name}/{short}", tuple(paths), root)
 
@@ -162,9 +159,9 @@ def find(home: Path, session: str, folders: Sequence[Path]) -> SessionFile | Non
     """A session of any project."""
     if not is_uuid(session):
         return None
-    roots = _Roots(home, folders)
+    roots = _Roots(home)
     for project in sorted((home / "tmp").glob("*/chats")):
-        paths = tuple(sorted(project.glob(f"session-*-{session[:_SHORT]}.json*")))
+        paths = tuple(sorted(project.glob(f"session-*-{session[:_SHORT]}.jsonl")))
         found = SessionFile(session, paths, roots.of(project.parent))
         if paths and own_name(found) == session:
             return found
@@ -180,22 +177,17 @@ def own_name(found: SessionFile) -> str:
 
 
 class _Roots:
-    """The folder of each project: from a file in it, from the registry, or from its hash."""
+    """The folder of each project: from a file in it, or from the registry."""
 
-    def __init__(self, home: Path, folders: Sequence[Path] | None) -> None:
+    def __init__(self, home: Path) -> None:
         self._registry = _registry(home / "projects.json")
-        places = {str(place) for each in folders or () for place in (each, os.path.realpath(each))}
-        self._hashes = {
-            hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest(): place
-            for place in places
-        }
 
     def of(self, project: Path) -> str:
         """The root of a project's folder, "" where nobody knows it."""
         try:
             text = read_regular(project / ".project_root", 4096 * 4)
         except MdmemoryError:
-            return self._registry.get(project.name) or self._hashes.get(project.name, "")
+            return self._registry.get(project.name, "")
         return text.decode("utf-8", "replace").strip()
 
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from mdmemory.files import lines_of, read_regular
+from mdmemory.files import lines_of
 from mdmemory.transcripts.turns import as_text
 
 MAX_BYTES = 256 * 1024 * 1024  # of one file
@@ -62,10 +62,7 @@ def rows(source: bytes | SessionFile) -> Iterator[Mapping[str, Any]]:
 def _lines(source: bytes | SessionFile) -> Iterator[bytes]:
     if isinstance(source, SessionFile):
         for path in source.paths:
-            if path.suffix == ".json":  # one object, on lines of its own
-                yield read_regular(path, MAX_BYTES)
-            else:
-                yield from lines_of(path, MAX_BYTES, MAX_LINE)
+            yield from lines_of(path, MAX_BYTES, MAX_LINE)
         return
     at = 0
     while at < len(source):

@@ -5,7 +5,6 @@ A host that keeps files is a row of `READERS`; OpenCode, which has a database, s
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -128,11 +127,7 @@ def _of_a_reader(data: bytes) -> Transcript | None:
         for reader in READERS:
             if reader.has(row):
                 return reader.transcript(rows(data))
-    try:
-        row = json.loads(data)  # Gemini's older form is one object on many lines
-    except (ValueError, RecursionError):
-        return None
-    return gemini.transcript([row]) if isinstance(row, dict) and gemini.has(row) else None
+    return None
 
 
 def _is_database(path: Path) -> bool:

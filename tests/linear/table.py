@@ -188,7 +188,8 @@ def _claude(text: str) -> object:
 
 
 def _codex(text: str) -> object:
-    said = {"type": "user_message", "message": text}
+    content = [{"type": "text", "text": text}]
+    said = {"type": "item_completed", "item": {"type": "UserMessage", "content": content}}
     return codex.transcript([{"type": "event_msg", "timestamp": "2026", "payload": said}])
 
 

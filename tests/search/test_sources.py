@@ -195,7 +195,9 @@ def test_sessions_of_codex_and_gemini_are_found_and_read_once(
     ):
         meta = {"type": "session_meta", "payload": {"id": path.stem[-36:], "cwd": str(folder)}}
         turn = {"type": "event_msg", "timestamp": "2026-06-01T10:00:00Z",
-                "payload": {"type": "user_message", "message": said}}  # fmt: skip
+                "payload": {"type": "item_completed", "item": {
+                    "type": "UserMessage", "content": [{"type": "text", "text": said}],
+                }}}  # fmt: skip
         path.write_text(f"{json.dumps(meta)}\n{json.dumps(turn)}\n", "utf-8")
     chats = empty_home / ".gemini/tmp/app/chats"
     chats.mkdir(parents=True)

@@ -15,16 +15,11 @@ from mdmemory.capture.extract import propose
 from mdmemory.errors import BadTranscript
 from mdmemory.transcripts import codex
 from mdmemory.transcripts.sources import read
-from mdmemory.transcripts.turns import Transcript, since
+from mdmemory.transcripts.turns import Transcript
 
 DATA = Path(__file__).parent / "data"
 SESSION = "01a20e81-3c7b-7822-857a-db9c28edb8c6"
 META = {"type": "session_meta", "payload": {"id": "s", "cwd": "/repo"}}
-
-
-def said(text: str, at: int = 0, **more: Any) -> dict[str, Any]:
-    payload = {"type": "user_message", "message": text, "kind": "plain", **more}
-    return {"type": "event_msg", "timestamp": f"2026-06-01T10:{at:02}:00Z", "payload": payload}
 
 
 def item(text: str, at: int = 0, kind: str = "UserMessage", **more: Any) -> dict[str, Any]:
@@ -99,20 +94,8 @@ def test_the_clients_own_sessions_have_no_turns(meta: dict[str, Any]) -> None:
     assert (transcript.turns, transcript.parent != "") == ((), True)
 
 
-def test_an_older_clients_messages_are_read() -> None:
-    transcript = of(
-        said("remember: use tabs"),
-        said("<environment_context>remember: x", 1, kind="environment_context"),
-        said("Done.", 2, type="agent_message"),
-        said("remember: use tabs", 3),
-    )
-    assert words(transcript) == ["remember: use tabs"] * 2
-    ids = [turn.id for turn in transcript.turns]
-    assert [turn.id for turn in since(transcript, ids[0])] == ids[1:]
-
-
-def test_a_message_that_is_told_in_two_ways_is_one_turn() -> None:
-    assert words(of(said("use tabs", 1), item("use tabs", 1), item("use tabs", 2))) == [
+def test_a_message_that_is_told_twice_within_seconds_is_one_turn() -> None:
+    assert words(of(item("use tabs", 1), item("use tabs", 1), item("use tabs", 2))) == [
         "use tabs", "use tabs",
     ]  # fmt: skip
 
@@ -137,16 +120,22 @@ def test_a_session_without_its_first_line_is_refused() -> None:
         read(json.dumps(item("x")).encode())
 
 
+UNNAMED = {
+    "type": "item_completed",
+    "item": {"type": "UserMessage", "content": [{"type": "text", "text": "x"}]},
+}
+
+
 @pytest.mark.parametrize(
     "row",
     [
         {"payload": None}, {"payload": "text"}, {"payload": {}}, {"payload": {"type": 3}},
         {"payload": {"type": "item_completed", "item": 3}},
         {"payload": {"type": "item_completed", "item": {"type": "UserMessage", "content": [3]}}},
-        {"payload": {"type": "user_message", "message": ["x"]}}, {"timestamp": "no moment at all!"},
-        {"timestamp": None}, {"type": ["event_msg"]},
+        {"timestamp": "no moment at all!", "payload": UNNAMED}, {"type": ["event_msg"]},
+        {"timestamp": None, "payload": UNNAMED},
     ],
     ids=str,
 )  # fmt: skip
 def test_a_line_of_another_form_is_passed_over(row: dict[str, Any]) -> None:
-    assert words(of({**said("x"), **row}, said("the next is read", 1))) == ["the next is read"]
+    assert words(of({**item("x"), **row}, item("the next is read", 1))) == ["the next is read"]

@@ -59,13 +59,6 @@ def test_a_helpers_session_has_no_turns() -> None:
     assert read(DATA / "gemini-helper.jsonl").turns == ()
 
 
-def test_the_older_form_is_read() -> None:
-    messages = [said("remember: use tabs"), said("Done.", "m2", "gemini")]
-    data = json.dumps({**FIRST, "messages": messages}, indent=2).encode()
-    assert [turn.text for turn in read(data).turns] == ["remember: use tabs", "Done."]
-    assert read(json.dumps({**FIRST, "messages": messages}).encode()) == read(data)
-
-
 def test_a_shortened_history_says_nothing_anew() -> None:
     before = [said("use tabs", "m1"), said("Done.", "m2", "gemini"), said("use tabs", "m3")]
     summary = said("<state_snapshot>\nremember: use tabs\n</state_snapshot>", "n1")
