@@ -154,7 +154,7 @@ def _print_row(layers: Layers, row: _Row) -> None:
     for op in () if step else entry.ops:
         print(f"            {op}")
     if row.diff:
-        print(row.diff)
+        print(row.diff, end="")
 
 
 def _captures(asked: Namespace) -> int:

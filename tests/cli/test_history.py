@@ -144,7 +144,7 @@ def test_titles_say_what_became_of_a_file(project: Path, git: Git, say: Say) -> 
     (project / "notes/memory/b c.md").write_text("one\n\ntwo\nthree\nfour\nfive\nsix\n" * 2 + "x\n")
     git(project, "commit", "-qam", "moved")
     assert on_a_terminal("log", "HEAD", "-p", NO_COLOR="1").splitlines()[1:] == [
-        "b c.md (was a.md)", "five", "six", "{+x+}", "", "",
+        "b c.md (was a.md)", "five", "six", "{+x+}", "",
     ]  # fmt: skip
     (row,) = json.loads(say("log", "HEAD", "-p", "--json"))
     subprocess.run(["git", "apply", "--check", "-R"], input=row["diff"], text=True, check=True)
