@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from mdmemory.actions.index_place import IndexPlace as IndexPlace
     from mdmemory.actions.link_map import LinkMap as LinkMap
     from mdmemory.actions.listing import Listed as Listed
-    from mdmemory.actions.note_history import FileChange as FileChange
     from mdmemory.actions.note_history import Step as Step
+    from mdmemory.actions.note_history import TextChange as TextChange
     from mdmemory.actions.quality import Quality as Quality
     from mdmemory.actions.renaming import Renamed as Renamed
     from mdmemory.actions.resolve import Conflict as Conflict
@@ -121,7 +121,7 @@ _PUBLIC = {
     "actions.index_place": "IndexPlace",
     "actions.link_map": "LinkMap",
     "actions.listing": "Listed",
-    "actions.note_history": "FileChange Step",
+    "actions.note_history": "TextChange Step",
     "actions.quality": "Quality",
     "actions.renaming": "Renamed",
     "actions.resolve": "Conflict Resolved",

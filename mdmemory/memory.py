@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.index_place import IndexPlace
     from mdmemory.actions.link_map import LinkMap
     from mdmemory.actions.listing import Listed
-    from mdmemory.actions.note_history import FileChange, Step
+    from mdmemory.actions.note_history import Step, TextChange
     from mdmemory.actions.quality import Quality
     from mdmemory.actions.renaming import Renamed
     from mdmemory.actions.resolve import Conflict, Resolved
@@ -366,7 +366,7 @@ class Memory(Learning):
 
     def file_changes(
         self, commits: Sequence[str], files: Collection[str] | None = None, most: int | None = None
-    ) -> dict[str, list[FileChange]]:
+    ) -> dict[str, list[TextChange]]:
         """The texts before and after of the files that each commit changed, but for the index: of
         the first `most`, or of these files."""
         return actions.note_history.file_changes(self._history(), commits, files, most)

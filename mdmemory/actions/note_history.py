@@ -57,7 +57,7 @@ class Step(NamedTuple):
         return self.logged.subject
 
 
-class FileChange(NamedTuple):
+class TextChange(NamedTuple):
     """What a commit did to a file: its text before and after. `mark` is new, removed, "was NAME"
     or ""."""
 
@@ -212,7 +212,7 @@ def change(history: History, id: str) -> Logged:
 def file_changes(
     history: History, commits: Sequence[str], files: Collection[str] | None = None,
     most: int | None = None,
-) -> dict[str, list[FileChange]]:  # fmt: skip
+) -> dict[str, list[TextChange]]:  # fmt: skip
     """What each of these commits did to the store, or to some of its files, but for the index: the
     first `most` of them. Of a merge it is what its first parent had not."""
     inside = [history.prefix] if history.prefix else []
@@ -235,14 +235,14 @@ def file_changes(
     }
 
 
-def _file_change(history: History, touched: Touched, texts: Mapping[str, bytes]) -> FileChange:
+def _file_change(history: History, touched: Touched, texts: Mapping[str, bytes]) -> TextChange:
     before, after = (
         texts.get(blob or "", b"").decode("utf-8", "replace")
         for blob in (touched.before, touched.blob)
     )
     old = _inside(history, touched.old_path or "")
     mark = f"was {old}" if old else _MARKS.get(touched.status[0], "")
-    return FileChange(_inside(history, touched.path), mark, before, after, history.prefix)
+    return TextChange(_inside(history, touched.path), mark, before, after, history.prefix)
 
 
 def _inside(history: History, path: str) -> str:

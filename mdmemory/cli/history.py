@@ -8,7 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from mdmemory.actions.note_history import FileChange, Step, kind
+from mdmemory.actions.note_history import Step, TextChange, kind
 from mdmemory.cli.output import emit, is_terminal, layered, opened, visible, warn
 from mdmemory.errors import UsageError
 from mdmemory.git.log import ID_TRAILER, Logged
@@ -107,7 +107,7 @@ def _found(layers: Layers, what: str | None, most: int | None) -> tuple[list[_Ro
 
 def _with_changes(layers: Layers, rows: Sequence[_Row], *, in_words: bool) -> Iterator[_Row]:
     """The same, each with what it did: word by word, or as a unified diff."""
-    done: dict[tuple[str, str], list[FileChange]] = {}
+    done: dict[tuple[str, str], list[TextChange]] = {}
     for memory in layers.there():
         mine = [row for row in rows if row.memory is memory and row.logged.commit]
         found = memory.file_changes([row.logged.commit for row in mine], rows[0].files)
@@ -116,12 +116,12 @@ def _with_changes(layers: Layers, rows: Sequence[_Row], *, in_words: bool) -> It
         changes = done.get((layers.of(row.memory), row.logged.commit), [])
         if not row.logged.commit and row.step:
             before = next((each.step.text for each in rows[at + 1 :] if each.step), None)
-            changes = [FileChange(row.step.file, "", before or "", row.step.text or "")]
+            changes = [TextChange(row.step.file, "", before or "", row.step.text or "")]
         patch = "".join(change.patch() for change in changes)
         yield row._replace(diff=_in_words(changes) if in_words else patch)
 
 
-def _in_words(changes: Sequence[FileChange]) -> str:
+def _in_words(changes: Sequence[TextChange]) -> str:
     """A title per file, and each word that went or came marked; a note's control characters never
     reach the terminal."""
     from mdmemory.actions import word_diff

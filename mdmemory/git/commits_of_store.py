@@ -30,6 +30,8 @@ _BY_US = {
     for role in ("AUTHOR", "COMMITTER")
     for what, value in zip(("NAME", "EMAIL"), AUTHOR, strict=True)
 }
+# without these git forgets which commit came first where others lie between
+_LINKED = ("--parents", "--full-history")
 MANY = 200  # files; from here on a whole folder is listed, not each name on a command line
 
 _HIDDEN = "is marked assume-unchanged or skip-worktree in git"
@@ -313,7 +315,7 @@ class History:
         of one that brought several writes into the branch stand those."""
         if self.head() is None:
             return []
-        words = ["--date-order", *log.OURS]
+        words = ["--date-order", *_LINKED, *log.OURS]
         if limit is not None:
             words.append(f"-n{limit}")
         found = log.read(self.repository, *words, "HEAD", "--", *self._inside)
@@ -323,9 +325,10 @@ class History:
         """The same, each with whether it was undone since."""
         if self.head() is None:
             return []
-        some = [("--parents", f"-n{2 * limit}")] if limit else []
+        # with paths git looks at all in any case, and orders what it has by date
+        some = [(f"-n{2 * limit}",)] if limit and not self._inside else []
         for how in (*some, ("--date-order",)):
-            words = ("--full-history", *how, "HEAD", "--", *self._inside)
+            words = (*_LINKED, *how, "HEAD", "--", *self._inside)
             read = [*log.read(self.repository, *words)]
             ours = [entry for entry in read if entry.get(ID_TRAILER)]
             enough = limit and (len(ours) >= limit or len(read) < 2 * limit)

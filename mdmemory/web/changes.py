@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mdmemory.actions.note_history import FileChange
+from mdmemory.actions.note_history import TextChange
 from mdmemory.errors import MdmemoryError
 from mdmemory.git.log import ID_TRAILER, Logged
 from mdmemory.memory import Memory
@@ -83,7 +83,7 @@ def change(site: Site, request: Request) -> Response:
     )  # fmt: skip
 
 
-def _read(memory: Memory, id: str) -> tuple[Logged, bool, Sequence[FileChange]]:
+def _read(memory: Memory, id: str) -> tuple[Logged, bool, Sequence[TextChange]]:
     """A change, whether it was undone, and what it did."""
     newest = memory.log(1) if id == "newest" else []
     entry = newest[0][0] if newest else memory.change(id)

@@ -8,7 +8,6 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -252,7 +251,8 @@ def test_what_git_says_is_the_sentence(repository: Path) -> None:
 
 
 def test_a_git_that_does_not_end_is_given_up(repository: Path) -> None:
-    here = replace(found(repository), patience=0.1)
+    here = found(repository)
+    here.patience = 0.1
     os.mkfifo(repository / "pipe")
     with pytest.raises(GitFailed, match="did not end"):
         here.run("hash-object", "pipe")  # nobody writes into it

@@ -72,7 +72,7 @@ def test_loading_it_runs_no_git_of_the_present_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("words", [("add", "Tea at four"), ("status",), ("list",), ("show", "tea")])
+@pytest.mark.parametrize("words", [("add", "Tea at four"), ("status",), ("list",)])
 def test_only_what_shows_history_loads_gitpython(repository: Path, words: tuple[str, ...]) -> None:
     memory, _ = Memory.init(repository)
     memory.add("tea", type="user", description="Drinks tea", body="Green.")

@@ -17,7 +17,7 @@ from pace import FULL
 
 from mdmemory import bounds, privacy, protocol, unseen
 from mdmemory.actions import word_diff
-from mdmemory.actions.note_history import FileChange
+from mdmemory.actions.note_history import TextChange
 from mdmemory.capture import (
     asked,
     candidates,
@@ -269,7 +269,7 @@ def _written(text: str) -> object:
 
 
 def _difference(text: str) -> object:
-    change = FileChange("a.md", "", text, f"{text[::-1]} a")
+    change = TextChange("a.md", "", text, f"{text[::-1]} a")
     return history._in_words([change]), word_diff.sides(text, change.after)
 
 
