@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Mapping
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -63,31 +62,6 @@ def test_an_edited_tree_is_the_one_that_gits_index_makes(root: Path, git: Git) -
         assert tree == theirs
         assert git(root, "cat-file", "-t", tree).strip() == "tree"
     assert git(root, "cat-file", "blob", blob.id) == "new\n"
-
-
-@pytest.mark.parametrize("folder", ["", "a", "deep/er", "missing"])
-def test_what_two_commits_have_otherwise_in_a_folder_is_what_their_files_say(
-    root: Path, git: Git, folder: str
-) -> None:
-    objects, commits = objects_of(root), [git(root, "rev-parse", "HEAD").strip()]
-    (root / "a.md").unlink()
-    (root / "a.md").mkdir()  # a file becomes a folder
-    (root / "a.md/x").write_text("x")
-    (root / "a/x.md").write_text("other")
-    (root / "a/y.md").write_text("new")
-    (root / "deep/er/n\nl.md").chmod(0o755)
-    (root / "link").unlink()
-    for message in ("second", "third"):
-        git(root, "add", "-A")
-        git(root, "commit", "-q", "--allow-empty", "-m", message)
-        commits.append(git(root, "rev-parse", "HEAD").strip())
-    for old, new in product(commits, repeat=2):
-        before, after = objects.files(old, folder), objects.files(new, folder)
-        names = sorted(before.keys() | after.keys(), key=str.encode)
-        pairs = {name: (before.get(name), after.get(name)) for name in names}
-        expected = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-        assert objects.changed(old, new, folder) == expected
-    assert objects.changed(commits[0], commits[1], "")["a.md"][1] is None
 
 
 def test_a_file_under_a_folders_name_is_refused_and_so_is_the_reverse(root: Path, git: Git) -> None:
