@@ -52,7 +52,8 @@ FLOORS = (
 HEAVY = {
     "yaml", "frontmatter", "rapidfuzz", "git", "openai", "rich", "numpy", "sqlite3", "tomllib",
     "mcp", "msgspec", "pydantic", "tomlkit", "watchfiles", "psycopg", "fastembed",
-    "snowballstemmer", "starlette", "uvicorn", "jinja2", "markupsafe", "markdown_it",
+    "snowballstemmer", "git_filter_repo", "starlette", "uvicorn", "jinja2", "markupsafe",
+    "markdown_it",
 }  # fmt: skip
 
 

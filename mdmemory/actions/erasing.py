@@ -165,50 +165,39 @@ def _clean_work_tree(writer: Writer, erasure: Erasure) -> None:
     for path in (*stores.glob("*.md"), *persons.glob("*.md")):
         with suppress(MdmemoryError):
             data = read_regular(path)
-            if erasure.is_in(data) or (path.parent == stores and erasure.names(data)):
+            if erasure.is_in(data) or (path.parent == stores and erasure.is_about(data)):
                 path.unlink()
     writer.commit_inbox()
     before = writer.refresher.store.ledger().encode("utf-8", "surrogateescape")
-    after = erasure.cleaned(before, LEDGER.encode())
+    after = erasure.cleaned(before, LEDGER)
     if after != before:
         change = Change(LEDGER, digest(before), after)
         said = subject("erase", [ERASED])
         writer.write(said, [Group(f"erase {ERASED}", (change,))], kind="erase")
 
 
-def _holds(erasure: Erasure, data: bytes) -> bool:
-    return erasure.is_in(data) or erasure.names(data)
-
-
 def _clean_state(writer: Writer, erasure: Erasure) -> None:
     """Take the text out of `.mdmemory/`; what can be made anew goes whole."""
-    private = writer.project.private
-    if not private.is_dir():
-        return
-    for path in _files(private):
+    for path in _files(writer.project.private):
         if path.name.startswith(_KEPT_STATE):
             continue
         with suppress(OSError):
             goes = path.name.startswith(_REBUILT) or path.parent.name == _CUT
-            if goes or _holds(erasure, path.read_bytes()):
+            if goes or erasure.is_about(path.read_bytes()):
                 path.unlink()
     if not os.path.lexists(writer.project.state_file):
         return
     words = [*erasure.texts, *(file.removesuffix(".md") for file in erasure.files)]
-    forms = {form for word in words for form in (word, _escaped(word), _escaped(word, plain=True))}
+    escaped = {json.dumps(word, ensure_ascii=how)[1:-1] for word in words for how in (True, False)}
     with writer.state() as state:
         tables = [row[0] for row in state.rows("SELECT name FROM sqlite_master WHERE type='table'")]
         for table in (each for each in tables if each not in _NOT_TEXT and "sqlite" not in each):
             columns = [row[1] for row in state.rows(f"PRAGMA table_info({table})")]
             where = " OR ".join(f"instr({column}, ?) > 0" for column in columns)
-            for form in forms:
+            for form in escaped.union(words):
                 state.change((f"DELETE FROM {table} WHERE {where}", [form] * len(columns)))
         state.rows("VACUUM")
         state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _escaped(word: str, *, plain: bool = False) -> str:
-    return json.dumps(word, ensure_ascii=not plain)[1:-1]
 
 
 def _files(folder: Path) -> Iterator[Path]:

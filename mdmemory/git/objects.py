@@ -196,10 +196,6 @@ class Objects:
         made.append(tree)
         return self.id(tree)
 
-    def folder(self, id: str) -> dict[bytes, tuple[bytes, bytes]]:
-        """What a tree holds: by name the mode, and the id as bytes."""
-        return self._tree(id).copy()
-
     def folder_id(self, commit: str, folder: str) -> str:
         """The id of the tree of a folder; "" where there is none."""
         with self.open():
@@ -316,11 +312,6 @@ def packed(things: Sequence[Object], hash_name: str) -> bytes:
         pack.append(byte)
         pack += zlib.compress(thing.data, 0)
     return bytes(pack) + hashlib.new(hash_name, pack, usedforsecurity=False).digest()
-
-
-def tree(entries: Mapping[bytes, tuple[bytes, bytes]]) -> Object:
-    """The tree with these entries, as `Objects.folder` gives them."""
-    return Object("tree", _rendered(dict(entries)))
 
 
 def _set(entries: _Entries, name: bytes, blob: Blob | None) -> None:

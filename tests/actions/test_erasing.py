@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -226,3 +228,108 @@ def test_killed_at_any_call_of_git_the_history_is_old_or_new_and_a_rerun_finishe
     monkeypatch.setattr(Repository, "run", run)
     assert calls > 5
     assert b"Graz Media" not in said(folder(memory))
+
+
+def test_merges_tags_and_odd_names_stay_and_no_program_of_anybody_is_run(
+    memory: Memory, git: Git, tmp_path: Path, empty_home: Path
+) -> None:
+    store, ran = folder(memory), tmp_path / "ran"
+    for name in ("name", "email"):
+        git(store, "config", f"user.{name}", "a@example.org")
+    odd = 'odd "name"\t喜.md'
+    git(store, "switch", "-q", "-c", "side")
+    (store / odd).write_text(f"Before.\n{SECRET}\nAfter.\n", "utf-8")
+    git(store, "add", "-A")
+    git(store, "commit", "-q", "-m", f"by hand: {SECRET}")
+    (store / odd).write_text("Before.\nAfter.\n", "utf-8")
+    git(store, "commit", "-q", "-a", "-m", "shorter")
+    git(store, "switch", "-q", "-")
+    git(store, "commit", "-q", "--allow-empty", "-m", "meanwhile")
+    git(store, "merge", "-q", "--no-edit", "side")
+    git(store, "tag", "-a", "old", "-m", f"About {SECRET}", "side")
+    for place in (store / ".git/hooks", empty_home / "hooks"):
+        place.mkdir(exist_ok=True)
+        for name in ("reference-transaction", "post-rewrite", "pre-auto-gc", "post-checkout"):
+            (place / name).write_text(f"#!/bin/sh\ntouch '{ran}'\n", "utf-8")
+            (place / name).chmod(0o755)
+    mine = f"[core]\nhooksPath = {empty_home}/hooks\n[init]\ntemplateDir = {store}/.git\n"
+    mine += "[safe]\nbareRepository = explicit\n"
+    (empty_home / ".gitconfig").write_text(mine, "utf-8")
+    (store / ".git/info/attributes").write_text("* filter=spy\n", "utf-8")
+    git(store, "config", "filter.spy.clean", f"touch '{ran}'; cat")
+    git(store, "config", "filter.spy.smudge", f"touch '{ran}'; cat")
+    ran.unlink(missing_ok=True)
+    tree, tips = git(store, "rev-parse", "HEAD^{tree}"), git(store, "log", "-1", "--format=%p")
+    done = memory.erase("graz-affair", YES)
+    assert not ran.exists()
+    assert done.commits > 3
+    (store / ".git/info/attributes").unlink()
+    assert SECRET.encode() not in said(store)
+    assert git(store, "fsck", "--strict", "--no-dangling") == ""
+    assert git(store, "show", "side~1:" + odd) == "Before.\n(erased)\nAfter.\n"
+    assert git(store, "cat-file", "-t", "old") == "tag\n"
+    assert len(tips.split()) == 2
+    assert "Merge branch 'side'" in git(store, "log", "--merges", "--format=%s")
+    assert git(store, "log", "--all", "-S", "Graz Media", "--format=%h") == ""
+    assert tree
+
+
+def test_a_history_with_the_longer_hash_is_made_anew_too(tmp_path: Path, git: Git) -> None:
+    git(tmp_path, "init", "-q", "-b", "main", "--object-format=sha256", "long")
+    store = tmp_path / "long"
+    for name in ("name", "email"):
+        git(store, "config", f"user.{name}", "a@example.org")
+    memory, _ = Memory.init(store, store=".")
+    memory.add("freight", type="project", description=OTHER, body=OTHER)
+    memory.add("graz-affair", type="project", description=FIRST, body=FIRST)
+    memory.erase("graz-affair", YES)
+    assert b"Graz Media" not in said(store)
+    assert git(store, "fsck", "--strict", "--no-dangling") == ""
+    assert memory.undo().facts == (OTHER,)
+
+
+def test_an_undo_still_names_what_it_took_back(memory: Memory, git: Git) -> None:
+    memory.add("paid", type="project", description="Bills are paid late", body="Bills: late.")
+    memory.undo()
+    memory.erase("graz-affair", YES)
+    (undo,) = [entry for entry, _ in memory.log() if entry.get("Memory-Undoes")]
+    subject = git(folder(memory), "log", "-1", "--format=%s", str(undo.get("Memory-Undoes")))
+    assert subject == "memory: add Bills are paid late\n"
+    assert memory.undo().facts == ("Carriers are paid monthly",), "what is undone is done again"
+
+
+def test_where_git_filter_repo_fails_nothing_is_erased(
+    memory: Memory, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = git(folder(memory), "for-each-ref")
+    broken = (sys.executable, "-c", "raise SystemExit('it broke')")
+    with monkeypatch.context() as patch:
+        patch.setattr(erased_history, "_FILTER", broken)
+        with pytest.raises(GitFailed, match="filter-repo failed: it broke; nothing was erased"):
+            memory.erase("graz-affair", YES)
+    assert git(folder(memory), "cat-file", "-t", before.split()[0]) == "commit\n"
+    assert SECRET.encode() in said(folder(memory))
+    assert not list((folder(memory) / ".git/mdmemory").glob("erasing-*"))
+    memory.erase("graz-affair", YES)
+    assert b"Graz Media" not in said(folder(memory))
+
+
+def test_a_process_that_is_killed_while_the_history_is_made_anew_leaves_the_old_one(
+    memory: Memory, git: Git
+) -> None:
+    kills = "import os, signal; os.kill(os.getppid(), signal.SIGKILL)"
+    code = (
+        "import sys; from pathlib import Path; from mdmemory import Memory\n"
+        "from mdmemory.git import erased_history\n"
+        f"erased_history._FILTER = (sys.executable, '-c', {kills!r})\n"
+        "Memory.open(Path(sys.argv[1])).erase('graz-affair', lambda _: True)\n"
+    )
+    words = (sys.executable, "-P", "-c", code, str(memory.project.root))
+    assert subprocess.run(words, timeout=HUNG, check=False).returncode == -signal.SIGKILL
+    store = folder(memory)
+    assert SECRET.encode() in said(store)
+    assert git(store, "fsck", "--strict", "--no-dangling") == ""
+    assert len(memory.notes()) == 2
+    memory.erase("graz-affair", YES)
+    assert b"Graz Media" not in said(store)
+    assert not list((store / ".git/mdmemory").glob("erasing*"))
