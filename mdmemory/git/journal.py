@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, RepositoryState
@@ -68,7 +68,11 @@ class Journals:
         """Put the journal on disk, synced."""
         # relative: the project may be moved before the next start
         folder = os.path.relpath(os.path.realpath(journal.folder), os.path.realpath(self.within))
-        data = json.dumps(asdict(journal) | {"folder": folder}).encode()
+        moves = [move._asdict() for move in journal.moves]
+        entries = {file: blob and blob._asdict() for file, blob in journal.entries.items()}
+        values = {"id": journal.id, "folder": folder, "moves": moves, "branch": journal.branch,
+                  "base": journal.base, "commit": journal.commit, "entries": entries}  # fmt: skip
+        data = json.dumps(values).encode()
         write_atomic(self.prepare() / _BEGUN, data, mode=0o600)
 
     def mark_moved(self) -> None:
