@@ -1,8 +1,13 @@
-"""Tables of cases in one test: each row is tried, and those that fail are named together."""
+"""Tables of cases in one test: each row is tried, and those that fail are named together.
+
+And records with other values.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
+from typing import Any
 
 
 def each(rows: Iterable[object], check: Callable[..., None]) -> None:
@@ -19,3 +24,9 @@ def each(rows: Iterable[object], check: Callable[..., None]) -> None:
             failed.append(f"{row!r}: {type(problem).__name__} {problem}")
     assert tried, "the table is empty"
     assert not failed, f"{len(failed)} of {tried} rows:\n" + "\n".join(failed)
+
+
+def replace(record: Any, /, **values: Any) -> Any:
+    """The same record with other values, be it a NamedTuple or a dataclass."""
+    make = getattr(record, "_replace", None)
+    return make(**values) if make else dataclasses.replace(record, **values)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -58,8 +58,8 @@ def notes_of(total: int) -> list[StoredNote]:
 
 def edited(note: StoredNote) -> StoredNote:
     """The note with another sentence at its end."""
-    changed = replace(note.note, body=f"{note.note.body}\n\nIt holds until the end of the year.")
-    return replace(note, note=changed)
+    changed = note.note._replace(body=f"{note.note.body}\n\nIt holds until the end of the year.")
+    return note._replace(note=changed)
 
 
 def cost(notes: Sequence[StoredNote], changed: int | None) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
@@ -61,7 +61,7 @@ class Corpus:
         """A session, of which each turn is found by itself, as `search --source sessions` does it;
         the names of its turns as places."""
         chunks = [
-            replace(piece, start=number, end=number)
+            piece._replace(start=number, end=number)
             for number, turn in enumerate(turns, 1)
             for piece in cut(turn)
         ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import replace
 
 from mdmemory.capture.candidates import MAX_BODIES, Candidate, question, redacted
 from mdmemory.capture.claims import invented

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from citing_projects import SERVER, CitedProject, made
+from rows import replace
 
 from mdmemory import Layers, Memory
 from mdmemory.errors import NoGit, NotFound

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import replace
 
 from mdmemory.errors import MdmemoryError, RepositoryState
 from mdmemory.git.commits_of_store import Blob

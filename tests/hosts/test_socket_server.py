@@ -9,12 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pace import HUNG
+from rows import replace
 
 from mdmemory.errors import NotFound
 from mdmemory.hosts.bridge import place, requests, server

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import subprocess
 import sys
 import time
@@ -436,7 +435,7 @@ def test_several_keys_and_the_body_change_at_once() -> None:
     wanted = wanted.replace("reinforced: 2\n", "reinforced: 3\n", 1)
     wanted = wanted.replace("Uses pnpm, never npm, in every JavaScript project", "d")
     assert edited.text == wanted
-    assert edited.head == dataclasses.replace(note.head, reinforced=3, description="d")
+    assert edited.head == note.head._replace(reinforced=3, description="d")
 
 
 def test_a_body_keeps_the_files_spacing_and_line_ends() -> None:
@@ -556,7 +555,7 @@ def test_an_edit_leaves_every_other_line_alone(text: str, key: str, value: str) 
     if field in ("name", "description", "title", "type", "updated"):
         assert getattr(edited.head, field) == value
         same = {field: getattr(note.head, field), "problems": note.head.problems}
-        assert dataclasses.replace(edited.head, **same) == note.head
+        assert edited.head._replace(**same) == note.head
     old, new = changed_lines(text, edited.text)
     if old and old[0].startswith("metadata: {"):  # it became a block
         assert new[0].startswith("metadata:")

@@ -10,10 +10,10 @@ import struct
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from datetime import date
 
 import pytest
+from rows import replace
 from search.corpus import notes, questions
 
 from mdmemory.files import digest

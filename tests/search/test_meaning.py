@@ -169,7 +169,7 @@ def test_turning_it_off_says_what_can_be_deleted(
     models = tmp_path / "of mine/mdmemory/models"
     assert code == 0
     assert f"`rm -r '{models}'` deletes the fetched models (2 MB)" in out
-    assert "rebuild --db" in out
+    assert "index --rebuild" in out
     monkeypatch.setenv("FASTEMBED_CACHE_PATH", str(models))
     out = say(*OFF)[1]
     assert "rm -r" not in out

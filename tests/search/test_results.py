@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from rows import replace
 
 from mdmemory.search.results import Found, Hit, as_json, telling, titled
 

@@ -8,10 +8,10 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rows import replace
 from search.conftest import NOW, note
 
 from mdmemory import Memory
