@@ -320,7 +320,9 @@ def test_with_vectors_the_same_questions_go_by_meaning_too(
     path = str(own_questions(tmp_path, {"text": "which infusion?", "answers": ["n1"]}))
     missing = str(tmp_path / "no-model")
     assert search.main([path, "--vectors", "--model", missing]) == 1
-    assert capsys.readouterr().err == f"There is no folder {missing}.\n"
+    assert (
+        capsys.readouterr().err == f"There is no folder {missing}. Check search.embedding_model.\n"
+    )
     monkeypatch.setattr(hybrid, "model", lambda name: Model())
     assert search.main([path, "--vectors", "--floor", ".9", "--json"]) == 0
     first = {line["search"]: line["first"] for line in json.loads(capsys.readouterr().out)["lines"]}
