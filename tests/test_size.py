@@ -55,6 +55,14 @@ def test_a_room_may_rise_only_by_what_others_fell(marked: Callable[[str], list[s
     assert marked(FIRST.replace("git = 4", "git = 4\nnew = 1"))
 
 
+def test_a_mark_may_rise_to_its_target_and_no_target_rises() -> None:
+    below = f"{FIRST}[program]\nsettings = 2\n[targets]\nsettings = 3\n"
+    before = size.read_marks(below)
+    assert size.raised([before, before | {"program.settings": 3}]) == []
+    assert size.raised([before, before | {"program.settings": 4}])
+    assert size.raised([before, before | {"targets.settings": 4, "program.settings": 4}])
+
+
 def test_a_mark_that_was_lower_once_stays_low_whatever_came_between() -> None:
     low, high = {"all.lines": 5}, {"all.lines": 9}
     assert size.raised([low, high, high])

@@ -92,7 +92,7 @@ def test_no_command_shows_the_common_ones_and_exits_2(capsys: pytest.CaptureFixt
     commands, headings = r"^  ([a-z]+) ", r"^([A-Z][a-z -]+):$"
     assert re.findall(commands, everything, re.MULTILINE) == NAMES
     assert re.findall(headings, everything, re.MULTILINE)[:-1] == [*GROUPS.values()]
-    daily = NAMES[: NAMES.index("confirm")]
+    daily = NAMES[: NAMES.index("extract")]
     assert re.findall(commands, shown, re.MULTILINE) == daily
     assert re.findall(headings, shown, re.MULTILINE) == ["Daily", "Set-up"]
     assert len(shown.splitlines()) <= 32

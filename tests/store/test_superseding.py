@@ -33,15 +33,14 @@ def note(name: str, by: str = "", body: str = "") -> StoredNote:
 
 def test_a_mark_adds_its_lines_and_goes_without_a_trace() -> None:
     hand = parse(
-        "---\r\nname: tea  # mine\r\nmetadata: {type: user, owner: me}\r\n---\r\nTea.",
+        "---\r\nname: tea  # mine\r\nmetadata:\r\n  type: user\r\n  owner: me\r\n---\r\nTea.",
         "user-tea.md",
     )
     marked = superseding.marked(hand, "coffee", DAY)
-    assert marked.text == hand.text.replace(
-        "owner: me}", f"owner: me, status: superseded, superseded_by: coffee, superseded: {DAY}}}"
-    )
+    lines = "status: superseded", "superseded_by: coffee", f"superseded: {DAY}"
+    assert marked.text == hand.text.replace("me\r\n---", "\r\n  ".join(("me", *lines)) + "\r\n---")
     back = superseding.unmarked(marked, "2026-07-02")
-    assert back.text == hand.text.replace("owner: me}", "owner: me, updated: 2026-07-02}")
+    assert back.text == hand.text.replace("me\r\n---", "me\r\n  updated: 2026-07-02\r\n---")
 
 
 def test_a_chain_leads_to_the_note_in_force() -> None:
