@@ -135,7 +135,7 @@ def test_every_command_goes_on_without_state_and_says_so_once(
         out, err = capsys.readouterr()
         assert "error" not in json.loads(out)
         assert err.count(GOING_ON) <= 1
-        if words[0] in ("status", "compact", "extract", "forget"):
+        if words[0] in ("status", "compact", "extract"):
             assert GOING_ON in err, words
             assert any(f"`{step} " in err for step in ("rm", "mv", "git rm -r --cached"))
     assert seen(outside) == before
