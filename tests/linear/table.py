@@ -54,7 +54,7 @@ from mdmemory.git import identity, log, own_history
 from mdmemory.hosts import jsonc
 from mdmemory.hosts.commands import context
 from mdmemory.llm import json_answer, json_text, manners, refusals, sizes
-from mdmemory.note import editing, frontmatter, head_changes, limits, note, stamps
+from mdmemory.note import editing, frontmatter, head_changes, limits, note, stamps, yaml_head
 from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
 from mdmemory.prompt import blocks, typed
@@ -554,24 +554,24 @@ EVERY = (
     row(tools._visible, cleaning),
     row(_carried, head_changes, "", frontmatter.MAX_HEAD),
     row(_lines, frontmatter, "", frontmatter.MAX_HEAD),
+    row(yaml_head.HeadHandler.FM_BOUNDARY.split, yaml_head, "", frontmatter.MAX_HEAD),
     row(notes._numbers, notes),
     row(lambda text: notes._PLACE.fullmatch(text), notes, "place"),
 )
 
 SPARED = {
-    "expressions": "what is compiled for others",
+    "text.any_case": "what is compiled for others",
+    "citing.lines": "git's own line on a change",
     "text.wordlists": "our own word lists",
     "compact.removals": "the reason of an op, which has 500 characters",
     "compact.result": "a date of a note",
     "llm.manners": "the name of a model that a person chose",
-    "cli.search": "what a person types",
     "cli.notes": "what a person types",
     "cli.completion": "our own table of commands",
     "cli.manual": "our own table of commands",
     "actions.replacing": "git's own line on an author",
     "hosts.git_hooks": "the first line of a person's own hook",
     "hosts.opencode.checks": "our own plugin, and the version of a client",
-    "hosts.opencode.configurations": "a path of the project or the store",
     "hosts.opencode.files": "our own plugin",
     "search.ranking": "ten characters of a date",
     "session.storage": "an id of ours",
@@ -582,10 +582,8 @@ SPARED = {
     "git.lock": "who holds the lock, as we wrote it",
     "git.replacement": "names of files",
     "store.remembered": "our own cache",
-    "store.state_file": "our own schema",
     "git.objects": "git's own objects",
     "store.home": "a store's own settings, and git's own configuration",
-    "store.replay": "an index, which is ours and bounded",
     "actions.move": "a store's own settings",
     "actions.undo": "lines of a note at their beginnings",
     "store.merged": "keys of a head, which has 16 KiB",
