@@ -191,7 +191,10 @@ class _Judge:
                 return CitationVerdict(FRESH)
             if entry and not (cite.blob or cite.lines_hash):
                 return CitationVerdict(FRESH, why=_NOT_PINNED)
-            return self._of_lines(cite, cite.lines) if cite.lines else self._of_file(cite)
+            if cite.lines:
+                return self._of_lines(cite, cite.lines)
+            path = self._path_now(cite.path)
+            return CitationVerdict(MOVED, path) if path else self._absent(cite)
         except GitFailed:  # damaged, or so long a history that nobody waits for it
             return CitationVerdict(UNKNOWN, why=_SHALLOW if self._now.is_cut_off else _UNREAD)
 
@@ -229,10 +232,6 @@ class _Judge:
         went = [new.removesuffix(tail) for new, tail in tails if new.endswith(f"/{tail}")]
         best = max(went, key=went.count, default="")
         return best if 2 * went.count(best) > len(changes) else ""
-
-    def _of_file(self, cite: Citation) -> CitationVerdict:
-        path = self._path_now(cite.path)
-        return CitationVerdict(MOVED, path) if path else self._absent(cite)
 
     def _path_now(self, path: str) -> str:
         """Where a file is now that was at a path; "" where it is gone."""

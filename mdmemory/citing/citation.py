@@ -17,13 +17,6 @@ BLOB = 12  # hex digits
 MOST_LINE = 10_000_000  # no file has more lines than this
 _LONGEST = 500  # characters of a path
 
-# What a machine wrote, of a path without odd signs or hidden folders: most are so, and one look at
-# them is enough.
-_USUAL = re.compile(
-    r"(?P<path>[A-Za-z0-9_][\w.-]{0,80}(?:/[A-Za-z0-9_][\w.-]{0,80}){0,8})"
-    r"#L(\d{1,7})(?:-L(\d{1,7}))?@([0-9a-f]{12}):([0-9a-f]{8})",
-    re.ASCII,
-)
 # What a text has that names a file, a folder or a commit; most texts have nothing of it.
 MAY_CITE = re.compile(r"[/`]|\w\.\w|[0-9a-f]{7}")
 _LINES = re.compile(r"#L(\d{1,8})(?:-L?(\d{1,8}))?")
@@ -80,17 +73,9 @@ def place(path: str, lines: tuple[int, int] | None = None) -> str:
 def parse(text: str) -> Citation | None:
     """The citation in a text; None where it is none: a path that leads out of the project, lines
     that cannot be, half of a pin."""
-    if usual := _USUAL.fullmatch(text):
-        path, begin, end, blob, lines_hash = usual.groups()
-        lines = int(begin), int(end or begin)
-        return Citation(path, lines, blob, lines_hash) if 0 < lines[0] <= lines[1] else None
     text = text.strip()
     if text.startswith(COMMIT):
         return Citation(text) if _ID.fullmatch(text[len(COMMIT) :]) else None
-    return _parsed(text)
-
-
-def _parsed(text: str) -> Citation | None:
     blob = lines_hash = ""
     rest, mark, pin = text.rpartition("@")
     if mark and (found := _PIN.fullmatch(f"@{pin}")):
