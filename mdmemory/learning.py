@@ -42,7 +42,7 @@ class Learning(Opened):
     ) -> Stored:  # fmt: skip
         """Store a fact that an assistant found, unconfirmed where no turn in `said` bears it out;
         then the index lists it if it stands on a `quote` of the user that nothing can prove yet.
-        `type` is one of the four, a category (preferences), or "" to guess. Raises NotStored."""
+        `type` is one of the four, or "" to guess. Raises NotStored."""
         return capture.assistant.store(
             self._writer(), content, title=title, type=type, session=session, said=said,
             now=self._clock(), route=(routes or capture.routes.ONE_STORE).here, quote=quote,

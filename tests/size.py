@@ -236,9 +236,7 @@ def main(words: Sequence[str]) -> int:
     if "--record" in words:
         path.write_text(lowered(text, now), "utf-8")
     print(f"{'':28}{'mark':>12}{'now':>12}{'target':>10}")
-    for name in {**marks, **now}:
-        if name.startswith("targets."):
-            continue
+    for name in (each for each in marks | now if not each.startswith("targets.")):
         target = marks.get(f"targets.{_target_name(name)}", "")
         print(f"{name:28}{marks.get(name, 0):>12,}{now.get(name, '-'):>12}{target:>10}")
     problems = grown(now, marks)

@@ -77,7 +77,7 @@ def store(
     `route` is how the fact came to this store, `against` the file of a note that it is flagged
     with in any case, and why.
 
-    `type` is one of the four, a category, or "" to guess; `quote` are words of the user that
+    `type` is one of the four, or "" to guess; `quote` are words of the user that
     nothing can prove yet: then the index lists the note, with a mark. `now` is UTC. Raises
     NotStored with the reasons, BadNote for a text that no note may hold, and whatever a write
     raises.

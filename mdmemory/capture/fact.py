@@ -23,15 +23,6 @@ from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 from mdmemory.transcripts.turns import cleaned as heard_as
 
-# Other memories' words for what a fact is, each with the type and kind it has here.
-CATEGORIES = {
-    "preferences": ("feedback", ""),
-    "facts": ("project", ""),
-    "decisions": ("project", "decision"),
-    "decision": ("project", "decision"),
-    "entities": ("reference", ""),
-    "other": ("reference", ""),
-}
 BORNE_OUT = 0.3  # the share of a claim's words that one turn of the user has to have
 HOOK = 20  # letters; a shorter first line says too little to find the note by
 
@@ -79,7 +70,7 @@ class Fact(NamedTuple):
 
 
 def fact_of(content: str, title: str = "", type: str = "") -> Fact:
-    """The fact that a text states. `type` is one of the four, a category, or "" to guess.
+    """The fact that a text states. `type` is one of the four, or "" to guess.
 
     Raises NotStored with the reasons, BadNote for a text that no note may hold, UsageError for a
     type that there is not.
@@ -149,14 +140,9 @@ def _kind(named: str, body: str) -> tuple[str, str]:
         type_, kind = type_of(body)
         # without a request to follow, what is no way of working is about the work
         return ("project", "") if type_ == "feedback" and not _HOW.search(body) else (type_, kind)
-    if named in limits.TYPES:
-        return named, ""
-    if named not in CATEGORIES:
-        raise UsageError(
-            f"{named[:40]!r} is neither a type nor a category.",
-            f"Use one of: {', '.join((*limits.TYPES, *CATEGORIES))}.",
-        )
-    return CATEGORIES[named]
+    if named not in limits.TYPES:
+        raise UsageError(f"{named[:40]!r} is no type.", f"Use one of: {', '.join(limits.TYPES)}.")
+    return named, ""
 
 
 def _objections(body: str, heading: str, type: str) -> tuple[str, ...]:

@@ -31,11 +31,6 @@ def memory(repository: Path) -> Memory:
 @pytest.mark.parametrize(
     ("content", "named", "type", "kind"),
     [
-        (DARK, "preferences", "feedback", ""),
-        ("The proxy listens on port 8080 on every host", "facts", "project", ""),
-        ("SQLite was chosen over Postgres for the cache", "decisions", "project", "decision"),
-        ("The billing team sits in Graz, Austria", "entities", "reference", ""),
-        ("The billing team sits in Graz, Austria", "other", "reference", ""),
         ("Works from Graz as a backend engineer", "user", "user", ""),
         (DARK, "", "user", ""),
         ("The proxy listens on port 8080 on every host", "", "project", ""),
@@ -43,7 +38,7 @@ def memory(repository: Path) -> Memory:
         ("The dashboard is at https://example.org/errors", "", "reference", ""),
     ],
 )
-def test_a_type_is_taken_as_named_mapped_from_a_category_or_guessed(
+def test_a_type_is_taken_as_named_or_guessed(
     content: str, named: str, type: str, kind: str
 ) -> None:
     fact = fact_of(content, type=named)
@@ -147,7 +142,7 @@ def test_what_the_user_asked_not_to_remember_is_refused() -> None:
 
 def test_a_fact_that_the_user_said_is_one_commit_with_its_session(memory: Memory, git: Git) -> None:
     done = memory.store(
-        DARK, title="Editor preferences", type="preferences", session="ses_1",
+        DARK, title="Editor preferences", type="feedback", session="ses_1",
         said=["I prefer dark themes in all my editors."],
     )  # fmt: skip
     root = memory.project.root
@@ -198,7 +193,7 @@ def test_a_contradiction_is_flagged_in_the_same_commit_and_both_notes_stay(
         "proxy", type="project", description="The proxy listens on port 8080",
         body="The proxy listens on port 8080.",
     )  # fmt: skip
-    done = memory.store("The proxy listens on port 9090", type="facts")
+    done = memory.store("The proxy listens on port 9090", type="project")
     assert done.conflicts == ("project-proxy.md",)
     assert done.near[0][0] == "project-proxy.md"
     assert 0 < done.near[0][1] <= 1
