@@ -56,14 +56,9 @@ def client(running: tuple[FakeServer, OpenCode]) -> OpenCode:
     return running[1]
 
 
-def files(place: Place, git: Git) -> list[str]:
-    return git(place.project, "ls-tree", "--name-only", kept(place, git), f"{STORE}/").split()
-
-
-def kept(place: Place, git: Git) -> str:
-    """What git keeps for the next command that the person types; no branch has it yet."""
-    words = ("for-each-ref", "--format=%(refname)", "refs/mdmemory/keep/waiting")
-    return git(place.project, *words).strip() or "HEAD"
+def files(place: Place) -> list[str]:
+    """The notes in the work tree; the next command that the person types commits them."""
+    return [f"{STORE}/{path.name}" for path in (place.project / STORE).iterdir()]
 
 
 # --- what is said ----------------------------------------------------------------------------
@@ -73,7 +68,7 @@ def test_what_the_user_asks_to_remember_is_kept_and_known_before_the_model_is_as
     client: OpenCode, server: FakeServer, place: Place, git: Git
 ) -> None:
     client.send(client.new_session(), "Remember that deploys go out on Tuesdays only.")
-    assert f"{STORE}/project-deploys-tuesdays-only.md" in files(place, git)
+    assert f"{STORE}/project-deploys-tuesdays-only.md" in files(place)
     asked = server.turns[-1]
     assert "(project-deploys-tuesdays-only.md)" in system_text(asked)
     said, told = user_texts(asked)[-1].split("\n")
@@ -128,8 +123,8 @@ def test_a_tool_of_the_memory_works_and_has_its_own_schema(
     assert stored.startswith("Stored ")
     assert "Postgres 15" in found
     assert "query" in refused
-    (note,) = [file for file in files(place, git) if "billing" in file]
-    text = git(place.project, "show", f"{kept(place, git)}:{note}")
+    (note,) = [file for file in files(place) if "billing" in file]
+    text = (place.project / note).read_text("utf-8")
     assert "source: assistant" in text
     assert "unconfirmed" not in text, "the user's turn bears it out"
 
@@ -158,7 +153,7 @@ def test_two_sessions_at_once_each_keep_what_was_said(
         thread.start()
     for thread in said:
         thread.join(timeout=HUNG)
-    assert {f"{STORE}/{name}" for name in facts.values()} <= set(files(place, git))
+    assert {f"{STORE}/{name}" for name in facts.values()} <= set(files(place))
 
 
 def test_a_summary_of_the_session_carries_facts_over(
@@ -172,7 +167,7 @@ def test_a_summary_of_the_session_carries_facts_over(
     asked = json.dumps([body for body in server.requests if not body.get("tools")][-1])
     assert "Memory candidates:" in asked
     assert "[M1]" in asked
-    until(lambda: [file for file in files(place, git) if "commit-messages" in file])
+    until(lambda: [file for file in files(place) if "commit-messages" in file])
     server.script.default = Answer("Done.")
     client.send(session, "Where were we?")
     after = server.turns[-1]
@@ -206,7 +201,7 @@ def test_a_store_that_is_gone_stops_no_turn_and_the_log_says_so(
         away.rename(store)
     assert "is not there" in place.log()
     client.send(session, "Remember that the cat is called Tom.")
-    assert [file for file in files(place, git) if "cat" in file]
+    assert [file for file in files(place) if "cat" in file]
 
 
 def kill_bridge(client: OpenCode) -> None:
@@ -225,7 +220,7 @@ def test_a_bridge_that_is_killed_is_replaced_three_times_and_no_turn_fails(
     for number, color in enumerate(("red", "green", "blue"), 1):
         kill_bridge(client)
         client.send(session, f"Remember that door {number} is painted {color}.")
-        assert [file for file in files(place, git) if color in file]
+        assert [file for file in files(place) if color in file]
     kill_bridge(client)
     assert client.send(session, "Remember that the window is yellow.") == "Done."
     assert client.processes("bridge") == []
@@ -293,12 +288,10 @@ def test_what_was_said_to_a_client_that_has_ended_and_forgotten_it_becomes_a_not
         time.sleep(1)  # its copy is the first thing that it takes
         run("session", "delete", session)
         file = f"{STORE}/feedback-releases-on-fridays.md"
-        until(lambda: file in files(place, git))
-    assert f"session: {session}" in git(place.project, "show", f"{kept(place, git)}:{file}")
+        until(lambda: file in files(place))
+    assert f"session: {session}" in (place.project / file).read_text("utf-8")
     asked = [body for body in server.requests if "response_format" in body]
     assert len(asked) <= 2
-    by_session = f"--grep=Memory-Session: {session}"
-    assert git(place.project, "log", "--format=%s", by_session, kept(place, git))
 
 
 # what is shown and taken back: test_plugin_alone.py; what is stored: the first tests here
@@ -330,11 +323,11 @@ def test_the_terminal_client_shows_what_happens_and_leaves_no_process(
             until(lambda: says("Remembered:", "memory-undo"))
             until(lambda: says("Learned from the session:", "Uses pnpm."))
             file = f"{STORE}/project-deploys-tuesdays-only.md"
-            until(lambda: file in files(place, git))
+            until(lambda: file in files(place))
             until(lambda: server.turns)
             typed("/memory-undo ")
             until(lambda: says("Taken back:", "Tuesdays only"))
-            until(lambda: file not in files(place, git))
+            until(lambda: file not in files(place))
             until(lambda: any("Taken back: " in user_texts(turn)[-1] for turn in server.turns))
             terminal.keys("C-c")
             time.sleep(1)
