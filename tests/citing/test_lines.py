@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import tempfile
+from hashlib import sha256
 from pathlib import Path
 
 from hypothesis import example, given
@@ -15,6 +16,8 @@ from mdmemory.citing.lines import IN_FILES, Comparison, Span, Squeezed, hunks_of
 
 COMMON = ["}", "return None", "x = 1", "else:", "import os", "pass"]
 Lines = list[str]
+COPIES = st.lists(st.sampled_from(COMMON), max_size=25)
+CITED = st.lists(st.sampled_from(COMMON), min_size=1, max_size=25)
 
 
 def compared(old: Lines, new: Lines) -> Comparison:
@@ -39,32 +42,36 @@ def said(lines: Lines, span: Span | None) -> str:
 
 
 @st.composite
-def edited_around(draw: st.DrawFn) -> tuple[Lines, Lines, Span]:
-    """A file of different lines, cited ones in it, and the file with anything done to the others:
-    left out, put elsewhere, and new ones between them."""
+def edited_around(draw: st.DrawFn) -> tuple[Lines, Lines, Span, Lines]:
+    """A file of lines none of which looks like an edited other one, cited ones in it, the file with
+    some of the others left out and new ones put in, and the same with the others in any order."""
     count = draw(st.integers(1, 12))
-    old = [f"line_{number} = call({number})" for number in range(count)]
+    old = [sha256(b"%d" % number).hexdigest()[:24] for number in range(count)]
     start = draw(st.integers(0, count - 1))
     end = draw(st.integers(start + 1, count))
-    fresh = [f"fresh_{number} = {number}" for number in range(draw(st.integers(0, 5)))]
-    kept = [line for line in (*old[:start], *old[end:]) if draw(st.booleans())]
-    others = draw(st.permutations([*kept, *fresh]))
-    at = draw(st.integers(0, len(others)))
-    return old, [*others[:at], *old[start:end], *others[at:]], (start, end)
+    sides = [[line for line in side if draw(st.booleans())] for side in (old[:start], old[end:])]
+    for number in range(draw(st.integers(0, 5))):
+        side = sides[draw(st.integers(0, 1))]
+        side.insert(draw(st.integers(0, len(side))), f"fresh_{number} = {number}")
+    before, behind = sides
+    others = draw(st.permutations([*before, *behind]))
+    at, cited = draw(st.integers(0, len(others))), old[start:end]
+    elsewhere = [*others[:at], *cited, *others[at:]]
+    return old, [*before, *cited, *behind], (start, end), elsewhere
 
 
 @given(edited_around())
-def test_a_citation_survives_any_edit_outside_its_lines(case: tuple[Lines, Lines, Span]) -> None:
-    old, new, span = case
+def test_a_citation_survives_any_edit_outside_its_lines(
+    case: tuple[Lines, Lines, Span, Lines],
+) -> None:
+    old, new, span, in_another_order = case
     assert said(new, found(old, new, span)) == said(old, span)
+    # what stands between its former neighbours may be taken for an edit of it, no other text
+    stands = found(old, in_another_order, span)
+    assert stands is None or said(in_another_order, stands) == said(old, span)
 
 
-@given(
-    st.lists(st.sampled_from(COMMON), min_size=1, max_size=25),
-    st.lists(st.sampled_from(COMMON), max_size=25),
-    st.lists(st.sampled_from(COMMON), max_size=25),
-    st.integers(0, 1_000),
-)
+@given(CITED, COPIES, COPIES, st.integers(0, 1_000))
 @example(["x = 1"], ["else:", "x = 1", "pass"], ["else:", "x = 1", "pass"], 0)
 def test_an_edit_of_the_cited_lines_always_drifts(
     cited: Lines, before: Lines, behind: Lines, at: int
@@ -76,12 +83,7 @@ def test_an_edit_of_the_cited_lines_always_drifts(
     assert found(old, new, (len(before), len(before) + len(cited))) is None
 
 
-@given(
-    st.lists(st.sampled_from(COMMON), min_size=1, max_size=25),
-    st.lists(st.sampled_from(COMMON), max_size=25),
-    st.lists(st.sampled_from(COMMON), max_size=25),
-    st.integers(0, 1_000),
-)
+@given(CITED, COPIES, COPIES, st.integers(0, 1_000))
 def test_a_line_put_between_the_cited_ones_drifts(
     cited: Lines, before: Lines, behind: Lines, at: int
 ) -> None:
@@ -93,9 +95,7 @@ def test_a_line_put_between_the_cited_ones_drifts(
     assert found(old, new, (len(before), len(before) + len(cited))) is None
 
 
-@given(
-    st.lists(st.sampled_from(COMMON), min_size=1, max_size=40), st.randoms(use_true_random=False)
-)
+@given(CITED, st.randoms(use_true_random=False))
 def test_white_space_never_drifts(old: Lines, dice: random.Random) -> None:
     start = dice.randrange(len(old))
     end = dice.randint(start + 1, len(old))
