@@ -1,1 +1,1 @@
-"""What notes claim: literals, polarity, statements, and where two of them disagree. Pure."""
+"""Words, literals, dates and likeness of texts: what is found, compared and guarded by. Pure."""

@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from mdmemory.text.statements import is_german, pieces, proper_nouns
-from mdmemory.text.words import CJK, is_cjk, is_known, key, sense
+from mdmemory.text.pieces import is_german, pieces, proper_nouns
+from mdmemory.text.words import CJK, is_cjk, key, spellings
 
 _STEM = 4  # letters of a noun that its ending must leave
 LISTED = 20  # lost or invented literals that an audit lists
@@ -122,11 +122,10 @@ class _Reading:
         return {word for piece in pieces(self.whole) for word in _parts(piece)}
 
     def names(self, folded: str) -> bool:
-        """Whether a proper noun is among the words, in whatever number or case, or a word that
-        means the same."""
+        """Whether a proper noun is among the words, in whatever number, case or spelling."""
         if folded in self.vocabulary or not self._forms.isdisjoint(_forms(folded)):
             return True
-        return is_known(folded) and sense(folded) in map(sense, self.vocabulary)
+        return folded in spellings() and key(folded) in self._keys
 
     @cached_property
     def _forms(self) -> set[str]:
@@ -166,7 +165,7 @@ class _Reading:
                 return any(each.endswith(f"-{token}") for each in self.tokens)
             # and 2.6 where 2.6.1 is
             return "." in token and any(each.startswith(f"{token}.") for each in self.tokens)
-        return stands(token, self.whole) or (is_known(token) and key(token) in self._keys)
+        return stands(token, self.whole) or (token in spellings() and key(token) in self._keys)
 
     def quotes(self, span: str) -> bool:
         """Whether a span stands here; the case of its first letter is form."""

@@ -10,8 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from mdmemory.text import literals
-from mdmemory.text.statements import is_small, pieces
-from mdmemory.text.words import grams, is_cjk, sense
+from mdmemory.text.words import keys
 
 _CLAUSE = re.compile(
     r"[,;:!?](?=\s)|\.(?=\s|$)|[()\n|，。；：！？、]|(?<=\s)(?:and|or|but|while|und|oder|aber|während)(?=\s)"
@@ -70,9 +69,4 @@ def _values(clause: str) -> set[str]:
 def _words(clause: str, values: set[str]) -> set[str]:
     for value in sorted(values, key=len, reverse=True):
         clause = clause.replace(value, " ")
-    return {
-        sense(part)
-        for word in pieces(clause)
-        for part in (grams(word) if is_cjk(word[0]) else (word,))
-        if word[0].isalpha() and not is_small(part)
-    }
+    return {key for key in keys(clause) if key[0].isalpha()}

@@ -193,7 +193,7 @@ _PER_EAST = (
     re.compile(rf"(?:1|一)\s?(?:{_SAID_EAST})(?:あたり|当たり|に)"),
 )
 _A = re.compile(
-    r"(?i)(?<=\d)(?P<what>\w*(?:\s[^\W\d_]+){0,2}?)\s(?:an?|au|am|il|a\sla|à\sla)\s"
+    r"(?i)(?<=\d)(?!\d)(?P<what>\w{0,30}(?:\s[^\W\d_]+){0,2}?)\s(?:an?|au|am|il|a\sla|à\sla)\s"
     rf"(?:{_SAID})\b"
 )
 

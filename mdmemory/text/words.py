@@ -10,7 +10,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
@@ -161,19 +161,6 @@ def key(word: str) -> str:
     return _names().get(found, found)
 
 
-@lru_cache(maxsize=100_000)
-def sense(word: str) -> str:
-    """The same as `key`, and one word for all that have one meaning. It judges in favour of the
-    same: unlike words may meet in it."""
-    found = stem(word)
-    return _senses().get(found, found)
-
-
-def is_known(word: str) -> bool:
-    """Whether the table of synonyms has the word."""
-    return stem(word) in _senses()
-
-
 def synonyms(word: str) -> tuple[tuple[str, ...], ...]:
     """The other spellings of a name in lower case, each as its words."""
     return _spellings().get(stem(word), ())
@@ -244,23 +231,17 @@ def _stemmer(language: str) -> _Stemmer:
 
 
 @cache
-def _table() -> Mapping[str, tuple[tuple[str, ...], ...]]:
-    """The groups of synonyms.txt, by its two sections."""
-    found: dict[str, list[tuple[str, ...]]] = {}
-    section = ""
-    for line in _SYNONYMS.read_text("utf-8").splitlines():
-        if line.startswith("["):
-            section = line.strip("[]")
-        elif line and not line.startswith("#"):
-            found.setdefault(section, []).append(tuple(line.split(", ")))
-    return {section: tuple(groups) for section, groups in found.items()}
+def _table() -> tuple[tuple[str, ...], ...]:
+    """The groups of synonyms.txt."""
+    lines = _SYNONYMS.read_text("utf-8").splitlines()
+    return tuple(tuple(line.split(", ")) for line in lines if line and not line.startswith("#"))
 
 
 @cache
 def _names() -> dict[str, str]:
     """The key of each stem of a name that has several spellings: the stem of the first one."""
     found: dict[str, str] = {}
-    groups = _table()["names"]
+    groups = _table()
     times = Counter(word for group in groups for word in group)
     for first, *others in groups:
         for word in (first, *others):
@@ -272,24 +253,14 @@ def _names() -> dict[str, str]:
 @cache
 def spellings() -> frozenset[str]:
     """The words of all names that have several spellings, as they stand in the table."""
-    return frozenset(word for group in _table()["names"] for word in group)
-
-
-@cache
-def _senses() -> dict[str, str]:
-    """The sense of each stem that shares it with others."""
-    found = {each: f"={name}" for each, name in _names().items()}
-    for first, *others in _table()["meanings"]:
-        meaning = found.get(stem(first), f"={stem(first)}")
-        found |= {stem(word): meaning for word in (first, *others)}
-    return found
+    return frozenset(word for group in _table() for word in group)
 
 
 @cache
 def _spellings() -> dict[str, tuple[tuple[str, ...], ...]]:
     """The other spellings of each stem of a name."""
     found: dict[str, tuple[tuple[str, ...], ...]] = {}
-    for group in _table()["names"]:
+    for group in _table():
         for each in dict.fromkeys(map(stem, group)):
             others = tuple(tuple(word.split()) for word in group if stem(word) != each)
             found[each] = (*found.get(each, ()), *others)
@@ -297,10 +268,6 @@ def _spellings() -> dict[str, tuple[tuple[str, ...], ...]]:
 
 
 # --- words that say nothing by themselves --------------------------------------------------------
-
-# A list has up to three parts, each for a wider use: GRAMMAR joins other words, STOP tells no text
-# apart, and a sentence may have the words of VAGUE or lack them and still say the same.
-
 
 # English
 _GRAMMAR_EN = (
@@ -314,11 +281,6 @@ _STOP_EN = (
     "user very what when where which while who whom whose why would yours s t d ll m re ve don "
     "doesn didn isn aren wasn won wouldn shouldn couldn"
 )
-_VAGUE_EN = (
-    "against always around before both came come comes currently each etc even every first gets "
-    "goes gone like likewise made make makes may much must now ought people per person put puts "
-    "same set sets still team users usually via went well written yes kept"
-)
 # German
 _GRAMMAR_DE = (
     "der die das den dem des ein eine einen einem und zu mit im am auf aus bei für von zum zur ist "
@@ -331,33 +293,9 @@ _STOP_DE = (
     "sollte über um uns unser unsere unter vom vor waren weil welche welchem welchen welcher "
     "welches wenn werde wie wir wo wurde zu"
 )
-_VAGUE_DE = (
-    "alle allem allen aller alles an beim benutzer bitte dabei dafür damit danach daran darauf "
-    "darf darin darüber davon dazu dir dort dürfen erst gehen geht gemacht genutzt geschrieben "
-    "gesetzt hat hier kann kommen kommt können machen macht man muss müssen nachdem bevor nichts "
-    "nutzer person so stets verwendet war was zuerst"
-)
-# French and Spanish
-_GRAMMAR_FR = "le la les un une de du des"
-_GRAMMAR_ES = "el los las y"
-# Chinese and Japanese have no space to find such words by: a pattern that cuts a run at them.
-STOP_CJK = (
-    "我们|你们|他们|什么时候|多长时间|什么|怎么样|怎么|怎样|如何|为什么|哪个|哪些|哪里|哪儿|哪家|多少|多久|"
-    "能不能|请问|可以|应该|需要|有没有|是不是|用户|谁|几|个|吗|呢|吧|啊|的|了|是|在|和|与|或|我|你|他|她|它|"
-    "要|会|有|用|把|被|"
-    "ですか|ますか|でした|ました|です|ます|する|して|した|どの|どう|どこ|なに|何|いつ|だれ|誰|なぜ|"
-    "は|が|を|に|で|と|の|も|へ|か"
-)
 
 ENGLISH = frozenset(_GRAMMAR_EN.split())
-GRAMMAR = ENGLISH.union(_GRAMMAR_DE.split(), _GRAMMAR_FR.split(), _GRAMMAR_ES.split())
-_SMALL_EN = (
-    "also always just now still usually currently please per each every any all can could should "
-    "must may would"
-)
-SMALL = ENGLISH.union(_SMALL_EN.split())
 STOP = ENGLISH.union(_STOP_EN.split(), _GRAMMAR_DE.split(), _STOP_DE.split())
-VAGUE = (STOP - {"use", "using"}).union(_VAGUE_EN.split(), _VAGUE_DE.split())
 # Words of asking and doing: an answer mostly lacks them, so their absence says little.
 _LIGHT = (
     "actually always another answer before best better big call called choose chosen come day "

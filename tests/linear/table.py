@@ -13,41 +13,29 @@ from dataclasses import dataclass
 from datetime import date
 from types import ModuleType
 
-from pace import FULL
-
 from mdmemory import bounds, privacy, protocol, unseen
 from mdmemory.actions import word_diff
 from mdmemory.actions.note_history import TextChange
 from mdmemory.capture import (
-    asked,
     candidates,
     claims,
-    consent,
     duplicates,
-    extract,
     fact,
-    fact_type,
-    foreign,
     gate,
     note_text,
-    pasted_lines,
-    proof,
-    quotes,
+    notice,
+    quote_proof,
     said_dates,
-    shape,
     summary,
-    takebacks,
-    triggers,
-    unlisted,
-    whose,
-    wordings,
 )
+from mdmemory.capture import run as capturing
+from mdmemory.capture import typed as typed_by_form
 from mdmemory.capture.imports import incoming, markdown, markdown_blocks
 from mdmemory.capture.imports import run as importing
 from mdmemory.citing import citation
 from mdmemory.citing import mentions as citing_mentions
 from mdmemory.cli import history
-from mdmemory.compact import exchanged, plan, rewording, same, text_guards
+from mdmemory.compact import plan, same, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import identity, log, own_history
@@ -57,32 +45,25 @@ from mdmemory.llm import json_answer, json_text, manners, refusals, sizes
 from mdmemory.note import editing, frontmatter, head_changes, limits, note, stamps, yaml_head
 from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
-from mdmemory.prompt import blocks, typed
+from mdmemory.prompt import blocks, message_part, typed
 from mdmemory.search import by_message, chunks, folders, query, schema
 from mdmemory.search.postgres import keywords
 from mdmemory.session import cleaning, failures, mentions, pruning, sections, tracking
 from mdmemory.store import conflicts, index, links
 from mdmemory.store.store import StoredNote
 from mdmemory.text import (
-    agreement,
-    alignment,
-    change,
     clock,
-    contradiction,
+    conflict,
     dates,
     east_asian,
-    facts,
-    gaps,
     literals,
-    meanings,
-    moments,
+    negation,
     normal_form,
+    orders,
+    pieces,
     places,
-    polarity,
     quantities,
-    relation,
     search_words,
-    statements,
     stop_words,
     units,
     words,
@@ -108,7 +89,9 @@ PRIVACY = [
     for each in pkgutil.iter_modules(privacy.__path__, "mdmemory.privacy.")
 ]
 Call = Callable[[str], object]
-forget = triggers._found.cache_clear  # what was found for the text before: a clock shall not see it
+forget = (
+    normal_form.normal_form.cache_clear
+)  # what was found for the text before: a clock shall not see it
 DAY = "2026-06-20"
 TODAY = date(2026, 6, 20)
 NOTE = 200_000  # characters of a note that a hand wrote; its file may have 4 MiB
@@ -155,26 +138,6 @@ def _stored(text: str) -> StoredNote:
     return StoredNote("a.md", "0" * 64, _note(text))
 
 
-def _asked_to_forget(text: str) -> object:
-    said = [Turn("1", "assistant", text), Turn("2", "user", text)]
-    return consent.to_forget(text[:400], said, _note("b"), [])
-
-
-def _said_instead(text: str) -> object:
-    said = [Turn("1", "assistant", text), Turn("2", "user", text)]
-    return consent.to_say(text[:400], said, "Uses port 80", _note("b"), [])
-
-
-def _contradiction(text: str) -> object:
-    other = contradiction.Profile("project", "Uses port 80", "Uses port 80.")
-    return contradiction.contradiction(contradiction.Profile("project", text, text), other)
-
-
-def _statement(text: str) -> object:
-    said = statements.Statement(text)
-    return said.words, said.negated, said.denials, said.values, said.matter
-
-
 def _export(text: str) -> object:
     info = {"id": "m1", "role": "user"}
     message = {"info": info, "parts": [{"type": "text", "text": f'"{text}"'}]}
@@ -216,7 +179,7 @@ def _failure(category: str) -> Call:
 
 
 def _gate(type: str) -> Call:
-    return lambda text: gate.judge(text, type=type, source="extraction")
+    return lambda text: gate.form(text, type)
 
 
 def _prune(level: str) -> Call:
@@ -227,28 +190,19 @@ def _patterns(speaker: str) -> Call:
     return lambda text: mentions.mentions(text, speaker)
 
 
-def _prove(text: str) -> object:
-    said = proof.heard([Turn("m1", "user", text)])
-    wanted = candidates.Candidate("add", "project", "", "", "a", "b", "", text[:4_000])
-    return proof.prove(wanted, "project", said)
+def _proved(claim: str, quote: str, text: str) -> object:
+    said = [Turn("1", "assistant", f"{text}?"), Turn("2", "user", text)]
+    return quote_proof.of_fact(claim, quote, said)
 
 
-def _quote(text: str) -> object:
-    turn = quotes.Words(text[: turns.MAX_CHARS])
-    return quotes.find(f"{text[:400]} ... {text[:500]}", turn), quotes.is_cut_off("a b", text)
+def _forget(text: str) -> object:
+    said = [Turn("1", "assistant", f"{text}?"), Turn("2", "user", text)]
+    return quote_proof.of_forgetting(text[: bounds.FACT], said, _note("b"))
 
 
 def _dates(text: str) -> object:
     claimed = said_dates.named("2026-12-01")
     return said_dates.is_given(claimed[0], text, date(2026, 6, 19)), said_dates.named(text)
-
-
-# of a compaction's text one side alone is long, which a full run measures as well
-_LONG = limits.MAX_BODY if FULL else limits.MAX_BODY // 4  # a judgement of meaning takes seconds
-_ONE_SIDED: dict[str, Call] = {
-    "before": lambda text: _meaning(text, "a"),
-    "after": lambda text: _meaning("a", text),
-}
 
 
 def _chunks(text: str) -> object:
@@ -321,13 +275,14 @@ def _text_guards(text: str) -> object:
     return list(text_guards.bad_text(op, {"a.md": _stored("b")}))
 
 
-def _meaning(before: str, after: str) -> object:
-    return list(text_guards.meaning("a.md", [_note(before), _note("b")], "A fact", after))
+def _literals(before: str, after: str) -> object:
+    sources = [_note(before), _note("b")]
+    return list(text_guards.literal_refusals("a.md", sources, "A fact", after))
 
 
 def _sentences(text: str) -> object:
     found = _note(text)
-    return same.sentences(found), same.same_key(found), same.wording(found)
+    return same.same_key(found), same.wording(found)
 
 
 def _recited(text: str) -> object:
@@ -361,34 +316,16 @@ def quietly(call: Call) -> Call:
 
 EVERY = (
     # what is said
-    row(triggers.find, triggers, "find", bounds.MESSAGE, wordings, unlisted),
-    row(lambda text: whose.parted(text, triggers.opens), whose, "", bounds.MESSAGE),
-    row(takebacks.find, takebacks, "find", bounds.MESSAGE, wordings),
-    row(lambda text: takebacks.share(text, _note("b")), takebacks, "share"),
-    row(lambda text: takebacks.is_yes(text), takebacks, "is_yes"),
-    row(_asked_to_forget, consent, "to_forget"),
-    row(_said_instead, consent, "to_say"),
-    row(pasted_lines.lines_of, pasted_lines, "", bounds.MESSAGE),
-    row(
-        lambda text: shape.mark(pasted_lines.lines_of(text), triggers.opens),
-        shape,
-        "",
-        bounds.MESSAGE,
-    ),
-    row(unlisted.kept, unlisted, "", bounds.MESSAGE),
-    row(foreign.requests, foreign, "requests", bounds.MESSAGE),
-    row(lambda text: foreign.orders(text, "s", DAY), foreign, "orders"),
-    row(unlisted.rule, unlisted, "rule", bounds.MESSAGE),
-    row(unlisted.makes_rule, unlisted, "makes_rule", bounds.MESSAGE),
-    row(fact_type.type_of, fact_type),
-    row(extract.explain, extract, "explain", bounds.MESSAGE, triggers),
+    row(notice.notice, notice),
+    row(notice.without_unwanted, notice, "without_unwanted"),
+    row(typed_by_form.typed, typed_by_form),
+    row(lambda text: capturing._CONTROL.sub("", text), capturing),
+    row(message_part._states, message_part),
     row(note_text.name_of, note_text, "name_of"),
     row(note_text.description_of, note_text, "description_of"),
     row(note_text.bare, note_text, "bare"),
     row(note_text.worded, note_text, "worded"),
     row(note_text.as_sentence, note_text, "as_sentence"),
-    row(lambda text: asked.says_something(f"[redacted:key]{text}"), asked, "says_something"),
-    row(lambda text: asked.asked_in([Turn("1", "user", text)]), asked, "asked_in"),
     row(turns.cleaned, turns, "cleaned", bounds.MESSAGE, injected, private),
     row(plain.read_plain, plain, "read_plain"),
     row(_export, opencode),
@@ -409,17 +346,18 @@ EVERY = (
     row(duplicates.identity, duplicates, "identity"),
     row(lambda text: fact.fact_of(text), fact, "fact_of"),
     row(fact.hook, fact, "hook"),
-    row(lambda text: fact.is_borne_out(text, [text]), fact, "is_borne_out", bounds.FACT),
+    row(fact.type_of, fact, "type_of"),
     *(row(_gate(each), gate, each, bounds.FACT) for each in limits.TYPES),
     row(lambda text: claims.invented(text, ["a"]), claims, "invented", bounds.FACT, literals),
     row(lambda text: claims.invented("a `b`", [text]), claims, "sources", bounds.MESSAGE, literals),
     row(_dates, said_dates, "given", bounds.MESSAGE),
-    row(_quote, quotes, "find", bounds.MESSAGE),
-    row(_prove, proof, "prove"),
+    row(lambda text: _proved(text[: bounds.FACT], text[:400], text), quote_proof, "of_fact"),
+    row(lambda text: _proved("a", f"{text[:400]} ... {text[:500]}", text), quote_proof, "quote"),
+    row(_forget, quote_proof, "of_forgetting"),
     # imports
     row(lambda text: list(markdown.of_file(text, "there")), markdown),
     row(markdown_blocks.blocks, markdown_blocks),
-    row(importing._type_of, importing),
+    row(importing._ABOUT_USER.search, importing),
     row(incoming.day, incoming, "day"),
     row(incoming.word, incoming, "word"),
     # what a model answers
@@ -432,43 +370,24 @@ EVERY = (
     row(lambda text: sizes.was_cut("", text, 5_000), sizes, "cut"),
     row(lambda text: refusals.read(400, text.encode(), "", manners.FIELDS), refusals),
     row(_text_guards, text_guards, "", limits.MAX_BODY),
-    *(row(each, text_guards, name, limits.MAX_BODY) for name, each in _ONE_SIDED.items() if FULL),
-    row(lambda text: _meaning(text, f"{text} a"), text_guards, "both", _LONG, rewording),
-    row(lambda text: exchanged.other_topics(text, f"{text}a"), exchanged, "topics", _LONG),
-    row(lambda text: exchanged.other_sides(text, f"{text}a"), exchanged, "sides", _LONG),
+    row(lambda text: _literals(text, "a"), text_guards, "before", limits.MAX_BODY),
+    row(lambda text: _literals("a", text), text_guards, "after", limits.MAX_BODY),
+    row(lambda text: _literals(text, f"{text} a"), text_guards, "both", limits.MAX_BODY),
     # what notes claim
     row(literals.tokens, literals, "tokens", NOTE),
     row(literals.links, literals, "links", NOTE),
     row(lambda text: literals.audit([text], "a"), literals, "lost", NOTE),
     row(lambda text: literals.audit(["a"], text), literals, "invented", NOTE),
     row(lambda text: literals.audit([text], f"{text} a"), literals, "both", NOTE),
-    row(statements.pieces, statements, "pieces", NOTE),
-    row(statements.proper_nouns, statements, "proper_nouns", NOTE),
-    row(lambda text: statements.turned([text], f"a {text}"), statements, "turned", NOTE, polarity),
-    row(_statement, statements, "statement", NOTE, polarity),
-    row(polarity.may_deny, polarity, "may_deny", NOTE),
-    row(lambda text: polarity.negated([text]), polarity, "negated", NOTE),
-    row(polarity.without_negation, polarity, "without_negation", NOTE),
-    row(_contradiction, contradiction, "", NOTE),
-    row(
-        lambda text: change.changes(text, {"a.md": f"a {text}"}), change, "said", bounds.FACT, gaps
-    ),
-    row(lambda text: gaps.Cut(text).words, gaps, "words", NOTE),
-    row(
-        lambda text: relation.relation(text[: relation.LONGEST], "a is 1"),
-        relation,
-        "",
-        relation.LONGEST,
-        agreement,
-        facts,
-        meanings,
-        moments,
-    ),
+    row(pieces.pieces, pieces, "pieces", NOTE),
+    row(pieces.proper_nouns, pieces, "proper_nouns", NOTE),
+    row(negation.negations, negation, "", NOTE),
+    row(lambda text: negation.reversed_words(text, f"not {text}"), negation, "reversed", NOTE),
+    row(lambda text: conflict.other_literal(text, f"{text} 1"), conflict),
+    row(orders.is_order, orders),
     row(lambda text: places.moved([text, "a is 1"], f"{text} a is 2 and b is 1"), places, "", NOTE),
-    row(alignment.clauses, alignment, "", NOTE),
     row(normal_form.normal_form, normal_form, "", NOTE, clock, dates, quantities),
     row(words.stem, words, "stem"),
-    row(words.sense, words, "sense"),
     row(words.keys, words, "keys", NOTE),
     row(lambda text: units.lost(text, f"{text} 3 days"), units, "lost", NOTE),
     row(lambda text: units.lost("3 days", text), units, "invented", NOTE),
@@ -502,7 +421,7 @@ EVERY = (
     row(lambda text: dates.words(text), dates, "words", NOTE),
     row(lambda text: blocks.query(text, "p", "t"), blocks, "query"),
     row(blocks.safe, blocks, "safe", NOTE),
-    row(typed.typed, pasted_lines, "typed"),
+    row(typed.typed, typed_by_form, "message"),
     row(_fitted, by_message, "", bounds.QUERY_OF_MESSAGE),
     row(lambda text: [found[0] for found in words.words(text)], words, "words", NOTE),
     row(words.parts, words, "parts", NOTE),
@@ -560,9 +479,7 @@ EVERY = (
 )
 
 SPARED = {
-    "text.any_case": "what is compiled for others",
     "citing.lines": "git's own line on a change",
-    "text.wordlists": "our own word lists",
     "compact.removals": "the reason of an op, which has 500 characters",
     "compact.result": "a date of a note",
     "llm.manners": "the name of a model that a person chose",

@@ -21,8 +21,6 @@ from linear.table import EVERY, SPARED, Row, forget, quietly
 from pace import FULL
 
 import mdmemory
-from mdmemory.text import wordlists
-from mdmemory.text.any_case import AnyCase
 
 LONG, SHORT = 200_000, 10_000  # characters of the longer text, in a full run and in a sampled one
 LOUD = 0.05  # seconds of processor time; what takes less says nothing
@@ -40,21 +38,12 @@ def expressions(module: str) -> Iterator[str | bytes]:
     """The compiled expressions of a module, and the texts in it that are one."""
     found = importlib.import_module(f"mdmemory.{module}")
     held = {name: value for name, value in vars(found).items() if not name.startswith("__")}
-    yield from (value.pattern for value in held.values() if isinstance(value, re.Pattern | AnyCase))
+    yield from (value.pattern for value in held.values() if isinstance(value, re.Pattern))
     tree = ast.parse(inspect.getsource(found))
     words = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
     for text in (*held.values(), *words):
-        text = with_words(text) if isinstance(text, str) else ""
-        if re.search(r"[\\\[(|*+?]", text) and is_expression(text):
+        if isinstance(text, str) and re.search(r"[\\\[(|*+?]", text) and is_expression(text):
             yield text
-
-
-def with_words(text: str) -> str:
-    """The text with the rows of the word lists that it names."""
-    try:
-        return wordlists.filled(text)
-    except KeyError:
-        return text
 
 
 def is_expression(text: str) -> bool:
@@ -131,7 +120,7 @@ def test_reading_takes_time_in_proportion_to_the_length(row: Row) -> None:
 
 def uses_expressions(tree: ast.Module) -> bool:
     return any(
-        alias.name in ("re", "lazy", "AnyCase") for node in ast.walk(tree)
+        alias.name == "re" for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names
     )  # fmt: skip
 

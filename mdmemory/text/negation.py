@@ -1,0 +1,73 @@
+"""Which words of a text stand in a clause that denies something. Pure, and by one short list.
+
+A clause is cut twice: at punctuation, and also at the small words that join. A word whose two cuts
+disagree counts as both, so a doubt never makes two texts opposite.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from mdmemory.text.words import CJK, keys, normal
+
+_LETTER = rf"[^\W_{CJK}]"
+# The words that deny, a row for each language: English, German, French, Spanish, Portuguese,
+# Italian. What a language writes without blanks stands below.
+_NEGATING = re.compile(
+    rf"(?i)(?<!{_LETTER})(?:"
+    r"not|never|no|nope|nein|none|nothing|neither|nor|cannot|dont|doesnt|without|avoid\w*|stop(?:s|ped)?"
+    rf"|instead of|rather than|forbid\w*|prohibit\w*|{_LETTER}+n['’]t"
+    r"|nicht\w?|kein\w*|nie|niemals|ohne|weder|statt|vermeid\w*"
+    r"|pas|jamais|aucune?|sans|ni|plus de|au lieu d\w*"
+    r"|nunca|jamás|sin|tampoco|ningun\w*|en vez de"
+    r"|não|nem|sem|nenhum\w*|em vez de"
+    r"|non|mai|senza|nessun\w*|invece di"
+    rf")(?!{_LETTER})"
+    r"|不|没|別|别|勿|禁止|而非"
+    r"|ない|ません|なく|ずに"
+    r"|않|지\s?마|말고|없|안\s|못"
+)
+_CLAUSE = re.compile(r"[,;:!?。、，；：！？()\n—]|\.(?=\s|\Z)")
+_JOINS = re.compile(
+    rf"(?i)(?<!{_LETTER})(?:and|but|or|und|aber|oder|sondern|et|mais|ou|y|pero|o|e|ma|mas)(?!{_LETTER})"
+)
+
+
+def negations(text: str) -> int:
+    """How many words of a text deny something; "no" is no such word in Portuguese."""
+    from mdmemory.text.normal_form import is_portuguese  # only where something may deny
+
+    found = [each[0].casefold() for each in _NEGATING.finditer(normal(text))]
+    if "no" in found and is_portuguese(text):
+        return len(found) - found.count("no")
+    return len(found)
+
+
+def polarities(text: str) -> dict[str, frozenset[bool]]:
+    """The telling words of a text, each as its key, with what it may stand in: a clause that denies
+    (True), or one that does not (False)."""
+    found: dict[str, set[bool]] = defaultdict(set)
+    for clause in _CLAUSE.split(normal(text)):
+        denies = _NEGATING.search(clause) is not None
+        for part in parts(clause):
+            is_denied = _NEGATING.search(part) is not None
+            for word in keys(part):
+                found[word] |= {denies, is_denied}
+    return {word: frozenset(both) for word, both in found.items()}
+
+
+def parts(text: str) -> Iterator[str]:
+    """The clauses of a text, also cut at the words that join."""
+    for clause in _CLAUSE.split(normal(text)):
+        yield from (part for part in _JOINS.split(clause) if part.strip())
+
+
+def reversed_words(claim: str, source: str) -> list[str]:
+    """The words that a claim states and the source denies, or the other way round."""
+    said = polarities(source)
+    return [
+        word for word, claimed in polarities(claim).items()
+        if word in said and claimed.isdisjoint(said[word])
+    ]  # fmt: skip
