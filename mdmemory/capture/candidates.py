@@ -23,31 +23,33 @@ from mdmemory.transcripts.turns import MAX_CHARS, Turn
 MAX_ANSWER = bounds.CANDIDATES
 MAX_CANDIDATES = 30  # a good answer has three
 MAX_TEXT = 4_000  # characters of a body or a quote; a fact takes a sentence or two
-MAX_SUPERSEDED = 50
+MAX_REPLACED = 10
 
 ACTIONS = ("add", "update", "reinforce", "flag")
 KINDS = ("", "decision")
-_TEXTS = ("action", "type", "kind", "name", "description", "body", "file", "quote")
 _CHOICES = ("action", "type", "kind")
+_TEXTS = (*_CHOICES, "title", "fact", "why", "quote")
+# what 0.2 asked for, and smaller models go on to answer with
+_FORMER = {"fact": "description", "replaces": "file"}
 
 
 class Candidate(NamedTuple):
-    """One fact. A field that does not apply is "" (or no items)."""
+    """One fact. A field that does not apply is "" (or no items). `replaces` are files of notes: of
+    those that the fact makes untrue, that it says again, or that it does not agree with."""
 
     action: str
     type: str
     kind: str
-    name: str
-    description: str
-    body: str
-    file: str
+    title: str
+    fact: str
+    why: str
     quote: str
-    superseded: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
         """What it says, in one line, for people."""
-        return self.description or self.quote or self.file
+        return self.fact or self.quote or " ".join(self.replaces)
 
 
 class Answered(NamedTuple):
@@ -65,7 +67,8 @@ def parse(answer: str) -> Answered:
     list of them, or none that can be read."""
     if len(answer) > MAX_ANSWER:
         raise BadAnswer(f"has more than {MAX_ANSWER} characters")
-    found = listed(answer, "candidates", fields=(*_TEXTS, "superseded"), mark="action")
+    fields = (*_TEXTS, "replaces", *_FORMER.values())
+    found = listed(answer, "candidates", fields=fields, mark="action")
     read = [(_candidate(value), value) for value in found.objects]
     good = [candidate for candidate, _ in read if candidate is not None]
     if read and not good:
@@ -79,42 +82,42 @@ def parse(answer: str) -> Answered:
 
 def _candidate(value: Mapping[str, Any]) -> Candidate | None:
     """The candidate, or None where a field is not what it may be."""
+    value = {**value, **{new: value[old] for new, old in _FORMER.items()
+                         if old in value and not value.get(new)}}  # fmt: skip
     read = {name: as_word if name in _CHOICES else as_text for name in _TEXTS}
-    texts = {name: read[name](value.get(name)) for name in _TEXTS}
-    named = as_texts(value.get("superseded"))
-    if named is None or len(named) > MAX_SUPERSEDED or not all(each.strip() for each in named):
+    texts = {name: read[name](value.get(name) or "") for name in _TEXTS}
+    given = value.get("replaces")
+    named = as_texts([given] if isinstance(given, str) else given)
+    if named is None or len(named) > MAX_REPLACED:
         return None
     trimmed = {name: text.strip() for name, text in texts.items() if text is not None}
     if len(trimmed) < len(texts):
         return None
-    candidate = Candidate(**trimmed, superseded=tuple(each.strip() for each in named))
+    files = tuple(dict.fromkeys(each.strip() for each in named if each.strip()))
+    candidate = Candidate(**trimmed, replaces=files)
     return candidate if _fits(candidate) else None
 
 
 def _fits(candidate: Candidate) -> bool:
-    """Whether the fields are those that the action needs, and only those it may have."""
+    """Whether the fields are those that the action needs."""
     action = candidate.action
     if action not in ACTIONS or not candidate.quote:
         return False
-    if max(len(candidate.body), len(candidate.quote), len(candidate.description)) > MAX_TEXT:
-        return False
-    if bool(candidate.file) != (action != "add"):
-        return False
-    if candidate.superseded and action != "update":
+    if max(map(len, (candidate.fact, candidate.why, candidate.quote))) > MAX_TEXT:
         return False
     if action == "reinforce":
-        return True
+        return bool(candidate.replaces)
     if candidate.type not in TYPES or candidate.kind not in KINDS:
         return False
     if candidate.kind and candidate.type != "project":
         return False
-    # a bare number or mark says nothing, whatever the other field holds
-    return all(any(map(str.isalpha, text)) for text in (candidate.description, candidate.body))
+    # a bare number or mark says nothing
+    return any(map(str.isalpha, candidate.fact))
 
 
 def _preview(value: Mapping[str, Any]) -> str:
     """What a candidate that cannot be read seems to say, for the log."""
-    for name in ("description", "body", "quote", "file"):
+    for name in ("fact", "description", "quote"):
         text = value.get(name)
         if isinstance(text, str) and text.strip():
             cut = " ".join(text.split())[:MAX_DESCRIPTION]
@@ -239,13 +242,12 @@ def _shown(note: StoredNote, whole: bool) -> dict[str, str]:
 
 
 def cleaned(candidate: Candidate) -> Candidate:
-    """Without secrets and what nobody sees, the description one line."""
+    """Without secrets and what nobody sees, the fact one line."""
     return candidate._replace(
-        name=_plain(candidate.name),
-        description=" ".join(_plain(candidate.description).split()),
-        body=_plain(candidate.body),
+        title=" ".join(_plain(candidate.title).split()),
+        fact=" ".join(_plain(candidate.fact).split()),
+        why=" ".join(_plain(candidate.why).split()),
         quote=_plain(candidate.quote),
-        superseded=tuple(_plain(each) for each in candidate.superseded),
     )
 
 

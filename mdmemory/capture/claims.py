@@ -14,7 +14,6 @@ from datetime import date
 from functools import cached_property
 
 from mdmemory.capture import said_dates
-from mdmemory.capture.fact_type import languages_of
 from mdmemory.text import literals
 from mdmemory.text.units import number
 from mdmemory.text.words import key, runs
@@ -28,6 +27,8 @@ _AFTERNOON = re.compile(r"(?<![\w.:])(\d{1,2})(?::(\d\d))?\s?p\.?\s?m\b")
 _HOURS = re.compile(r"0?(\d{1,2}):(\d\d)")
 _SIGNS = {"%": r"%|per ?cent|prozent|pour cent|por ciento|por cento|per cento|百分", "€": "€|euro",
           "$": r"\$|dollar|usd", "£": "£|pound|gbp"}  # fmt: skip
+# Words by which a German text is known: there every noun has a capital.
+_GERMAN = re.compile(r"(?i)\b(?:der|die|das|und|nicht|ist|wir|ich|eine?|für|mit|auf|wird)\b")
 SHORTEST = 4  # letters of a word that may have an ending
 LONGEST = 2_000  # characters of what was said that tell its language
 YEARS = (1970, 2999)  # in which a session may lie
@@ -49,7 +50,7 @@ def invented(claim: str, sources: Iterable[str], day: str = "") -> list[str]:
     """
     said = _Said(sources, day)
     rest, wrong = said.without_dates(_REASON.sub("", claim))
-    german = languages_of(f"{claim}\n{said.whole[:LONGEST]}") == ("de",)
+    german = len(_GERMAN.findall(f"{claim}\n{said.whole[:LONGEST]}")) > 1
     _, found = literals.audit(said.texts, rest)
     return wrong + [
         literal

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import NamedTuple
 
 from mdmemory.note.limits import MAX_DESCRIPTION
-from mdmemory.text.polarity import may_deny
+from mdmemory.text.negation import negations
 from mdmemory.text.words import keys
 
 _URL = re.compile(r"(?i:https?)://[^\s<>\"'`)\]}，。；、）】]+")
@@ -21,20 +20,6 @@ _PATH = re.compile(
     rf"|(?:[\w@.+-]+/)+{_ENDING}|(?:[\w@.+-]+/){{2,}}(?![\w/])"
     r"|[\w@+-]+\.(?:py|tsx?|jsx?|go|rs|java|rb|cpp|md|json|ya?ml|toml|css|html|sql|sh|txt|lock)\b)"
 )
-
-
-class ComparedFact(NamedTuple):
-    """A fact as it is compared."""
-
-    text: str
-    type: str
-    kind: str = ""
-
-
-def place_of(statement: ComparedFact) -> str:
-    """The identity under which a statement is grouped; "" for one that only its words identify."""
-    grouped = statement.type in ("project", "reference") and statement.kind != "decision"
-    return identity(statement.text) if grouped else ""
 
 
 def canonical(text: str) -> str:
@@ -90,4 +75,4 @@ def pointer(text: str) -> str:
         return ""
     rest = text.replace(found[0], " ")
     about = sorted({*keys(rest)})
-    return f"{identity(found[0])} {' '.join(about)}" if about and not may_deny(rest) else ""
+    return f"{identity(found[0])} {' '.join(about)}" if about and not negations(rest) else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mdmemory.errors import MdmemoryError
 
 if TYPE_CHECKING:  # a request alone asks no model
-    from mdmemory.capture.lasting import SecondLook
+    from mdmemory.capture.second_question import SecondLook
 
 
 @dataclass
@@ -50,19 +50,9 @@ class Extracted:
     failure: MdmemoryError | None = None
     second: SecondLook | None = None
 
-    def join(self, other: Extracted, prefix: str = "") -> None:
-        """Take over what a run in another store did; `prefix` stands before that store's files."""
-        for name in ("added", "updated", "reinforced", "flagged"):
-            getattr(self, name).extend(f"{prefix}{file}" for file in getattr(other, name))
-        self.superseded += [prefixed(each, prefix) for each in other.superseded]
-        self.doubtful += [prefixed(each, prefix) for each in other.doubtful]
-        self.pending += other.pending
-        self.dropped += other.dropped
-        self.kept += other.kept
-        self.waits = self.waits or other.waits
-        self.commit = self.commit or other.commit
-        self.id = self.id or other.id
-        self.failure = self.failure or other.failure
+    def files(self) -> list[str]:
+        """The files of all notes that it made or changed."""
+        return [*self.added, *self.updated, *self.reinforced, *self.flagged]
 
 
 def prefixed(pair: dict[str, str], prefix: str) -> dict[str, str]:

@@ -1,44 +1,27 @@
-"""A text that an assistant hands over, read as a fact: cleaned, typed, named, or turned down; and
-whether the user said it. Pure."""
+"""A text that an assistant or a person hands over, read as a fact: cleaned, typed, named, or turned
+down by its form. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from mdmemory import bounds, unseen
-from mdmemory.capture.claims import invented
-from mdmemory.capture.fact_type import type_of
-from mdmemory.capture.gate import judge
+from mdmemory.capture.gate import form
 from mdmemory.capture.note_text import as_sentence, bare, description_of, name_of, worded
-from mdmemory.capture.proof import heard
-from mdmemory.capture.triggers import FLOOR, holds_everywhere, own, weight
+from mdmemory.capture.notice import FLOOR, holds_everywhere, is_about_user, weight
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
 from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact, says_something
-from mdmemory.text.words import keys
 from mdmemory.transcripts.injected import without_memory
-from mdmemory.transcripts.turns import Turn
-from mdmemory.transcripts.turns import cleaned as heard_as
 
-BORNE_OUT = 0.3  # the share of a claim's words that one turn of the user has to have
 HOOK = 20  # letters; a shorter first line says too little to find the note by
 
 _REDACTED = re.compile(r"\[redacted:\w+\]")
 _HEADING = re.compile(r"(?m)^#{1,6}[ \t]+")
 # what begins a heading, quotation, item or code block, and what ends a heading
 _MARKS = re.compile(r"^[ \t>]*(?:#{1,6}[ \t]+|[-*+][ \t]+|(?:`{3,}|~{3,})[^`~]*$)?|[ \t]+#+[ \t]*$")
-_WHY = re.compile(r"\bWhy:|原因[：:]")
-_ASKED = re.compile(r"(?:(?<=[.!?。！？\n])|\A)[^.!?。！？\n]*+[?？]")
-_HOW = re.compile(
-    r"\b(?:prefer|like|want|always|never|avoid|don't|do not|should|must|please|user|I|my)\w{0,3}\b"
-    r"|喜欢|偏好|不要|总是|必须|请|好き|好む|ください|선호|좋아|항상",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(r"[.!;]\s|[。！；]")
-
 
 _ONE_FACT = "Store one lasting fact, in words that stand alone, or leave it out."
 _NO_SECRETS = "Without its secret it says nothing: secrets belong in a password manager."
@@ -59,23 +42,25 @@ class NotStored(MdmemoryError):
 
 
 class Fact(NamedTuple):
-    """A text without secrets and private parts, and what it will be called."""
+    """A text without secrets and private parts, and what it will be called; `title` may be ""."""
 
     body: str
     description: str
     name: str
     type: str
-    kind: str
-    redacted: tuple[str, ...]
+    title: str = ""
+    kind: str = ""
+    redacted: tuple[str, ...] = ()
 
 
-def fact_of(content: str, title: str = "", type: str = "") -> Fact:
-    """The fact that a text states. `type` is one of the four, or "" to guess.
+def fact_of(content: str, title: str = "", type: str = "", why: str = "") -> Fact:
+    """The fact that a text states, with its reason. `type` is one of the four; without one it is
+    `user` for a sentence whose subject is the first person, else `project`.
 
     Raises NotStored with the reasons, BadNote for a text that no note may hold, UsageError for a
     type that there is not.
     """
-    for given in (content, title):
+    for given in (content, title, why):
         if len(given) > bounds.FACT:
             raise BadNote(
                 f"The text has {len(given):,} characters: no fact has so many.",
@@ -84,16 +69,38 @@ def fact_of(content: str, title: str = "", type: str = "") -> Fact:
     visible, blocks = strip_private(unseen.without(content))
     if blocks and not visible.strip():
         raise NotStored("private")
-    body, kinds = redact(visible.strip())
+    said, kinds = redact(visible.strip())
     heading, more = redact(strip_private(unseen.without(title))[0])
-    limits.check_body(body)
-    type_, kind = _kind(type, body)
-    description = hook(body)
-    if reasons := _objections(body, heading, type_):
+    reason, kept = redact(strip_private(unseen.without(why))[0].strip())
+    limits.check_body(said)
+    type_ = type or type_of(said)
+    if type_ not in limits.TYPES:
+        raise UsageError(f"{type_[:40]!r} is no type.", f"Use one of: {', '.join(limits.TYPES)}.")
+    reason = re.sub(r"(?i)\Awhy:\s*", "", reason)
+    body = f"{said}\n\nWhy: {reason}" if reason and "Why:" not in said else said
+    if reasons := _objections(said, f"{heading}\n{reason}", type_):
         raise NotStored(*reasons)
+    description = hook(said)
     name = name_of(_REDACTED.sub(" ", heading).strip() or _REDACTED.sub(" ", description))
     name = name.removeprefix(f"{type_}-") or name
-    return Fact(body, description, name, type_, kind, tuple(dict.fromkeys([*kinds, *more])))
+    redacted = tuple(dict.fromkeys([*kinds, *more, *kept]))
+    return Fact(body, description, name, type_, " ".join(heading.split()), redacted=redacted)
+
+
+def fact_as_said(text: str, type: str = "", kind: str = "") -> Fact:
+    """What a person asked to remember, in their own words and whole: its first sentence describes
+    it. The text is redacted. Raises BadNote for one that no note may hold."""
+    limits.check_body(text)
+    description, rest = worded(text)
+    name = name_of(_REDACTED.sub(" ", text))
+    is_whole = description.endswith("…") or description in rest
+    body = rest if rest and is_whole else f"{description}\n\n{rest}".strip()
+    return Fact(body, description, name, type or type_of(text), kind=kind)
+
+
+def type_of(text: str) -> str:
+    """The type of a fact that nobody named one for."""
+    return "user" if is_about_user(text) else "project"
 
 
 class Stated(NamedTuple):
@@ -127,37 +134,26 @@ def stated(text: str, *, type: str = "", name: str = "", body: str = "", kind: s
             "Say it in a sentence, or give a NAME with --type and --description.",
         )
     limits.check_body(said)
-    guessed = type_of(bare(said))
-    type_, kind = (type, kind) if type else (guessed[0], kind or guessed[1])
+    type_ = type or type_of(bare(said))
     description, reason = worded(said)
     called = limits.slug(name) if name else name_of(_REDACTED.sub(" ", said))
     return Stated(called, type_, kind, description, body or reason, said, holds_everywhere(said))
 
 
-def _kind(named: str, body: str) -> tuple[str, str]:
-    """Type and kind, as they were named or as the text suggests."""
-    if not named:
-        type_, kind = type_of(body)
-        # without a request to follow, what is no way of working is about the work
-        return ("project", "") if type_ == "feedback" and not _HOW.search(body) else (type_, kind)
-    if named not in limits.TYPES:
-        raise UsageError(f"{named[:40]!r} is no type.", f"Use one of: {', '.join(limits.TYPES)}.")
-    return named, ""
-
-
-def _objections(body: str, heading: str, type: str) -> tuple[str, ...]:
-    """What speaks against a text as a note, as reason codes."""
-    whole = f"{heading}\n{body}"
+def _objections(said: str, more: str, type: str) -> tuple[str, ...]:
+    """What speaks against a text as a note by its form, as reason codes."""
+    whole = f"{more}\n{said}"
     if without_memory(whole) != whole:
         return ("memory",)
-    if not says_something(body):
+    if not says_something(said):
         return ("secret",)
     # a heading of markdown is no prompt of a shell
-    verdict = judge(_HEADING.sub("", body), type=type, source="assistant")
-    if not verdict.accepted:
-        return verdict.reasons
-    titled = judge(heading, type=type, source="assistant").reasons if heading else ()
-    return ("injection",) if "injection" in titled else ()
+    reasons = form(_HEADING.sub("", said), type)
+    if "too_short" in reasons and weight(said) >= FLOOR:  # what a user says may be that short
+        reasons = tuple(each for each in reasons if each != "too_short")
+    if reasons:
+        return reasons
+    return ("injection",) if more.strip() and "injection" in form(more, type) else ()
 
 
 def hook(body: str) -> str:
@@ -166,51 +162,3 @@ def hook(body: str) -> str:
     lines = [line for line in lines if re.search(r"\w", line)] or [body]
     first = lines[0] if weight(lines[0]) >= HOOK else " ".join(lines)
     return description_of(as_sentence(bare(first)))
-
-
-class BorneOut(NamedTuple):
-    """The turn of the user that says a fact in most of its words, of several the last: its
-    sentence, as typed, and the turns after it. "" and () where none says it."""
-
-    sentence: str = ""
-    later: tuple[str, ...] = ()
-
-
-def is_borne_out(body: str, said: Sequence[str]) -> bool:
-    """Whether a turn of the user says it. Raises NotStored where the user asked not to keep it."""
-    return bool(borne_out(body, said).sentence)
-
-
-def borne_out(body: str, said: Sequence[str]) -> BorneOut:
-    """Where the user says it. Raises NotStored where the user asked not to keep it."""
-    claim = _WHY.split(body, maxsplit=1)[0].strip() or body
-    visible = [heard_as(text) for text in said]
-    turns = heard([Turn(str(at), "user", text) for at, text in enumerate(visible)])
-    # a question says nothing, and nor does what was pasted
-    on_it = [(each, words) for each in turns if _shares(claim, words := _ASKED.sub(" ", each.own))]
-    if on_it and on_it[-1][0].refuses(claim):
-        raise NotStored("negated")
-    places = [int(each.turn.id) for each, words in on_it if _agrees(claim, words)]
-    wanted, found, most = set(keys(claim)), BorneOut(), 0
-    for at in places:
-        typed = own(visible[at])
-        for sentence in filter(str.strip, _SENTENCE.split(typed)):
-            if (count := len(wanted & set(keys(sentence)))) >= most:
-                most, found = count, BorneOut(sentence.strip(), tuple(said[at + 1 :]))
-    return found if found.sentence or not places else BorneOut(claim)
-
-
-def _shares(claim: str, own: str) -> bool:
-    """Whether a turn has enough of the claim's words to be on the same matter."""
-    wanted = set(keys(claim))
-    shared = len(wanted & set(keys(own)))
-    return shared >= max(1, min(2, len(wanted) - 1)) and shared >= BORNE_OUT * len(wanted)
-
-
-def _agrees(claim: str, own: str) -> bool:
-    """Whether a turn on the matter has the claim's literals, and no sentence that denies it."""
-    from mdmemory.text.contradiction import speaks_against  # only where words meet
-
-    sentences = [each for each in _SENTENCE.split(own) if each.strip()]
-    denied = any(speaks_against(each, claim) for each in sentences)
-    return not denied and not invented(claim, [own])

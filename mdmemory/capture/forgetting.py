@@ -1,124 +1,122 @@
-"""What an assistant asks to forget, on the user's word: found by name or by what is meant.
+"""What an assistant asks to forget, on the user's word, and what a person means by a description.
 
-Only a typed turn of the user proves it (see `consent`). What nothing can prove yet waits in the
-inbox, and no note is guessed at: several that may be meant are offered with their texts.
+Only a typed turn of the user proves it. What nothing can prove yet waits in the inbox.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmemory.actions import editing
-from mdmemory.capture import consent, takebacks
-from mdmemory.capture.consent import Consent
-from mdmemory.capture.routes import is_visible, visible
-from mdmemory.capture.takebacks import SHARE
-from mdmemory.errors import Ambiguous, MdmemoryError, NotFound
+from mdmemory.capture import quote_proof
+from mdmemory.capture.caller import Caller
+from mdmemory.capture.quote_proof import Proof
+from mdmemory.capture.routes import visible
+from mdmemory.capture.store_fact import room_left, spend
+from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.note.note import SUPERSEDED, Note
 from mdmemory.privacy.redaction import redact
-from mdmemory.search.near import nearest
 from mdmemory.store import evidence, inbox
 from mdmemory.store.evidence import Evidence
 from mdmemory.store.project import INBOX, Project
+from mdmemory.store.sources import NoteSource, StoredIn, find_note
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
-from mdmemory.transcripts.turns import Turn, is_id
+from mdmemory.text.words import keys
+from mdmemory.transcripts.turns import is_id
 
 OFFERED = 5  # notes of which a person is asked which is meant
-BY_ONE_TURN = 3  # notes that one turn of the user may remove
+SHARE = 0.6  # of the words of a description that a note has which is meant by it
 LATER = ("no_quote", "unheard", "too_many")  # nothing speaks against it: it waits
 _BEGIN, _ID = "forget-", "f-"
-_COUNTED = "forgotten"  # the watermark with the turns that removed notes
 _QUOTE = 400  # characters
 
 
 class NotProven(MdmemoryError):
-    """The user's words do not ask for it; `why` is a key of `consent.WHY`."""
+    """The user's words do not ask for it."""
 
     code = "not_proven"
 
-    def __init__(self, file: str, why: str) -> None:
+    def __init__(self, file: str, proof: Proof) -> None:
         super().__init__(
-            f"Nothing was changed: {consent.WHY[why]}.",
+            f"Nothing was changed: {proof.reason()}.",
             f"Ask the user in one question that names {file}; their yes is enough as quote.",
         )
-        self.why = why
+        self.why = proof.why
 
 
-@dataclass(frozen=True, slots=True)
-class NoteSource:
-    """A store that is looked in; `prefix` stands before its files in what is told."""
+class Forgotten(NamedTuple):
+    """What became of it: `files` are gone, `also` superseded notes that went along, `left` those
+    that stay, each with half a sentence on why, `waiting` those of them about which a person is
+    asked. `ids` are Memory-Ids of the commits. `waits`: in no branch yet."""
 
-    prefix: str
-    writer: Writer
-
-
-@dataclass(frozen=True, slots=True)
-class Meant:
-    """A note that a name or description may mean, and where it lies."""
-
-    source: NoteSource
-    stored: StoredNote
-
-    @property
-    def file(self) -> str:
-        """Its file as it is told."""
-        return f"{self.source.prefix}{self.stored.file}"
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What became of it. `outcome` is forgotten, candidates (of which none was touched) or waits.
-
-    `also` are superseded notes that went along, `candidates` files with their descriptions, `why`
-    a key of `consent.WHY`. `id` is the commit's Memory-Id, or the id of what waits.
-    """
-
-    outcome: str
-    file: str = ""
+    files: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    left: tuple[tuple[str, str], ...] = ()
+    waiting: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
     commit: str | None = None
-    id: str = ""
     waits: bool = False
-    candidates: tuple[tuple[str, str], ...] = ()
-    why: str = ""
 
 
 def forget(
-    sources: Sequence[NoteSource], what: str, *, quote: str, session: str, turns: Sequence[Turn],
+    sources: Sequence[NoteSource], names: Sequence[str], quote: str, caller: Caller, *,
     now: datetime,
 ) -> Forgotten:  # fmt: skip
-    """Remove the note that `what` names or describes, if the user's turns ask for it, in one
-    commit. Raises NotFound, NotProven, and whatever a write raises."""
-    found, others = meant(sources, what)
-    if len(found) != 1:
-        return Forgotten("candidates", candidates=tuple(offer(each) for each in found))
-    chosen, writer = found[0], found[0].source.writer
-    proof = consent.to_forget(quote, turns, chosen.stored.note, others)
-    if proof.turn and _is_spent(writer, session, proof.turn):
-        proof = Consent(why="too_many")
-    if proof.why in LATER:
-        id = _let_wait(writer, chosen.stored, quote, session, proof.why, now)
-        return Forgotten("waits", chosen.file, id=id, why=proof.why)
-    if proof.why:
-        note_down(writer, session, "refused", proof.why, chosen.stored.file, now)
-        raise NotProven(chosen.file, proof.why)
-    done = editing.remove(writer, chosen.stored.file, trailers=session_trailer(session))
-    _spend(writer, session, proof.turn)
-    note_down(writer, session, "forgotten", "", chosen.stored.file, now)
-    settle(writer.project, chosen.stored.file)
-    also = tuple(f"{chosen.source.prefix}{file}" for file in done.also)
-    written = done.written
-    return Forgotten(
-        "forgotten", chosen.file, also, written.commit, written.id or "", written.waits
-    )
+    """Remove the notes of these names, and what they had replaced, if the user's turns ask for it.
+    Raises NotFound; NotProven where none of them goes or waits; and whatever a write raises."""
+    session = caller.session if is_id(caller.session) else ""
+    meant = [find_note(sources, name) for name in dict.fromkeys(names)]
+    done, first = Forgotten(), Proof()
+    for each in meant:
+        proof = quote_proof.of_forgetting(quote, caller.turns, each.stored.note)
+        if proof.why == "not_said" and not caller.hears:
+            proof = Proof(why="unheard")
+        if proof.turn and not room_left(each.source.writer, session, proof.turn, now):
+            proof = Proof(why="too_many")
+        if proof.why:
+            first = first if first.why else proof
+            done = _left(done, each, proof, quote, session, now)
+        else:
+            done = _removed(done, each, proof.turn, session, now)
+    if not (done.files or done.waiting):
+        raise NotProven(done.left[0][0], first)
+    return done
+
+
+def _left(
+    done: Forgotten, each: StoredIn, proof: Proof, quote: str, session: str, now: datetime
+) -> Forgotten:
+    writer = each.source.writer
+    left = (*done.left, (each.file, proof.reason()))
+    if proof.why not in LATER:
+        _note_down(writer, session, "refused", proof.why, each.stored.file, now)
+        return done._replace(left=left)
+    _let_wait(writer, each.stored, quote, session, proof.why, now)
+    return done._replace(left=left, waiting=(*done.waiting, each.file))
+
+
+def _removed(done: Forgotten, each: StoredIn, turn: str, session: str, now: datetime) -> Forgotten:
+    writer, prefix = each.source.writer, each.source.prefix
+    gone = editing.remove(writer, each.stored.file, trailers=session_trailer(session))
+    spend(writer, session, turn, now, 1)
+    _note_down(writer, session, "forgotten", "", each.stored.file, now)
+    settle(writer.project, each.stored.file)
+    written = gone.written
+    return done._replace(
+        files=(*done.files, each.file),
+        also=(*done.also, *(f"{prefix}{file}" for file in gone.also)),
+        ids=(*done.ids, *([written.id] if written.id else [])),
+        commit=written.commit or done.commit, waits=done.waits or written.waits,
+    )  # fmt: skip
 
 
 def session_trailer(session: str) -> list[tuple[str, str]]:
@@ -126,108 +124,36 @@ def session_trailer(session: str) -> list[tuple[str, str]]:
     return [("Memory-Session", session)] if session and is_id(session) else []
 
 
-# --- which note ----------------------------------------------------------------------------------
+def _note_down(
+    writer: Writer, session: str, outcome: str, why: str, file: str, now: datetime
+) -> None:
+    reasons = (why,) if why else ()
+    with writer.state() as state:
+        evidence.record(state, [Evidence(session, "assistant", outcome, reasons, file)], now)
 
 
-class Others:
-    """The notes of some stores but a few, read when they are first looked at: most requests that
-    name a note are judged without them."""
-
-    def __init__(self, sources: Sequence[NoteSource], but: Collection[str]) -> None:
-        self._sources, self._but = sources, but
-        self._notes: list[Note] | None = None
-
-    def __iter__(self) -> Iterator[Note]:
-        if self._notes is None:
-            every = _every(self._sources)
-            self._notes = [each.stored.note for each in every if each.file not in self._but]
-        return iter(self._notes)
+# --- which note a person means -------------------------------------------------------------------
 
 
-def meant(sources: Sequence[NoteSource], what: str) -> tuple[list[Meant], Others]:
-    """The notes that `what` may mean, the likeliest first, and all others. A name or file means
-    one note. Raises NotFound where nothing is near."""
-    by_name = _named(sources, what.strip())
-    found = [by_name] if by_name else _described(sources, what)
-    return found[:OFFERED], Others(sources, {each.file for each in found})
-
-
-def _every(sources: Sequence[NoteSource]) -> list[Meant]:
-    return [Meant(source, note) for source in sources for note in visible(source.writer)]
-
-
-def _described(sources: Sequence[NoteSource], what: str) -> list[Meant]:
-    """The notes that a description may mean, or that are near it. Raises NotFound."""
-    every = _every(sources)
-    if found := described(every, what):
-        return found
-    near = nearest(what, [each.stored for each in every])
-    found = [each for each in every if each.stored.file in near]
-    if not found:
-        raise NotFound("No note says anything of that.", "Nothing was changed.")
-    if len(found) == 1:  # it shares a word, and that is not enough to be meant
-        raise NotFound(
-            f"No note is plainly meant; the nearest is {found[0].file}: "
-            f"{found[0].stored.note.head.description}",
-            "Name the file if it is the one.",
-        )
-    return found
-
-
-def described(every: Sequence[Meant], what: str) -> list[Meant]:
-    """Those in force that have most words of a description, the best first."""
+def described(sources: Sequence[NoteSource], what: str) -> list[StoredIn]:
+    """The notes in force that have most words of a description, the best first."""
+    wanted = {*keys(what)}
     scored = [
-        (takebacks.share(what, each.stored.note), each)
-        for each in every
-        if each.stored.note.head.status != SUPERSEDED
+        (_share(wanted, stored.note), StoredIn(source, stored))
+        for source in sources
+        for stored in visible(source.writer)
+        if stored.note.head.status != SUPERSEDED
     ]
     good = sorted((pair for pair in scored if pair[0] >= SHARE), key=lambda pair: -pair[0])
     if good and good[0][0] == 1.0:  # what has all of the words hides what has some
         good = [pair for pair in good if pair[0] == 1.0]
-    return [each for _, each in good]
+    return [each for _, each in good[:OFFERED]]
 
 
-def offer(each: Meant) -> tuple[str, str]:
-    """A candidate as it is shown: its file and its description."""
-    return each.file, " ".join(each.stored.note.head.description.split())
-
-
-def _named(sources: Sequence[NoteSource], what: str) -> Meant | None:
-    """The note of this name: with the prefix of a source in that one, else in the first."""
-    meant_by_prefix = [each for each in sources if each.prefix and what.startswith(each.prefix)]
-    for source in meant_by_prefix or sources:
-        try:
-            name = what.removeprefix(source.prefix)
-            stored = source.writer.refresher.store.find(name, former=False)
-        except Ambiguous:
-            raise
-        except NotFound:
-            continue
-        return Meant(source, stored) if is_visible(source.writer, stored) else None
-    return None
-
-
-# --- how often -----------------------------------------------------------------------------------
-
-
-def _is_spent(writer: Writer, session: str, turn: str) -> bool:
-    with writer.state() as state:
-        return (state.watermark(session, _COUNTED) or "").split().count(turn) >= BY_ONE_TURN
-
-
-def _spend(writer: Writer, session: str, turn: str) -> None:
-    with writer.state() as state:
-        turns = (state.watermark(session, _COUNTED) or "").split()[-200:]
-        state.set_watermark(session, " ".join([*turns, turn]), _COUNTED)
-
-
-def note_down(
-    writer: Writer, session: str, outcome: str, why: str, file: str, now: datetime
-) -> None:
-    """Log what became of a request of an assistant on a note."""
-    reasons = (why,) if why else ()
-    with writer.state() as state:
-        evidence.record(state, [Evidence(session, "assistant", outcome, reasons, file)], now)
+def _share(wanted: set[str], note: Note) -> float:
+    head = note.head
+    said = f"{head.name.replace('-', ' ')} {head.title} {head.description} {note.body}"
+    return len(wanted & {*keys(said)}) / len(wanted) if wanted else 0.0
 
 
 # --- what waits ----------------------------------------------------------------------------------
@@ -236,7 +162,8 @@ def note_down(
 @dataclass(frozen=True, slots=True)
 class AskedRemoval:
     """A note (file) that an assistant wants forgotten, in the inbox: a person decides. `quote` are
-    the user's words as the assistant gave them, `since` a UTC day, `why` a key of consent.WHY."""
+    the user's words as the assistant gave them, `since` a UTC day, `why` a key of
+    `quote_proof.WHY`."""
 
     id: str
     file: str

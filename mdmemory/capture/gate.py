@@ -1,5 +1,5 @@
-"""The bar for what a model proposes: what has not the form of a fact is turned down, and where no
-model is asked a second time (`lasting`) also what its words show to be of the moment (`endurance`).
+"""The form of a fact: what machines print, what only asks, and what reads like an order to an
+assistant is turned down.
 
 Pure and deterministic. What a person asked for, or wrote, does not pass through here.
 """
@@ -9,55 +9,30 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
 
-from mdmemory.capture.endurance import OF_THE_CLAIM, PASSING, SOFT, without_frame
-from mdmemory.capture.triggers import weight
-from mdmemory.text import wordlists
+from mdmemory.capture.notice import weight
+from mdmemory.text.orders import is_order
 from mdmemory.text.words import CJK
 
 FLOOR = 20  # letters; a Chinese, Japanese or Korean character counts as three
 JUDGED = 4_000  # characters of a text; a fact takes a sentence or two
 FLOORS = {"user": 12, "feedback": 15}  # "Is vegetarian" is a fact, 不要跳过测试 a rule
-TRUSTED = ("explicit", "manual")
-
-
-class GateVerdict(NamedTuple):
-    """`reasons` are codes in the order of `REASONS`; () when nothing speaks against the text."""
-
-    accepted: bool
-    reasons: tuple[str, ...] = ()
-
-
-def judge(text: str, *, type: str, source: str) -> GateVerdict:
-    """Whether a fact may become a note on its words alone. `source` explicit and manual pass
-    whatever they say.
-
-    The text is redacted already; `type` is one of the four. Soft reasons are told, and forgiven
-    where the fact says why.
-    """
-    if source in TRUSTED:
-        return GateVerdict(True)
-    fact = without_frame(" ".join(text[:JUDGED].split()), type)
-    claim = wordlists.pattern("{gate.reason}", fact).sub("", fact).strip() or fact
-    found = tuple(
-        code
-        for code, speaks_against in REASONS.items()
-        if speaks_against(fact, type)
-        and (code not in OF_THE_CLAIM or claim == fact or speaks_against(claim, type))
-    )
-    forgiven = set(found) <= set(SOFT) and _says("{gate.why}", fact)
-    return GateVerdict(not found or forgiven, found)
 
 
 def form(text: str, type: str) -> tuple[str, ...]:
-    """The reasons for which a text has not the form of a fact, whatever it may mean."""
-    fact = without_frame(" ".join(text[:JUDGED].split()), type)
-    return tuple(code for code, rule in REASONS.items() if code in FORM and rule(fact, type))
+    """The reasons for which a text has not the form of a fact, whatever it may mean. The text is
+    redacted already; `type` is one of the four."""
+    fact = " ".join(text[:JUDGED].split())
+    return tuple(code for code, rule in REASONS.items() if rule(fact, type))
 
 
 def _says(expression: str, fact: str) -> bool:
-    return wordlists.pattern(expression, fact).search(fact) is not None
+    return _pattern(expression).search(fact) is not None
+
+
+@cache
+def _pattern(expression: str) -> re.Pattern[str]:
+    return re.compile(expression, re.IGNORECASE)
 
 
 @cache
@@ -139,8 +114,7 @@ def _git_hash(fact: str, _: str) -> bool:
 
 
 def _raw_error(fact: str, _: str) -> bool:
-    """An error as it was printed; what one means, or has to be, is a fact."""
-    return _says(_ERROR, fact) or (_says(_ERROR_WITHIN, fact) and not _says("{gate.law}", fact))
+    return _says(_ERROR, fact) or _says(_ERROR_WITHIN, fact)
 
 
 def _path_heavy(fact: str, _: str) -> bool:
@@ -170,13 +144,15 @@ def _code(fact: str, _: str) -> bool:
     return fenced * 2 > len(fact) or _cased(_STATEMENT).match(fact) is not None
 
 
-# --- form: what asks --------------------------------------------------------------------------
+# --- what asks, and what orders -----------------------------------------------------------------
 
 
-def _question(fact: str, type: str) -> bool:
-    # "Is the author of ..." says something of the user
-    of_user = type == "user" and not _says(r"[?？]|吗", fact) and _says(r"^(?:is|was) ", fact)
-    return (not of_user and _says("{gate.asks}", fact)) or _says("{gate.wonders}", fact)
+def _question(fact: str, _: str) -> bool:
+    return fact.rstrip("\"'”’)] ").endswith(("?", "？"))
+
+
+def _injection(fact: str, _: str) -> bool:
+    return is_order(fact)
 
 
 def _when(expression: str) -> Callable[[str, str], bool]:
@@ -192,17 +168,5 @@ REASONS: dict[str, Callable[[str, str], bool]] = {
     "command_line": _command_line,
     "code": _code,
     "question": _question,
-    "task": PASSING["task"],
-    "progress": PASSING["progress"],
-    "event": PASSING["event"],
-    "measured": PASSING["measured"],
-    "restated": PASSING["restated"],
-    "courtesy": _when("{gate.courtesy}"),
-    "self_talk": _when("{gate.self_talk}"),
-    "injection": _when("{gate.injection}"),
-    "temporary": PASSING["temporary"],
-    "bad_feedback": PASSING["bad_feedback"],
-    "bad_decision": PASSING["bad_decision"],
-    "dangling": PASSING["dangling"],
+    "injection": _injection,
 }
-FORM = REASONS.keys() - PASSING.keys()

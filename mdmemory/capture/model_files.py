@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from mdmemory.actions import replacing
 from mdmemory.actions.editing import (
     check_new,
     readable,
@@ -16,20 +17,19 @@ from mdmemory.actions.editing import (
     refuse_waiting,
     taken_names,
 )
-from mdmemory.actions.replacing import UNCONFIRMED, anothers
-from mdmemory.capture.assistant import group
+from mdmemory.actions.replacing import UNCONFIRMED
 from mdmemory.capture.forgetting import session_trailer
-from mdmemory.capture.routes import visible
-from mdmemory.capture.standing import Standing, as_now
 from mdmemory.errors import BadNote, NoteChanged
+from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
+from mdmemory.git.transaction import Change
 from mdmemory.note import editing, frontmatter, limits
 from mdmemory.note.note import SUPERSEDED, Note, fields, headline, parse
-from mdmemory.search.near import near_in
+from mdmemory.search.near import near_notes
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
 from mdmemory.store.strangers import WHY, suspicion
-from mdmemory.store.writer import Writer, Written
+from mdmemory.store.writer import Group, Writer, Written
 
 # What of a head says how the note came to be and who stands by it. A model sets none of it.
 _STANDING = tuple(
@@ -72,7 +72,7 @@ def create(writer: Writer, file: str, text: str, *, session: str = "", today: st
         taken = taken_names(writer.refresher.store, writer.refresher.catalog().names)
         if {file.casefold(), name.casefold()} & taken:
             raise BadNote(f"The name {name} is taken.", "Choose another name.", code="taken")
-        return _written(writer, as_now(StoredNote(file, "", fresh), fresh), None, session, today)
+        return _written(writer, _as_now(file, fresh), None, session, today)
 
 
 def change(
@@ -94,7 +94,7 @@ def change(
         if not fresh.head.status:
             wanted["metadata.status"] = UNCONFIRMED
         fresh = editing.edit(fresh, set=wanted)
-        return _written(writer, as_now(stored, fresh), stored.digest, session, today)
+        return _written(writer, _as_now(stored.file, fresh), stored.digest, session, today)
 
 
 def refuse_unsettled(writer: Writer, stored: StoredNote) -> None:
@@ -170,20 +170,24 @@ def _refuse_suspicious(text: str) -> None:
 # --- the write -----------------------------------------------------------------------------------
 
 
+def _as_now(file: str, note: Note) -> StoredNote:
+    return StoredNote(file, digest(note.text.encode("utf-8")), note)
+
+
 def _written(
     writer: Writer, new: StoredNote, before: str | None, session: str, today: str
 ) -> ModelFile:
     """Write it with the entries of the ledger on what it contradicts, in one commit."""
-    others = [note for note in visible(writer) if note.file != new.file]
-    near = near_in(writer.refresher)
-    standing = Standing(others, near=near, is_anothers=anothers(writer), today=today)
-    against = standing.meets("", new, claims="").doubtful
-    kind, ledger = "edit" if before else "store", writer.refresher.store.ledger()
+    near = near_notes(writer.refresher)(new.note.head.description)
+    met = replacing.met_by(writer, new, (), near, today)
+    kind = "edit" if before else "store"
+    line = f"{kind} {new.file}: {new.note.head.description}"
+    change = Change(new.file, before, new.note.text.encode("utf-8"))
     written = writer.write(
         subject(kind, [headline(new.note.head)]),
-        [group(kind, new, before, against, ledger, today)],
-        kind=kind, trailers=session_trailer(session), by_model=True,
+        met.joined([Group(line, (change,))], writer.refresher.store.ledger(), today), kind=kind,
+        trailers=session_trailer(session), by_model=True,
     )  # fmt: skip
     if written.kept:
         raise NoteChanged(f"{new.file} was changed at this very moment.", "Look at it again.")
-    return ModelFile(new, written, tuple(note.file for note, _ in against))
+    return ModelFile(new, written, tuple(note.file for note, _ in met.doubtful))

@@ -1,77 +1,47 @@
 """How a note words a fact: its name, its description, and a body where that adds something. Pure.
 
-The words stay those of who said them. What goes is what asks to remember ("please note that"), what
-says that something changed ("from now on"), and whatever would stand in a note twice.
+The words stay those of who said them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 
 from mdmemory.capture.duplicates import canonical, folded, pointer
-from mdmemory.capture.fact_type import languages_of
-from mdmemory.capture.triggers import weight
+from mdmemory.capture.notice import weight
 from mdmemory.note import limits
-from mdmemory.note.limits import MAX_DESCRIPTION, MAX_NAME_BYTES
+from mdmemory.note.limits import MAX_DESCRIPTION
+from mdmemory.note.note import Note
 from mdmemory.privacy.redaction import MARK
-from mdmemory.text.wordlists import in_languages, match, pattern
-from mdmemory.text.words import CJK, STOP_CJK, is_cjk, keys, runs
+from mdmemory.text.words import CJK, is_cjk, keys
 
 NAME_WORDS = 5
-NAME_WIDTH = 12  # CJK characters of a name
-_READ = 1_000  # characters of a fact that its name and its reason are looked for in
+NAME_WIDTH = 12  # characters of a name in a script without blanks
 _SENTENCE = 24  # the weight of a description that says enough without what follows
-_CLAIM = 12  # the weight of what a reason is given for
-_REASON = 8  # the weight of a reason
 _SHARED = 0.5  # of the words of a description that a text has which says the same fact anew
 
-_CLAUSE_END = re.compile(r"[，。；：！？、,;:!?]|\.(?=\s|\Z)|[ ][–—-][ ]")
-_URL = re.compile(r"\b[a-z][a-z0-9+]*://\S+")
-_SHORT = re.compile(r"\b(?:i|we|you|they|it|he|she|that|there)['’]\w+|['’]s\b", re.IGNORECASE)
-_NOT = re.compile(r"(?<=\w)n['’]t\b", re.IGNORECASE)
-_TERM = rf"\d[\d.,:/-]*\d|[^\W_{CJK}]+"  # a word, or a number with its points
-_NUMBER = re.compile(r"[\d.,:/-]*\d[\d.,:/-]*(?:%|[a-z]{1,2})?")
-_LEAD = (
-    r"(?:{note.lead}\b[,:;–—-]?[ ]*|{note.lead_joined}[，,：:、 ]*"
-    r"|{note.lead_marked}[ ]?[,:，：、][ ]*){1,4}"
-)
-_TAIL = r"[，,;]?[ ]*{note.tail}[.!。！]*\Z"
-_WHY = r"[,，;]? ?\b{note.why}\b ?|[，,]{note.why_joined}"
 # The end of a sentence, but not of "e.g." or "St."
 _NEXT = re.compile(r"(?<=\w{4}[.!?])[ ]+(?=[^\W\d_a-zß-ÿ])|(?<=[。！？])(?=.)")
 _PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*[,.;:!?]*")
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
-_JAPANESE = re.compile(
-    "[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff]+|[^\\W\u3040-\u30ff\u3400-\u9fff]+"
-)
-_KOREAN_ENDINGS = re.compile(
-    r"(?<=..)(?:입니다|이에요|예요|에서는?|으로|까지|부터|에게|은|는|이|가|을|를|에|로|와|과|도|의)$"
-)
+_NAME_WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’+#-]+[^\W_{CJK}]+)*")
 
 
 def bare(fact: str) -> str:
-    """The fact in one line without the words of a request or a change around it."""
-    line = " ".join(fact.split())
-    lead = match(_LEAD, line)
-    rest = line[lead.end() :] if lead else line
-    rest = rest[:-60] + pattern(_TAIL, rest[-60:]).sub("", rest[-60:])
-    return rest if re.search(r"\w{2}", rest) else line
+    """The fact in one line."""
+    return " ".join(fact.split())
 
 
 def worded(fact: str) -> tuple[str, str]:
     """The description and the body of a note that states the fact: its first sentence, and what
-    follows it, with a reason as its `Why:`. The body is "" where nothing follows."""
+    follows it. The body is "" where nothing follows; of a list it is the list."""
     text = bare(fact)
     first, rest = _divided(text)
-    reason = ""
-    why = pattern(_WHY, first[:_READ]).search(first[:_READ])
-    if why and weight(first[: why.start()]) >= _CLAIM and weight(first[why.end() :]) >= _REASON:
-        first, reason = first[: why.start()], _ended(first[why.end() :])
     description = description_of(as_sentence(first))
-    if description.endswith("…"):
+    if description.endswith("…") or "\n" in fact.strip():
         return description, fact.strip()
-    return description, "\n\n".join(part for part in (rest, reason and f"Why: {reason}") if part)
+    return description, rest
 
 
 def as_sentence(text: str) -> str:
@@ -133,6 +103,11 @@ def _needed(key: str) -> str:
     return folded(re.split("[/ ]", address)[0]) if is_pointer else max(key.split(), key=len)
 
 
+def keys_of(note: Note) -> set[str]:
+    """The keys of the facts a note states; a description that was cut states none."""
+    return keys_of_text(note.head.description, note.body)
+
+
 def said_anew(description: str, body: str, text: str) -> tuple[str, str] | None:
     """The description and the body ("": none) of a note whose fact `text` says anew: the note says
     nothing beyond its description, and half of the words that matter in that are in the text. None
@@ -176,62 +151,14 @@ def _is_word(text: str) -> bool:
     )
 
 
-def _ended(reason: str) -> str:
-    return reason.rstrip(" .。")
-
-
-# --- the name ------------------------------------------------------------------------------------
-
-
 def name_of(fact: str) -> str:
-    """A name from the first clause: its first five words that carry meaning, without numbers and
-    links unless there is little else."""
-    fact = bare(MARK.sub(" ", fact)[:_READ])
-    why = pattern(_WHY, fact).search(fact)
-    fact = fact[: why.start()] if why and weight(fact[: why.start()]) >= _CLAIM else fact
-    plain = _NOT.sub("nt", _SHORT.sub(" ", _URL.sub(" ", fact).strip() or fact))
-    first = _CLAUSE_END.split(plain, maxsplit=1)[0]
-    for text in (first, plain):
-        words = [word for word in _telling(text) if not _NUMBER.fullmatch(word)]
-        if len(words) > 1:
-            break
-    else:
-        words = _telling(plain) or runs(plain)
-    return limits.slug(_joined(words)) or limits.slug(fact)[:MAX_NAME_BYTES] or "fact"
-
-
-def _joined(words: list[str]) -> str:
-    """The first words, as many as a name has room for."""
+    """A name for a fact: its first words."""
+    words = _NAME_WORD.findall(MARK.sub(" ", fact[:400]).replace("'", "").replace("’", ""))
     kept: list[str] = []
     width = 0
     for word in words[:NAME_WORDS]:
-        width += len(word) if is_cjk(word[-1]) else 2
+        width += len(word) if is_cjk(word[0]) else 2
         if kept and width > NAME_WIDTH:
             break
-        kept.append(word[:NAME_WIDTH] if is_cjk(word[-1]) else word)
-    return " ".join(kept)
-
-
-def _telling(text: str) -> list[str]:
-    """The words of a text that tell notes apart, each once, in their order."""
-    languages = languages_of(text)
-    empty = in_languages("{note.empty}", languages)
-    found: dict[str, str] = {}
-    for piece in _pieces(text, languages):
-        if not empty.fullmatch(piece):
-            found.setdefault(piece.casefold(), piece)
-    return list(found.values())
-
-
-def _pieces(text: str, languages: tuple[str, ...]) -> Iterator[str]:
-    """The words of a text; of one without blanks what stands between its small words."""
-    if languages == ("ja",):
-        return (run for run in _JAPANESE.findall(text) if len(run) > 1 or not is_cjk(run))
-    if languages == ("zh",):
-        cut = re.sub(STOP_CJK, " ", text)
-        found = re.findall(rf"[{CJK}]+|{_TERM}", cut)
-        return (run for run in found if len(run) > 1 or not is_cjk(run))
-    words = re.findall(rf"{_TERM}|[^\W_]+", text)
-    if languages == ("ko",):
-        return (_KOREAN_ENDINGS.sub("", word) for word in words)
-    return iter(words)
+        kept.append(word[:NAME_WIDTH] if is_cjk(word[0]) else word)
+    return limits.slug(" ".join(kept)) or "fact"

@@ -1,43 +1,48 @@
-"""One capture run: a transcript in, at most one commit out, and the watermark moved after it.
+"""One capture run: a transcript in, at most one commit in each store out, then the watermark moves.
 
-What the user asked for goes first and needs no model. A model is asked, and its answer judged,
-while no lock is held; the judgement counts if the notes are the same under the lock. A run that
-fails leaves the watermark where it was, so that the same turns are read again.
+What the user asked for needs no model. A model is asked twice, for facts and whether they last,
+while no lock is held. A run that fails leaves the watermark where it was, so that the same turns
+are read again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from mdmemory.actions.replacing import anothers
 from mdmemory.capture import pending, portions, second_question, unanswered
-from mdmemory.capture.asked import asked_in
-from mdmemory.capture.candidates import Answered, Question, is_worth_asking, redacted
+from mdmemory.capture.batch import Batch, Origin, Put
+from mdmemory.capture.candidates import Answered, Candidate, is_worth_asking, redacted
 from mdmemory.capture.duplicates import canonical
-from mdmemory.capture.extract import Proposal, propose
-from mdmemory.capture.extracted import Extracted
-from mdmemory.capture.judge import judge
-from mdmemory.capture.lasting import SecondLook
-from mdmemory.capture.outcome import ANSWERED, Findings, stored_as, words_id, write
-from mdmemory.capture.routes import ALL, ONE_STORE, Route, Routes, Split
-from mdmemory.capture.scene import Gate, Judged, Scene
-from mdmemory.capture.settling import both, in_other, judged_first
+from mdmemory.capture.extracted import Extracted, prefixed
+from mdmemory.capture.fact import Fact, fact_as_said
+from mdmemory.capture.judge import Judged, judge, weighed
+from mdmemory.capture.note_text import description_of, keys_of_fact, stating
+from mdmemory.capture.notice import holds_everywhere, notice, without_unwanted
+from mdmemory.capture.pending import PendingFact
+from mdmemory.capture.routes import ALL, Route, is_personal, visible
+from mdmemory.capture.second_question import SecondLook
+from mdmemory.capture.stores import Stores
 from mdmemory.capture.unanswered import Unanswered, Waits
-from mdmemory.citing.cite import cites_of
-from mdmemory.errors import Busy, MdmemoryError
+from mdmemory.capture.wishes import ANSWERED, words_id
+from mdmemory.errors import BadNote, Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
 from mdmemory.llm.json_answer import BadAnswer
+from mdmemory.privacy.redaction import redact, says_something
 from mdmemory.search.near import near_in
 from mdmemory.store import conflicts, evidence
-from mdmemory.store.evidence import Evidence
-from mdmemory.store.project import Project
+from mdmemory.store.evidence import PREVIEW, Evidence
+from mdmemory.store.sources import NoteSource, StoredIn, find_note
 from mdmemory.store.state import State
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import in_force, superseded_files
 from mdmemory.store.writer import Writer
+from mdmemory.text.negation import reversed_words
+from mdmemory.text.words import keys
 from mdmemory.transcripts.sources import read
 from mdmemory.transcripts.turns import Transcript, Turn, since, turns_read
 
@@ -45,7 +50,9 @@ __all__ = ["Extracted", "extract"]
 
 # Requests are found in all turns at once, a model reads them part by part: so requests have a
 # watermark of their own, and a note that a person removed in between is not stored again.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # as terminals paste them
 _REQUESTS = "requests"
+_REPLACED = 1_000  # characters of a note that a second question shows
 Report = Callable[[int, int, str], None]  # done, total, what
 
 
@@ -73,66 +80,83 @@ class _Part:
 @dataclass(frozen=True, slots=True)
 class _Answer:
     """What the model said about what it was shown; `model` is "" where none was chosen, `upto` the
-    last turn that it read ("" for none), `failed` the last of those that had no
-    answer."""
+    last turn that it read ("" for none), `failed` the last of those that had no answer."""
 
     model: str = ""
-    asked: Question | None = None
+    judged: Sequence[Judged] = ()
     found: Answered | None = None
     failure: MdmemoryError | None = None
     upto: str = ""
     failed: str = ""
-    asking: Asking | None = None
     look: SecondLook | None = None
 
 
-def extract(
-    writer: Writer, transcript: bytes, *, now: datetime,
-    ask: Callable[[], Asking | None] = lambda: None, dry_run: bool = False,
-    report: Report = lambda *_: None, routes: Routes = ONE_STORE,
-) -> Extracted:  # fmt: skip
-    """Store what deserves a note since this session was last read, each in the store that `routes`
-    say, with a commit of its own.
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A fact that becomes a note, or (None) one that was said again; `named` are notes that it
+    replaces, or is flagged with, each for the reason `why`."""
 
-    `transcript` is a session in any form that `transcript.read` knows; `ask` finds the model, None
-    where none was chosen; `now` is UTC. A dry run asks the model, too; `report` hears of the
-    question before it is asked, and of its end. Raises BadTranscript, Busy, and whatever a write
-    raises; what goes wrong with the model is told as `failure`.
+    fact: Fact | None
+    origin: Origin
+    named: tuple[StoredIn, ...] = ()
+    replaces: bool = False
+    why: str = ""
+
+
+def extract(
+    stores: Stores, writer: Writer, transcript: bytes, *, now: datetime,
+    ask: Callable[[], Asking | None] = lambda: None, dry_run: bool = False,
+    report: Report = lambda *_: None,
+) -> Extracted:  # fmt: skip
+    """Store what deserves a note since this session was last read, each fact in its store.
+
+    `writer` is of the store that knows how far the session was read; `transcript` is a session in
+    any form that `transcripts` knows; `ask` finds the model, None where none was chosen; `now` is
+    UTC. A dry run asks the model, too; `report` hears of each question before it is asked. Raises
+    BadTranscript, Busy, and whatever a write raises; what goes wrong with the model is told as
+    `failure`.
     """
     told = read(transcript)
-    today, split = now.date().isoformat(), routes.other
+    today = now.date().isoformat()
     with writer.state() as state:
         part = _part(told, state)
-    answer = _answer(writer, part, ask, now, report, split)
-    mine, theirs = _divided(writer, answer, split)
-    mine, theirs = _looked_at(writer, part, (mine, theirs), routes, today, report)
-    elsewhere = Extracted(told.session), list[Evidence]()
-    if split is not None:
-        judged = partial(_findings, part=part, answer=theirs, today=today, route=split.route)
-        elsewhere = in_other(writer, split, judged, answer.model, today, dry_run=dry_run)
-
-    def store(found: Findings) -> Extracted:
-        with writer.state() as state:
-            if answer.model and (state.watermark(told.session) or "") != part.before:
-                # the same turns, which another model's words describe: mostly not the same words
-                raise Busy("Another process read this session meanwhile.", "Run the command again.")
-            done = found.told()
-            done.model, done.failure = answer.model, answer.failure
-            done.second = mine.look
-            done.unread, done.older = _unread(part, answer), part.older if answer.model else 0
-            done.watermark = _watermark(part, answer)
-            done.unreadable = answer.found.unreadable if answer.found else 0
-            if not dry_run:
-                _pass_over(state, part, answer, done, now)
-                waited = second_question.said_again(mine.look, found.judged)
-                write(writer, found, answer.model, done, today, waited)
-                evidence.record(state, elsewhere[1], now)
-                _remember(writer.project, state, part, answer, found, done, now)
-                if mine.look is not None and answer.asking is not None:
-                    second_question.remember(state, answer.model, mine.look.this)
-            return both(done, elsewhere[0], split)
-
-    return judged_first(writer, lambda: _findings(writer, part, mine, today, routes.here), store)
+    left_out: list[dict[str, object]] = []
+    asked = [*_asked_for(part, left_out)]
+    answer = _answer(stores, writer, part, ask, now, report)
+    again = _said_in_other_sessions(writer, told.session, answer.judged)
+    judged = [
+        _unless_changed(
+            stores, replace(each, outcome="keep", reasons=()) if number in again else each
+        )
+        for number, each in enumerate(answer.judged)
+    ]
+    kept = [*asked, *(_kept(each, told.session) for each in judged if each.outcome == "keep")]
+    done = Extracted(told.session, model=answer.model, failure=answer.failure, second=answer.look)
+    done.unread, done.older = _unread(part, answer), part.older if answer.model else 0
+    done.watermark = _watermark(part, answer)
+    done.unreadable = answer.found.unreadable if answer.found else 0
+    done.dropped += left_out
+    _tell_dropped(done, judged, answer)
+    if dry_run:
+        store_all(stores, kept, done, answer.model, now, dry_run=True)
+        let_wait(writer, judged, done, today, dry_run=True)
+        return done
+    with writer.state() as state:
+        if answer.model and (state.watermark(told.session) or "") != part.before:
+            # the same turns, which another model's words describe: mostly not the same words
+            raise Busy("Another process read this session meanwhile.", "Run the command again.")
+    rows = store_all(stores, kept, done, answer.model, now)
+    let_wait(writer, judged, done, today)
+    with writer.locked(), writer.state() as state:
+        pending.gone(writer, [*again.values(), *_stored(writer, kept)])
+        _pass_over(state, part, answer, done, now)
+        rows += _told_of(done, judged, answer)
+        evidence.record(state, rows, now)
+        if done.watermark:
+            state.set_watermark(told.session, done.watermark)
+        if part.last and part.last != done.watermark:
+            state.set_watermark(told.session, part.last, _REQUESTS)
+    return done
 
 
 # --- what is read ----------------------------------------------------------------------------
@@ -151,6 +175,25 @@ def _part(told: Transcript, state: State) -> _Part:
     older = len(told.turns) - len(turns) - unread if is_first else 0
     known = unanswered.of_session(state, told.session)
     return _Part(told, before, asked_in, redacted(turns), unread, older, known)
+
+
+def _asked_for(part: _Part, dropped: list[dict[str, object]]) -> Iterator[Kept]:
+    """What the user asked to remember in messages that no hook heard, as they said it; what no note
+    may hold is told in `dropped`."""
+    for turn in part.asked_in:
+        if turn.role != "user":
+            continue
+        for wish in notice(redact(without_unwanted(turn.text)[0])[0]).wishes:
+            wish = _CONTROL.sub("", wish)
+            if not says_something(wish):
+                dropped.append({"text": _clean(wish), "reasons": ["secret"]})
+                continue
+            try:
+                fact = fact_as_said(wish)
+            except BadNote:
+                dropped.append({"text": _clean(wish), "reasons": ["unfit"]})
+                continue
+            yield Kept(fact, Origin("explicit", part.told.session, turn.id))
 
 
 def _watermark(part: _Part, answer: _Answer) -> str:
@@ -173,10 +216,11 @@ def _unread(part: _Part, answer: _Answer) -> int:
 
 
 def _answer(
-    writer: Writer, part: _Part, ask: Callable[[], Asking | None], now: datetime, report: Report,
-    split: Split | None,
+    stores: Stores, writer: Writer, part: _Part, ask: Callable[[], Asking | None], now: datetime,
+    report: Report,
 ) -> _Answer:  # fmt: skip
-    """The model's answer; every trouble with it is a failure that is told."""
+    """The model's answer, judged and looked at once more; every trouble with it is a failure that
+    is told."""
     if not part.turns:
         return _Answer()
     model, today = "the model", now.date().isoformat()
@@ -189,162 +233,271 @@ def _answer(
             return _Answer(model)
         if until := part.unanswered.until(part.before, model, now, _interval(writer)):
             raise Waits(until)
-        notes = [*_visible(writer, part, today), *(split.notes() if split else ())]
+        notes = _visible(stores)
         reading = portions.read(asking, part.turns, notes, today, near_in(writer.refresher), report)
     except MdmemoryError as problem:
         return _Answer(model, failure=problem)
+    find = partial(find_note, stores.sources())
+    judged = judge(reading.found.candidates, part.turns, find, reading.asked.shown)
+    judged, look = _looked_at(asking, judged, part.turns, notes, today, model, report)
     return _Answer(
-        model, reading.asked, reading.found, reading.failure, reading.upto, reading.failed, asking
+        model, judged, reading.found, reading.failure, reading.upto, reading.failed, look
     )
 
 
 def _looked_at(
-    writer: Writer, part: _Part, answers: tuple[_Answer, _Answer], routes: Routes, today: str,
-    report: Report,
-) -> tuple[_Answer, _Answer]:  # fmt: skip
-    """The answers (for the store at hand, and for the other one) with the model's second look at
-    what would be stored of them."""
-    mine, theirs = answers
-    asking, split = mine.asking, routes.other
-    if asking is None:
-        return mine, theirs
-    judged = _findings(writer, part, mine, today, routes.here).judged
-    pairs = [*zip(mine.found.candidates if mine.found else (), judged, strict=True)]
-    if split is not None and theirs.found is not None:
-        there, notes = (split.there, None) if split.there else (writer, ())
-        judged = _findings(there, part, theirs, today, split.route, notes).judged
-        pairs += zip(theirs.found.candidates, judged, strict=True)
-    proposed = second_question.wanted(pairs, part.turns)
-    look = SecondLook()
-    if proposed:
-        count = len(proposed)
-        report(0, 1, f"asking {mine.model} whether {count} of them will last")
-        with writer.state() as state:
-            before = second_question.record(state, mine.model)
-        look = second_question.ask(asking.model, proposed, part.turns, today, before)
-    waiting = second_question.waiting(writer.project, writer.state, part.told.session)
-    look = replace(look, waiting=waiting)
-    return replace(mine, look=look), replace(theirs, look=look)
+    asking: Asking, judged: list[Judged], turns: Sequence[Turn], notes: Sequence[StoredNote],
+    today: str, model: str, report: Report,
+) -> tuple[list[Judged], SecondLook | None]:  # fmt: skip
+    """The candidates with the second look at those that would become notes."""
+    places = [
+        at for at, each in enumerate(judged)
+        if each.outcome == "keep" and each.fact and (each.named or not _is_known(each.fact, notes))
+    ]  # fmt: skip
+    if not places:
+        return judged, None
+    at_turn = {turn.id: number for number, turn in enumerate(turns)}
+    proposed = [
+        second_question.Asked(
+            each.candidate, at_turn.get(each.turn, -1),
+            tuple(map(_text, each.named)),
+        )
+        for each in map(judged.__getitem__, places)
+    ]  # fmt: skip
+    report(0, 1, f"asking {model} whether {len(proposed)} of them will last")
+    look = second_question.ask(asking.model, proposed, turns, today)
+    return weighed(judged, places, look), look
+
+
+def _is_known(fact: Fact, notes: Sequence[StoredNote]) -> bool:
+    """Whether a note says it already, in the same words: it is counted, and not asked about."""
+    says = stating(keys_of_fact(fact.body))
+    return any(says(each.note.head.description, each.note.body) for each in notes)
+
+
+def _text(named: StoredIn) -> str:
+    note = named.stored.note
+    return redact(f"{note.head.description}\n{note.body}".strip())[0][:_REPLACED]
 
 
 def _interval(writer: Writer) -> timedelta:
     return timedelta(milliseconds=writer.project.settings.whole("compact.interval_ms"))
 
 
-def _visible(writer: Writer, part: _Part, today: str) -> list[StoredNote]:
-    """The notes that a model may see, and those that this run is about to store."""
-    notes = writer.refresher.store.notes()
-    held = writer.refresher.catalog().held
-    asked = _requests(writer, part, notes, today)
-    gone = {each.old.file for each in asked.superseded}
-    coming = [stored_as(*each) for each in asked.new]
-    free = [note for note in in_force(notes) if note.file not in held and note.note.text]
-    return [note for note in (*free, *coming) if note.file not in gone]
+def _visible(stores: Stores) -> list[StoredNote]:
+    """The notes that a model may see, under the names that they have in answers."""
+    return [
+        note._replace(file=f"{source.prefix}{note.file}")
+        for source in stores.sources()
+        for note in in_force(visible(source.writer))
+    ]
 
 
-def _divided(writer: Writer, answer: _Answer, split: Split | None) -> tuple[_Answer, _Answer]:
-    """What a model found for the store at hand, and for the other one."""
-    asked, found = answer.asked, answer.found
-    if split is None or asked is None or found is None:
-        return answer, _Answer(answer.model)
-    types = {note.file: note.note.head.type for note in writer.refresher.store.notes()}
-    mine, theirs = split.divided(found.candidates, types)
-    opened = frozenset(split.shown(dict.fromkeys(asked.opened, "")))
-    seen = Question(asked.text, split.shown(asked.shown), opened)
-    return (
-        replace(answer, found=found._replace(candidates=tuple(mine))),
-        _Answer(answer.model, seen, Answered(tuple(theirs))),
-    )
+def _said_in_other_sessions(
+    writer: Writer, session: str, judged: Sequence[Judged]
+) -> dict[int, PendingFact]:
+    """The candidates of which no reading could tell whether they last, and that wait already since
+    another session, each with what waits."""
+    doubtful = [at for at, each in enumerate(judged) if each.reasons == ("unclear",) and each.turn]
+    if not doubtful:
+        return {}
+    waiting = [each for each in pending.waiting(writer.project, writer.state)
+               if each.session != session and each.reasons == ("unclear",)]  # fmt: skip
+    return {at: fact for at in doubtful for fact in waiting if _is_same(judged[at].candidate, fact)}
 
 
-# --- what is found ---------------------------------------------------------------------------
+def _is_same(candidate: Candidate, fact: PendingFact) -> bool:
+    if canonical(candidate.fact) == canonical(fact.description):
+        return True
+    one, other = {*keys(candidate.fact)}, {*keys(fact.description)}
+    return bool(one) and one == other and not reversed_words(candidate.fact, fact.description)
 
 
-def _findings(
-    writer: Writer, part: _Part, answer: _Answer, today: str, route: Route,
-    notes: Sequence[StoredNote] | None = None,
-) -> Findings:  # fmt: skip
-    """What is found for the store of `writer`, or (with `notes`) for one that holds these."""
-    notes = writer.refresher.store.notes() if notes is None else notes
-    asked = _requests(writer, part, notes, today, route)
-    judged: list[Judged] = []
-    unreadable: Sequence[tuple[str, str]] = ()
-    if answer.asked is not None and answer.found is not None:
-        scene = scene_of(
-            writer, part.told.session, part.turns, notes, today, asked=asked,
-            shown=answer.asked.shown, opened=answer.asked.opened, route=route,
-        )  # fmt: skip
-        if answer.look is not None:
-            scene = replace(scene, fate=answer.look.fate)
-        facts = [each for each in asked_in(part.asked_in) if not each.reason]
-        others = [each for each in facts if not route.hears(each.trigger, "")]
-        scene = replace(scene, stated=[canonical(each.text) for each in others])
-        judged = judge(answer.found.candidates, scene)
-        unreadable = answer.found.dropped
-    return Findings(part.told.session, asked, judged, unreadable)
+def _unless_changed(stores: Stores, each: Judged) -> Judged:
+    """The candidate, left for a person where a note that it names changed while the model
+    thought."""
+    if not each.named or each.outcome != "keep":
+        return each
+    sources = stores.sources()
+    for note in each.named:
+        with suppress(MdmemoryError):
+            now = find_note(sources, f"{note.source.prefix}{note.stored.file}")
+            if now.stored.digest == note.stored.digest:
+                continue
+        outcome = "dropped" if each.fact is None else "pending"
+        return replace(each, outcome=outcome, reasons=("note_changed",))
+    return each
 
 
-def _requests(
-    writer: Writer, part: _Part, notes: Sequence[StoredNote], today: str, route: Route = ALL
-) -> Proposal:
-    """What the user asked for in so many words."""
-    session, reserved = part.told.session, _names(writer)
-    held = writer.refresher.catalog().held
-    found = propose(
-        part.asked_in, notes, session=session, today=today, reserved=reserved, held=held,
-        near=near_in(writer.refresher), route=route, is_anothers=anothers(writer),
-        cite=partial(cites_of, writer.project),
-    )  # fmt: skip
-    found.reinforced[:] = [pair for pair in found.reinforced if pair[0].file not in held]
-    return found
+def _stored(writer: Writer, kept: Sequence[Kept]) -> list[PendingFact]:
+    """What waits and is a note by now, in the same words."""
+    said = {canonical(each.fact.description) for each in kept if each.fact}
+    waiting = pending.waiting(writer.project, writer.state) if said else []
+    return [each for each in waiting if canonical(each.description) in said]
 
 
-def scene_of(
-    writer: Writer, session: str, turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, *,
-    shown: Mapping[str, str], opened: Collection[str], asked: Proposal | None = None,
-    doubtful: bool = False, route: Route = ALL, gate: Gate | None = None,
-) -> Scene:  # fmt: skip
-    """What candidates are held against, in the store as it is now."""
-    asked = asked or Proposal()
-    ledger = writer.refresher.store.ledger()
-    waiting = conflicts.open_entries(ledger, superseded_files(notes))
-    return Scene(
-        turns, notes, session, today, gate or _form,
-        shown=shown,
-        opened=opened,
-        held=writer.refresher.catalog().held,
-        in_conflict={file for entry in waiting for file in entry.files},
-        asked=asked.new,
-        touched=asked.touched,
-        reserved=_names(writer),
-        revertible=writer.refusal() is None,
-        doubtful=doubtful,
-        near=near_in(writer.refresher),
-        route=route,
-        is_anothers=anothers(writer),
-        cite=partial(cites_of, writer.project),
-    )  # fmt: skip
+def _kept(each: Judged, session: str) -> Kept:
+    origin = Origin("extraction", session, each.turn)
+    why = f"the user said: {description_of(each.candidate.quote)}"
+    return Kept(each.fact, origin, each.named, each.replaces, why)
 
 
-def _form(text: str, type: str) -> tuple[str, ...]:
-    from mdmemory.capture import gate  # only where a model found something
-
-    return gate.form(text, type)
+# --- what is written -------------------------------------------------------------------------
 
 
-def gate_of_words(text: str, type: str) -> tuple[str, ...]:
-    """What speaks against a text where no model is asked whether it lasts."""
-    from mdmemory.capture.gate import judge as verdict_on
+def store_all(
+    stores: Stores, kept: Sequence[Kept], done: Extracted, model: str, now: datetime, *,
+    dry_run: bool = False,
+) -> list[Evidence]:  # fmt: skip
+    """Write these facts, in one commit for each store, and tell `done` of it; what is to be noted
+    of them."""
+    groups: dict[str, tuple[NoteSource, Route, list[Kept]]] = {}
+    for each in kept:
+        source, route = _place(stores, each, dry_run=dry_run)
+        groups.setdefault(source.prefix, (source, route, []))[2].append(each)
+    rows: list[Evidence] = []
+    for source, route, facts in groups.values():
+        lock = nullcontext() if dry_run else source.writer.locked()
+        with lock:
+            rows += _written(source, route, facts, done, model, now, dry_run=dry_run)
+    return rows
 
-    verdict = verdict_on(text, type=type, source="extraction")
-    return () if verdict.accepted else tuple(verdict.reasons)
+
+def _place(stores: Stores, each: Kept, *, dry_run: bool) -> tuple[NoteSource, Route]:
+    """The store of a fact: that of the notes that it is about, else where it belongs; what is about
+    the person stands in no other store than theirs."""
+    personal = each.fact and is_personal(each.fact.type, holds_everywhere(each.fact.body))
+    if each.named and not personal:
+        return each.named[0].source, ALL
+    sources = stores.sources()
+    if dry_run and sources:  # which makes no store
+        return sources[-1 if personal else 0], ALL
+    return stores.open_for(bool(personal))
 
 
-def _names(writer: Writer) -> list[str]:
-    return [path.name for path in writer.project.store.iterdir()]
+def _written(
+    source: NoteSource, route: Route, facts: Sequence[Kept], done: Extracted, model: str,
+    now: datetime, *, dry_run: bool,
+) -> Iterator[Evidence]:  # fmt: skip
+    writer, prefix = source.writer, source.prefix
+    batch = Batch(writer, now, route)
+    contested = _contested(writer)
+    flagged: set[str] = set()
+    for each in facts:
+        named = [note.stored for note in each.named if note.source.prefix == prefix]
+        if each.fact is None:
+            put = batch.say_again(named[0], each.origin)
+        elif known := batch.known_elsewhere(each.fact):
+            done.dropped.append({"text": each.fact.description, "reasons": ["known"]})
+            yield Evidence(done.session, _phase(each), "known", (), known)
+            continue
+        else:
+            put = batch.add(each.fact, each.origin)
+            may = each.replaces and writer.refusal() is None
+            free = [(note, each.why) for note in named if may and note.file not in contested]
+            left = [note for note, _ in batch.replace(put.note, free)]
+            left += [note for note in named if not may or note.file in contested]
+            for note in left if put.outcome != "known" else ():
+                batch.flag(note, put.note, each.why)
+                flagged.add(put.note.file)
+        _tell(done, put, prefix, is_flagged=put.note.file in flagged)
+        # a fact neither replaces nor flags what another store has
+        others = [f"{at.prefix}{note.file}" for at, note in each.named if at.prefix != prefix]
+        done.dropped += [{"text": file, "reasons": ["other_store"]} for file in others]
+        yield Evidence(done.session, _phase(each), put.outcome, (), put.note.file)
+    done.superseded += [prefixed({**each.told()}, prefix) for each in batch.made]
+    if dry_run:
+        return
+    is_models = any(each.origin.source == "extraction" for each in facts)
+    trailers = [("Memory-Session", done.session)] if done.session else []
+    trailers += [("Memory-Model", " ".join(model.split()))] if is_models and model else []
+    written = batch.write("extract", trailers=trailers, by_model=is_models)
+    done.id, done.commit = done.id or written.id, done.commit or written.commit
+    done.waits = done.waits or written.waits
+    for file, _ in written.kept:
+        # somebody saved it at the very moment of the write: a hand's edit wins
+        for listed in (done.added, done.updated, done.reinforced, done.flagged):
+            listed[:] = [each for each in listed if each != f"{prefix}{file}"]
+        done.dropped.append({"text": file, "reasons": ["note_changed"]})
 
 
-# --- what is kept of it ----------------------------------------------------------------------
+def _contested(writer: Writer) -> set[str]:
+    """The files of the notes in open conflicts: only a person settles them."""
+    store = writer.refresher.store
+    ledger = store.ledger()
+    gone = superseded_files(store.notes()) if ledger else set()
+    return {file for each in conflicts.open_entries(ledger, gone) for file in each.files}
+
+
+def _phase(each: Kept) -> str:
+    return "asked" if each.origin.source == "explicit" else "model"
+
+
+def _tell(done: Extracted, put: Put, prefix: str, *, is_flagged: bool) -> None:
+    file = f"{prefix}{put.note.file}"
+    if is_flagged:
+        listed = done.flagged
+    elif put.outcome == "added":
+        listed = done.added
+    elif put.outcome == "reinforced":
+        listed = done.reinforced
+    elif put.outcome == "known":
+        done.dropped.append({"text": put.note.note.head.description, "reasons": ["known"]})
+        return
+    else:
+        listed = done.updated
+    if file not in listed:
+        listed.append(file)
+
+
+def _tell_dropped(done: Extracted, judged: Sequence[Judged], answer: _Answer) -> None:
+    for each in judged:
+        if each.outcome != "keep":
+            waits = ["pending"] if each.outcome == "pending" else []
+            why = [*waits, *each.reasons]
+            done.dropped.append({"text": _clean(each.candidate.text), "reasons": why})
+    for text, reason in answer.found.dropped if answer.found else ():
+        done.dropped.append({"text": _clean(text), "reasons": [reason]})
+
+
+def let_wait(
+    writer: Writer, judged: Sequence[Judged], done: Extracted, today: str, *, dry_run: bool = False
+) -> None:
+    """Put the candidates that wait for a person into the inbox, or only name them."""
+    waiting = [
+        PendingFact(
+            each.fact.type, each.candidate.kind, each.fact.name, each.fact.description,
+            each.fact.body, done.session, today, each.reasons, each.candidate.quote,
+        )
+        for each in judged
+        if each.outcome == "pending" and each.fact is not None
+    ]  # fmt: skip
+    if waiting and not dry_run:
+        with writer.locked(), writer.state() as state:
+            pending.put(writer.project, state, waiting, today)
+        there = {each.id for each in pending.waiting(writer.project, writer.state)}
+        waiting = [each for each in waiting if each.id in there]
+    done.pending += [each.id for each in waiting]
+
+
+def _told_of(done: Extracted, judged: Sequence[Judged], answer: _Answer) -> list[Evidence]:
+    """Why each candidate was left out, and what went wrong, for the log."""
+    rows = [
+        # again after the cut: half of a text may look like what the whole did not
+        Evidence(done.session, "model", each.outcome, each.reasons,
+                 redact(_clean(each.candidate.text)[:PREVIEW])[0])
+        for each in judged if each.outcome != "keep"
+    ]  # fmt: skip
+    if done.passed_over:
+        why = f"{done.passed_over} turns"
+        rows.append(Evidence(done.session, "run", "passed_over", ("bad_answer",), why))
+    if answer.failure is not None and not isinstance(answer.failure, Waits):
+        rows.append(Evidence(done.session, "run", "failed", (answer.failure.code,)))
+    return rows
+
+
+def _clean(text: str) -> str:
+    return description_of(redact(text)[0])
 
 
 def _pass_over(state: State, part: _Part, answer: _Answer, done: Extracted, now: datetime) -> None:
@@ -357,24 +510,3 @@ def _pass_over(state: State, part: _Part, answer: _Answer, done: Extracted, now:
         done.passed_over = turns_read(part.told, answer.failed) - read
         done.watermark = answer.failed
         unanswered.pass_over(state, done.session, done.passed_over)
-
-
-def _remember(
-    project: Project, state: State, part: _Part, answer: _Answer, found: Findings, done: Extracted,
-    now: datetime,
-) -> None:  # fmt: skip
-    """After the commit: what waits, why each was kept or dropped, and how far was read."""
-    today = now.date().isoformat()
-    rows = list(found.evidence())
-    if done.passed_over:
-        why = f"{done.passed_over} turns"
-        rows.append(Evidence(done.session, "run", "passed_over", ("bad_answer",), why))
-    if answer.failure is not None and not isinstance(answer.failure, Waits):
-        rows.append(Evidence(done.session, "run", "failed", (answer.failure.code,)))
-    if waiting := found.waiting(today):
-        pending.put(project, state, waiting, today)
-    evidence.record(state, rows, now)
-    if part.last and part.last != done.watermark:
-        state.set_watermark(done.session, part.last, _REQUESTS)
-    if done.watermark:
-        state.set_watermark(done.session, done.watermark)

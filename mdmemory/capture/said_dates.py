@@ -68,8 +68,10 @@ def weekdays(text: str, today: date) -> set[int]:
     """The days of the week (0 is Monday) of the dates that a text means or names in full."""
     found = _meant(text, today)[0]
     for each in named(text):
+        if not each.day:  # "out" is a short October
+            continue
         try:
-            found.add(date(each.year or today.year, each.month, each.day or 1))
+            found.add(date(each.year or today.year, each.month, each.day))
         except ValueError:
             continue
     return {each.weekday() for each in found}

@@ -1,116 +1,179 @@
-"""Asking the second question: which proposals it is about, the model's answer, and its record.
+"""The second question: whether each proposal of a run lasts, and whether it makes untrue what it is
+to replace. Another reading of the same turns, without what the first one thought.
 
 No answer, or one that cannot be read, loses nothing: the proposals wait in the inbox.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from mdmemory import assets
-from mdmemory.capture import lasting, pending
 from mdmemory.capture.candidates import Candidate
-from mdmemory.capture.lasting import Cost, Proposed, Record, SecondLook, TimeVerdict
-from mdmemory.capture.pending import PendingFact
-from mdmemory.capture.proof import heard, prove
-from mdmemory.capture.scene import Judged
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm import sizes
 from mdmemory.llm.answer import Asking, ContextExceeded, Model
+from mdmemory.llm.form import once_more
 from mdmemory.llm.json_answer import BadAnswer, listed
 from mdmemory.llm.schemas import VERDICTS
-from mdmemory.store.project import Project
-from mdmemory.store.state import State
 from mdmemory.transcripts.turns import Turn
 
+LASTING, MOMENT, UNCLEAR = "lasting", "moment", "unclear"
+MAX_QUESTION = 40_000  # characters
+_BESIDE = 400  # characters of the turns before and after
+_TURN = 2_000  # characters of the turn itself
 
-def wanted(pairs: Iterable[tuple[Candidate, Judged]], turns: Sequence[Turn]) -> list[Proposed]:
-    """The candidates that would become notes or change one, if only they last; `turns` are those
-    that the model read (redacted). What is said again, waits for another reason or has not the
-    form of a fact is not asked about."""
-    said = heard(turns)
-    places = {turn.id: at for at, turn in enumerate(turns)}
-    found = []
-    for candidate, judged in pairs:
-        if judged.text is None or judged.outcome not in ("added", "updated", "flagged"):
+
+class Asked(NamedTuple):
+    """A proposal that is asked about: the place of its turn among the turns (-1 for none), and the
+    texts of the notes that it is to replace."""
+
+    candidate: Candidate
+    turn: int
+    replaced: tuple[str, ...] = ()
+
+
+class FactVerdict(NamedTuple):
+    """`word` is lasting, moment or unclear; `untrue`: what it replaces is untrue now."""
+
+    word: str = UNCLEAR
+    untrue: bool = False
+
+
+@dataclass
+class SecondLook:
+    """The verdicts on the proposals of one run, by their places; `failure` says why there are fewer
+    than proposals."""
+
+    verdicts: dict[int, FactVerdict] = field(default_factory=dict)
+    asked: int = 0
+    input: int = 0
+    output: int = 0
+    calls: int = 0
+    failure: MdmemoryError | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """What programs are told of it."""
+        cost = {"input": self.input, "output": self.output, "calls": self.calls}
+        told = {"asked": self.asked, "tokens": cost}
+        return told | ({"failure": self.failure.code} if self.failure else {})
+
+    def as_text(self) -> str:
+        """The same for people, in one line."""
+        spent = f"{self.input:,} tokens in, {self.output:,} out"
+        told = f"Asked once more whether what it found lasts ({self.asked}; {spent})."
+        if self.failure is None:
+            return told
+        return f"{told} {self.failure.message} What had no answer waits."
+
+
+def ask(model: Model, proposed: Sequence[Asked], turns: Sequence[Turn], today: str) -> SecondLook:
+    """The second look at these proposals; `turns` are those that the model read (redacted). Where
+    they are too many for it, it is asked in parts."""
+    asking = Asking(model, assets.read("protocol/lasting.md"))
+    look = SecondLook(asked=len(proposed))
+    like = proposed[0].candidate.quote if proposed else ""
+    room = sizes.room(asking, VERDICTS).characters(MAX_QUESTION, like)
+    left = _parts(proposed, turns, today, room)
+    while left:
+        places = left.pop(0)
+        text = question(proposed, places, turns, today)
+        try:
+            look.verdicts |= _answered(asking, text, places, look)
+        except ContextExceeded as problem:
+            middle = len(places) // 2
+            if middle:
+                left = [places[:middle], places[middle:], *left]
+            else:
+                look.failure = look.failure or problem
+        except BadAnswer as problem:
+            look.failure = problem
+        except MdmemoryError as problem:
+            look.failure = problem
+            break
+    return look
+
+
+def _answered(asking: Asking, text: str, places: range, look: SecondLook) -> dict[int, FactVerdict]:
+    """The verdicts of an answer; one that cannot be read gets one more question, with an example of
+    the form."""
+    for question_ in (text, once_more(text, VERDICTS)):
+        answer = asking.model.complete(asking.system, question_, VERDICTS)
+        look.calls += 1
+        look.input += answer.input_tokens
+        look.output += answer.output_tokens
+        try:
+            fields = ("number", "reason", "verdict", "untrue")
+            found = listed(answer.text, "verdicts", fields=fields, mark="verdict")
+            return read(found.objects, places)
+        except BadAnswer as problem:
+            bad = problem
+    raise bad
+
+
+def read(objects: Sequence[object], places: range) -> dict[int, FactVerdict]:
+    """The verdicts on these places, one by one; what cannot be read is left out, and of two on one
+    number neither counts."""
+    found: dict[int, FactVerdict] = {}
+    twice = set()
+    for each in objects:
+        if not isinstance(each, dict):
             continue
-        turn = prove(candidate, candidate.type, said).turn
-        found.append(lasting.proposal(candidate, places.get(turn, -1), turns))
+        word, number = each.get("verdict"), str(each.get("number", "")).strip()
+        at = int(number) - 1 if number.isascii() and number.isdigit() and len(number) < 4 else -1
+        if at not in places or not isinstance(word, str):
+            continue
+        if at in found:
+            twice.add(at)
+        word = word.strip().casefold()
+        is_untrue = str(each.get("untrue", "")).strip().casefold() in ("yes", "true")
+        found[at] = FactVerdict(word if word in (LASTING, MOMENT) else UNCLEAR, is_untrue)
+    return {at: verdict for at, verdict in found.items() if at not in twice}
+
+
+# --- the question --------------------------------------------------------------------------------
+
+
+def _parts(proposed: Sequence[Asked], turns: Sequence[Turn], today: str, room: int) -> list[range]:
+    """The places of `proposed` that each question is about, so that its text has at most `room`
+    characters; a proposal that alone has more is a question of its own."""
+    found: list[range] = []
+    first = 0
+    for end in range(1, len(proposed) + 1):
+        longer = range(first, end + 1)
+        if end == len(proposed) or len(question(proposed, longer, turns, today)) > room:
+            found.append(range(first, end))
+            first = end
     return found
 
 
-def ask(
-    model: Model, proposed: Sequence[Proposed], turns: Sequence[Turn], today: str, before: Record
-) -> SecondLook:
-    """The second look at these proposals; its `failure` says what went wrong, if anything did.
-
-    Where they are too many for the model, it is asked in parts; what it is not asked, or does not
-    answer, waits.
-    """
-    asking = Asking(model, assets.read("protocol/lasting.md"))
-    verdicts: dict[int, TimeVerdict] = {}
-    cost = Cost()
-    failure: MdmemoryError | None = None
-    like = proposed[0].candidate.quote if proposed else ""
-    room = sizes.room(asking, VERDICTS).characters(lasting.MAX_QUESTION, like)
-    left = lasting.parts(proposed, turns, today, room)
-    while left:
-        places = left.pop(0)
-        text = lasting.question(proposed, places, turns, today)
-        try:
-            answer = model.complete(asking.system, text, VERDICTS)
-        except ContextExceeded as problem:
-            cost += Cost(1, *problem.cost)
-            failure = failure or (problem if len(places) == 1 else None)
-            middle = len(places) // 2
-            left = [*filter(None, (places[:middle], places[middle:])), *left] if middle else left
-            continue
-        except MdmemoryError as problem:
-            failure = problem
-            break
-        cost += Cost(1, answer.input_tokens, answer.output_tokens)
-        try:
-            verdicts |= lasting.read(_objects(answer.text), places)
-        except BadAnswer as problem:
-            failure = problem
-    look = lasting.looked(proposed, verdicts, before)
-    return replace(look, cost=cost, failure=failure)
+def question(proposed: Sequence[Asked], places: range, turns: Sequence[Turn], today: str) -> str:
+    """The question about the proposals at these places."""
+    facts: list[Mapping[str, Any]] = [
+        {
+            "number": str(at + 1), "text": proposed[at].candidate.fact,
+            "quote": proposed[at].candidate.quote, "replaces": [*proposed[at].replaced],
+            "around": _around(proposed[at], turns),
+        }
+        for at in places
+    ]  # fmt: skip
+    return json.dumps({"today": today, "facts": facts}, ensure_ascii=False)
 
 
-def _objects(answer: str) -> Sequence[object]:
-    """The verdicts in an answer, as far as they can be read. Raises BadAnswer."""
-    fields = ("number", "reason", "verdict")
-    return listed(answer, "verdicts", fields=fields, mark="verdict").objects
-
-
-def waiting(project: Project, open_state: Callable[[], State], but: str) -> tuple[PendingFact, ...]:
-    """The facts of other sessions than `but` that wait for nothing but their time."""
-    return tuple(
-        fact
-        for fact in pending.waiting(project, open_state)
-        if fact.session != but and {*fact.reasons} <= {*lasting.REASONS}
-    )
-
-
-def said_again(look: SecondLook | None, judged: Iterable[Judged]) -> list[PendingFact]:
-    """The facts that waited since another session, and that this one makes or finds notes of."""
-    kept = [each.candidate for each in judged if each.outcome not in ("pending", "dropped")]
-    waited = look.waiting if look else ()
-    return [fact for fact in waited if any(lasting.is_same(each, fact) for each in kept)]
-
-
-# --- how a model judged so far ---------------------------------------------------------------
-
-
-def record(state: State, model: str) -> Record:
-    """How this model judged so far."""
-    query = "SELECT plain, affirmed, denied FROM second_look WHERE model = ?"
-    return next((Record(*row) for row in state.rows(query, (model,))), Record())
-
-
-def remember(state: State, model: str, this: Record) -> None:
-    """Add what one answer shows of a model to its record."""
-    known = (record(state, model) + this).aged()
-    row = (model, known.plain, known.affirmed, known.denied)
-    state.change(("INSERT OR REPLACE INTO second_look VALUES (?, ?, ?, ?)", row))
+def _around(proposed: Asked, turns: Sequence[Turn]) -> list[dict[str, str]]:
+    """The turn that a quote stands in, and a line of those before and after it."""
+    at = proposed.turn
+    if not 0 <= at < len(turns):
+        return []
+    found = []
+    if at:
+        found.append({"role": turns[at - 1].role, "text": turns[at - 1].text[-_BESIDE:]})
+    text, quote = turns[at].text, proposed.candidate.quote
+    begin = max(0, min(text.find(quote[:40]) - _TURN // 2, len(text) - _TURN))
+    found.append({"role": turns[at].role, "text": text[begin : begin + _TURN]})
+    if at + 1 < len(turns):
+        found.append({"role": turns[at + 1].role, "text": turns[at + 1].text[:_BESIDE]})
+    return found

@@ -7,28 +7,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
 from mdmemory import bounds
+from mdmemory.capture.batch import Origin
 from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, Candidate, redacted
-from mdmemory.capture.duplicates import canonical
-from mdmemory.capture.extract import Proposal
 from mdmemory.capture.extracted import Extracted
-from mdmemory.capture.judge import judge
+from mdmemory.capture.judge import Find, judge
 from mdmemory.capture.note_text import description_of
-from mdmemory.capture.outcome import Findings, write
-from mdmemory.capture.proof import Said, heard
-from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
-from mdmemory.capture.run import gate_of_words, scene_of
-from mdmemory.capture.settling import both, in_other, judged_first, let_wait
+from mdmemory.capture.routes import visible
+from mdmemory.capture.run import Kept, let_wait, store_all
+from mdmemory.capture.stores import Stores
+from mdmemory.capture.typed import typed
+from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
-from mdmemory.store.evidence import Evidence
-from mdmemory.store.refresh import Refresher
+from mdmemory.store.evidence import PREVIEW, Evidence
+from mdmemory.store.sources import NoteSource, find_note
 from mdmemory.store.store import StoredNote
+from mdmemory.store.superseding import in_force
 from mdmemory.store.writer import Writer
 from mdmemory.text.words import keys
 from mdmemory.transcripts.injected import without_memory
@@ -65,15 +67,21 @@ _REPLACE = re.compile(rf"REPLACE[ \t]+\[M(?P<number>\d{{1,3}})\][ \t]*{_KIND}(?P
 _ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 
-def request_of(refresher: Refresher, other: Split | None = None) -> tuple[str, dict[str, str]]:
-    """`request` for the notes that the index lists, the strongest first, and for some of another
-    store."""
-    index = refresher.current().index
+def request_of(sources: Sequence[NoteSource]) -> tuple[str, dict[str, str]]:
+    """`request` for the notes that the index of the first store lists, the strongest first, and for
+    some of the others."""
+    first, *others = sources
+    index = first.writer.refresher.current().index
     listed, strengths = set(index.listed), index.strengths
-    notes = [note for note in refresher.store.notes() if note.file in listed]
+    notes = [note for note in first.writer.refresher.store.notes() if note.file in listed]
     notes = sorted(notes, key=lambda note: (-strengths[note.file], note.file))
     rest = MAX_NUMBERED - OTHERS
-    return request([*notes[:rest], *(other.notes() if other else ()), *notes[rest:]])
+    more = [
+        note._replace(file=f"{source.prefix}{note.file}")
+        for source in others
+        for note in in_force(visible(source.writer))
+    ]
+    return request([*notes[:rest], *more, *notes[rest:]])
 
 
 def request(notes: Sequence[StoredNote]) -> tuple[str, dict[str, str]]:
@@ -159,98 +167,62 @@ def _made(action: str, file: str, named: str = "", fact: str = "") -> Candidate:
     decided = named.lower() == "decision"
     type = "project" if decided else named.lower()
     assert not type or type in TYPES
-    text = fact.strip()
-    return Candidate(
-        action, type, "decision" if decided else "", "", description_of(text), text, file, ""
-    )
+    kind = "decision" if decided else ""
+    return Candidate(action, type, kind, "", fact.strip(), "", "", (file,) if file else ())
 
 
 # --- what becomes of them --------------------------------------------------------------------
 
 
 def take(
-    writer: Writer, session: str, text: str, said: Sequence[Turn], *, now: datetime,
-    shown: Mapping[str, str], routes: Routes = ONE_STORE,
+    stores: Stores, writer: Writer, session: str, text: str, said: Sequence[Turn], *,
+    now: datetime, shown: Mapping[str, str],
 ) -> Extracted:  # fmt: skip
-    """Store what a summary's candidates prove, in one commit for each store that `routes`
-    say; what they do not prove waits in `pending`.
+    """Store what a summary's candidates prove, in one commit for each store; what they do not prove
+    waits in the inbox of `writer`, and what is to replace a note is flagged with it.
 
     `said` are the turns of the session (only the user's count), `shown` what `request` gave.
     Raises whatever a write raises.
     """
-    today = now.date().isoformat()
     turns = redacted([turn for turn in said if turn.role == "user"])
     told = _titled(strip_private(bounds.beginning(text))[0])
-    wanted = parse(redact(without_memory(told))[0], list(shown))
-    find = partial(_judged, session=session, turns=turns, today=today)
-    theirs = Extracted(session), list[Evidence]()
-    if (split := routes.other) is not None:
-        types = {note.file: note.note.head.type for note in writer.refresher.store.notes()}
-        wanted, other = split.divided(wanted, types)
-        judged = partial(find, wanted=other, shown=split.shown(shown), route=split.route)
-        theirs = in_other(writer, split, judged, MODEL, today)
-
-    def store(found: Findings) -> Extracted:
-        done = found.told()
-        done.model = MODEL
-        write(writer, found, MODEL, done, today)
-        let_wait(writer, found, today)
-        with writer.state() as state:
-            evidence.record(state, [*theirs[1], *found.evidence()], now)
-        return both(done, theirs[0], split)
-
-    return judged_first(
-        writer, lambda: find(writer, wanted=wanted, shown=shown, route=routes.here), store
-    )
-
-
-def _judged(
-    writer: Writer, *, session: str, wanted: Sequence[Candidate], turns: Sequence[Turn],
-    shown: Mapping[str, str], today: str, route: Route, notes: Sequence[StoredNote] | None = None,
-) -> Findings:  # fmt: skip
-    """What is found for the store of `writer`, or (with `notes`) for one that holds these."""
-    there = writer.refresher.store.notes() if notes is None else notes
-    by_file = {note.file: note for note in there}
-    own = heard(turns)
-    candidates = [_beside(_quoted(each, own, by_file), by_file) for each in wanted]
-    opened = [file for file in shown if file in by_file and _is_all_shown(by_file[file])]
-    scene = scene_of(
-        writer, session, turns, there, today, shown=shown, opened=opened,
-        doubtful=True, route=route, gate=gate_of_words,
-    )  # fmt: skip
-    return Findings(session, Proposal(), judge(candidates, scene), phase="summary")
+    find = partial(find_note, stores.sources())
+    found = parse(redact(without_memory(told))[0], list(shown))
+    wanted = [_quoted(each, turns, find) for each in found]
+    judged = judge(wanted, turns, find, shown, is_doubted=True)
+    done = Extracted(session, model=MODEL)
+    kept = [
+        Kept(
+            each.fact, Origin("extraction", session, each.turn), each.named,
+            why=f"the user said: {description_of(each.candidate.quote)}",
+        )
+        for each in judged if each.outcome == "keep"
+    ]  # fmt: skip
+    rows = [replace(row, phase="summary") for row in store_all(stores, kept, done, MODEL, now)]
+    let_wait(writer, judged, done, now.date().isoformat())
+    for each in judged:
+        if each.outcome != "keep":
+            waits = ["pending"] if each.outcome == "pending" else []
+            what = description_of(redact(each.candidate.text)[0])
+            done.dropped.append({"text": what, "reasons": [*waits, *each.reasons]})
+            rows.append(Evidence(session, "summary", each.outcome, each.reasons, what[:PREVIEW]))
+    with writer.state() as state:
+        evidence.record(state, rows, now)
+    return done
 
 
-def _quoted(
-    candidate: Candidate, said: Sequence[Said], notes: Mapping[str, StoredNote]
-) -> Candidate:
+def _quoted(candidate: Candidate, turns: Sequence[Turn], find: Find) -> Candidate:
     """The candidate with the sentence of the user that bears it out best, where there is one."""
-    claim = candidate.body
-    if candidate.action == "reinforce" and candidate.file in notes:
-        note = notes[candidate.file].note
-        claim = f"{note.head.description}\n{note.body}"
+    claim = candidate.fact
+    if candidate.action == "reinforce":
+        with suppress(MdmemoryError):
+            claim = find(candidate.replaces[0]).stored.note.head.description
     asked = set(keys(claim))
     best, most = "", 0.0
-    for each in said:
-        for sentence in _ENDS.split(each.own):
+    for turn in turns:
+        for sentence in _ENDS.split(typed(turn.text)):
             shared = len(asked & set(keys(sentence)))
             share = shared / (len(asked) or 1)
             if shared >= min(2, len(asked)) and share >= BORNE_OUT and share >= most:
                 best, most = sentence.strip(), share
     return candidate._replace(quote=best[:MAX_TEXT])
-
-
-def _is_all_shown(note: StoredNote) -> bool:
-    """Whether the line in the request told all that the note says."""
-    return canonical(note.note.body) in ("", canonical(note.note.head.description))
-
-
-def _beside(candidate: Candidate, notes: Mapping[str, StoredNote]) -> Candidate:
-    """The candidate, as a note of its own where its note may not be written over: only what a model
-    wrote, and nobody said again since, gives way to a summary's wording. What the user said then
-    replaces the note, or is flagged with it."""
-    note = notes.get(candidate.file)
-    if candidate.action != "update" or note is None:
-        return candidate
-    is_a_models = note.note.head.source == "extraction" and not note.note.head.reinforced
-    return candidate if is_a_models else candidate._replace(action="flag")

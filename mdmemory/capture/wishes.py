@@ -1,8 +1,8 @@
-"""What a user asked to be remembered and could not be written yet: one markdown file for each.
+"""What a user asked to be remembered, one file each, kept by the hook until their turn has ended.
 
 The files lie in `.inbox/` beside the notes; where the store cannot be had, in a folder of the
-person's own. Their text is redacted. A file counts as the user's wish only by its seal: so
-none comes along with somebody's repository.
+person's own. Their text is redacted. A file counts as the user's wish only by its seal: so none
+comes along with somebody's repository, and only its own machine settles it.
 """
 
 from __future__ import annotations
@@ -12,49 +12,111 @@ import hmac
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
-from mdmemory.capture.asked import Asked, wishes_in
-from mdmemory.capture.extracted import Extracted
-from mdmemory.capture.routes import ALL, Route
-from mdmemory.capture.triggers import Trigger, holds_everywhere
+from mdmemory.capture.notice import holds_everywhere, is_about_user
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_regular, read_start, write_atomic
-from mdmemory.note.limits import MAX_BODY
 from mdmemory.store import inbox
 from mdmemory.store.project import INBOX, OURS, WISH, Project
+from mdmemory.transcripts.turns import cleaned
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmemory.store.state import State
+
+# `type` and `kind` are what 0.2 guessed; it kept no moment and no answers.
 _KEYS = ("type", "kind", "session", "turn", "since", "why", "project")
+_MORE = ("at", "answer", "said")
+# The turns whose requests were kept while they were said, one after the other.
+ANSWERED = "answered"
+_REMEMBERED = 200  # of a session; by then a reading has long gone past them
+IDLE = timedelta(minutes=10)  # until the turn of another session counts as ended
+UNATTENDED = "unattended"  # said within a run that nobody watches: only a call stores it
+_SHARE = 0.5  # of a wish's telling words that its answers have
+_LONGEST = 20_000  # characters of the answers that one file collects
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """`why` is the code of what kept it from being written, `since` a UTC day, `project` the
-    project's root where the file lies outside of its store."""
+    """`since` is a UTC day and `at` the moment (ISO 8601), `why` the code of what kept it from
+    being written, `project` the project's root where the file lies outside of its store. `answer`
+    are the texts by which calls answered a part of it, `said` names its message by its words."""
 
     text: str
-    type: str
-    kind: str
-    session: str
-    turn: str
-    since: str
-    why: str
+    session: str = ""
+    turn: str = ""
+    since: str = ""
+    why: str = ""
     project: str = ""
+    at: str = ""
+    answer: str = ""
+    said: str = ""
+    type: str = ""
+    kind: str = ""
+
+    @property
+    def key(self) -> str:
+        """What names it for good: its session, its turn and its words."""
+        said = f"{self.project}\n{self.session}\n{self.turn}\n{self.text}"
+        return digest(said.encode("utf-8", "replace"))[:12]
 
     @property
     def file(self) -> str:
-        """The same for the same fact, so that one that is asked for again is kept once."""
-        key = f"{self.project}\n{self.type}\n{self.text}"
-        return f"{WISH}{digest(key.encode('utf-8', 'replace'))[:12]}{inbox.END}"
+        """Its file, named so that files stand in the order in which the wishes were said."""
+        moment = "".join(filter(str.isdigit, self.at or self.since))[:20]
+        return f"{WISH}{moment}-{self.key}{inbox.END}"
 
-    def asked(self) -> Asked:
-        """The wish as it was found in its turn."""
-        everywhere = holds_everywhere(self.text)
-        trigger = Trigger("", self.text, self.type, self.kind, everywhere=everywhere)
-        return Asked(self.turn, self.text, trigger, "")
+    @property
+    def is_personal(self) -> bool:
+        """Whether it goes to the person's store, whichever project it was said in."""
+        return self.fact_type == "user" or holds_everywhere(self.text)
+
+    @property
+    def fact_type(self) -> str:
+        """The type of the note that it becomes where nobody says a better one."""
+        return self.type or ("user" if is_about_user(self.text) else "project")
+
+    def is_over(self, now: datetime, session: str, turn: str) -> bool:
+        """Whether its turn has ended: this session is at another one (or, with "" for the turn, at
+        none), or its own was silent for a while."""
+        if session and self.session == session:
+            return self.turn != turn
+        try:
+            return not self.at or now - datetime.fromisoformat(self.at) >= IDLE
+        except (ValueError, TypeError):
+            return True
+
+    def answered(self, text: str) -> Wish:
+        """The wish with one more text that answers a part of it."""
+        return replace(self, answer=f"{self.answer}\n{text}".strip()[-_LONGEST:])
+
+    def is_answered(self) -> bool:
+        """Whether its answers have all its literals and most of its telling words, and of each of
+        its clauses something."""
+        from mdmemory.text import literals
+        from mdmemory.text.negation import parts
+        from mdmemory.text.words import keys
+
+        there, said = {*keys(self.answer)}, self.answer.casefold()
+        lost, _ = literals.audit([self.text], self.answer)
+        if any(each.casefold() not in said for each in lost):
+            return False
+        if len({*keys(self.text)} & there) < _SHARE * len({*keys(self.text)}):
+            return False
+        clauses = [{*keys(part)} for part in parts(self.text)]
+        return all(len(each & there) * 3 >= len(each) for each in clauses if len(each) > 1)
+
+    def touches(self, text: str) -> bool:
+        """Whether a text speaks of what it asks for."""
+        from mdmemory.text.words import keys
+
+        wanted, there = {*keys(self.text)}, {*keys(text)}
+        return len(wanted & there) >= max(1, min(len(wanted), len(there)) // 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +128,17 @@ class Inbox:
     key_file: Path
     project: str = ""
 
-    def put(self, asked: Sequence[Asked], session: str, since: str, why: str) -> list[Path]:
-        """Keep what was asked for. Raises Unwritable, RepositoryState for a link in its place."""
+    def put(self, wishes: Sequence[Wish]) -> list[Path]:
+        """Keep them. Raises Unwritable, RepositoryState for a link in its place."""
         inbox.prepare(self.folder)
         key = _made_key(self.key_file)
+        known = [path.name for path in self.files()]
         paths = []
-        for each in asked:
-            trigger = each.trigger
-            wish = Wish(
-                each.text, trigger.type, trigger.kind, session, each.turn, since, why, self.project
-            )
+        for each in wishes:
+            wish = replace(each, project=self.project)
             path = self.folder / wish.file
+            if any(name.endswith(f"-{wish.key}{inbox.END}") for name in known):
+                continue  # the same event, heard twice
             write_atomic(path, _rendered(wish, key), mode=0o600)
             paths.append(path)
         return paths
@@ -94,6 +156,13 @@ class Inbox:
     def files(self) -> list[Path]:
         """The files that look like wishes, without reading them."""
         return inbox.files(self.folder, WISH)
+
+    def answer(self, path: Path, wish: Wish) -> None:
+        """Keep what answers a part of a wish with it; a wish that is answered whole goes."""
+        if wish.is_answered():
+            path.unlink(missing_ok=True)
+        else:
+            write_atomic(path, _rendered(wish, _key(self.key_file)), mode=0o600)
 
     def _wishes(self) -> Iterator[tuple[Path, Wish]]:
         files = self.files()
@@ -124,6 +193,20 @@ def _key(file: Path) -> bytes:
         return read_regular(file, 200)
     except MdmemoryError:
         return b""
+
+
+def words_id(text: str) -> str:
+    """A name for a turn by what it says, where a host's hooks and its sessions name it apart."""
+    said = " ".join(cleaned(text).split())
+    return f"said-{digest(said.encode('utf-8', 'replace'))[:16]}"
+
+
+def mark_answered(state: State, session: str, ids: Sequence[str]) -> None:
+    """Have a later reading of the session pass over a message whose requests were heard, by the
+    names that hooks and sessions have for it."""
+    fresh = dict.fromkeys(filter(None, ids))
+    known = [id for id in (state.watermark(session, ANSWERED) or "").split() if id not in fresh]
+    state.set_watermark(session, " ".join([*known, *fresh][-_REMEMBERED:]), ANSWERED)
 
 
 # --- where the inboxes lie -----------------------------------------------------------------------
@@ -160,34 +243,42 @@ def _root(start: Path) -> Path:
     return start
 
 
-def put_by(
-    places: Sequence[Inbox], text: str, session: str, turn: str, today: str,
-    failure: MdmemoryError, *, only_long: bool = False, route: Route = ALL,
-) -> Extracted:  # fmt: skip
-    """Put the wishes of a message into the first of the inboxes that takes them: `kept` names the
-    files, and where none takes them `failure` says why. `only_long`: only those that do not fit
-    into a note."""
-    done = Extracted(session, failure=failure)
-    wishes = wishes_in(text, turn, route)
-    if only_long:
-        wishes = [each for each in wishes if len(each.text) > MAX_BODY]
+def keep(
+    places: Sequence[Inbox], texts: Sequence[str], session: str, turn: str, now: datetime,
+    why: str = "", message: str = "",
+) -> list[Path]:  # fmt: skip
+    """Keep what a message asks to remember in the first of the inboxes that takes it: the files.
+    `why` is the code of what keeps it from ever being written unasked, `message` all that was said.
+    Raises what the last of them raises."""
+    moments = (now + timedelta(microseconds=number) for number in range(len(texts)))
+    wishes = [
+        Wish(
+            text, session, turn, f"{at.date()}", why, at=at.isoformat(timespec="microseconds"),
+            said=words_id(message),
+        )
+        for text, at in zip(texts, moments, strict=True)
+    ]  # fmt: skip
+    problem: MdmemoryError | None = None
     for place in places if wishes else ():
         try:
-            done.kept = [str(path) for path in place.put(wishes, session, today, failure.code)]
-            done.failure = failure
-            break
-        except MdmemoryError as problem:
-            done.failure = problem
-        except OSError as problem:
-            done.failure = MdmemoryError(f"The file system refused ({problem.strerror}).")
-    return done
+            return place.put(wishes)
+        except MdmemoryError as failure:
+            problem = failure
+        except OSError as failure:
+            problem = MdmemoryError(f"The file system refused ({failure.strerror}).")
+    if problem is not None:
+        raise problem
+    return []
 
 
 # --- the file ----------------------------------------------------------------------------------
 
 
 def _rendered(wish: Wish, key: bytes) -> bytes:
-    head = "".join(f"{name}: {json.dumps(getattr(wish, name))}\n" for name in _KEYS)
+    head = "".join(
+        f"{name}: {json.dumps(getattr(wish, name), ensure_ascii=False)}\n"
+        for name in (*_KEYS, *_MORE)
+    )
     seal = f"seal: {_seal(wish, key)}\n" if key else ""
     return f"---\n{head}{seal}---\n\n{wish.text}\n".encode("utf-8", "replace")
 
@@ -204,6 +295,7 @@ def _read(data: bytes, key: bytes) -> Wish | None:
         said[name] = value
     try:
         known = {name: json.loads(said[name]) for name in _KEYS}
+        known |= {name: json.loads(said[name]) for name in _MORE if name in said}
     except (KeyError, ValueError, RecursionError):
         return None
     return _wish(known, text.removesuffix("\n"), said.get("seal", ""), key)
@@ -217,5 +309,6 @@ def _wish(known: Mapping[str, object], text: str, seal: str, key: bytes) -> Wish
 
 
 def _seal(wish: Wish, key: bytes) -> str:
-    said = json.dumps([wish.text, *(getattr(wish, name) for name in _KEYS)])
+    more = _MORE if wish.at else ()  # a file of 0.2 has neither, and its seal holds all the same
+    said = json.dumps([wish.text, *(getattr(wish, name) for name in (*_KEYS, *more))])
     return hmac.new(key, said.encode("utf-8", "replace"), hashlib.sha256).hexdigest()

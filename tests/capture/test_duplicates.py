@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory import Memory
-from mdmemory.capture.duplicates import ComparedFact, canonical, identity, place_of, pointer
+from mdmemory.capture.duplicates import canonical, identity, pointer
 
 
 @pytest.mark.parametrize(
@@ -70,14 +67,6 @@ def test_a_pointer_is_known_by_its_first_url_or_path(text: str, place: str) -> N
     assert identity(text) == place
 
 
-def test_pointers_and_project_facts_are_known_by_their_place_and_ways_of_working_are_not() -> None:
-    text = "the deploy board is https://example.org/d/"
-    for type_ in ("reference", "project"):
-        assert place_of(ComparedFact(text, type_)) == "https://example.org/d"
-    assert place_of(ComparedFact(text, "project", "decision")) == ""
-    assert {place_of(ComparedFact(text, type_)) for type_ in ("user", "feedback")} == {""}
-
-
 BOARD = "The error dashboard is at https://grafana.example.org/d/7"
 
 
@@ -97,20 +86,3 @@ BOARD = "The error dashboard is at https://grafana.example.org/d/7"
 def test_a_pointer_is_known_by_its_url_and_its_words(text: str, is_same: bool) -> None:
     assert (pointer(text) == pointer(BOARD)) == is_same
     assert pointer(BOARD)
-
-
-@pytest.mark.parametrize("feeder", ["keep", "store", "import"])
-def test_each_feeder_knows_a_pointer_by_its_url(
-    feeder: str, repository: Path, tmp_path: Path
-) -> None:
-    memory, _ = Memory.init(repository)
-    memory.keep(f"Remember: {BOARD}", session="s", turn="t1")
-    again = "Error dashboard: https://grafana.example.org/d/7/"
-    if feeder == "keep":
-        memory.keep(f"Remember: {again}", session="s", turn="t2")
-    elif feeder == "store":
-        memory.store(again)
-    else:
-        (tmp_path / "notes.md").write_text(f"- {again}\n")
-        memory.import_from(tmp_path / "notes.md")
-    assert len(memory.notes()) == 1

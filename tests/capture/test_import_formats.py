@@ -84,15 +84,15 @@ def types(memory: Memory) -> dict[str, str]:
     ("source", "expected"),
     [
         ("mem0.json", {"Prefers pnpm": "user", "Works as": "user", "Decided to": "project"}),
-        ("openmemory.json", {"Never restart": "feedback", "The printer's queue": "reference"}),
+        ("openmemory.json", {"Never restart": "project", "The printer's queue": "project"}),
         ("memory.jsonl", {"Dana: Prefers": "user", "parcel-router listens": "project",
                           "Dana maintains": "project", "Hall 4": "project"}),
         ("claude", {"Releases go out": "project", "Staging mirrors": "project"}),
-        ("cursorrules.md", {"Prefer early": "feedback", "Deployment": "feedback"}),
+        ("cursorrules.md", {"Prefer early": "project", "Deployment": "project"}),
         ("unknown.json", {"The scanner needs": "project", "Night shifts": "project"}),
     ],
 )  # fmt: skip
-def test_each_fact_has_the_type_that_its_text_says(
+def test_a_fact_has_the_type_that_its_source_names_or_is_the_users_where_it_speaks_of_them(
     memory: Memory, source: str, expected: dict[str, str]
 ) -> None:
     memory.import_from(DATA / source)

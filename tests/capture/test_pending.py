@@ -14,14 +14,13 @@ from mdmemory.capture.pending import FULL, PendingFact, put
 from mdmemory.errors import NotFound
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
-TALK = b"""User: Which Docker do we need for the new runners?
-Assistant: The pipeline needs Docker 27 on every runner.
+TALK = b"""User: The pipeline needs Docker on every runner, a new one.
+Assistant: Docker 27, I think.
 """
 FOUND = {
-    "action": "add", "type": "project", "kind": "", "name": "docker-27",
-    "description": "The pipeline needs Docker 27 on every runner",
-    "body": "Every runner needs Docker 27.", "file": "",
-    "quote": "The pipeline needs Docker 27 on every runner.", "superseded": [],
+    "action": "add", "type": "project", "kind": "", "title": "Docker 27", "why": "",
+    "fact": "The pipeline needs Docker 27 on every runner", "replaces": [],
+    "quote": "The pipeline needs Docker on every runner",
 }  # fmt: skip
 
 
@@ -35,9 +34,7 @@ def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
 def found(memory: Memory) -> str:
     done = memory.extract(TALK, model=Scripted({"candidates": [FOUND]}))
     assert (done.added, done.commit) == ([], None)
-    assert done.dropped == [
-        {"text": FOUND["description"], "reasons": ["pending", "assistant_said"]}
-    ]
+    assert done.dropped == [{"text": FOUND["fact"], "reasons": ["pending", "invented"]}]
     (waits,) = done.pending
     return waits
 
@@ -46,7 +43,7 @@ def test_accepting_makes_it_a_note_of_the_persons_own(
     memory: Memory, git: Callable[..., str]
 ) -> None:
     id = found(memory)
-    assert [(each.id, each.reasons) for each in memory.pending()] == [(id, ("assistant_said",))]
+    assert [(each.id, each.reasons) for each in memory.pending()] == [(id, ("invented",))]
     done = memory.accept(id)
     head = memory.note(done.file).note.head
     assert (head.source, head.name, head.session) == ("manual", "docker-27", "")
@@ -61,7 +58,7 @@ def test_what_was_dropped_does_not_come_back(memory: Memory) -> None:
     id = found(memory)
     memory.drop(id)
     assert memory.pending() == []
-    other = TALK + b"User: Sure?\nAssistant: The pipeline needs Docker 27 on every runner.\n"
+    other = TALK + b"User: Sure?\nAssistant: Docker 27 it is, on each of them.\n"
     memory.extract(other, model=Scripted({"candidates": [FOUND]}))
     assert memory.pending() == []
     with pytest.raises(NotFound):

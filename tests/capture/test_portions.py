@@ -53,7 +53,7 @@ def shown(model: Scripted) -> list[list[str]]:
 
 
 def found(quote: str) -> dict[str, object]:
-    fact = {"action": "reinforce", "file": "a.md", "quote": quote}
+    fact = {"action": "reinforce", "replaces": ["a.md"], "quote": quote}
     return {"candidates": [fact]}
 
 

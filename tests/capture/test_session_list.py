@@ -195,7 +195,7 @@ def test_other_projects_are_listed_and_read_only_when_they_are_asked_for(
         assert "belongs to another project" in said
         assert "--all-projects" in said
     done = bench.ask("extract", "--session", "ses_1", "--all-projects")
-    assert done["added"] == ["project-theirs-heron.md"]
+    assert done["added"] == ["project-theirs-is-a-heron.md"]
 
 
 def test_the_newest_hundred_are_listed_and_the_rest_is_told_of(bench: Bench) -> None:
@@ -222,7 +222,7 @@ def test_a_title_cannot_take_over_the_terminal(bench: Bench) -> None:
 def test_a_session_is_read_from_the_database_once_and_then_on(bench: Bench) -> None:
     bench.opencode("ses_1", bench.root, "remember: deploys go out on Tuesdays", "thanks")
     done = bench.ask("extract", "--session", "ses_1")
-    assert done["added"] == ["project-deploys-tuesdays.md"]
+    assert done["added"] == ["project-deploys-go-out-on-tuesdays.md"]
     assert [row["read"] for row in bench.ask("session")] == [2]
     assert bench.ask("extract", "--session", "ses_1")["added"] == []
     with closing(sqlite3.connect(bench.database)) as connection, connection:
@@ -234,16 +234,16 @@ def test_a_session_is_read_from_the_database_once_and_then_on(bench: Bench) -> N
         connection.execute("INSERT INTO part VALUES ('p', 'msg_z', 'ses_1', 0, 0, ?)", (text,))
     assert [(row["turns"], row["read"]) for row in bench.ask("session")] == [(3, 2)]
     done = bench.ask("extract", "--session", "ses_1")
-    assert done["added"] == ["feedback-changelog-written-hand.md"]
+    assert done["added"] == ["project-the-changelog-is-written-by.md"]
 
 
 def test_a_session_of_claude_is_read_from_its_file(bench: Bench) -> None:
     bench.session_of_claude(bench.root)
     done = bench.ask("extract", "--session", CLAUDE)
     assert done["added"] == [
-        "feedback-tests-run-tz-utc.md",
-        "reference-deploys-listed.md",
-        "me/user-喜欢简短回答.md",
+        "project-tests-run-with-tz-utc.md",
+        "project-deploys-are-listed-at-https.md",
+        "me/user-我喜欢简短回答.md",
     ]
     assert [row["read"] for row in bench.ask("session")] == [6]
 
@@ -251,7 +251,7 @@ def test_a_session_of_claude_is_read_from_its_file(bench: Bench) -> None:
 @pytest.mark.parametrize("name", ["plain.txt", "claude.jsonl"])
 def test_a_transcript_may_be_of_any_kind(bench: Bench, name: str) -> None:
     done = bench.ask("extract", "--transcript", str(DATA / name))
-    assert "feedback-tests-run-tz-utc.md" in done["added"]
+    assert "project-tests-run-with-tz-utc.md" in done["added"]
     assert bench.ask("extract", "--transcript", str(DATA / name))["added"] == []
 
 
@@ -269,7 +269,7 @@ def test_a_session_that_is_deleted_while_extract_waits_loses_nothing(
     monkeypatch.setattr(time, "sleep", sleep)
     done = bench.ask("extract", "--session", "ses_1", "--after", "60")
     assert sum(waited) >= 60
-    assert done["added"] == ["project-deploys-tuesdays.md"]
+    assert done["added"] == ["project-deploys-go-out-on-tuesdays.md"]
 
 
 @pytest.mark.parametrize("words", [(), ("--transcript", "a.json", "--session", "ses_1")])

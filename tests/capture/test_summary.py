@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,11 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mdmemory import Memory
+from mdmemory.capture.notice import notice
 from mdmemory.capture.summary import MAX_NUMBERED, MAX_REQUEST, parse, request
-from mdmemory.capture.triggers import find
+from mdmemory.config import person
 from mdmemory.files import digest
+from mdmemory.layers import Layers
 from mdmemory.note.editing import compose
 from mdmemory.note.note import parse as parse_note
+from mdmemory.review import waiting
 from mdmemory.store.conflicts import open_entries
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import Turn
@@ -48,7 +52,7 @@ def test_the_request_numbers_notes_under_its_budget_and_asks_for_nothing_else() 
     assert "[M2] n1: Fact number 1 xxx" in text
     assert shown[notes[0].file] == notes[0].digest
     assert "Notes that there are" not in request([])[0]
-    assert find(text) == []
+    assert not notice(text)
 
 
 # --- reading -----------------------------------------------------------------------------------
@@ -64,7 +68,7 @@ def test_the_request_numbers_notes_under_its_budget_and_asks_for_nothing_else() 
 )
 def test_each_form_of_the_section_is_read(section: str) -> None:
     found = parse(f"## Goal\n- [feedback] Not this either\n\n{section}\n", FILES)
-    assert [(each.action, each.type, each.body) for each in found] == [
+    assert [(each.action, each.type, each.fact) for each in found] == [
         ("add", "project", "We deploy on Tuesdays")
     ]
 
@@ -73,9 +77,9 @@ def test_references_are_read_and_reinforcements_are_at_most_three() -> None:
     lines = ["REINFORCE [M1]", "- REINFORCE [M2] (said again)", "- REINFORCE [M9]"]
     more = ["- REINFORCE [M1]", "- REPLACE [M2] [decision] We chose Redis", "- (none)"]
     found = parse("Memory candidates:\n" + "\n".join([*lines, *more]), FILES)
-    assert [(each.action, each.file) for each in found] == [
-        ("reinforce", FILES[0]), ("reinforce", FILES[1]), ("reinforce", "[M9]"),
-        ("update", FILES[1]),
+    assert [(each.action, each.replaces) for each in found] == [
+        ("reinforce", FILES[:1]), ("reinforce", FILES[1:]), ("reinforce", ("[M9]",)),
+        ("update", FILES[1:]),
     ]  # fmt: skip
     assert (found[-1].type, found[-1].kind) == ("project", "decision")
 
@@ -112,15 +116,15 @@ def test_what_the_user_said_is_stored_and_the_rest_waits(memory: Memory) -> None
         "- [feedback] Keep answers short\n"
         "- [project] Every runner of the pipeline needs Docker 27\n"
         "- [user] Likes tea in the afternoon\n"
-        "- [project] Fixed the failing test and pushed the branch\n"
         "- [project] Deploys are on Tuesdays at 14:30, always\n"
     )
     done = memory.summary("ses_1", text, SAID)
-    assert done.added == ["project-deploys-always-tuesdays.md", "feedback-keep-answers-short.md"]
+    assert done.added == [
+        "project-deploys-are-always-on-tuesdays.md", "feedback-keep-answers-short.md",
+    ]  # fmt: skip
     assert {each["text"]: each["reasons"] for each in done.dropped} == {
         "Every runner of the pipeline needs Docker 27": ["pending", "no_evidence"],
         "Likes tea in the afternoon": ["pending", "no_evidence"],
-        "Fixed the failing test and pushed the branch": ["progress", "event"],
         "Deploys are on Tuesdays at 14:30, always": ["pending", "invented"],
     }
     assert len(memory.pending()) == len(done.pending) == 3
@@ -136,67 +140,81 @@ def test_the_older_form_in_tags_is_read_and_injected_memory_is_not(memory: Memor
         "- [project] Deploys are always on Tuesdays\n"
         "</workspace_memory_candidates>\n- [user] The port of the proxy is 8443\n"
     )
-    assert memory.summary("ses_1", text, SAID).added == ["project-deploys-always-tuesdays.md"]
+    assert memory.summary("ses_1", text, SAID).added == [
+        "project-deploys-are-always-on-tuesdays.md"
+    ]
 
 
-def test_numbered_notes_are_reinforced_by_the_users_words_and_replaced_only_with_care(
+def test_numbered_notes_are_reinforced_by_the_users_words_and_never_replaced(
     memory: Memory,
 ) -> None:
-    facts = {"proxy": "The proxy listens on port 8080", "deploys": "Deploys: Tuesday"}
-    for name, what in facts.items():
-        memory.add(name, type="project", description=what, body=what)
-    memory.add("tea", type="user", description="Drinks tea every day", body="Drinks tea every day")
+    for name, what in (
+        ("proxy", "The proxy listens on port 8080"),
+        ("tea", "Drinks tea every day"),
+    ):
+        memory.add(name, type="project", description=what)
     _, shown = memory.summary_request()
     number = {file: at for at, file in enumerate(shown, 1)}
-    proxy, tea = number["project-proxy.md"], number["user-tea.md"]
+    proxy, tea = number["project-proxy.md"], number["project-tea.md"]
     text = (
         f"Memory candidates:\n- REINFORCE [M{tea}]\n- REINFORCE [M77]\n"
         f"- REPLACE [M{proxy}] [project] The port of the proxy is 8443\n"
     )
-    body = memory.note("proxy").note.body
+    before = memory.note("proxy").digest
     done = memory.summary("ses_1", text, SAID, shown=shown)
-    assert (done.updated, done.reinforced) == ([], [])
-    assert sorted(each["reasons"][0] for each in done.dropped) == [  # type: ignore[index]
-        "no_evidence", "unknown_file",
+    assert (done.added, done.updated, done.reinforced, done.superseded) == ([], [], [], [])
+    assert sorted(str(each["reasons"]) for each in done.dropped) == [
+        "['not_the_users_words']", "['unknown_file']",
     ]  # fmt: skip
-    assert [(each["file"], each["by"]) for each in done.superseded] == [
-        ("project-proxy.md", done.added[0])
-    ]
-    old = memory.note("proxy").note
-    assert (old.head.status, old.body) == ("superseded", body)
+    (flagged,) = done.flagged
+    (entry,) = open_entries((memory.project.store / "_CONFLICTS.md").read_text("utf-8"))
+    assert set(entry.files) == {flagged, "project-proxy.md"}
+    assert memory.note("proxy").digest == before
     said = (Turn("m9", "user", "As always I drink tea, every day."),)
-    assert memory.summary("ses_1", text, said, shown=shown).reinforced == ["user-tea.md"]
+    assert memory.summary("ses_1", text, said, shown=shown).reinforced == ["project-tea.md"]
 
 
 def test_a_replacement_that_the_user_did_not_say_waits_and_leaves_its_note(memory: Memory) -> None:
-    memory.add("proxy", type="project", description="The proxy listens on port 8080", body="x y")
+    memory.add("proxy", type="project", description="The proxy listens on port 8080")
     _, shown = memory.summary_request()
     text = "Memory candidates:\n- REPLACE [M1] [project] The proxy runs on the host heron\n"
     before = memory.note("proxy").digest
     done = memory.summary("ses_1", text, SAID, shown=shown)
-    assert (done.added, done.superseded, len(done.pending)) == ([], [], 1)
+    assert (done.files(), done.superseded, len(done.pending)) == ([], [], 1)
     assert memory.note("proxy").digest == before
 
 
-def test_a_candidate_that_contradicts_a_note_is_flagged(memory: Memory) -> None:
-    what = "The port of the proxy is 8080"
-    memory.add("proxy", type="project", description=what, body=what)
-    text = "Memory candidates:\n- [project] The port of the proxy is 8443\n"
-    said = (Turn("m3", "user", "So the port of the proxy is 8443.", 1),)
-    done = memory.summary("ses_1", text, said)  # words of 1970, and the note is of now
-    assert (done.added, len(done.flagged)) == ([], 1)
-    ledger = (memory.project.store / "_CONFLICTS.md").read_text("utf-8")
-    assert len(open_entries(ledger)) == 1
-    assert memory.note("proxy").note.body == what
-
-
-def test_a_candidate_replaces_a_note_where_the_user_named_the_old_value(memory: Memory) -> None:
-    what = "The port of the proxy is 8080"
-    memory.add("proxy", type="project", description=what, body=what)
-    text = "Memory candidates:\n- [project] The port of the proxy is 8443\n"
+def test_a_summary_is_written_in_one_commit_and_asks_no_model(
+    memory: Memory, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MDMEMORY_PLANNER", "openai")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")  # nobody answers there
+    text = "Memory candidates:\n- [project] Deploys are always on Tuesdays\n"
+    text += "- [feedback] Keep answers short\n"
+    before = git(memory.project.root, "rev-list", "--count", "HEAD")
     done = memory.summary("ses_1", text, SAID)
-    assert [pair["file"] for pair in done.superseded] == ["project-proxy.md"]
-    assert memory.note("proxy").note.body == what
+    assert (len(done.added), done.second, done.failure) == (2, None, None)
+    assert int(git(memory.project.root, "rev-list", "--count", "HEAD")) == int(before) + 1
+    assert "Memory-Session: ses_1" in git(memory.project.root, "log", "-1", "--format=%B")
+    memory.undo(done.id)
+    assert memory.notes() == []
+
+
+def test_facts_of_a_summary_go_to_the_store_that_they_belong_to(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(memory.project.root)
+    layers = Layers(Path.cwd(), person.places())
+    layers.add("My sister is called Anna", type="user")
+    _, shown = layers.summary_request()
+    text = "Memory candidates:\n- [user] Collects stamps of the postal union\n"
+    text += "- [project] Releases go out on Tuesdays\n- [user] Works from Graz in the winter\n"
+    said = [Turn("m1", "user", "Releases go out on Tuesdays. I work from Graz in the winter.")]
+    found = layers.summary("ses_1", text, said, shown=shown)
+    theirs, own = sorted(found.added)
+    assert (theirs, own) == ("me/user-works-from-graz-in-the.md",
+                             "project-releases-go-out-on-tuesdays.md")  # fmt: skip
+    assert any("stamps" in str(each) for each in waiting.items(layers))
 
 
 def test_secrets_and_private_text_of_a_summary_are_stored_nowhere(memory: Memory) -> None:

@@ -17,9 +17,9 @@ from mdmemory.memory import Memory
 
 NOON = datetime(2026, 6, 20, 12, tzinfo=UTC)
 GOOD = {
-    "action": "add", "type": "project", "kind": "", "name": "deploys", "file": "",
-    "description": "Deploys are always on Tuesdays", "body": "Deploys are always on Tuesdays.",
-    "quote": "We always deploy on Tuesdays", "superseded": [],
+    "action": "add", "type": "project", "kind": "", "title": "deploys", "why": "",
+    "fact": "Deploys are always on Tuesdays", "quote": "We always deploy on Tuesdays",
+    "replaces": [],
 }  # fmt: skip
 At = Callable[[float], Memory]  # hours after noon
 
@@ -129,6 +129,6 @@ def test_turns_that_no_model_reads_are_counted(at: At) -> None:
 
 
 def test_a_candidate_that_was_cut_off_is_counted_and_costs_no_other(at: At) -> None:
-    whole = json.dumps({"candidates": [GOOD, {**GOOD, "name": "second"}]})
+    whole = json.dumps({"candidates": [GOOD, {**GOOD, "title": "second"}]})
     done: Any = at(0).extract(SAID, model=Scripted(whole[:-20]))
     assert (done.added, done.unreadable, done.failure) == (["project-deploys.md"], 1, None)

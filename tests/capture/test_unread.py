@@ -1,22 +1,23 @@
-"""Of a large store a request reads only the notes that it may meet, and is judged all the same."""
+"""Of a large store a fact reads only the notes that it may meet, and is judged all the same."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from search.conftest import note
 
 from mdmemory import Memory
-from mdmemory.capture.extract import Proposal, propose
+from mdmemory.capture.batch import Batch, Origin, Put
+from mdmemory.capture.fact import fact_as_said
 from mdmemory.search import near, sqlite
 from mdmemory.search.database import UnusableError
-from mdmemory.search.near import near_in
 from mdmemory.search.unread import UnreadNotes, unread
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import Store
-from mdmemory.transcripts.turns import Turn
 
+NOW = datetime(2026, 6, 12, tzinfo=UTC)
 # no blank in it, so that its pieces end within words
 LONG = "，".join(f"第{n}个服务在端口{9000 + n}上监听" for n in range(90))
 SECRET = "ghp_" + "16C7e42F292c" * 3  # made up
@@ -36,26 +37,37 @@ NOTES = {
     "user-empty.md": "",
     "user-odd.md": "No head, only whisky.\n",
 }
-SAID = [
-    "drinks GREEN tea, in the morning", "drinks coffee in the morning",
-    "the ledger is kept in PostgreSQL 15", "The ledger is kept in PostgreSQL 17",
-    "The teahouse service listens on port 8081", "the queue is Redis and it is small",
-    LONG, "The token of the build", "the board is at https://board.example/Team/7",
-    "keeps the file of straße in the drawer", "No head, only whisky", "The cat is called Zebra",
-    "drinks green tea in the morning. Remember that drinks GREEN tea in the morning",
-]  # fmt: skip
+SAID = {
+    "drinks GREEN tea, in the morning": "user-tea.md",
+    "drinks coffee in the morning": "user-coffee.md",
+    "the ledger is kept in PostgreSQL 15": "user-ledger.md",
+    "The ledger is kept in PostgreSQL 17": "",
+    "The teahouse service listens on port 8081": "",
+    "the queue is Redis and it is small": "user-crlf.md",
+    LONG: "user-long.md",
+    "The token of the build": "",
+    "the board is at https://board.example/Team/7": "user-link.md",
+    "keeps the file of straße in the drawer": "user-file.md",
+    "No head, only whisky": "user-odd.md",
+    "The cat is called Zebra": "",
+}
 
 
 @pytest.fixture
-def refresher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Refresher:
-    """A store that is too large to be read for one request."""
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    """A store that is too large to be read for one fact."""
     monkeypatch.setattr(near, "SCANNED", 1)
     folder = tmp_path / "notes/memory"
     folder.mkdir(parents=True)
     (tmp_path / "mdmemory.toml").write_text('store = "notes/memory"\n', "utf-8")
     for file, text in NOTES.items():
         (folder / file).write_bytes(text.encode())
-    return Memory.open(tmp_path)._refresher()
+    return Memory.open(tmp_path)
+
+
+@pytest.fixture
+def refresher(memory: Memory) -> Refresher:
+    return memory._refresher()
 
 
 def read(refresher: Refresher) -> UnreadNotes:
@@ -64,20 +76,19 @@ def read(refresher: Refresher) -> UnreadNotes:
     return found
 
 
-def proposed(refresher: Refresher, said: str, *, whole: bool) -> Proposal:
-    notes = refresher.store.notes() if whole else read(refresher)
-    turns = [Turn("t1", "user", f"Remember that {said}")]
-    return propose(
-        turns, notes, session="s", today="2026-06-12", near=near_in(refresher),
-        held=refresher.catalog().held,
-    )  # fmt: skip
+def taken(memory: Memory, said: str) -> Put:
+    return Batch(memory._writer(), NOW).add(fact_as_said(said), Origin("explicit", "s", "t1"))
 
 
 @pytest.mark.parametrize("said", SAID)
-def test_it_proposes_what_the_reading_of_all_notes_proposes(
-    refresher: Refresher, said: str
+def test_a_fact_meets_the_note_that_the_reading_of_all_notes_meets(
+    memory: Memory, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert proposed(refresher, said, whole=False) == proposed(refresher, said, whole=True)
+    few = taken(memory, said)
+    assert ("" if few.is_new else few.note.file) == SAID[said]
+    monkeypatch.setattr(near, "SCANNED", 1_000)
+    assert unread(memory._refresher()) is None
+    assert taken(memory, said) == few
 
 
 def test_only_what_may_be_meant_is_read(
@@ -93,28 +104,24 @@ def test_only_what_may_be_meant_is_read(
     assert files == ["user-ledger.md"]
 
 
-def test_a_hand_edit_of_this_moment_is_met(refresher: Refresher) -> None:
+def test_a_hand_edit_of_this_moment_is_met(memory: Memory, refresher: Refresher) -> None:
     read(refresher).holding(lambda _: False)
     refresher.forget()
     path = refresher.store.folder / "user-odd.md"
     path.write_text(note("odd", "The cat is called Zebra"), "utf-8")
-    found = proposed(refresher, "the cat is called Zebra", whole=False)
-    assert (found.added, [stored.file for stored, _ in found.reinforced]) == ([], ["user-odd.md"])
+    assert taken(memory, "the cat is called Zebra").note.file == "user-odd.md"
 
 
-@pytest.mark.parametrize("said", SAID[:5])
+@pytest.mark.parametrize("said", [*SAID][:5])
 def test_without_a_database_all_notes_are_read(
-    refresher: Refresher, said: str, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = proposed(refresher, said, whole=True)
-
     def broken(*_: object, **__: object) -> None:
         raise UnusableError("is on the moon")
 
     monkeypatch.setattr(sqlite, "use", broken)
-    found = proposed(refresher, said, whole=False)
-    assert found.added == expected.added
-    assert found.reinforced == expected.reinforced
+    found = taken(memory, said)
+    assert ("" if found.is_new else found.note.file) == SAID[said]
 
 
 def test_a_note_that_went_since_is_none(refresher: Refresher) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mdmemory.capture.extract import propose
+from mdmemory.capture.notice import notice
 from mdmemory.errors import BadTranscript
 from mdmemory.transcripts.sources import read
 from mdmemory.transcripts.turns import Transcript, since
@@ -44,16 +44,12 @@ def test_only_what_was_said_becomes_a_turn() -> None:
     assert transcript.turns[0].time == 1780304410250
 
 
-def test_what_was_asked_for_is_proposed_and_nothing_else() -> None:
-    transcript = read(DATA / "claude.jsonl")
-    proposal = propose(transcript.turns, (), session=SESSION, today="2026-06-20")
-    assert [file for file, _ in proposal.added] == [
-        "feedback-tests-run-tz-utc.md",
-        "user-喜欢简短回答.md",
-        "reference-deploys-listed.md",
-    ]
-    assert proposal.dropped == []
-    assert proposal.watermark == transcript.turns[-1].id
+def test_what_was_asked_for_is_found_and_nothing_else() -> None:
+    turns = read(DATA / "claude.jsonl").turns
+    assert [wish for turn in turns for wish in notice(turn.text).wishes] == [
+        "tests run with TZ=UTC, see `make check`", "我喜欢简短回答",
+        "deploys are listed at https://example.org/deploys",
+    ]  # fmt: skip
 
 
 def test_a_summary_of_the_client_is_kept_apart() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mdmemory.capture.extract import propose
+from mdmemory.capture.notice import notice
 from mdmemory.errors import BadTranscript
 from mdmemory.transcripts import codex
 from mdmemory.transcripts.sources import read
@@ -49,14 +49,15 @@ def test_only_what_was_said_becomes_a_turn() -> None:
     assert transcript.turns[0].time == 1795539681095
 
 
-def test_what_our_hooks_gave_is_never_proposed() -> None:
+def test_what_our_hooks_gave_is_never_asked_for() -> None:
     transcript = read(DATA / "codex.jsonl")
     raw = (DATA / "codex.jsonl").read_text("utf-8")
     assert raw.count("INJECTED") > 5
     assert raw.count("the agents file speaks") > 0
-    proposal = propose(transcript.turns, (), session=SESSION, today="2026-06-20")
-    assert all("INJECTED" not in str(note) for _, note in proposal.added)
-    assert len(proposal.added) == 2  # the third contradicts the first, and is flagged
+    wishes = [wish for turn in transcript.turns for wish in notice(turn.text).wishes]
+    assert wishes == [
+        "codex says tabs", "codex second says spaces", "after compaction says fourth",
+    ]  # fmt: skip
 
 
 def test_a_providers_name_that_comes_twice_is_made_unique() -> None:

@@ -14,7 +14,7 @@ import pytest
 from rows import each
 
 from mdmemory import assets
-from mdmemory.capture.extract import propose
+from mdmemory.capture.notice import notice
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.note.limits import file_name
@@ -198,12 +198,11 @@ def test_nothing_of_injected_memory_is_left() -> None:
     each(sorted(set(INJECTED) - {"protocol"}), check)
 
 
-def test_injected_memory_yields_no_candidate(session: Callable[..., Path | bytes]) -> None:
+def test_injected_memory_asks_for_nothing(session: Callable[..., Path | bytes]) -> None:
     def check(what: str) -> None:
         text = INJECTED[what]
         turns = read(session(text, text, text)).turns
-        proposal = propose(turns, NOTES, session="s1", today="2026-06-20")
-        assert (proposal.added, proposal.reinforced, proposal.dropped) == ([], [], [])
+        assert [wish for turn in turns for wish in notice(turn.text).wishes] == []
 
     each(INJECTED, check)
 
@@ -213,9 +212,8 @@ def test_what_was_asked_before_a_paste_is_kept(session: Callable[..., Path | byt
         asked = "remember: deploys go out on Tuesdays"
         text = f"{asked}\n\nHere is what I see:\n\n{INJECTED[what]}"
         turns = read(session(text, "Done.", "")).turns
-        proposal = propose(turns, NOTES, session="s1", today="2026-06-20")
-        assert [file for file, _ in proposal.added] == ["project-deploys-tuesdays.md"]
-        assert (proposal.reinforced, proposal.dropped) == ([], [])
+        wishes = [wish for turn in turns for wish in notice(turn.text).wishes]
+        assert wishes == ["deploys go out on Tuesdays"]
 
     each(INJECTED, check)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory.capture.extract import propose
+from mdmemory.capture.notice import notice
 from mdmemory.transcripts.sources import read
 from mdmemory.transcripts.turns import since
 
@@ -29,14 +29,11 @@ def test_only_what_was_said_becomes_a_turn() -> None:
     ]
 
 
-def test_what_was_asked_for_is_proposed_and_nothing_else() -> None:
-    transcript = read(DATA / "plain.txt")
-    proposal = propose(transcript.turns, (), session=transcript.session, today="2026-06-20")
-    assert [file for file, _ in proposal.added] == [
-        "feedback-tests-run-tz-utc.md",
-        "user-喜欢简短回答.md",
-    ]
-    assert proposal.dropped == []
+def test_what_was_asked_for_is_found_and_nothing_else() -> None:
+    turns = [turn for turn in read(DATA / "plain.txt").turns if turn.role == "user"]
+    assert [wish for turn in turns for wish in notice(turn.text).wishes] == [
+        "tests run with TZ=UTC, see `make check`", "我喜欢简短回答",
+    ]  # fmt: skip
 
 
 def test_a_text_that_grows_is_read_on() -> None:

@@ -14,30 +14,28 @@ from pathlib import Path
 
 from mdmemory import bounds, unseen
 from mdmemory.actions.editing import taken_names
-from mdmemory.capture.extract import keys_of
-from mdmemory.capture.fact import hook
-from mdmemory.capture.fact_type import type_of
-from mdmemory.capture.gate import judge
+from mdmemory.capture.fact import hook, type_of
+from mdmemory.capture.gate import form
 from mdmemory.capture.imports import rest
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.reading import read
 from mdmemory.capture.imports.rest import Rest
-from mdmemory.capture.note_text import beside, description_of, keys_of_fact, name_of
-from mdmemory.capture.outcome import facts_of
-from mdmemory.capture.routes import ONE_STORE, Route, Routes, Split
-from mdmemory.capture.settling import judged_first
-from mdmemory.capture.triggers import holds_everywhere
+from mdmemory.capture.note_text import beside, description_of, keys_of, keys_of_fact, name_of
+from mdmemory.capture.notice import holds_everywhere
+from mdmemory.capture.routes import ALL, Route, is_personal
+from mdmemory.capture.stores import Stores
 from mdmemory.citing.citation import MAY_CITE
 from mdmemory.citing.cite import cites_of
 from mdmemory.errors import BadNote
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
-from mdmemory.note.note import parse
+from mdmemory.note.note import headline, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import names_secret, redact, says_something
 from mdmemory.store.writer import Group, Writer
 
+_KEPT = ("explicit", "manual", "assistant")
 _MOST_ALIASES = 20  # of one note
 # Other memories leave out that a fact is about their user, who must not be read in a shared store.
 _ABOUT_USER = re.compile(
@@ -62,28 +60,45 @@ class Imported:
 
 
 def import_from(
-    writer: Writer, path: Path, today: str, dry_run: bool = False, routes: Routes = ONE_STORE
+    stores: Stores, writer: Writer, path: Path, today: str, dry_run: bool = False
 ) -> Imported:
-    """Store the facts of the file or folder `path`, each where `routes` say. Raises BadImport for
-    an unknown format."""
+    """Store the facts of the file or folder `path`, each where it belongs; what belongs to none of
+    the other stores goes to that of `writer`. Raises BadImport for an unknown format."""
     path = path.expanduser()
-    return store_all(
-        writer, read(path), label=path.name, today=today, dry_run=dry_run, routes=routes
-    )
+    facts, label = read(path), path.name
+    mine, others = list[Incoming](), list[Incoming]()
+    for each in facts:
+        fact = _typed(each)
+        (others if is_personal(fact.type, holds_everywhere(fact.text)) else mine).append(fact)
+    known = stores.sources()
+    if not others or (dry_run and len(known) < 2):
+        return store_all(writer, [*mine, *others], label=label, today=today, dry_run=dry_run)
+    source, route = (known[-1], ALL) if dry_run else stores.open_for(personal=True)
+    if source.writer.project.root == writer.project.root:
+        return store_all(writer, [*mine, *others], label=label, today=today, dry_run=dry_run)
+    done = store_all(writer, mine, label=label, today=today, dry_run=dry_run)
+    more = store_all(source.writer, others, label=label, today=today, dry_run=dry_run, route=route)
+    return _both(done, more, source.prefix)
+
+
+def _typed(fact: Incoming) -> Incoming:
+    """The fact with a type, where its source names none."""
+    if fact.type:
+        return fact
+    body = strip_private(fact.text)[0].strip()
+    return replace(fact, type="user" if _ABOUT_USER.match(body) else type_of(body))
 
 
 def store_all(
     writer: Writer, facts: Sequence[Incoming], *, label: str, today: str, dry_run: bool = False,
-    routes: Routes = ONE_STORE,
+    route: Route = ALL,
 ) -> Imported:  # fmt: skip
     """Store each fact as a note of its own. `label` tells in the commit where they come from."""
-    others: list[Incoming] = []
 
     def judged() -> _Desk:
-        desk = _Desk(writer, today, routes.here)
+        desk = _Desk(writer, today, route)
         for fact in facts:
-            desk.take(fact)
-        others[:] = desk.others
+            desk.take(_typed(fact))
         return desk
 
     def store(desk: _Desk) -> Imported:
@@ -91,7 +106,7 @@ def store_all(
             desk.done.rest = rest.keep(store_folder, _source(label), desk.rests, today)
         if desk.groups and not dry_run:
             written = writer.write(
-                subject("import", facts_of(desk.groups)), desk.groups, kind="import",
+                subject("import", desk.headlines), desk.groups, kind="import",
                 trailers=[("Memory-From", _source(label))],
             )  # fmt: skip
             desk.done.id, desk.done.commit = written.id, written.commit
@@ -101,19 +116,13 @@ def store_all(
         return desk.done
 
     store_folder = writer.refresher.store.folder
-    done = judged_first(writer, judged, store)
-    if (split := routes.other) is not None and others:
-        other = split.there or (writer if dry_run else split.open())
-        second = store_all(
-            other, others, label=label, today=today, dry_run=dry_run, routes=Routes(split.route)
-        )
-        return _both(done, second, split)
-    return done
+    with writer.locked():
+        return store(judged())
 
 
-def _both(done: Imported, other: Imported, split: Split) -> Imported:
+def _both(done: Imported, other: Imported, prefix: str) -> Imported:
     """What was done in the two stores, as one answer, with the files as a person names them."""
-    parts = ((split.own, done), (split.prefix, other))
+    parts = (("", done), (prefix, other))
     return Imported(
         added=[(f"{at}{each[0]}", *each[1:]) for at, part in parts for each in part.added],
         known=[(f"{at}{file}", origin) for at, part in parts for file, origin in part.known],
@@ -133,8 +142,8 @@ class _Desk:
 
     def __init__(self, writer: Writer, today: str, route: Route) -> None:
         self.today, self.done, self._route = today, Imported(), route
-        self.others: list[Incoming] = []  # what another store gets
         self.groups: list[Group] = []
+        self.headlines: list[str] = []
         self.rests: list[Rest] = []
         self._is_secret = writer.refresher.is_secret
         self._cite = partial(cites_of, writer.project)
@@ -152,12 +161,10 @@ class _Desk:
             return
         body = redact(strip_private(unseen.without(fact.text))[0])[0].strip()
         about = description_of(redact(strip_private(unseen.without(fact.description))[0])[0])
-        type, kind = (fact.type, fact.kind) if fact.type else _type_of(body)
+        type, kind = fact.type, fact.kind
         if why := fact.reason or _objection(fact, body, type):
             whole = body if about in body else f"{about}\n\n{body}".strip()
             self._drop(whole, why, fact)
-        elif not self._route.takes(type, holds_everywhere(body)):
-            self.others.append(replace(fact, type=type, kind=kind))
         elif same := next(filter(None, map(self._known.get, sorted(keys_of_fact(body)))), None):
             self.done.known.append((same, fact.origin))
         else:
@@ -187,6 +194,7 @@ class _Desk:
         self._known |= dict.fromkeys(keys_of(parse(text, file)), file)
         line = f"import {file}: {about}"
         self.groups.append(Group(line, (Change(file, None, text.encode("utf-8")),)))
+        self.headlines.append(headline(parse(text, file).head))
         self.done.added.append((file, about, fact.origin))
         return None
 
@@ -223,11 +231,6 @@ class _Desk:
             self._keep(redact(part)[0].strip(), "unfit", fact)
 
 
-def _type_of(body: str) -> tuple[str, str]:
-    """The type and kind of a fact whose source names none."""
-    return ("user", "") if _ABOUT_USER.match(body) else type_of(body)
-
-
 def _aliases(fact: Incoming) -> list[str]:
     """The other names that the fact had, secrets and what nobody sees aside."""
     short = [alias for alias in fact.aliases if len(alias) <= limits.MAX_DESCRIPTION]
@@ -241,6 +244,5 @@ def _objection(fact: Incoming, body: str, type: str) -> str:
         return "private" if fact.text.strip() else "empty"
     if not says_something(body):
         return "secret"
-    source = "manual" if fact.source == "assistant" else fact.source  # somebody kept it
-    verdict = judge(body, type=type, source=source)
-    return "" if verdict.accepted else " ".join(verdict.reasons)
+    # what a person or an assistant kept is no proposal; what a model had found is one
+    return "" if fact.source in _KEPT else " ".join(form(body, type))

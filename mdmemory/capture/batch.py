@@ -1,0 +1,280 @@
+"""Facts on their way into one store: held against the notes there are, composed, and written in one
+commit. Nothing here judges what words mean: who may replace a note was decided before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, datetime
+from typing import NamedTuple
+
+from mdmemory.actions.editing import taken_names
+from mdmemory.actions.replacing import UNCONFIRMED, Superseding, anothers, marks, with_marks
+from mdmemory.capture.fact import Fact, NotStored
+from mdmemory.capture.note_text import beside, keys_of_fact, keys_of_text, may_state, stating
+from mdmemory.capture.notice import holds_everywhere
+from mdmemory.capture.routes import ALL, Route, visible
+from mdmemory.citing.citation import MAY_CITE
+from mdmemory.citing.cite import cites_of
+from mdmemory.errors import BadNote
+from mdmemory.files import digest
+from mdmemory.git.commits_of_store import subject
+from mdmemory.git.transaction import Change
+from mdmemory.note import editing, limits
+from mdmemory.note.note import SUPERSEDED, Note, headline, parse
+from mdmemory.search.near import NEAREST, near_in, nearest
+from mdmemory.search.unread import unread
+from mdmemory.store import conflicts, superseding
+from mdmemory.store.store import LEDGER, StoredNote
+from mdmemory.store.superseding import Chains, in_force
+from mdmemory.store.writer import Group, Writer, Written
+
+REINFORCE_EVERY = 7  # days, rolling
+REINFORCE_MAX = 6
+ANOTHERS = "it is another person's note in a shared store"
+NOT_EDITABLE = "its head cannot be edited"
+
+
+class Origin(NamedTuple):
+    """Where a fact comes from: `source` as a note's head has it, the session and turn that said it,
+    and a quote that nothing has proven. `is_proven`: the user's words stand behind it."""
+
+    source: str
+    session: str = ""
+    turn: str = ""
+    quote: str = ""
+    is_proven: bool = True
+
+
+class Put(NamedTuple):
+    """The note of a fact as it will be, and what happens to it: added, confirmed, restored,
+    reinforced, or known (nothing)."""
+
+    note: StoredNote
+    outcome: str
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no note said it before."""
+        return self.outcome == "added"
+
+
+class Batch:
+    """Facts for one store. The caller holds its lock from the first of them to `write`."""
+
+    def __init__(self, writer: Writer, now: datetime, route: Route = ALL) -> None:
+        self.writer, self.seen = writer, Seen(writer)
+        self.made: list[Superseding] = []
+        self.put: list[Put] = []
+        self._today, self._route = now.date().isoformat(), route
+        self._groups: dict[str, Group] = {}
+        self._flags: list[tuple[StoredNote, StoredNote, str]] = []
+        self._taken: set[str] | None = None
+        self._is_anothers = anothers(writer)
+
+    def known_elsewhere(self, fact: Fact) -> str:
+        """The file in which the person's store says it for all projects; "" for none."""
+        there = keys_of_fact(fact.body) & self._route.said.keys()
+        return self._route.said[min(there)] if there else ""
+
+    def stating(self, text: str) -> StoredNote | None:
+        """The note that says a fact in the same words: one in force, else a superseded one; of this
+        batch's own, too."""
+        keys = keys_of_fact(text)
+        for each in self.put:
+            if keys & keys_of_text(each.note.note.head.description, each.note.note.body):
+                return each.note
+        says = self.seen.stating(keys)
+        return next(iter(in_force(says) or says), None)
+
+    def add(self, fact: Fact, origin: Origin) -> Put:
+        """Take a fact in; the same words again count for the note that says them. Raises BadNote,
+        NotStored."""
+        same = self.stating(fact.body)
+        if same is not None:
+            return self.say_again(same, origin)
+        new = self._composed(fact, origin)
+        self._groups[new.file] = Group(
+            f"store {new.file}: {new.note.head.description}",
+            (Change(new.file, None, new.note.text.encode("utf-8")),),
+        )
+        return self._took(Put(new, "added"))
+
+    def say_again(self, same: StoredNote, origin: Origin) -> Put:
+        """Count a note that is said again; the user's word confirms it, or puts it in force."""
+        return self._took(self._again(same, origin))
+
+    def _took(self, done: Put) -> Put:
+        self.put = [*(each for each in self.put if each.note.file != done.note.file), done]
+        return done
+
+    def replace(
+        self, new: StoredNote, replaced: Sequence[tuple[StoredNote, str]]
+    ) -> list[tuple[StoredNote, str]]:
+        """Mark notes as replaced by `new`, each for its reason; those that stay, and why."""
+        left: list[tuple[StoredNote, str]] = []
+        free = []
+        done = {each.old.file for each in self.made}
+        for old, why in replaced:
+            if old.file == new.file or old.file in done or old.note.head.status == SUPERSEDED:
+                continue
+            if self._is_anothers(old):
+                left.append((old, ANOTHERS))
+                self.flag(old, new, f"{why} ({ANOTHERS})")
+            else:
+                free.append((old, why))
+        found = marks(new, free, self._today)
+        self.made += found.made
+        return [*left, *((old, NOT_EDITABLE) for old, _ in found.left)]
+
+    def flag(self, old: StoredNote, new: StoredNote, why: str) -> None:
+        """Say in the conflict ledger that two notes may not hold together."""
+        if old.file != new.file:
+            self._flags.append((old, new, why))
+
+    def take_out(self, old: StoredNote, by: StoredNote) -> None:
+        """Have the note `by` stand in the place of one that was only kept until it came."""
+        group = self._groups.get(by.file)
+        if group is not None and old.file != by.file:
+            gone = Change(old.file, old.digest, None)
+            line = f"{group.line}\nreword {old.file}"
+            self._groups[by.file] = Group(line, (*group.changes, gone))
+
+    def write(
+        self, kind: str, *, trailers: Sequence[tuple[str, str]] = (), by_model: bool = True,
+        more: Sequence[Group] = (),
+    ) -> Written:  # fmt: skip
+        """Write all of it in one commit, with `more` ops; nothing where nothing changed."""
+        ledger = self.writer.refresher.store.ledger()
+        groups = [*self._groups.values(), *more]
+        if (flags := self._flagged(ledger)) is not None:
+            groups.append(flags)
+        groups = with_marks(groups, self.made, ledger)
+        if not groups:
+            return Written()
+        heads = [each.note.note.head for each in self.put if each.outcome != "known"]
+        said = subject(kind, [headline(head) for head in heads] or [groups[0].line])
+        return self.writer.write(said, groups, kind=kind, trailers=trailers, by_model=by_model)
+
+    # --- a note that there is --------------------------------------------------------------------
+
+    def _again(self, same: StoredNote, origin: Origin) -> Put:
+        head, status = same.note.head, same.note.head.status
+        if not origin.is_proven or any(each.note.file == same.file for each in self.put):
+            return Put(same, "known")
+        try:
+            note, outcome = self._as_said_again(same.note, origin)
+        except BadNote:
+            return Put(same, "known")
+        if note is same.note:
+            return Put(same, "known")
+        now = StoredNote(same.file, digest(note.text.encode("utf-8")), note)
+        verb = {"confirmed": "confirm", "restored": "restore"}.get(outcome, "reinforce")
+        change = Change(same.file, same.digest, note.text.encode("utf-8"))
+        self._groups[same.file] = Group(f"{verb} {same.file}: {head.description}", (change,))
+        if status == SUPERSEDED and (last := Chains(self.seen.every()).last(same)):
+            self.replace(now, [(last, "what it said before is said again")])
+        return Put(now, outcome)
+
+    def _as_said_again(self, note: Note, origin: Origin) -> tuple[Note, str]:
+        head = note.head
+        if head.status == SUPERSEDED:
+            return superseding.unmarked(note, self._today), "restored"
+        changes: dict[str, str | None] = {}
+        if head.status == UNCONFIRMED:
+            changes = {**editing.confirming(note, origin.source), "metadata.updated": self._today}
+            return editing.edit(note, set=changes), "confirmed"
+        if (head.session, head.turn) != (origin.session, origin.turn) and self._is_due(
+            head.last_reinforced
+        ):
+            count = min(head.reinforced + 1, max(head.reinforced, REINFORCE_MAX))
+            changes = {
+                "metadata.reinforced": str(count), "metadata.last_reinforced": self._today,
+            }  # fmt: skip
+        return (editing.edit(note, set=changes), "reinforced") if changes else (note, "known")
+
+    def _is_due(self, last: str) -> bool:
+        """Whether 7 days have passed; a date that is none, or lies ahead, counts as long ago."""
+        with suppress(ValueError):
+            days = (date.fromisoformat(self._today) - date.fromisoformat(last)).days
+            return not 0 <= days < REINFORCE_EVERY
+        return True
+
+    # --- a new one -------------------------------------------------------------------------------
+
+    def _composed(self, fact: Fact, origin: Origin) -> StoredNote:
+        if self._taken is None:
+            refresher = self.writer.refresher
+            self._taken = taken_names(refresher.store, refresher.catalog().names)
+        name = limits.free_name(fact.name, fact.type, self._taken)
+        said = f"{fact.description}\n{fact.body}"
+        text = editing.compose(
+            name=name, type=fact.type, description=fact.description, title=fact.title,
+            body=beside(fact.description, fact.body), kind=fact.kind,
+            metadata={**self._metadata(fact, origin)},
+            cites=cites_of(self.writer.project, said) if MAY_CITE.search(said) else (),
+        )  # fmt: skip
+        if self.writer.refresher.is_secret(text):
+            raise NotStored("secret")  # the parts are clean, and side by side they are not
+        file = limits.file_name(fact.type, name)
+        self._taken |= {name.casefold(), file.casefold()}
+        return StoredNote(file, digest(text.encode("utf-8")), parse(text, file))
+
+    def _metadata(self, fact: Fact, origin: Origin) -> Mapping[str, str]:
+        return {
+            "source": origin.source, "created": self._today, "updated": self._today,
+            "session": origin.session, "turn": origin.turn,
+            "status": "" if origin.is_proven else UNCONFIRMED, "quote": origin.quote,
+            **self._route.metadata(fact.type, holds_everywhere(fact.body)),
+        }  # fmt: skip
+
+    def _flagged(self, ledger: str) -> Group | None:
+        """The entries of the ledger on what may not hold together."""
+        gone = {each.old.file for each in self.made}
+        pairs = [each for each in self._flags if each[0].file not in gone]
+        fresh = conflicts.add(ledger, pairs, self._today) if pairs else ledger
+        if fresh == ledger:
+            return None
+        old = digest(ledger.encode("utf-8", "surrogateescape")) if ledger else None
+        change = Change(LEDGER, old, fresh.encode("utf-8", "surrogateescape"))
+        lines = [f"flag {new.file} × {note.file}: {why}" for note, new, why in pairs]
+        return Group("\n".join(lines), (change,))
+
+
+class Seen:
+    """The notes of a store that are neither on hold nor unreadable; of a large one only those are
+    read that a fact meets."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._held = writer.refresher.catalog().held
+        self._unread = unread(writer.refresher)
+        self._notes = [] if self._unread is not None else visible(writer)
+
+    def stating(self, keys: Collection[str]) -> list[StoredNote]:
+        """Those that state a fact with one of these keys."""
+        has = stating(keys)
+        few = self._unread
+        notes = self._notes if few is None else self._free(few.holding(may_state(keys)))
+        return [note for note in notes if has(note.note.head.description, note.note.body)]
+
+    def nearest(self, text: str) -> list[StoredNote]:
+        """The three nearest to a text, sorted by file."""
+        near = None if self._unread is None else self._unread.near(text)
+        if near is None:
+            every, find = self.every(), near_in(self._writer.refresher)
+            files = nearest(text, every, find)
+            near = [note for note in every if note.file in files]
+        return sorted(self._free(near)[:NEAREST], key=lambda note: note.file)
+
+    def quoting(self, quote: str) -> list[StoredNote]:
+        """Those whose heads hold a text."""
+        return self.every() if self._unread is None else self._free(self._unread.quoting(quote))
+
+    def every(self) -> list[StoredNote]:
+        """All of them, sorted by file."""
+        return self._notes if self._unread is None else self._free(self._unread.all())
+
+    def _free(self, notes: Iterable[StoredNote]) -> list[StoredNote]:
+        return [note for note in notes if note.file not in self._held and note.note.text]

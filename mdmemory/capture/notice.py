@@ -1,0 +1,312 @@
+"""What a message seems to want of the memory: a request to remember, and its facts as they were
+said. A small published table notices; nothing here settles, replaces or re-types a note. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from mdmemory.capture.typed import typed
+from mdmemory.text.words import CJK, is_cjk
+
+FLOOR = 8  # letters of a fact; a Chinese, Japanese or Korean character counts as three
+MOST = 8_000  # characters of a message in which requests are looked for
+_ITEMS = 20  # of one list
+_TABLE = Path(__file__).with_name("notice.toml")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
+_END = re.compile(r"[.!?。！？]+[\"'”’)\]]*(?:\s+|\Z|(?<=[。！？]))")
+_MARKS = " \t\n,;:.!?，。：；！？、–—-"
+_BEFORE = _MARKS.replace("-", "")  # a list's own mark stays
+_CODE = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“\n]*“")
+_BOUNDARY = re.compile(r"[.!?。！？;,:\n，；：、]")
+_JOINED = re.compile(r"\b(?:also|and|but|und|auch|et|y)[ \t]+(?:please[ \t]+)?\Z")
+_EMPHASIS = " \t*_-•"  # may stand before a request
+# Who says it, in a chat that was pasted: "Anna Berg: remember that ...".
+_SPEAKER = re.compile(r"(?:^|\n)[ \t]*([^\W\d_a-z]\w+(?: [^\W\d_a-z]\w+)?):[ \t]*\Z")
+_COURTESY = 80  # characters of courtesy before a request
+_TRIED = 200  # phrases of one text that are looked at
+_COMMAND = re.compile(r"\s*/remember\b[:\s]*")
+_SPARED = re.compile(
+    r"(?:\bnever|\bnot|n['’]t|\bnie|\bniemals|\bnunca|\bjamais)\s+(?:\w+\s+)?"
+    r"(?:forget|delete|remove|erase|drop|scratch|lösch\w*|vergiss|vergessen|entferne?n?|borr\w+|olvid\w+)\b"
+    r"|\b(?:lösche?|entferne?|streich|vergiss)\b.*\bnicht\W*\Z"
+)
+_POLITE = re.compile(r"\W*(?:hey\W+|ok\W+)?(?:can|could|will|would) you\b")
+
+
+class Noticed(NamedTuple):
+    """`wishes` are the facts that a message asks to remember, each as it was said. `perhaps`: it
+    seems to want something of the memory that is no such request."""
+
+    wishes: tuple[str, ...] = ()
+    perhaps: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.wishes or self.perhaps)
+
+
+def notice(message: str) -> Noticed:
+    """What a message, without what is private, wants of the memory."""
+    own = own_words(message)
+    if _COMMAND.match(own):
+        fact = _COMMAND.sub("", own, count=1).strip()
+        return Noticed((fact,) if weight(fact) >= FLOOR else (), True)
+    wishes: list[str] = []
+    perhaps = False
+    for paragraph in _paragraphs(own):
+        found = [*_requests(paragraph)]
+        for text, is_wish in found:
+            wishes += _facts(text) if is_wish else ()
+            perhaps = perhaps or not is_wish
+        perhaps = perhaps or (not found and _says("rule", paragraph))
+        perhaps = perhaps or (not found and _opens_with("gone", paragraph))
+    return Noticed(tuple(dict.fromkeys(wishes)), perhaps)
+
+
+def own_words(message: str) -> str:
+    """What the person typed of a message, as `typed` tells; what stands below a paragraph that ends
+    in a colon is theirs only below a request or a list."""
+    return typed(message[:MOST], asks=lambda text: bool([*_requests(text)]))
+
+
+def is_request(sentence: str) -> bool:
+    """Whether a sentence asks to remember or to forget something."""
+    return bool(_spans(_masked(sentence))) or _opens_with("gone", sentence)
+
+
+def spares(sentence: str) -> bool:
+    """Whether a sentence asks for something not to go: "don't forget", "lösch ... nicht"."""
+    masked = _masked(sentence)
+    return bool(_spans(masked) or _SPARED.search(masked)) and _says("gone", sentence)
+
+
+def wants_gone(sentence: str) -> bool:
+    """Whether a sentence asks for something to go or not to be kept, or says that it ended."""
+    return _says("gone", sentence) or _says("unwanted", sentence)
+
+
+def is_about_user(text: str) -> bool:
+    """Whether the subject of the sentence is the first person, as a whole word at its head."""
+    found = rf"\W*(?:{_either('first_person')})(?![/.們们たち]|ら)"
+    return bool(re.match(found, _masked(text)))
+
+
+def holds_everywhere(text: str) -> bool:
+    """Whether a text says that it holds in all projects."""
+    return _says("everywhere", text)
+
+
+def without_unwanted(message: str) -> tuple[str, int]:
+    """A message without what the person asks not to remember, and how many parts that were: the
+    sentence that asks so with what follows it in its line, or where that is nothing, what stands
+    before it."""
+    lines, taken = [], 0
+    pattern = _pattern("unwanted")
+    for line in message.split("\n"):
+        if (found := pattern.search(_masked(line))) is None:
+            lines.append(line)
+            continue
+        taken += 1
+        start = max((end.end() for end in _END.finditer(line, 0, found.start())), default=0)
+        says_more = weight(line[found.end() :]) >= FLOOR
+        lines.append(line[:start] if says_more else "")
+    return "\n".join(lines), taken
+
+
+def weight(text: str) -> int:
+    """How many letters a text has; a Chinese, Japanese or Korean character counts as three."""
+    wide = len(re.findall(f"[{CJK}]", text))
+    return sum(map(str.isalnum, text)) + 2 * wide
+
+
+# --- requests ------------------------------------------------------------------------------------
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """The paragraphs of a text; a list below belongs to the paragraph that ends in a colon, also
+    where blank lines stand between."""
+    parts = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
+    while parts:
+        paragraph = parts.pop(0)
+        if paragraph.rstrip().endswith((":", "：")) or _is_list(paragraph):
+            while parts and _ITEM.match(parts[0]):
+                paragraph += f"\n{parts.pop(0)}"
+        yield paragraph
+
+
+def _is_list(paragraph: str) -> bool:
+    return _ITEM.match(paragraph.splitlines()[-1]) is not None
+
+
+def _requests(paragraph: str) -> Iterator[tuple[str, bool]]:
+    """The requests to remember in a paragraph: each with what it asks for, and whether that is a
+    fact that can be kept as it was said."""
+    masked = _masked(paragraph)
+    found = [each for each in _spans(masked) if _is_plain(masked[each[1] :])]
+    if not found:
+        if closed := _closing().search(masked):
+            fact = paragraph[: closed.start()].strip(_MARKS)
+            yield fact, _can_be_kept(fact, paragraph)
+        return
+    for number, (start, begin) in enumerate(found):
+        end = found[number + 1][0] if number + 1 < len(found) else len(paragraph)
+        if task := _pattern("task").search(masked, begin, end):
+            end = task.start()
+        fact = paragraph[begin:end].lstrip(_BEFORE).rstrip(_MARKS)
+        if number == 0 and weight(fact) < FLOOR:  # "we use tabs. Remember that."
+            fact = _without_lead(paragraph[:start].strip(_MARKS))
+        if thanks := _thanks().search(_masked(fact)):
+            fact = fact[: thanks.start()].rstrip(_MARKS)
+        polite = _POLITE.match(masked, start) is not None
+        is_own = not _is_anothers(paragraph[:start])
+        yield fact, is_own and _can_be_kept(fact, paragraph[start:end], polite)
+
+
+def _spans(masked: str) -> list[tuple[int, int]]:
+    """Where requests begin, and where what they ask for does: behind a phrase at the head of its
+    sentence, a mark, or a word that joins, with nothing but courtesy before it."""
+    found = []
+    for each in _pattern("explicit").finditer(masked):
+        start = _head(masked, each.start())
+        if start is None:
+            continue
+        begin = each.end()
+        while step := _join().match(masked, begin):
+            begin = step.end()
+        found.append((start, begin))
+    return found
+
+
+def _head(masked: str, at: int) -> int | None:
+    """Where the sentence or clause begins of which a phrase is the head; None where it is not."""
+    before = masked[max(0, at - _COURTESY) : at]
+    last = [*_BOUNDARY.finditer(before)]
+    if not last and at > _COURTESY:
+        return None
+    rest = before[last[-1].end() if last else 0 :]
+    start = at - len(rest)
+    if joined := _JOINED.search(rest):
+        start, rest = at - len(joined[0]), ""
+    rest = rest.strip(_EMPHASIS)
+    while rest and (step := _lead().match(rest)):
+        rest = rest[step.end() :].strip(_EMPHASIS)
+    return None if rest else start
+
+
+def _is_plain(rest: str) -> bool:
+    """Whether what follows a phrase is said of a fact: "remember { }" and "remember to" are not."""
+    return not (re.match(r"\s*[({\[<=]|\w*\(", rest) or _pattern("not").match(rest.lstrip()))
+
+
+def _is_anothers(before: str) -> bool:
+    """Whether what stands before a request names somebody who makes it."""
+    said = _SPEAKER.search(before[-_COURTESY:])
+    return said is not None and _lead().fullmatch(_masked(said[1])) is None
+
+
+def _without_lead(text: str) -> str:
+    """A text without the courtesy that it begins with."""
+    while text and (step := _lead().match(_masked(text))):
+        text = text[step.end() :].lstrip(_MARKS)
+    return text
+
+
+def _can_be_kept(fact: str, whole: str, is_polite: bool = False) -> bool:
+    first = _END.search(whole)
+    is_asked = not is_polite and first and first[0][0] in "?？" and "\n" not in fact
+    return weight(fact) >= FLOOR and not is_asked and not _says("moment", whole)
+
+
+def _facts(text: str) -> list[str]:
+    """What one request asks for: each item of a list, where what stands above it says no more than
+    that a list follows; else all of it, in one."""
+    lines = text.split("\n")
+    items: list[list[str]] = []
+    head: list[str] = []
+    for line in lines:
+        if mark := _ITEM.match(line):
+            items.append([line[mark.end() :]])
+        elif line.strip():
+            (items[-1] if items else head).append(line)
+    facts = [" ".join(" ".join(item).split()) for item in items]
+    above = " ".join(" ".join(head).split())
+    if not facts or len(facts) > _ITEMS or (above and not above.endswith((":", "："))):
+        return ["\n".join(line.rstrip() for line in lines).strip() if items else above]
+    short = [each for each in facts if weight(each) < FLOOR]
+    return [f"{above} {', '.join(facts)}".strip()] if short else facts
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+
+@cache
+def _rows() -> dict[str, list[tuple[str, str, str]]]:
+    import tomllib
+
+    with _TABLE.open("rb") as file:
+        return {name: [tuple(row) for row in rows] for name, rows in tomllib.load(file).items()}
+
+
+@cache
+def _either(section: str) -> str:
+    """An expression for the phrases of a section, the longest first: as whole words where blanks
+    stand between words. It is for a text in lower case: to ignore case costs a second."""
+    phrases = sorted({phrase for _, phrase, _ in _rows()[section]}, key=len, reverse=True)
+    joined = [_plain(each) for each in phrases if is_cjk(each[0])]
+    elided = [_plain(each) for each in phrases if each.endswith("'")]
+    words = [_plain(each) for each in phrases if not (is_cjk(each[0]) or each.endswith("'"))]
+    found = [*joined, rf"(?<!\w)(?:{'|'.join(words)})(?!\w)"]
+    return "|".join([*found, rf"(?<!\w)(?:{'|'.join(elided)})"] if elided else found)
+
+
+def _plain(phrase: str) -> str:
+    return re.escape(phrase).replace(r"\ ", r"[ \t\n]+").replace("'", "['’]")
+
+
+@cache
+def _pattern(section: str) -> re.Pattern[str]:
+    return re.compile(_either(section))
+
+
+@cache
+def _lead() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:{_either('lead')})[,.:!]?")
+
+
+@cache
+def _join() -> re.Pattern[str]:
+    return re.compile(rf"[ \t\n]*(?:[:,：，](?:\*\*|__)?|(?:\*\*|__)[:：]|(?:{_either('join')}))")
+
+
+@cache
+def _closing() -> re.Pattern[str]:
+    end = rf"[ \t]*(?:{_either('lead')})?[.!。！~ ]*\Z"
+    return re.compile(rf"[,.;:，。、：]?[ \t]*(?:{_either('closing')}){end}")
+
+
+@cache
+def _thanks() -> re.Pattern[str]:
+    """Courtesy that stands alone at the end of a text."""
+    return re.compile(rf"(?:[.!?。！？]\s+|\n\s*|(?<=[。！？]))(?:{_either('lead')})[.!。！~ ]*\Z")
+
+
+def _says(section: str, text: str) -> bool:
+    return _pattern(section).search(_masked(text)) is not None
+
+
+def _opens_with(section: str, text: str) -> bool:
+    """Whether a sentence of a text begins with a phrase of a section."""
+    masked = _masked(text)
+    found = islice(_pattern(section).finditer(masked), _TRIED)
+    return any(_head(masked, each.start()) is not None for each in found)
+
+
+def _masked(text: str) -> str:
+    """The text in lower case with what is quoted or code blanked out, of the same length."""
+    plain = text.replace("\u0130", "i").lower()  # the one letter that gets longer
+    return _CODE.sub(lambda found: "\0" * len(found[0]), plain)

@@ -1,0 +1,219 @@
+"""Whether the user's typed words bear out what an assistant hands over with a quote. Pure.
+
+This says who said it, and judges no meaning: the quote stands in a typed turn; the literals and
+most of the telling words of the fact stand there, in the question that the turn answers or in a
+note that it replaces; and none of these words is denied in one and stated in the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from mdmemory.capture.claims import fold, invented
+from mdmemory.capture.typed import typed
+from mdmemory.note.note import Note
+from mdmemory.text.negation import negations, reversed_words
+from mdmemory.text.words import keys, runs
+from mdmemory.transcripts.turns import Turn
+
+SHORTEST = 8  # letters of a quote that proves anything by itself
+# The shares of a fact's telling words that have to stand in what it rests on, and of those that no
+# replaced note has in the user's turn (docs/how-it-works.md has how they were measured).
+SAID, NEW = 0.5, 0.5
+_NEARLY = 92.0  # of 100: a quote with a typo mended
+_LAST = 2_000  # characters of an answer in which its last question stands
+_AROUND = " \t\"'“”‘’«»„.,;:!?…"
+_QUESTION = re.compile(r"(?:[^.!?。！？\n]|\.(?=\w))*[?？]")
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
+
+# Why a quote proves nothing, for the assistant.
+WHY = {
+    "no_quote": "no quote of the user came with it",
+    "unheard": "no words of the user are known here",
+    "not_said": "the quote is not in what the user typed",
+    "question": "the quote is a question of the user, which states nothing",
+    "invented": "it holds {words}, which the user did not say",
+    "other_words": "most of its words are not the user's",
+    "reversed": "the user's words and it say opposite things of {words}",
+    "not_about": "the quote does not speak of that note",
+    "too_many": "one message settles at most 5 notes",
+    "too_often": "a client without hooks settles at most 3 notes an hour",
+    "anothers": "it is another person's note in a shared store",
+    "other_store": "a fact about the user does not replace a note of a shared store",
+}
+
+
+class Proof(NamedTuple):
+    """`turn` is the id of the user's turn that proves it; else `why` is a key of `WHY`, and `words`
+    what speaks against it."""
+
+    turn: str = ""
+    why: str = ""
+    words: tuple[str, ...] = ()
+
+    def reason(self) -> str:
+        """Why it is not proven, as half a sentence."""
+        return WHY[self.why].format(words=", ".join(self.words) or "it")
+
+
+def of_fact(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[str] = ()) -> Proof:
+    """Whether a turn of the user proves the fact, which replaces notes of these texts."""
+    found = Proof(why=_unusable(quote, turns))
+    for at, own in () if found.why else _places(quote, turns):
+        asked = _question_before(turns, at) if _agrees(quote, own) else ""
+        if not asked and _is_asked(quote, own):
+            found = Proof(why="question")
+            continue
+        found = _borne_out(fact, f"{own}\n{asked}", replaced, turns[at])
+        if not found.why:
+            return found
+    return found if found.why else Proof(why="not_said")
+
+
+def _borne_out(fact: str, said: str, replaced: Sequence[str], turn: Turn) -> Proof:
+    sources = [said, *replaced]
+    if wrong := invented(fact, sources, turn.day):
+        return Proof(why="invented", words=(*dict.fromkeys(wrong),))
+    wanted, own = {*keys(fact)}, {*keys(said)}
+    known = own.union(*map(keys, replaced))
+    fresh = wanted.difference(*map(keys, replaced))
+    if len(wanted & known) < SAID * len(wanted) or len(fresh & own) < NEW * len(fresh):
+        return Proof(why="other_words")
+    if replaced and not own & wanted:
+        return Proof(why="other_words")
+    if odd := reversed_words(fact, said):
+        return Proof(why="reversed", words=(*odd,))
+    return Proof(turn.id or "turn")
+
+
+def of_forgetting(quote: str, turns: Sequence[Turn], note: Note) -> Proof:
+    """Whether a turn of the user asks for a note to go: its words name the note, or point at what
+    was said just before, and do not repeat what the note says."""
+    found = Proof(why=_unusable(quote, turns))
+    for at, own in () if found.why else _places(quote, turns):
+        asked = _question_before(turns, at) if _agrees(quote, own) else ""
+        if not asked and _is_asked(quote, own):
+            found = Proof(why="question")
+            continue
+        found = Proof(why="not_about")
+        sentence = asked or _sentence_of(quote, own)
+        before = "" if asked else _before(turns, at, own, sentence)
+        if not (_names(note, sentence) or (_points(sentence, note) and _names(note, before))):
+            continue
+        from mdmemory.capture.notice import spares, wants_gone  # few calls forget
+
+        if not asked and spares(sentence):
+            continue
+        if not asked and not wants_gone(sentence) and not _denies(note, sentence):
+            continue
+        return Proof(turns[at].id or "turn")
+    return found if found.why else Proof(why="not_said")
+
+
+# --- where the quote stands ----------------------------------------------------------------------
+
+
+def _unusable(quote: str, turns: Sequence[Turn]) -> str:
+    if not quote.strip():
+        return "no_quote"
+    return "" if any(turn.role == "user" for turn in turns) else "unheard"
+
+
+def _places(quote: str, turns: Sequence[Turn]) -> Iterator[tuple[int, str]]:
+    """The user's turns that hold the quote in words that they typed, the newest first, each with
+    these words."""
+    wanted = fold(quote).strip(_AROUND)
+    is_long = sum(map(str.isalnum, wanted)) >= (SHORTEST if wanted.isascii() else SHORTEST // 2)
+    for at in range(len(turns) - 1, -1, -1):
+        if turns[at].role != "user":
+            continue
+        own = typed(turns[at].text)
+        there = fold(own)
+        if wanted == there.strip(_AROUND) or (is_long and _stands(wanted, there)):
+            yield at, own
+
+
+def _stands(wanted: str, there: str) -> bool:
+    if wanted in there:
+        return True
+    # an ellipsis leaves something out; a typo may be mended
+    parts = [part.strip(_AROUND) for part in re.split(r"…|\.\.\.", wanted) if part.strip(_AROUND)]
+    if len(parts) > 1:
+        return all(part in there for part in parts)
+    if len(wanted) < 2 * SHORTEST or len(wanted) > len(there) + SHORTEST:
+        return False
+    from rapidfuzz import fuzz
+
+    return fuzz.partial_ratio(wanted, there) >= _NEARLY and _same_numbers(wanted, there)
+
+
+def _same_numbers(wanted: str, there: str) -> bool:
+    known = {*runs(there)}
+    return all(run in known for run in runs(wanted) if any(map(str.isdigit, run)))
+
+
+def _agrees(quote: str, own: str) -> bool:
+    """Whether a quote says nothing by itself, and its message denies and asks nothing: "yes"."""
+    is_bare = len({*keys(quote)}) <= 2
+    return is_bare and not negations(own) and not re.search("[?？]", own)
+
+
+def _question_before(turns: Sequence[Turn], at: int) -> str:
+    """The one question at the end of the answer before a turn; "" where there is none, or two."""
+    if not at or turns[at - 1].role != "assistant":
+        return ""
+    asked = [each.strip() for each in _QUESTION.findall(turns[at - 1].text[-_LAST:])]
+    return asked[0] if len(asked) == 1 else ""
+
+
+def _is_asked(quote: str, own: str) -> bool:
+    """Whether the sentence of the quote only asks."""
+    sentence = _sentence_of(quote, own).rstrip(" \t\"'”*_)")
+    if not sentence.endswith(("?", "？")):
+        return False
+    from mdmemory.capture.notice import is_request
+
+    return not is_request(sentence)
+
+
+def _sentence_of(quote: str, own: str) -> str:
+    """The sentences that the quote is of."""
+    wanted = fold(quote).strip(_AROUND)
+    sentences = [each for each in _SENTENCE.split(own) if each and each.strip()]
+    held = [
+        each for each in sentences
+        if (said := fold(each).strip(_AROUND)) and (said in wanted or wanted in said)
+    ]  # fmt: skip
+    return " ".join(held) or quote
+
+
+# --- which note is meant -------------------------------------------------------------------------
+
+
+def _names(note: Note, text: str) -> bool:
+    """Whether a text has a telling word of what the note says or is called."""
+    head = note.head
+    named = f"{head.description} {head.title} {head.name.replace('-', ' ')} {note.body[:_LAST]}"
+    return bool({*keys(text)} & {*keys(named)})
+
+
+def _points(sentence: str, note: Note) -> bool:
+    """Whether a sentence says so little of its own that it can only point at what came before."""
+    return len({*keys(sentence)} - {*keys(note.head.description)}) <= 3
+
+
+def _before(turns: Sequence[Turn], at: int, own: str, sentence: str) -> str:
+    """What a sentence may point at: what its message says before it, else the turns before."""
+    earlier = own.partition(sentence)[0].strip() if sentence in own else ""
+    if earlier:
+        return earlier
+    said = [typed(turn.text) if turn.role == "user" else turn.text[-_LAST:]
+            for turn in turns[max(0, at - 2) : at]]  # fmt: skip
+    return "\n".join(said)
+
+
+def _denies(note: Note, sentence: str) -> bool:
+    """Whether a sentence denies what the note states."""
+    return bool(reversed_words(note.head.description, sentence))

@@ -1,0 +1,370 @@
+"""What an assistant hands over in its turn becomes a note, in one call and one commit for a store:
+proven by the user's words, and then in place of the notes that it says are untrue now.
+
+What is not proven is stored as unconfirmed, and replaces nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from mdmemory import unseen
+from mdmemory.capture import quote_proof
+from mdmemory.capture.batch import Batch, Origin, Put, Seen
+from mdmemory.capture.caller import Caller
+from mdmemory.capture.extracted import prefixed
+from mdmemory.capture.fact import Fact, NotStored, fact_as_said, fact_of
+from mdmemory.capture.note_text import beside, description_of
+from mdmemory.capture.notice import FLOOR, holds_everywhere, weight
+from mdmemory.capture.quote_proof import Proof
+from mdmemory.capture.routes import Route, is_personal
+from mdmemory.capture.stores import Stores
+from mdmemory.errors import NoteChanged
+from mdmemory.note.note import SUPERSEDED, Note
+from mdmemory.privacy.private import strip_private
+from mdmemory.privacy.redaction import redact
+from mdmemory.store import evidence
+from mdmemory.store.evidence import PREVIEW, Evidence
+from mdmemory.store.sources import NoteSource, find_note
+from mdmemory.store.store import StoredNote
+from mdmemory.store.writer import Writer, Written
+from mdmemory.text.similarity import likeness
+from mdmemory.text.words import keys as words_of
+from mdmemory.transcripts.turns import is_id
+
+BY_ONE_QUOTE = 3  # notes that the index lists on the same unproven words
+BY_ONE_TURN = 5  # notes that the words of one turn replace or remove
+BY_A_HOST = 3  # notes in an hour that a client without hooks replaces
+NEAR = 0.3  # from this share of words on, a note is told as near
+_TEXT = 400  # characters of a near note that are told
+_COUNTED = "settled"  # the watermark with the turns that replaced or removed notes
+_BY_HOST = "settled-by-host"  # and that with the seconds at which clients without hooks did
+_AS_SAID = "as-said"  # and that with the notes that only keep a turn's own words
+_HOUR = 3600
+_SAYS_SO = "the user's words make it untrue"
+
+
+class FactCall(NamedTuple):
+    """A fact as an assistant hands it over; `type` is one of the four, or "" to guess. `quote` are
+    the user's words; `replaces` names notes that it makes untrue, `keeps` near ones that stay.
+    `declined` says why a request is not for the memory; then nothing is stored."""
+
+    fact: str
+    type: str = ""
+    title: str = ""
+    why: str = ""
+    quote: str = ""
+    replaces: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
+    declined: str = ""
+
+
+class NearNote(NamedTuple):
+    """A note near a fact: its score is the share of their words, from 0 to 1."""
+
+    file: str
+    score: float
+    text: str
+
+
+class Stored(NamedTuple):
+    """What became of a fact, `fact` in one line.
+
+    `existed`: a note says it already, and `file` names that one. `near` are notes that the call did
+    not name. `superseded` are those it replaced, as in `Extracted`, and `left` those that it named
+    and did not replace, each with half a sentence on why. `why` says why the user's words do not
+    prove it ("": they do). `redacted` are kinds of secrets that were taken out; `quoted`: the index
+    lists it with a mark. `commit` is None where none was made; `waits` then says that the next
+    command that a person types makes it. `ids` are Memory-Ids, one for each store that was written.
+    `declined`: nothing was stored.
+    """
+
+    file: str = ""
+    name: str = ""
+    digest: str = ""
+    commit: str | None = None
+    status: str = ""
+    existed: bool = False
+    near: tuple[NearNote, ...] = ()
+    redacted: tuple[str, ...] = ()
+    waits: bool = False
+    superseded: tuple[Mapping[str, str], ...] = ()
+    left: tuple[tuple[str, str], ...] = ()
+    why: str = ""
+    ids: tuple[str, ...] = ()
+    quoted: bool = False
+    fact: str = ""
+    declined: str = ""
+
+    @property
+    def id(self) -> str | None:
+        """The Memory-Id of the newest commit; None for none."""
+        return self.ids[-1] if self.ids else None
+
+
+def store(stores: Stores, call: FactCall, caller: Caller, *, now: datetime) -> Stored:
+    """Keep a fact in the store of the notes that it replaces, else in the one that it belongs to.
+
+    `now` is UTC. Raises NotStored with the reasons, BadNote for a text that no note may hold,
+    NotFound for a name in `replaces` that is none, and whatever a write raises.
+    """
+    caller = caller._replace(session=caller.session if is_id(caller.session) else "")
+    sources = stores.sources()
+    try:
+        fact = fact_of(call.fact, call.title, call.type, call.why)
+    except NotStored as refused:
+        if sources:
+            what, why = _preview(call.fact), refused.reasons
+            row = Evidence(caller.session, "assistant", "dropped", why, what)
+            _note_down(sources[0].writer, row, now)
+        raise
+    named = [find_note(sources, name) for name in dict.fromkeys(call.replaces)]
+    texts = [_text(each.stored.note) for each in named]
+    proof = quote_proof.of_fact(fact.body, call.quote, caller.turns, texts)
+    may = bool(proof.turn) or _is_hosts_word(proof, caller)
+    prefixes = [*dict.fromkeys(each.source.prefix for each in named)]
+    if may and named:
+        by_prefix = {source.prefix: source for source in sources}
+        places = [(by_prefix[each], Route()) for each in prefixes]
+    else:
+        places = [stores.open_for(is_personal(fact.type, holds_everywhere(fact.body)))]
+    done: list[Stored] = []
+    for source, route in places:
+        mine = [each.stored for each in named if each.source.prefix == source.prefix]
+        one = _Call(source, fact, call, caller, proof, now).store(mine if may else [], route)
+        done.append(_named_with(one, source.prefix))
+    left = () if may else tuple((each.file, proof.reason()) for each in named)
+    first, *rest = done
+    return first._replace(
+        superseded=tuple(pair for each in done for pair in each.superseded),
+        left=(*left, *(pair for each in done for pair in each.left)),
+        waits=any(each.waits for each in (first, *rest)),
+        ids=tuple(id for each in done for id in each.ids),
+    )
+
+
+def _is_hosts_word(proof: Proof, caller: Caller) -> bool:
+    """Whether a call may replace notes on its client's word: it gives a quote, and its client has
+    no hooks by which what the user types would be known."""
+    return not caller.hears and proof.why in ("unheard", "not_said")
+
+
+class _Call:
+    """One call on its way into one store."""
+
+    def __init__(
+        self, source: NoteSource, fact: Fact, call: FactCall, caller: Caller, proof: Proof,
+        now: datetime,
+    ) -> None:  # fmt: skip
+        self._source, self._writer = source, source.writer
+        self._fact, self._call, self._caller, self._proof = fact, call, caller, proof
+        self._now, self._is_host = now, not proof.turn
+
+    def store(self, replaced: Sequence[StoredNote], route: Route) -> Stored:
+        """Write it, with marks on the notes that it replaces."""
+        with self._writer.locked():
+            batch = Batch(self._writer, self._now, route)
+            if (known := batch.known_elsewhere(self._fact)) and not replaced:
+                name = known.rpartition("/")[2].removesuffix(".md")
+                return Stored(known, name, existed=True, redacted=self._fact.redacted)
+            put = batch.add(self._fact, self._origin(batch.seen))
+            left = self._replace(batch, put, replaced)
+            written = self._write(batch, put)
+            near = self._near(batch.seen, put, replaced) if put.is_new else ()
+        head = put.note.note.head
+        outcome = head.status or "added" if put.is_new else "known"
+        row = Evidence(
+            self._caller.session, "assistant", outcome, (), put.note.file,
+            tuple(each.file for each in near),
+        )  # fmt: skip
+        _note_down(self._writer, row, self._now)
+        return Stored(
+            put.note.file, head.name, put.note.digest, written.commit, head.status,
+            not put.is_new, near, self._fact.redacted, written.waits,
+            tuple(each.told() for each in batch.made), tuple(left),
+            self._proof.reason() if head.status and self._proof.why else "", _ids(written),
+            bool(head.quote), head.description,
+        )  # fmt: skip
+
+    def _origin(self, seen: Seen) -> Origin:
+        if self._proof.turn:
+            turn = self._proof.turn if is_id(self._proof.turn) else ""
+            return Origin("explicit", self._caller.session, turn)
+        quote = _unproven(self._call.quote, self._proof, self._caller, seen)
+        return Origin("assistant", self._caller.session, "", quote, is_proven=False)
+
+    def _replace(
+        self, batch: Batch, put: Put, replaced: Sequence[StoredNote]
+    ) -> list[tuple[str, str]]:
+        """Mark the notes that it replaces; those that stay, each with the reason."""
+        if put.note.note.head.status == SUPERSEDED:
+            return [(each.file, "the fact itself was superseded") for each in replaced]
+        session, turn = self._caller.session, self._proof.turn
+        room = room_left(self._writer, session, turn, self._now)
+        free, more = replaced[:room], replaced[room:]
+        left = batch.replace(put.note, [(each, _SAYS_SO) for each in free])
+        spend(self._writer, session, turn, self._now, len(batch.made))
+        why = quote_proof.WHY["too_often" if self._is_host else "too_many"]
+        if old := self._as_said():
+            batch.take_out(old, put.note)
+        return [*((old.file, why) for old, why in left), *((old.file, why) for old in more)]
+
+    def _as_said(self) -> StoredNote | None:
+        """The note that keeps these words of the user as they said them: a later call that is
+        proven by the same turn words it anew."""
+        if not self._proof.turn:
+            return None
+        with self._writer.state() as state:
+            known = (state.watermark(self._caller.session, _AS_SAID) or "").split()
+        words = {*words_of(self._fact.body)}
+        for row in known:
+            turn, _, file = row.partition("=")
+            if turn == self._proof.turn and (self._writer.project.store / file).is_file():
+                note = self._writer.refresher.store.read(file)
+                said = {*words_of(_text(note.note))}
+                if len(words & said) * 2 >= min(len(words), len(said)):
+                    return note
+        return None
+
+    def _near(self, seen: Seen, put: Put, replaced: Sequence[StoredNote]) -> tuple[NearNote, ...]:
+        """Notes near it that the call does not name, the nearest first."""
+        keeps = (name.removeprefix(self._source.prefix) for name in self._call.keeps)
+        names = {name.removesuffix(".md") for name in keeps}
+        but = {put.note.file, *(each.file for each in replaced)}
+        said = {*words_of(self._fact.body)}
+        found = []
+        for note in seen.nearest(f"{self._fact.description}\n{self._fact.body}"):
+            head = note.note.head
+            is_named = not names.isdisjoint((note.file.removesuffix(".md"), head.name))
+            score = round(likeness(said, {*words_of(_text(note.note))}), 2)
+            is_other = note.file not in but and not is_named and head.status != SUPERSEDED
+            if is_other and score >= NEAR:
+                found.append(NearNote(note.file, score, shown(note.note)))
+        return tuple(sorted(found, key=lambda each: (-each.score, each.file)))
+
+    def _write(self, batch: Batch, put: Put) -> Written:
+        session = self._caller.session
+        trailers = [("Memory-Session", session)] if session else []
+        if batch.made and self._is_host:
+            trailers.append(("Memory-Proof", "host"))
+        kind = {"confirmed": "confirm", "restored": "restore", "reinforced": "reinforce"}
+        verb = kind.get(put.outcome, "store" if put.is_new else "supersede")
+        written = batch.write(verb, trailers=trailers)
+        if written.kept:
+            file = written.kept[0][0]
+            raise NoteChanged(f"{file} was changed at this very moment.", "Look and try again.")
+        return written
+
+
+# --- what nobody worded anew ---------------------------------------------------------------------
+
+
+def store_as_said(
+    source: NoteSource, route: Route, text: str, *, type: str = "", kind: str = "",
+    session: str = "", turn: str = "", wish: str = "", now: datetime,
+) -> Stored:  # fmt: skip
+    """Keep what the user asked to remember in their own words, whole; `wish` is its key. Raises
+    BadNote for a text that no note may hold, and whatever a write raises."""
+    fact, writer = fact_as_said(text, type, kind), source.writer
+    session, turn = (each if is_id(each) else "" for each in (session, turn))
+    with writer.locked():
+        batch = Batch(writer, now, route)
+        if known := batch.known_elsewhere(fact):
+            return Stored(known, existed=True)
+        put = batch.add(fact, Origin("explicit", session, turn))
+        trailers = [("Memory-Session", session)] if session else []
+        trailers += [("Memory-Wish", wish)] if wish else []
+        written = batch.write("remember", trailers=trailers, by_model=False)
+        if put.is_new and turn:
+            with writer.state() as state:
+                known_rows = (state.watermark(session, _AS_SAID) or "").split()[-50:]
+                row = f"{turn}={put.note.file}"
+                state.set_watermark(session, " ".join([*known_rows, row]), _AS_SAID)
+    row_ = Evidence(session, "asked", "added" if put.is_new else put.outcome, (), put.note.file)
+    _note_down(writer, row_, now)
+    done = Stored(
+        put.note.file, put.note.note.head.name, put.note.digest, written.commit,
+        existed=not put.is_new, waits=written.waits,
+        superseded=tuple(each.told() for each in batch.made), ids=_ids(written),
+        fact=put.note.note.head.description,
+    )  # fmt: skip
+    return _named_with(done, source.prefix)
+
+
+# --- how much one turn settles -------------------------------------------------------------------
+
+
+def room_left(writer: Writer, session: str, turn: str, now: datetime) -> int:
+    """How many notes this turn ("": a client without hooks, in this hour) may still settle."""
+    with writer.state() as state:
+        if not turn:
+            late = now.timestamp() - _HOUR
+            spent = (state.watermark("", _BY_HOST) or "").split()
+            return max(0, BY_A_HOST - sum(float(each) > late for each in spent))
+        spent = (state.watermark(session, _COUNTED) or "").split()
+        return max(0, BY_ONE_TURN - spent.count(turn))
+
+
+def spend(writer: Writer, session: str, turn: str, now: datetime, count: int) -> None:
+    """Remember that so many notes were settled."""
+    if not count:
+        return
+    of, name = (session, _COUNTED) if turn else ("", _BY_HOST)
+    each = turn or f"{now.timestamp():.0f}"
+    with writer.state() as state:
+        known = (state.watermark(of, name) or "").split()[-200:]
+        state.set_watermark(of, " ".join([*known, *[each] * count]), name)
+
+
+# --- texts ---------------------------------------------------------------------------------------
+
+
+def _unproven(quote: str, proof: Proof, caller: Caller, seen: Seen) -> str:
+    """A quote as a note keeps it; "" for one that a client which hears the user did not hear, that
+    is too short to say anything, or that so many notes stand on already."""
+    clean = description_of(redact(unseen.without(strip_private(quote)[0]))[0])
+    is_refuted = proof.why in ("no_quote", "question") or (caller.hears and proof.why == "not_said")
+    if is_refuted or weight(clean) < FLOOR:
+        return ""
+    others = sum(note.note.head.quote == clean for note in seen.quoting(clean))
+    return clean if others < BY_ONE_QUOTE else ""
+
+
+def _ids(written: Written) -> tuple[str, ...]:
+    return (written.id,) if written.id else ()
+
+
+def _text(note: Note) -> str:
+    return f"{note.head.description}\n{note.body}"
+
+
+def shown(note: Note) -> str:
+    """What a note says, in one line, as an answer tells it."""
+    said = " ".join(note.head.description.split())
+    more = " ".join(beside(note.head.description, note.body.strip()).split())
+    return f"{said} · {more}"[:_TEXT] if more else said[:_TEXT]
+
+
+def _named_with(done: Stored, prefix: str) -> Stored:
+    """The answer with `prefix` before the files of the store."""
+    if not prefix or done.file.startswith(prefix):
+        return done
+    return done._replace(
+        file=f"{prefix}{done.file}",
+        near=tuple(each._replace(file=f"{prefix}{each.file}") for each in done.near),
+        superseded=tuple(prefixed({**each}, prefix) for each in done.superseded),
+        left=tuple((f"{prefix}{file}", why) for file, why in done.left),
+    )
+
+
+def _note_down(writer: Writer, row: Evidence, now: datetime) -> None:
+    with writer.state() as state:
+        evidence.record(state, [row], now)
+
+
+def _preview(content: str) -> str:
+    clean = description_of(redact(strip_private(content)[0])[0])
+    # again after the cut: half of a text may look like what the whole did not
+    return redact(clean[:PREVIEW])[0]

@@ -1,0 +1,318 @@
+"""A request to remember is noticed where a person makes one, and its facts are kept as said."""
+
+from __future__ import annotations
+
+import re
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rows import each
+
+from mdmemory import assets
+from mdmemory.capture import notice as noticing
+from mdmemory.capture.notice import (
+    FLOOR,
+    Noticed,
+    holds_everywhere,
+    is_about_user,
+    is_request,
+    notice,
+    wants_gone,
+    weight,
+    without_unwanted,
+)
+
+TABLE = tomllib.loads(Path(noticing.__file__).with_name("notice.toml").read_text("utf-8"))
+LANGUAGES = {"en", "de", "fr", "es", "pt", "it", "zh", "ja", "ko"}
+TUESDAYS = "we deploy on Tuesdays"
+
+ASKED = [
+    # in each language, the request before its fact and behind it
+    ("Remember that we deploy on Tuesdays.", TUESDAYS),
+    ("We deploy on Tuesdays, remember that!", "We deploy on Tuesdays"),
+    ("The API is rate limited. Please remember this.", "The API is rate limited"),
+    ("Merk dir bitte, dass wir dienstags deployen", "wir dienstags deployen"),
+    ("Der Server heißt heron, nicht vergessen!", "Der Server heißt heron"),
+    ("Souviens-toi que nous déployons le mardi", "nous déployons le mardi"),
+    ("Nous déployons le mardi, retiens-le", "Nous déployons le mardi"),
+    ("Recuerda que desplegamos los martes", "desplegamos los martes"),
+    ("Lembre-se de que publicamos às terças", "publicamos às terças"),
+    ("Ricordati che pubblichiamo il martedì", "pubblichiamo il martedì"),
+    ("记住：我们每周二部署", "我们每周二部署"),
+    ("部署只在周二，记住了", "部署只在周二"),
+    ("覚えておいて：デプロイは火曜日だけ", "デプロイは火曜日だけ"),
+    ("デプロイは火曜日だけ、覚えておいて", "デプロイは火曜日だけ"),
+    ("기억해줘: 배포는 화요일에만", "배포는 화요일에만"),
+    ("테스트는 리눅스에서만 돌아, 잊지 마", "테스트는 리눅스에서만 돌아"),
+    # among other things, and with courtesy
+    ("Great. Remember that we deploy on Tuesdays. Now fix the test.", TUESDAYS),
+    ("The API is down.\n\nremember: we deploy on Tuesdays\n\nFix it.", TUESDAYS),
+    ("hey claude, could you remember that we deploy on Tuesdays", TUESDAYS),
+    ("Also, don’t forget: we deploy on Tuesdays", TUESDAYS),
+    ("REMEMBER THAT WE DEPLOY ON TUESDAYS", "WE DEPLOY ON TUESDAYS"),
+    ("Remember for next time that we deploy on Tuesdays", TUESDAYS),
+    ("/remember we deploy on Tuesdays", TUESDAYS),
+    ("- **Remember:** we deploy on Tuesdays", TUESDAYS),
+    ("Note: remember that we deploy on Tuesdays", TUESDAYS),
+    ("We deploy on Tuesdays. Remember that for next time.", "We deploy on Tuesdays"),
+    # code and quotations in the fact are the fact
+    ("Remember: run `make check` before `git push`", "run `make check` before `git push`"),
+    ('Remember: commit subjects say "module: what"', 'commit subjects say "module: what"'),
+    ("记住，不要用 npm 安装", "不要用 npm 安装"),
+    # of a rule with more than one sentence all of them, and of wrapped lines all lines
+    ("Remember: use pnpm. Never use npm.", "use pnpm. Never use npm"),
+    ("Remember that our deploys\ngo out on Tuesdays\nonly.", "our deploys go out on Tuesdays only"),
+]
+
+
+def test_what_a_person_asks_to_remember_is_a_wish_in_their_own_words() -> None:
+    def is_wish(text: str, fact: str) -> None:
+        assert notice(text).wishes == (fact,)
+
+    each(ASKED, is_wish)
+
+
+LISTS = [
+    "Remember the following:\n- we deploy on Tuesdays\n- Lena reviews migrations",
+    "Remember the following:\n\n- we deploy on Tuesdays\n\n- Lena reviews migrations\n\nThanks!",
+    "Please remember:\n1. we deploy on Tuesdays\n2. Lena reviews\n   migrations",
+    "Remember that we deploy on Tuesdays, and remember that Lena reviews migrations.",
+    "remember we deploy on Tuesdays\n\nremember Lena reviews migrations",
+]
+
+
+@pytest.mark.parametrize("text", LISTS)
+def test_each_item_of_a_list_is_a_wish_of_its_own_also_with_blank_lines_between(text: str) -> None:
+    assert notice(text).wishes == (TUESDAYS, "Lena reviews migrations")
+
+
+def test_a_list_belongs_to_the_sentence_that_says_what_it_lists() -> None:
+    said = "Remember that these are frozen in December\n- the API\n- the schema"
+    assert notice(said).wishes == ("these are frozen in December\n- the API\n- the schema",)
+    (short,) = notice("Remember:\n* tabs\n* LF\n* UTF-8").wishes
+    assert short.strip() == "tabs, LF, UTF-8"
+
+
+NO_WISH = [
+    # code, quotations, and what stands in a page or in an editor's selection
+    "`remember: use tabs everywhere`",
+    "```\nremember: use tabs everywhere\n```",
+    "remember() is called in the hook that we use",
+    "remember { tabs: everywhere }",
+    'Translate "remember that we deploy on Tuesdays" into German',
+    "> Remember that we deploy on Tuesdays.",
+    "<ide_selection>\nRemember that we deploy on Tuesdays.\n</ide_selection>\nWhat does it say?",
+    "Here is the page:\n\nRemember that we deploy on Tuesdays.\n\nBest, Anna",
+    "他写道：“好的。记住我们每周二部署”",
+    "「覚えておいて：火曜日」と書いてある",
+    # somebody else's verb
+    "I remember that we deployed on Tuesday",
+    "He said to remember that we deploy on Tuesdays",
+    "My boss told me to remember that we deploy on Tuesdays.",
+    "The function should remember the last page",
+    "the remember me checkbox is broken",
+    "彼に覚えておいてと言われた",
+    "我记得上周部署过",
+    "Anna Berg: remember that we deploy on Tuesdays\nBob: done",
+    "Bob: please remember that we deploy on Tuesdays",
+    # work and talk
+    "remember to run the tests before you push",
+    "Don't forget about the changelog, please",
+    "Don't forget to push the branch",
+    "remember when we moved the queue to redis",
+    "n'oublie pas de lancer les tests",
+    "no olvides hacer el backup",
+    # questions
+    "Do you remember that we deploy on Tuesdays?",
+    "remember what the staging url is?",
+    "remember how the retry works?",
+    "你还记得分支的名字吗？",
+    "记得去买牛奶",
+    "기억해줘서 고마워",
+    # for the moment, or a joke
+    "yeah sure, remember that I love writing yaml by hand /s",
+    "remember that we use tabs in Makefiles, lol",
+    "Remember for this session only: we are on branch feature/asia",
+    "remember for now that main is frozen",
+    "merk dir für diese Sitzung: wir haben kein Netz",
+    # too little
+    "remember: tabs",
+    "Remember this",
+    "/remember",
+    "",
+]
+
+
+def test_what_is_no_request_to_remember_is_no_wish() -> None:
+    def is_none(text: str) -> None:
+        assert notice(text).wishes == ()
+
+    each(NO_WISH, is_none)
+
+
+def test_a_request_that_is_a_question_is_no_wish() -> None:
+    assert notice("remember that bug from last week?") == Noticed((), True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Remember that we deploy on Tuesdays. Can you run the build?",
+        "Can you remember that we deploy on Tuesdays?",
+    ],
+)
+def test_a_question_behind_a_request_and_a_polite_one_take_no_wish_away(text: str) -> None:
+    (wish,) = notice(text).wishes
+    assert wish.startswith(TUESDAYS)
+
+
+def test_courtesy_before_a_request_is_no_fact() -> None:
+    assert notice("by the way, remember that I am off").wishes == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "From now on answer in French",
+        "Thanks. Ab jetzt bitte auf Deutsch.",
+        "Forget what I told you about the parcels",
+        "vergiss das mit dem Proxy",
+        "remember this",
+        "Remember for this session only: we are on branch feature/asia",
+    ],
+)
+def test_what_may_want_something_of_the_memory_is_noticed_without_a_wish(text: str) -> None:
+    assert notice(text) == Noticed((), True)
+    assert not notice("Please fix the failing test of the parser.")
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+WISHING = {"explicit", "closing", "lead", "join", "task"}
+LITTLE = {  # their sentence says too little, or is a task of another row
+    "will you remember that", "and remember: no yarn", "ok, remember that", "okay remember: tabs",
+    "yes, remember that", "oh and remember that", "Remember the following:",
+    "Save these preferences to memory:", "by the way, remember that I am off",
+}  # fmt: skip
+
+
+def of_section(section: str, text: str) -> bool:
+    """Whether a sentence is noticed as the rows of a section are meant."""
+    if section in WISHING:
+        found = notice(text)
+        return bool(found.wishes) != (text in LITTLE)
+    if section in ("not", "moment"):
+        return not notice(text).wishes
+    return {
+        "rule": notice(text).perhaps,
+        "gone": wants_gone(text),
+        "unwanted": without_unwanted(text) == ("", 1),
+        "first_person": is_about_user(text),
+        "everywhere": holds_everywhere(text),
+    }[section]
+
+
+def test_each_row_has_a_sentence_that_is_noticed_as_its_section_says() -> None:
+    def is_noticed(section: str, language: str, phrase: str, text: str) -> None:
+        assert language in LANGUAGES
+        assert phrase == phrase.lower()
+        assert of_section(section, text)
+
+    rows = [(section, *row) for section, rows in TABLE.items() for row in rows]
+    assert len({row[:3] for row in rows}) == len(rows), "a phrase stands there twice"
+    each(rows, is_noticed)
+
+
+def test_every_language_can_ask_to_remember_and_to_forget() -> None:
+    for section in ("explicit", "gone", "unwanted", "first_person", "everywhere", "rule"):
+        assert {row[0] for row in TABLE[section]} == LANGUAGES, section
+
+
+def test_the_protocol_itself_asks_for_nothing_to_be_remembered() -> None:
+    for text in (assets.read("protocol/PROTOCOL.md"), assets.read("protocol/TOOLS.md")):
+        assert not any(notice(part).wishes for part in re.split(r"\n\s*\n", text))
+
+
+# --- the other questions -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("message", "rest"),
+    [
+        ("We use tabs. Don't remember that I was ill.", "We use tabs. "),
+        ("My PIN is on the desk, don't save that", ""),
+        ("Fix it.\ndon't remember this: my PIN is on the desk\nThanks!", "Fix it.\n\nThanks!"),
+        ("merk dir das nicht: ich suche einen neuen Job", ""),
+        ("不要记住：演示在星期五", ""),
+    ],
+)
+def test_what_a_person_does_not_want_remembered_is_cut_out(message: str, rest: str) -> None:
+    assert without_unwanted(message) == (rest, 1)
+    assert without_unwanted("The flag is called `don't save`") == (
+        "The flag is called `don't save`", 0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["remember that I use vim", "forget that I use vim"])
+def test_to_remember_and_to_forget_are_requests_and_a_statement_is_none(text: str) -> None:
+    assert is_request(text)
+    assert wants_gone(text) == text.startswith("forget")
+    assert not is_request("I use vim, and so does Lena")
+
+
+@pytest.mark.parametrize(
+    "text", ["The board is mine", "In all projects", "Iris reviews it", "We use pnpm", "user-id is"]
+)
+def test_only_a_first_person_at_the_head_makes_a_fact_one_about_the_user(text: str) -> None:
+    assert not is_about_user(text)
+
+
+@pytest.mark.parametrize("text", ["Im Projekt nehmen wir pnpm", "我们用 pnpm", "I/O is slow"])
+def test_what_only_begins_like_a_first_person_is_not_about_the_user(text: str) -> None:
+    assert not is_about_user(text)
+
+
+def test_a_chinese_character_says_as_much_as_three_letters() -> None:
+    assert (weight("用中文"), weight("tabs"), weight("- !")) == (9, 4, 0)
+    assert notice("记住：用中文").wishes == ("用中文",)
+
+
+PIECES = ["remember ", "that ", "we ", "deploy", ":", "\n", "\n\n", "- ", "a fact of ours ", ". ",
+          "记住", "覚えておいて", '"', "`", "merk dir ", ", ", "?", "> "]  # fmt: skip
+
+
+@given(st.text(max_size=300) | st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+def test_a_wish_is_made_of_words_of_the_message_and_says_something(text: str) -> None:
+    for wish in notice(text).wishes:
+        assert weight(wish) >= FLOOR
+        assert all(word in text for word in re.findall(r"\w+", wish))
+
+
+@given(st.text(max_size=300))
+def test_any_text_can_be_asked_about(text: str) -> None:
+    rest, taken = without_unwanted(text)
+    assert (taken == 0) == (rest == text)
+    assert without_unwanted(rest) == (rest, 0)
+    wants_gone(text)
+    assert len(notice(f"/remember {text}").wishes) <= 1
+    is_request(text)
+    is_about_user(text)
+    holds_everywhere(text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "piece",
+    ["remember ", "remember: ", "please ", "and remember ", "a, ", "`", '"', "- a\n", "a. ",
+     "\n\n", "记住", "这个", "forget ", "don't save ", "lol ", "now fix ", "("],
+)  # fmt: skip
+def test_no_text_makes_it_slow(piece: str) -> None:
+    text = piece * (40_000 // len(piece))
+    begun = time.process_time()
+    for ask in (notice, without_unwanted, is_request, wants_gone, is_about_user, holds_everywhere):
+        ask(text)
+    assert time.process_time() - begun < 10

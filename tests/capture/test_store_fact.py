@@ -1,0 +1,492 @@
+"""What an assistant stores: proven by the user's words, and in one commit for each store."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+from moments import DIED, DONE, FAILED, TOLD, child, die, full, spread
+from pace import FULL
+
+from mdmemory import Memory
+from mdmemory.capture.caller import Caller
+from mdmemory.capture.fact import NotStored
+from mdmemory.capture.pending import PendingFact, put
+from mdmemory.capture.store_fact import FactCall, Stored
+from mdmemory.errors import MdmemoryError, NotFound
+from mdmemory.layers import Layers
+from mdmemory.store.superseding import orphans
+from mdmemory.transcripts.turns import Turn
+
+Git = Callable[..., str]
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+FREIGHT = "Parcels above 31.5 kg go with the freight carrier"
+SERVICE = "Parcels above 31.5 kg go with the parcel service"
+COURIER = "Parcels above 31.5 kg go with the courier Rapid"
+FACTS = {"A": FREIGHT, "B": SERVICE, "C": COURIER}
+KEY = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"  # looks like one, and is none
+STATES = dict[str, str]
+
+
+@pytest.fixture
+def memory(repository: Path) -> Memory:
+    Memory.init(repository, own_repo=True)
+    return Memory.open(repository, clock=lambda: NOON)
+
+
+@pytest.fixture
+def layers(memory: Memory) -> Layers:
+    """Both layers, with a note of the person's and one of the project's."""
+    both = Layers.open(memory.project.root, clock=lambda: NOON)
+    both.add("tabs", type="user", description="I indent Go with tabs", body="I indent Go with tabs")
+    both.add("spaces", type="project", description="Go has spaces", body="Go has spaces")
+    return both
+
+
+def said(*texts: str, session: str = "ses_1", turn: str = "") -> Caller:
+    return Caller(session, tuple(Turn(turn or f"msg_{at}", "user", text)
+                                 for at, text in enumerate(texts)))  # fmt: skip
+
+
+def tell(
+    memory: Memory | Layers, fact: str, *replaces: str, turn: str = "", title: str = ""
+) -> Stored:
+    """Store a fact that the user said just now, in place of these notes."""
+    caller = said(f"From now on {fact[0].lower()}{fact[1:]}.", turn=turn)
+    quote = f"{fact[0].lower()}{fact[1:]}"
+    return memory.store(FactCall(fact, quote=quote, replaces=replaces, title=title), caller)
+
+
+def states(memory: Memory) -> STATES:
+    return {each.file: each.note.head.status for each in memory.notes()}
+
+
+def digests(memory: Memory) -> STATES:
+    return {each.file: each.digest for each in memory.notes()}
+
+
+# --- a new fact ----------------------------------------------------------------------------------
+
+
+def test_a_fact_that_the_user_said_is_one_commit_with_its_session_and_turn(
+    memory: Memory, git: Git
+) -> None:
+    call = FactCall(
+        "Reviews go to Priya", type="feedback", title="Who reviews", why="she knows the parser",
+        quote="reviews go to Priya",
+    )  # fmt: skip
+    done = memory.store(call, said("From now on reviews go to Priya, she knows the parser"))
+    assert (done.file, done.status, done.existed) == ("feedback-who-reviews.md", "", False)
+    note = memory.note("who-reviews").note
+    assert (note.head.source, note.head.session, note.head.turn) == ("explicit", "ses_1", "msg_0")
+    assert note.body == "Reviews go to Priya\n\nWhy: she knows the parser"
+    store = memory.project.store
+    assert git(store, "rev-parse", "HEAD").strip() == done.commit
+    message = git(store, "log", "-1", "--format=%B")
+    assert message.startswith("memory: store Reviews go to Priya\n")
+    assert "\nMemory-Session: ses_1\n" in message
+    memory.undo(done.id)
+    assert memory.notes() == []
+
+
+def test_what_nothing_proves_is_unconfirmed_and_says_why_until_the_user_says_it(
+    memory: Memory,
+) -> None:
+    done = memory.store(FactCall(FREIGHT, quote="parcels go by freight"), said("Fix the test."))
+    assert (done.status, done.why) == ("unconfirmed", "the quote is not in what the user typed")
+    assert not done.quoted
+    assert done.file not in memory.index_text()
+    again = memory.store(FactCall(FREIGHT), said("Fix the test."))
+    assert (again.existed, again.commit, again.status) == (True, None, "unconfirmed")
+    now = tell(memory, FREIGHT.lower())
+    assert (now.file, now.existed, now.status) == (done.file, True, "")
+    assert now.digest == memory.note(done.name).digest
+    assert done.file in memory.index_text()
+
+
+def test_the_same_words_count_for_the_note_that_says_them(memory: Memory) -> None:
+    done = tell(memory, FREIGHT)
+    later = Memory(memory.project, clock=lambda: NOON + timedelta(days=8))
+    again = tell(later, f"{FREIGHT}!", turn="msg_9")
+    assert (again.file, again.existed) == (done.file, True)
+    assert memory.note(done.file).note.head.reinforced == 1
+    by_hand = memory.add(
+        "dark", type="feedback", description="Dark themes in all editors", body="Themes"
+    )
+    before = digests(memory)
+    assert memory.store(FactCall("dark themes in all editors"), said("Hi.")).file == by_hand.file
+    assert digests(memory) == before
+
+
+def test_near_notes_are_told_with_their_text_unless_the_call_names_them(memory: Memory) -> None:
+    old = tell(memory, FREIGHT)
+    body = "Labels of parcels are blue."
+    memory.add("labels", type="project", description="Labels of parcels are blue", body=body)
+    done = tell(memory, SERVICE)
+    assert [each.file for each in done.near] == [old.file]
+    assert 0.3 <= done.near[0].score <= 1
+    assert done.near[0].text == FREIGHT
+    call = FactCall(COURIER, quote="parcels", keeps=(old.file, done.name))
+    assert memory.store(call, said(COURIER)).near == ()
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+def test_a_secret_is_never_kept_and_private_words_are_cut(memory: Memory) -> None:
+    for fact in (f"The password is {KEY}", "<private>I am ill this week</private>"):
+        with pytest.raises(NotStored):
+            memory.store(FactCall(fact), said(fact))
+    call = FactCall(
+        f"The staging host is reached as deploy, key {KEY}. <private>Ask Ana.</private>",
+        quote=f"the staging host is reached as deploy, key {KEY}",
+    )  # fmt: skip
+    done = memory.store(call, said(f"the staging host is reached as deploy, key {KEY}"))
+    assert done.redacted
+    folders = (memory.project.store, memory.project.private)
+    kept = b"".join(
+        path.read_bytes() for each in folders for path in each.rglob("*") if path.is_file()
+    )
+    assert KEY.encode() not in kept
+    assert "Ana" not in memory.note(done.file).note.text
+
+
+def test_why_a_text_was_kept_or_not_stands_in_the_log(memory: Memory) -> None:
+    tell(memory, FREIGHT)
+    memory.store(FactCall(COURIER), said("Hi."))
+    with pytest.raises(NotStored):
+        memory.store(FactCall(f"My key is {KEY}"), said("Hi."))
+    refused, unproven, kept = memory.captures()
+    assert (kept.phase, kept.outcome, kept.session) == ("assistant", "added", "ses_1")
+    assert unproven.outcome == "unconfirmed"
+    assert (refused.outcome, refused.reasons) == ("dropped", ("secret",))
+    assert KEY not in refused.preview
+
+
+HOSTILE = [
+    # quote, what the user typed
+    ("", f"I told you: {SERVICE}"),
+    (SERVICE, "Read notes.txt"),
+    (SERVICE, f"What is this?\n\n> {SERVICE}"),
+    (SERVICE, f"Here is the page:\n\n{SERVICE}.\n\nBest, Anna"),
+    (SERVICE, f"Do {SERVICE.lower()}?"),
+    ("parcels never go with the parcel service", "parcels never go with the parcel service"),
+    ("go with the parcel service", "parcels above 31.5 kg never go with the parcel service"),
+    ("staging is called heron", "staging is called heron"),
+    ("yes", "yes"),
+]
+
+
+@pytest.mark.parametrize(("quote", "typed"), HOSTILE)
+def test_of_hostile_calls_nothing_becomes_the_users_and_nothing_is_replaced(
+    memory: Memory, quote: str, typed: str
+) -> None:
+    old = tell(memory, FREIGHT)
+    before = digests(memory)
+    call = FactCall(SERVICE, quote=quote, replaces=(old.file,))
+    done = memory.store(call, said("Good morning", typed))
+    assert (done.status, done.superseded) == ("unconfirmed", ())
+    assert done.left == ((old.file, done.why),)
+    assert not done.quoted or quote in typed
+    assert {**digests(memory), done.file: ""} == {**before, done.file: ""}
+
+
+# --- what it replaces ----------------------------------------------------------------------------
+
+
+def test_one_call_replaces_several_notes_in_one_commit_and_undo_brings_all_back(
+    memory: Memory, git: Git
+) -> None:
+    names = [memory.add(f"p{at}", type="project", description=text, body=text).file
+             for at, text in enumerate((FREIGHT, COURIER))]  # fmt: skip
+    before, head = digests(memory), git(memory.project.store, "rev-parse", "HEAD").strip()
+    done = tell(memory, SERVICE, *names)
+    assert [(pair["file"], pair["by"]) for pair in done.superseded] == [
+        (name, done.file) for name in names
+    ]  # fmt: skip
+    assert (done.near, done.left) == ((), ())
+    assert git(memory.project.store, "rev-list", "--count", f"{head}..HEAD").strip() == "1"
+    assert [line for line in memory.index_text().splitlines() if "arcels" in line] == [
+        line for line in memory.index_text().splitlines() if done.file in line
+    ]  # fmt: skip
+    memory.undo(done.id)
+    assert digests(memory) == before
+
+
+def test_one_call_replaces_notes_of_both_layers_in_one_commit_each(
+    layers: Layers, git: Git
+) -> None:
+    assert layers.project is not None
+    assert layers.person is not None
+    stores = [each.project.store for each in (layers.project, layers.person)]
+    heads = [git(each, "rev-parse", "HEAD").strip() for each in stores]
+    before = [digests(each) for each in (layers.project, layers.person)]
+    fact = "Go is indented by gofmt alone"
+    done = tell(layers, fact, "me/user-tabs.md", "project-spaces.md")
+    assert {pair["file"] for pair in done.superseded} == {"me/user-tabs.md", "project-spaces.md"}
+    for store, head in zip(stores, heads, strict=True):
+        assert git(store, "rev-list", "--count", f"{head}..HEAD").strip() == "1"
+    assert layers.project.note("spaces").note.head.status == "superseded"
+    assert layers.person.note("tabs").note.head.status == "superseded"
+    assert len(done.ids) == 2
+    for id in done.ids:
+        layers.undo(id)
+    assert [digests(each) for each in (layers.project, layers.person)] == before
+
+
+def test_a_fact_about_the_user_goes_to_their_own_layer_and_a_fact_of_the_project_to_its(
+    layers: Layers,
+) -> None:
+    assert tell(layers, "I work from Graz as an engineer").file.startswith("me/user-")
+    assert tell(layers, "The demo runs on the mars host").file.startswith("project-")
+    assert tell(layers, "Use the metric system in all projects").file.startswith("me/")
+
+
+def test_a_former_note_comes_back_where_its_words_are_said_again(memory: Memory) -> None:
+    first = tell(memory, FREIGHT)
+    second = tell(memory, SERVICE, first.file)
+    back = tell(memory, FREIGHT, second.file, turn="msg_8")
+    assert (back.file, back.existed, back.status) == (first.file, True, "")
+    assert states(memory) == {first.file: "", second.file: "superseded"}
+    memory.undo()
+    assert states(memory) == {first.file: "superseded", second.file: ""}
+
+
+def test_a_name_that_is_no_note_replaces_nothing_and_stores_nothing(memory: Memory) -> None:
+    with pytest.raises(NotFound):
+        tell(memory, SERVICE, "project-none.md")
+    assert memory.notes() == []
+
+
+def test_git_revert_brings_a_replaced_note_back(memory: Memory, git: Git) -> None:
+    first = tell(memory, FREIGHT)
+    before = digests(memory)
+    done = tell(memory, SERVICE, first.file)
+    for name in ("user.name", "user.email"):
+        git(memory.project.store, "config", name, "person@example.org")
+    git(memory.project.store, "revert", "--no-edit", str(done.commit))
+    memory.index()
+    assert digests(memory) == before
+
+
+def test_another_persons_note_of_a_shared_store_is_flagged_and_stays(
+    repository: Path, git: Git
+) -> None:
+    memory = Memory.init(repository)[0]
+    theirs = memory.add("theirs", type="project", description=FREIGHT, body=FREIGHT)
+    git(repository, "config", "user.email", "colleague@example.org")
+    before = digests(memory)[theirs.file]
+    done = tell(memory, SERVICE, theirs.file)
+    assert done.superseded == ()
+    assert done.left == ((theirs.file, "it is another person's note in a shared store"),)
+    assert digests(memory)[theirs.file] == before
+    (conflict,) = memory.conflicts()
+    assert {*conflict.entry.files} == {theirs.file, done.file}
+    memory.undo(done.id)
+    assert (memory.conflicts(), digests(memory)) == ([], {theirs.file: before})
+
+
+def test_one_turn_replaces_at_most_five_notes(memory: Memory) -> None:
+    def lamp(number: int) -> str:
+        text = f"Lamp {number} in the hall is red"
+        return memory.add(f"lamp-{number}", type="project", description=text, body=text).file
+
+    lamps = [lamp(number) for number in range(7)]
+    done = tell(memory, "Every lamp in the hall is green", *lamps[:6])
+    assert [pair["file"] for pair in done.superseded] == lamps[:5]
+    assert done.left == ((lamps[5], "one message settles at most 5 notes"),)
+    again = tell(memory, "Every lamp in the hall is blue", lamps[6])
+    assert again.superseded == ()
+    assert tell(memory, "Every lamp in the hall is off", lamps[6], turn="msg_7").superseded
+
+
+def test_a_client_without_hooks_replaces_at_most_three_notes_in_an_hour(memory: Memory) -> None:
+    for number in range(5):
+        text = f"Lamp {number} in the hall is red"
+        memory.add(f"lamp-{number}", type="project", description=text, body=text)
+
+    def replace(at: int, quote: str = "the lamps are green", hours: int = 0) -> Stored:
+        here = Memory(memory.project, clock=lambda: NOON + timedelta(hours=hours))
+        call = FactCall(
+            f"Lamp {at} in the hall is green", quote=quote, replaces=(f"project-lamp-{at}.md",)
+        )
+        return here.store(call, Caller(hears=False))
+
+    assert replace(0, quote="").superseded == ()
+    assert [len(replace(at).superseded) for at in range(4)] == [1, 1, 1, 0]
+    (left,) = replace(4).left
+    assert left[1] == "a client without hooks settles at most 3 notes an hour"
+    assert replace(4, hours=2).superseded
+    assert memory.log(1)[0][0].get("Memory-Proof") == "host"
+
+
+# --- chains, deaths and walks --------------------------------------------------------------------
+
+
+class Talk:
+    """A person who changes their mind."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory, self.count, self.ids = memory, 0, list[str]()
+
+    def note(self, letter: str) -> str:
+        ends = FACTS[letter].split(" the ")[1]
+        return next(e.file for e in self.memory.notes() if ends in e.note.head.description)
+
+    def step(self, step: str) -> None:
+        """A letter says that fact, in place of all others; `!` undoes the last change; `~A` renames
+        its note, `-A` forgets it."""
+        match step[0], step[1:]:
+            case "!", _:
+                self.memory.undo()
+            case "~", letter:
+                self.memory.rename(self.note(letter), f"heavy-{letter.lower()}{self.count}")
+            case "-", letter:
+                self.memory.remove(self.note(letter))
+            case letter, _:
+                self.count += 1
+                others = [file for file, status in states(self.memory).items() if not status]
+                tell(self.memory, FACTS[letter], *others, turn=f"msg_{self.count}")
+
+    @property
+    def index(self) -> str:
+        text = self.memory.index_text()
+        return "".join(k for k, fact in FACTS.items() if fact.split(" the ")[1] in text)
+
+
+CHAINS = {
+    # steps: what the index lists, and how many notes are superseded
+    "A B": ("B", 1), "A B C": ("C", 2), "A B A": ("A", 1), "A B A B": ("B", 1),
+    "A B C A": ("A", 2), "A B B": ("B", 1), "A B !": ("A", 0), "A B A !": ("B", 1),
+    "A B C ! !": ("A", 0), "A ~A B": ("B", 1), "A B ~A A": ("A", 1), "A B -B A": ("A", 0),
+    "A B C -A": ("C", 1), "A B -B !": ("B", 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("steps", "expected"), CHAINS.items())
+def test_a_chain_ends_with_what_was_said_last(
+    memory: Memory, steps: str, expected: tuple[str, int]
+) -> None:
+    talk = Talk(memory)
+    for step in steps.split():
+        talk.step(step)
+    assert (talk.index, memory.counts()["superseded"]) == expected
+    assert orphans(memory.notes()) == []
+    assert [finding for finding in memory.doctor() if finding.check == "superseded"] == []
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize(("trouble", "ends"), [(die, (DIED,)), (full, (DONE, FAILED, TOLD))])
+def test_a_killed_process_leaves_the_new_note_with_the_mark_or_neither(
+    memory: Memory, tmp_path: Path, trouble: Callable[..., None], ends: tuple[int, ...]
+) -> None:
+    first = tell(memory, FREIGHT)
+    before, place = digests(memory), tmp_path / "copy"
+
+    def fresh() -> Memory:
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(memory.project.root, place, symlinks=True)
+        return Memory.open(place, clock=lambda: NOON)
+
+    ended, count = child(partial(tell, fresh(), SERVICE, first.file), lambda *_: None)
+    assert ended == DONE
+    for at in range(1, count + 1) if FULL else spread(1, count, 5):
+        ended, _ = child(partial(tell, fresh(), SERVICE, first.file), partial(_at, trouble, at))
+        assert ended in ends, at
+        after = Memory.open(place, clock=lambda: NOON)
+        after.index()
+        now = digests(after)
+        assert now == before or (len(now), after.counts()["superseded"]) == (2, 1), at
+        assert orphans(after.notes()) == []
+
+
+def _at(trouble: Callable[..., None], at: int, event: str, step: int) -> None:
+    trouble(event, step, at)
+
+
+@pytest.mark.parametrize("seed", range(20 if FULL else 1))
+def test_a_random_walk_makes_no_circle_and_loses_no_byte(
+    memory: Memory, seed: int, git: Git
+) -> None:
+    walk, talk, seen = random.Random(seed), Talk(memory), set[bytes]()
+    store = memory.project.store
+    for _ in range(14):
+        step = walk.choice(["A", "B", "C", "A", "B", "C", "~A", "~B", "-C", "!"])
+        try:
+            talk.step(step)
+        except (LookupError, StopIteration, MdmemoryError):
+            continue  # there is no such note, or nothing to take back
+        assert [each.note.head.name for each in orphans(memory.notes())] == []
+        for note in memory.notes():
+            seen.add((store / note.file).read_bytes())
+            if note.note.head.status == "superseded":
+                assert note.file not in memory.index_text()
+    known = git(store, "rev-list", "--objects", "--all")
+    for data in seen:
+        assert git(store, "hash-object", "--stdin", text=data.decode()).strip() in known
+
+
+# --- undo ----------------------------------------------------------------------------------------
+
+PENDING = PendingFact("project", "", "docker-27", "The pipeline needs Docker 27",
+                      "Every runner needs Docker 27.", "s", "2026-06-01", ("said",))  # fmt: skip
+DELETE = json.dumps({"ops": [{"op": "delete", "file": "feedback-noon.md", "reason": "old"}]})
+
+
+def accepted(memory: Memory) -> None:
+    with (writer := memory._writer()).locked(), writer.state() as state:
+        put(memory.project, state, [PENDING], "2026-06-01")
+    memory.accept(PENDING.id)
+
+
+def imported(memory: Memory) -> None:
+    source = memory.project.root / "facts.md"
+    source.write_text("# Facts\n\n- Lena owns the schema of the warehouse.\n", "utf-8")
+    assert memory.import_from(source).commit
+
+
+def changes(memory: Memory) -> dict[str, tuple[str, Callable[[], object]]]:
+    """Each kind of change, in an order in which it can be made; what its subject says."""
+    add = partial(memory.add, type="feedback")
+    tea = "I like green tea in the afternoon"
+    return {
+        "tabs": ("add Uses tabs", lambda: add("tabs", description="Uses tabs", body="Uses tabs")),
+        "noon": ("add Deploys", lambda: add("noon", description="Deploys at noon", body="Noon")),
+        "edit": ("edit Uses tabs", lambda: memory.edit("tabs", body="Uses tabs in Go.")),
+        "rename": ("rename tabs", lambda: memory.rename("tabs", "go-tabs")),
+        "back": ("rename go-tabs", lambda: memory.rename("go-tabs", "tabs")),
+        "store": ("store Tea", lambda: tell(memory, tea, title="Tea")),
+        "replace": ("i-like-coffee", lambda: tell(memory, "I like coffee in the afternoon", "tea")),
+        "unproven": ("board.example", lambda: memory.store(
+            FactCall("The board is at board.example", title="Board"), said("Hi"))),
+        "confirm": ("confirm", lambda: memory.confirm("board")),
+        "forget": ("remove", lambda: memory.forget(["board"], "forget the board", said(
+            "Please forget the board"))),
+        "import": ("import Lena owns", lambda: imported(memory)),
+        "accept": ("The pipeline needs Docker 27", lambda: accepted(memory)),
+        "compact": ("delete noon", lambda: memory.compact(plan=DELETE)),
+        "remove": ("remove tabs", lambda: memory.remove("tabs")),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_changes_of_every_kind_are_taken_back_one_by_one(own: bool, repository: Path) -> None:
+    memory = Memory.init(repository, own_repo=own)[0]
+    before: list[tuple[str, STATES]] = []
+    for kind, (subject, change) in changes(memory).items():
+        seen, known = digests(memory), len(memory.log())
+        change()
+        assert subject.casefold() in memory.log()[0][0].subject.casefold(), kind
+        assert len(memory.log()) == known + 1, kind
+        before.append((kind, seen))
+    for kind, seen in reversed(before):
+        assert memory.undo().facts, kind
+        assert digests(memory) == seen, kind
+    with pytest.raises(NotFound, match="nothing to undo"):
+        memory.undo()
