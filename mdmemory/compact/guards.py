@@ -7,27 +7,25 @@ plan that would write a secret, name a path or empty the store is refused as a w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, named, shown
 from mdmemory.compact.removals import Count, circular, removable, settle
 from mdmemory.compact.same import same_key
-from mdmemory.compact.text_guards import bad_text, meaning
+from mdmemory.compact.text_guards import bad_text, literal_refusals
 from mdmemory.errors import BadNote
 from mdmemory.note import limits
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote, is_note_name
 from mdmemory.store.superseding import Chains, superseded_files
 from mdmemory.text import literals
-from mdmemory.text.contradiction import Profile, contradiction, profile
-from mdmemory.text.near import Neighbours
 
 __all__ = ["Verdict", "check", "removable"]
 
-VERSION = 1  # raised when they let pass what they refused before: a model is then asked anew
+VERSION = 2  # raised when they let pass what they refused before: a model is then asked anew
 
 _Judged = list[tuple[Op, str, str]]  # op, code, sentence
 
@@ -236,7 +234,6 @@ class World:
     in_conflict: frozenset[str]
     held: frozenset[str]
     sure: Collection[Op] = ()  # that code found; only these may remove a superseded note
-    profiles: dict[str, Profile] = field(default_factory=dict)
 
     @cached_property
     def chains(self) -> Chains:
@@ -244,46 +241,8 @@ class World:
 
     @cached_property
     def superseded(self) -> set[str]:
-        """The notes that others replaced: they contradict, and support, nothing."""
+        """The notes that others replaced."""
         return superseded_files(self.store.values())
-
-    def profile(self, file: str) -> Profile:
-        if file not in self.profiles:
-            self.profiles[file] = profile(self.store[file].note)
-        return self.profiles[file]
-
-    def contradicted(self, file: str) -> tuple[str, str] | None:
-        """A note that contradicts this one, and in what."""
-        near = (self._files[at] for at in self._neighbours.near(self._at[file]))
-        return self._first((file, other) for other in near)
-
-    def contradicting(self, files: Sequence[str]) -> tuple[str, str, str] | None:
-        """Two of these notes that contradict each other, and in what."""
-        near = Neighbours([self.store[file].note for file in files])
-        for one, other in near.pairs():
-            if found := self._first([(files[one], files[other])]):
-                return (files[one], *found)
-        return None
-
-    def _first(self, pairs: Iterable[tuple[str, str]]) -> tuple[str, str] | None:
-        for one, other in pairs:
-            if why := contradiction(self.profile(one), self.profile(other)):
-                return other, why
-        return None
-
-    # Cutting all notes up is dear: only a plan that deletes needs it, and once.
-
-    @cached_property
-    def _files(self) -> list[str]:
-        return [file for file in self.store if file not in self.superseded]
-
-    @cached_property
-    def _at(self) -> dict[str, int]:
-        return {file: at for at, file in enumerate(self._files)}
-
-    @cached_property
-    def _neighbours(self) -> Neighbours:
-        return Neighbours([self.store[file].note for file in self._files])
 
 
 _Refusal = tuple[str, str]
@@ -334,27 +293,18 @@ def _merge_refusals(op: Merge, world: World) -> Iterator[_Refusal]:
         if not exact:
             yield "held", f"{files}: an unconfirmed note is merged only with others like it."
     yield from bad_text(op, world.store)
-    if found := world.contradicting(op.sources):
-        one, other, why = found
-        yield "contradiction", f"{shown(one)} and {shown(other)} contradict: {why}."
     own = [name for source in sources for name in merged.names(source)]
-    yield from meaning(shown(op.target), sources, op.description, op.body, own)
+    yield from literal_refusals(shown(op.target), sources, op.description, op.body, own)
 
 
 def _rewrite_refusals(op: Rewrite, world: World) -> Iterator[_Refusal]:
     note = world.store[op.file].note
     description = note.head.description if op.description is None else op.description
     yield from bad_text(op, world.store)
-    yield from meaning(shown(op.file), [note], description, op.body)
+    yield from literal_refusals(shown(op.file), [note], description, op.body)
 
 
 def _delete_refusals(op: Delete, world: World) -> Iterator[_Refusal]:
     if replaced := world.chains.replaced(world.store[op.file]):
         message = f"{shown(op.file)} replaced {shown(replaced[0].file)}, which names it."
         yield "dangling_link", message
-    if op.file in world.superseded:
-        return  # it contradicts nothing any more
-    if found := world.contradicted(op.file):
-        other, why = found
-        message = f"{shown(op.file)} and {shown(other)} contradict, so both stay: {why}."
-        yield "contradiction", message

@@ -26,8 +26,8 @@ MOST = 20  # that wait, the newest first; as many again are remembered as answer
 _FILE = "refused.json"
 # Refusals that a person can judge by the notes; with others there is nothing to decide.
 _JUDGED = {
-    "literal_lost", "literal_invented", "negation", "contradiction", "cross_type", "body",
-    "description", "dangling_link",
+    "literal_lost", "literal_invented", "negation", "cross_type", "body", "description",
+    "dangling_link", "doubted", "waits",
 }  # fmt: skip
 
 

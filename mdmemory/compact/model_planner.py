@@ -31,10 +31,12 @@ from mdmemory.compact.model_question import (
 from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import (
     MAX_ANSWER,
+    Delete,
     Flag,
     Merge,
     Op,
     Plan,
+    Rewrite,
     as_json,
     flagged_pairs,
     named,
@@ -288,7 +290,7 @@ class _Pass:
             last = self._corrected(ops, first, part, heads)
         if last.refusals or last.refused:
             self.talk.reject()
-        passed = _passed(last)
+        passed = self._proven(_passed(last))
         for op in passed:
             crosses = isinstance(op, Flag) and not set(heads).isdisjoint(op.files)
             (self.flags if crosses else self.ops).append(op)
@@ -299,6 +301,29 @@ class _Pass:
         self.refusals += last.refusals
         self.refusals += [("schema", problem) for problem in self.talk.flawed]
         return bool(passed)
+
+    def _proven(self, ops: Sequence[Op]) -> list[Op]:
+        """Those of these ops that a second reading stands by, and flags; a delete waits for a
+        person, who alone can say that a fact is no longer of use."""
+        for op in ops:
+            if isinstance(op, Delete):
+                why = f"{shown(op.file)} would go: {op.reason}. Only you can say that."
+                self.refused.append((op, "waits", why))
+        wanted = [op for op in ops if isinstance(op, Merge | Rewrite)]
+        reading = self.talk.read_again(wanted, {note.file: note for note in self.notes})
+        found: list[Op] = [op for op in ops if isinstance(op, Flag)]
+        for op in wanted:
+            doubt = reading.doubts.get(op)
+            target = shown(op.target if isinstance(op, Merge) else op.file)
+            if doubt == "":
+                found.append(op)
+            elif doubt:
+                why = f"A second reading says that {target} {doubt}."
+                self.refused.append((op, "doubted", why))
+            else:
+                self.refused.append((op, "unread", f"No second reading of {target} was had."))
+                self.unanswered.update(named(op))
+        return found
 
     def _corrected(
         self, ops: Sequence[Op], first: Verdict, part: _Part, heads: Collection[str]

@@ -1,4 +1,5 @@
-"""The planner without a model: merges what says the same, flags contradictions by form.
+"""The planner without a model: merges notes that are the same but for case, punctuation and the
+order of sentences, and flags pairs that have the same words but for one literal.
 
 It proposes only what the guards let pass, so it stays within the removal budget and names no file
 twice; what finds no room waits for the next pass.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -25,13 +27,14 @@ from mdmemory.compact.plan import (
 )
 from mdmemory.compact.planner import ProposedPlan
 from mdmemory.compact.removals import removable
-from mdmemory.compact.result import best, standing
-from mdmemory.compact.same import Sentence, in_other_words, same_key, sentences, wording
+from mdmemory.compact.result import best
+from mdmemory.compact.same import same_key, wording
 from mdmemory.note.note import Note
 from mdmemory.store.conflicts import Entry, known
 from mdmemory.store.merged import has_own_keys
 from mdmemory.store.store import StoredNote
-from mdmemory.text.contradiction import Profile, contradiction, profile
+from mdmemory.store.superseding import superseded_files
+from mdmemory.text import conflict
 from mdmemory.text.near import Neighbours
 
 if TYPE_CHECKING:
@@ -39,9 +42,7 @@ if TYPE_CHECKING:
 
 MAX_FLAGS = MAX_PASS_LINES  # pairs per pass; a person reads them
 
-_SAME = "the same, word for word"
-_REWORDED = "the same in other words"
-_COVERED = "every sentence of one stands in the other"
+_SAME = "the same words"
 
 _IsOld = Callable[[Op], bool]  # whether the op was done once and taken back
 Group = tuple[list[StoredNote], str]  # the note that stays comes first; why they are one
@@ -85,9 +86,10 @@ class Offline:
         free = [note for note in notes if note.note.text and not note.note.head.secrets]
         open_files = {file for entry in conflicts if not entry.cleared for file in entry.files}
         neighbours = Neighbours([note.note for note in free])
-        near = [(free[one], free[other]) for one, other in neighbours.pairs()]
-        loose = [pair for pair in near if not open_files & {note.file for note in pair}]
-        groups = [*_exact(free, neighbours, open_files), *_covered(loose), *_reworded(loose)]
+        gone = superseded_files(notes)
+        pairs = ((free[one], free[other]) for one, other in neighbours.pairs())
+        near = [pair for pair in pairs if gone.isdisjoint(note.file for note in pair)]
+        groups = [*_exact(free, open_files)]
         merges, old_merges, more = _within(groups, removable(len(notes)), is_old)
         merges = _sound(merges, notes)
         busy = {file for op in merges for file in named(op)}
@@ -137,8 +139,7 @@ def _within(
 def _merge(group: Sequence[StoredNote], why: str) -> Merge:
     head = group[0].note.head
     # the fullest of bodies that are the same but for spaces and signs
-    alike = [note for note in group if why == _SAME or note is group[0]]
-    fullest = max(alike, key=lambda note: len(note.note.body.strip()))
+    fullest = max(group, key=lambda note: len(note.note.body.strip()))
     return Merge(
         sources=tuple(note.file for note in group),
         target=head.file,
@@ -153,19 +154,14 @@ def _merge(group: Sequence[StoredNote], why: str) -> Merge:
 # --- which notes are one
 
 
-def _exact(
-    notes: Sequence[StoredNote], neighbours: Neighbours, fixed: Collection[str]
-) -> Iterator[Group]:
+def _exact(notes: Sequence[StoredNote], fixed: Collection[str]) -> Iterator[Group]:
     """Groups of notes that say exactly the same, each with the best note first."""
-    rough: dict[Hashable, list[StoredNote]] = defaultdict(list)
-    for at, note in enumerate(notes):
-        if note.file not in fixed:
-            rough[(note.note.head.type, neighbours.hook(at))].append(note)
+    free = [note for note in notes if note.file not in fixed]
     # each key is dearer than the one before
-    for some in _split(rough.values(), wording):
+    for some in _split([free], wording):
         for group in _split([some], same_key):
             first = best(group)
-            yield from _group([first, *(note for note in group if note is not first)], _SAME)
+            yield from _group([first, *(note for note in group if note is not first)])
 
 
 def _split(
@@ -179,61 +175,34 @@ def _split(
         yield from (found for found in alike.values() if len(found) > 1)
 
 
-def _covered(near: Iterable[tuple[StoredNote, StoredNote]]) -> Iterator[Group]:
-    """Groups of notes whose sentences all stand in the first one."""
-    said: dict[str, frozenset[Sentence]] = {}
-    found: dict[str, StoredNote] = {}
-    within: dict[str, list[StoredNote]] = defaultdict(list)
-    for one, other in near:
-        for note in (one, other):
-            if note.file not in said:
-                said[note.file], found[note.file] = sentences(note.note), note
-        for whole, part in ((one, other), (other, one)):
-            same_kind = whole.note.head.kind == part.note.head.kind
-            if same_kind and said[part.file] and said[part.file] <= said[whole.file]:
-                within[whole.file].append(part)
-    for file in sorted(within, key=lambda file: (-len(said[file]), standing(found[file]))):
-        yield from _group([found[file], *within[file]], _COVERED)
-
-
-def _reworded(near: Iterable[tuple[StoredNote, StoredNote]]) -> Iterator[Group]:
-    """Pairs of notes that say the same in other words, the better one first."""
-    for pair in near:
-        one, other = (note.note for note in pair)
-        if in_other_words(one, other):
-            yield from _group(sorted(pair, key=standing), _REWORDED)
-
-
-def _group(notes: Sequence[StoredNote], why: str) -> Iterator[Group]:
-    """The group, if any note of it may go; of the same words a person's own note stays first."""
+def _group(notes: Sequence[StoredNote]) -> Iterator[Group]:
+    """The group, if any note of it may go; a person's own note stays first."""
     own = [note for note in notes if has_own_keys(note.note)]
-    first = own[0] if own and why == _SAME else notes[0]
+    first = own[0] if own else notes[0]
     rest = [note for note in notes if note is not first and note not in own]
     if rest:
-        yield [first, *rest], why
+        yield [first, *rest], _SAME
 
 
-# --- which contradict each other
+# --- which have the same words but for one literal
 
 
 def _differences(
-    near: Iterable[tuple[StoredNote, StoredNote]], busy: Collection[str], conflicts: Sequence[Entry]
+    near: Iterable[tuple[StoredNote, StoredNote]],
+    busy: AbstractSet[str],
+    conflicts: Sequence[Entry],
 ) -> dict[frozenset[str], str]:
     entries = defaultdict(list)
     for entry in conflicts:
         entries[frozenset(entry.files)].append(entry)
-    profiles: dict[str, Profile] = {}
     found: dict[frozenset[str], str] = {}
     for one, other in near:
-        if one.file in busy or other.file in busy:
-            continue
         pair = frozenset((one.file, other.file))
-        for note in (one, other):
-            if note.file not in profiles:
-                profiles[note.file] = profile(note.note)
-        why = contradiction(profiles[one.file], profiles[other.file])
-        if why and not known(entries[pair], one, other):
-            found[pair] = why
+        if busy & pair or known(entries[pair], one, other):
+            continue
+        texts = (note.note.head.description for note in (one, other))
+        if odd := conflict.other_literal(*texts):
+            found[pair] = conflict.why(odd)
     return found
 
 

@@ -18,8 +18,8 @@ from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import superseded_files
 from mdmemory.text import literals, units
-from mdmemory.text.statements import is_small, pieces, turned
-from mdmemory.text.words import grams, sense
+from mdmemory.text.negation import reversed_words
+from mdmemory.text.words import keys
 
 Refusal = tuple[str, str]  # code, sentence
 Store = Mapping[str, StoredNote]
@@ -166,7 +166,7 @@ def _unfounded(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
     for op in claimed:
         note = store[op.file].note
         text = said(note.head.description, note.body)
-        needed = _words(text, small=False)
+        needed = _words(text)
         own = merged.names(note)
         holders = (texts[file] for file, known in words.items() if needed <= known)
         if not any(_covers(holder, text, own) for holder in holders):
@@ -193,14 +193,12 @@ def _names_another(op: Delete, names: Collection[str]) -> bool:
 
 
 def _covers(holder: str, text: str, own: set[str]) -> bool:
-    if literals.audit([text], holder, merged=own)[0] or units.lost(text, holder):
-        return False
-    return not turned([text], holder)
+    lost = literals.audit([text], holder, merged=own)[0] or units.lost(text, holder)
+    return not lost and not reversed_words(text, holder)
 
 
-def _words(text: str, *, small: bool = True) -> frozenset[str]:
-    parts = (part for piece in pieces(text) for part in grams(piece) if part[0].isalnum())
-    return frozenset(sense(part) for part in parts if small or not is_small(part))
+def _words(text: str) -> frozenset[str]:
+    return frozenset(keys(text))
 
 
 # --- links

@@ -4,18 +4,20 @@ cost and where it failed is kept."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mdmemory.compact import guards
+from mdmemory.compact import guards, second_reading
 from mdmemory.compact.model_question import read
 from mdmemory.compact.plan import Op, Plan, PlanRefused
 from mdmemory.compact.planner import Tokens
+from mdmemory.compact.second_reading import Readable
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded
 from mdmemory.llm.form import once_more
 from mdmemory.llm.schemas import PLAN
 from mdmemory.llm.sizes import ANYTHING, Room, no_room, room, tokens
+from mdmemory.store.store import StoredNote
 
 MAX_FAILURES = 2  # in a row
 MAX_CUT = 5  # answers in a row of which nothing was whole: the model does not come to an end
@@ -85,6 +87,19 @@ class Talk:
                 self.reject()
             return found
         return None
+
+    def read_again(
+        self, ops: Sequence[Readable], notes: Mapping[str, StoredNote]
+    ) -> second_reading.SecondReading:
+        """What a second reading says of these ops; what it costs is counted, and why it failed is
+        told."""
+        if not ops or self._asking is None:
+            return second_reading.SecondReading()
+        reading = second_reading.read_again(self._asking.model, ops, notes)
+        self._spend(reading.input, reading.output, reading.calls)
+        if (problem := reading.failure) is not None:
+            self.failed.append((problem.code, f"{problem.message} {problem.hint}".strip()))
+        return reading
 
     def judge(self) -> str:
         """Who judges the notes: the model's name, and a digest of its rules and of the guards'

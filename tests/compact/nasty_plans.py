@@ -210,7 +210,6 @@ HARMFUL = [
     _plan(_delete("user-none.md"), _delete("user-none.md")),
     _plan(_rewrite(""), _rewrite(f"Also {_TEA.lower()}.")),
     _plan(_merge("tea", "tea")),
-    _plan(_delete("user-a.md"), _delete("user-friday.md"), _delete("user-monday.md")),
     _plan(
         *(_delete(f"user-{name}.md") for name in ("tea", "tea-2", "friday", "monday", "chess", "a"))
     ),
@@ -219,10 +218,7 @@ HARMFUL = [
         {**_delete("user-tea.md"), "reason": "already said by user-chess.md"},
         {**_delete("user-tea-2.md"), "reason": "already said by user-chess.md"},
     ),
-    _plan(_delete("user-friday.md")),
-    _plan(_delete("user-monday.md")),
     _plan(_delete("user-tea-2.md")),
-    _plan(_merge("friday", "monday", description=_FRIDAY, body=f"{_FRIDAY}. Or on Monday.")),
     _plan(_merge("tea", "chess")),
     _plan(_merge("tea", "tea-2", type="project")),
     _plan(_merge("tea", "tea-2", name="Not A Name")),

@@ -311,23 +311,6 @@ def test_an_unconfirmed_claim_is_not_merged_into_a_confirmed_note(make: Make) ->
     assert judge([sure, twin], op).accepted == (op,)
 
 
-def test_a_contradictory_pair_is_neither_merged_nor_cut_to_one_side(make: Make) -> None:
-    one = make("release-day", "Releases go out on Friday", "The team releases on Friday.")
-    two = make("release-plan", "Releases go out on Monday", "The team releases on Monday.")
-    both = Merge(
-        (one.file, two.file),
-        one.file,
-        "release-day",
-        "user",
-        "Releases go out on Friday and Monday",
-        "The team releases on Friday. The team releases on Monday.",
-    )
-    for op in (both, Delete(one.file, "outdated"), Delete(two.file, "outdated")):
-        assert op_codes(judge([one, two], op)) == ["contradiction"]
-    flag = Flag((one.file, two.file), "which day")
-    assert judge([one, two], flag).accepted == (flag,)
-
-
 def test_a_literal_is_neither_lost_nor_invented(make: Make) -> None:
     note = make("deploy", "Deploys to the big server", "The port is 8080, see [[server]].")
     lost = Rewrite(note.file, "The port is open, see [[server]].")
@@ -340,31 +323,31 @@ def test_a_literal_is_neither_lost_nor_invented(make: Make) -> None:
     assert "8080" in judge([note], lost).refused[0][2]
 
 
-def test_a_negation_does_not_flip(make: Make) -> None:
+def test_what_is_denied_is_not_stated_and_what_is_stated_not_denied(make: Make) -> None:
     note = make("tabs", "How to indent", "Use tabs, not spaces, in Go files.", type="feedback")
-    for body in ("Use tabs and spaces in Go files.", "Use spaces, not tabs, in Go files."):
-        assert op_codes(judge([note], Rewrite(note.file, body))) == ["negation"]
+    other = make("lint", "How to lint", "Lint Go files with vet.", type="feedback")
+    for of, body in (
+        (note, "Use tabs and spaces in Go files."), (other, "Never lint Go files with vet."),
+    ):  # fmt: skip
+        verdict = judge([note, other], Rewrite(of.file, body))
+        assert op_codes(verdict) == ["negation"]
+        assert "deny" in verdict.refused[0][2]
     fine = Rewrite(note.file, "In Go files, use tabs, not spaces.")
     assert judge([note], fine).accepted == (fine,)
 
 
-@pytest.mark.parametrize(
-    ("said", "turned"),
-    [
-        ("Telemetry is enabled in the worker.", "In all of it, telemetry stays disabled."),
-        ("Wants tabs in Makefiles.", "Makefiles have spaces."),
-        ("Answers are short.", "Long answers are wanted."),
-        ("默认启用遥测。", "遥测默认关掉，即禁用。"),
-    ],
-)
-def test_a_word_does_not_become_its_opposite(make: Make, said: str, turned: str) -> None:
-    note = make("rule", "A rule", said)
-    other = make("more", "More on it", "It was said in spring.")
-    assert op_codes(judge([note], Rewrite(note.file, turned))) == ["negation"]
-    op = Merge((note.file, other.file), note.file, "rule", "user", "A rule, more on it",
-               f"{turned} It was said in spring.")  # fmt: skip
-    assert op_codes(judge([note, other], op)) == ["negation"]
-    assert judge([note], Rewrite(note.file, f"It is so: {said}")).refused == ()
+def test_values_do_not_change_places(make: Make) -> None:
+    note = make("hosts", "The hosts", "Staging is heron-5, production is crane-2.", type="project")
+    swapped = Rewrite(note.file, "Staging is crane-2, production is heron-5.")
+    assert op_codes(judge([note], swapped)) == ["negation"]
+
+
+def test_a_date_a_time_and_a_number_count_in_whichever_form(make: Make) -> None:
+    note = make("freeze", "The freeze", "Frozen on 11 February 2026 at 4 pm, for 12k users.")
+    fine = Rewrite(note.file, "On 2026-02-11 at 16:00 it is frozen, for 12,000 users.")
+    assert judge([note], fine).accepted == (fine,)
+    other = Rewrite(note.file, "On 2026-02-12 at 16:00 it is frozen, for 12,000 users.")
+    assert op_codes(judge([note], other)) == ["literal_lost"]
 
 
 def test_a_delete_leaves_no_link_without_a_target(make: Make, notes: list[StoredNote]) -> None:

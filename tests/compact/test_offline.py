@@ -74,13 +74,7 @@ def test_what_differs_in_a_sign_is_no_duplicate(make: Make, one: str, other: str
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Wants a test for the parser", "Wants tests for parser"),
-        ("Please also keep the changelog", "Keep the changelog"),
-        ("Keep **the** changelog short", "keep the changelog, short."),
-        ("服务的日志保留七天", "服务日志保留七天"),
-    ],
+    ("one", "other"), [("Keep **the** changelog short", "keep the changelog short.")]
 )
 def test_what_differs_in_form_alone_is_merged(make: Make, one: str, other: str) -> None:
     (op,) = propose([fact(make, "a", one), fact(make, "b", other)]).ops
@@ -102,16 +96,19 @@ def test_similar_words_alone_merge_nothing(make: Make, one: str, other: str) -> 
     assert not any(isinstance(op, Merge) for op in plan.ops)
 
 
-def test_a_note_joins_the_one_that_says_all_of_it_and_more(make: Make) -> None:
-    said = "Wants tests for the parser"
-    notes = [
-        make("a", said, f"{said}. Why: it broke in spring."),
-        make("b", said, f"Why: it broke in spring.\n\n- {said}\n- and a benchmark, too."),
-        make("c", said, f"{said}. It was the lexer."),
-    ]
-    (op,) = propose(notes).ops
+def test_the_order_of_sentences_is_form_and_the_order_of_words_is_not(make: Make) -> None:
+    one = make("a", "Rules for Go", "Use tabs. Lint with vet.")
+    other = make("b", "Rules for Go", "Lint with vet. Use tabs.")
+    (op,) = propose([one, other]).ops
     assert isinstance(op, Merge)
-    assert (op.sources, op.body) == (("user-b.md", "user-a.md"), notes[1].note.body)
+    turned = make("b", "Rules for Go", "Lint tabs. Use vet with.")
+    assert propose([one, turned]).ops == ()
+
+
+def test_a_note_that_says_all_of_another_and_more_is_left_to_who_can_read(make: Make) -> None:
+    said = "Wants tests for the parser"
+    notes = [make("a", said, f"{said}. It broke."), make("b", said, f"{said}. It broke twice.")]
+    assert propose(notes).ops == ()
 
 
 def test_what_a_person_added_to_a_head_is_not_merged_away(
@@ -144,7 +141,8 @@ def test_contradictions_are_flagged_with_the_values(make: Make) -> None:
         fact(make, "c", "The standup is on Monday"),
         fact(make, "d", "Likes green tea"),
     ]
-    assert propose(notes).ops == (Flag(("user-a.md", "user-b.md"), "friday against monday"),)
+    why = "the same words but for Friday and Monday"
+    assert propose(notes).ops == (Flag(("user-a.md", "user-b.md"), why),)
 
 
 def test_a_planted_store_is_planned_as_a_person_would(make: Make) -> None:
@@ -165,9 +163,7 @@ def test_a_planted_store_is_planned_as_a_person_would(make: Make) -> None:
     ops = propose(notes).ops
     assert {frozenset(named(op)) for op in ops} == {
         frozenset({"user-tea.md", "user-tea-too.md"}),
-        frozenset({"user-tabs.md", "user-spaces.md"}),
         frozenset({"user-node-old.md", "user-node-new.md"}),
-        frozenset({"user-tab-zh.md", "user-space-zh.md"}),
     }
 
 

@@ -20,8 +20,8 @@ RIGHT = {"op": "rewrite", "file": "user-editor.md", "body": "Works in Helix, on 
 NOTES = {
     "user-tea": ("Drinks green tea", "Drinks 2 cups of green tea each day."),
     "user-tea-2": ("Drinks green tea", "Drinks 2 cups of green tea each day."),
-    "project-on": ("Sign-in is on", "The sign-in page is enabled."),
-    "project-off": ("Sign-in is off", "The sign-in page is disabled."),
+    "project-on": ("Sign-in runs on port 8080", "The sign-in page."),
+    "project-off": ("Sign-in runs on port 8443", "The sign-in page."),
     "user-editor": ("Works in Helix", "Works in Helix, on Linux. Works in Helix."),
 }
 

@@ -12,12 +12,12 @@ from scripted import Said, Scripted
 from mdmemory.compact import model_planner
 from mdmemory.compact.model_planner import ModelPlanner
 from mdmemory.compact.model_question import read
-from mdmemory.compact.plan import Delete, Flag, Merge, PlanRefused, Rewrite, parse
+from mdmemory.compact.plan import Delete, Flag, Merge, PlanRefused, Rewrite, as_json, parse
 from mdmemory.compact.planner import ProposedPlan, Tokens
 from mdmemory.compact.talk import MAX_CUT, MAX_TOO_LONG
 from mdmemory.errors import BadSetting
 from mdmemory.llm.answer import Answer, Asking, ContextExceeded, ModelFailed, Schema, in_words
-from mdmemory.llm.schemas import PLAN
+from mdmemory.llm.schemas import PLAN, READINGS
 from mdmemory.llm.sizes import tokens
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
@@ -306,10 +306,6 @@ def test_an_answer_that_is_no_plan_is_a_failure_and_is_kept(notes: list[StoredNo
         ({**PORT, "file": "../../etc/passwd"}, {"bad_name"}),
         ({**MERGED, "target": "user-ТЕА.md", "name": "чай"}, {"bad_name"}),
         ({**MERGED, "body": "Drinks 2 cups. The code is hunter2."}, {"secret"}),
-        ({**MERGED, "sources": ["project-on.md", "project-off.md"], "target": "project-on.md",
-          "name": "on", "type": "project", "body": "The sign-in page is enabled."},
-         {"contradiction", "negation"}),
-        ({"op": "delete", "file": "project-on.md", "reason": "newer one"}, {"contradiction"}),
         ({**MERGED, "sources": ["user-tea.md", "project-port.md"]}, {"cross_type"}),
     ],
 )  # fmt: skip
@@ -338,7 +334,7 @@ def test_a_refused_op_is_told_once_and_what_was_fine_stays(notes: list[StoredNot
     assert "plan" not in told
     assert told["refused"][0]["op"] == {**lossy}
     assert (told["refused"][0]["code"], done.refused) == ("literal_lost", ())
-    assert done.tokens == Tokens(200, 20, 2)
+    assert done.tokens == Tokens(300, 30, 3), "with the second reading"
 
 
 def test_a_refused_plan_is_told_once_as_a_whole(notes: list[StoredNote]) -> None:
@@ -461,7 +457,7 @@ def test_one_failed_batch_spoils_no_other(large: list[StoredNote]) -> None:
     assert [type(op) for op in parse(done.answer).ops] == [Rewrite]
     assert [code for code, _ in done.failed] == ["model_failed", "unparsable"]
     assert not done.more, "it met no limit"
-    assert done.tokens.calls == 4
+    assert done.tokens.calls == 5
 
 
 @pytest.mark.parametrize(
@@ -478,24 +474,60 @@ def test_whoever_is_down_does_not_get_every_batch(
     assert done.failed[-1][1] == f"{left} more batches were not asked about."
 
 
-def test_answers_together_remove_no_more_than_one_plan_may(
-    make: Any, monkeypatch: pytest.MonkeyPatch
+def test_what_a_model_would_delete_waits_for_a_person(notes: list[StoredNote]) -> None:
+    gone = {"op": "delete", "file": "project-port.md", "reason": "the proxy is gone"}
+    done = ask(notes, Scripted(plan(gone, MERGED)))
+    assert [type(op) for op in parse(done.answer).ops] == [Merge]
+    ((op, code, why),) = done.refused
+    assert (as_json(op)["file"], code) == ("project-port.md", "waits")
+    assert "the proxy is gone" in why
+
+
+@pytest.mark.parametrize(
+    ("reader", "codes"),
+    [
+        (lambda _: "lost", ["doubted"]), (lambda _: "reversed", ["doubted"]),
+        (lambda _: "perhaps", ["unread"]), (ModelFailed("Down."), ["unread"]),
+        ("no", ["unread"]), ({"verdicts": []}, ["unread"]),
+    ],
+)  # fmt: skip
+def test_what_a_second_reading_does_not_stand_by_is_not_done(
+    notes: list[StoredNote], reader: Any, codes: list[str]
 ) -> None:
-    monkeypatch.setattr(model_planner, "MAX_CHARS", 800)
-    words = ("apples", "boats", "clouds", "drums", "engines", "ferns")
-    notes = [make(word, f"The {word} are over", f"{word} " * 25) for word in words]
-    gone = [{"op": "delete", "file": note.file, "reason": "over"} for note in notes]
-    done = ask(notes, Scripted(*(plan(*gone[at : at + 2]) for at in (0, 2, 4)), plan()))
-    assert len(parse(done.answer).ops) == 3
-    assert (done.more, done.refused) == (True, ())
+    done = ask(notes, Scripted(plan(MERGED), reader=reader))
+    assert parse(done.answer).ops == ()
+    assert [code for _, code, _ in done.refused] == codes
+    assert done.looks is not None
+    assert (set(MERGED["sources"]) <= done.looks.unanswered) == (codes == ["unread"])
 
 
-def test_answers_together_leave_a_note(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_planner, "MAX_CHARS", 400)
-    notes = [make(word, f"The {word} are over", f"{word} " * 25) for word in ("apples", "boats")]
-    gone = [{"op": "delete", "file": note.file, "reason": "over"} for note in notes]
-    done = ask(notes, Scripted(plan(gone[0]), plan(gone[1]), plan()))
-    assert len(parse(done.answer).ops) == 1
+def test_a_second_reading_sees_sources_and_results_alone(notes: list[StoredNote]) -> None:
+    model = Scripted(plan(MERGED, PORT))
+    ask(notes, model)
+    (asked,) = model.reread
+    ops = json.loads(asked.user)["ops"]
+    assert [set(op) for op in ops] == [{"number", "result", "sources"}] * 2
+    assert sorted(len(op["sources"]) for op in ops) == [1, 2]
+    assert "reason" not in asked.user
+    assert all(".md" not in json.dumps(op) for op in ops)
+
+
+def test_ops_too_many_for_one_second_reading_are_read_in_parts(notes: list[StoredNote]) -> None:
+    model = Scripted(plan(MERGED, PORT))
+    asked: list[int] = []
+    complete = model.complete
+
+    def narrow(system: str, user: str, schema: Any = None) -> Any:
+        if schema is READINGS:
+            asked.append(len(json.loads(user)["ops"]))
+            if asked[-1] > 1:
+                raise ContextExceeded("Too long.", 0)
+        return complete(system, user, schema)
+
+    model.complete = narrow  # type: ignore[method-assign]
+    done = ask(notes, model)
+    assert asked == [2, 1, 1]
+    assert len(parse(done.answer).ops) == 2
 
 
 def test_a_flag_of_what_the_ledger_holds_is_left_out(notes: list[StoredNote]) -> None:

@@ -194,7 +194,8 @@ def test_one_pass_is_one_commit_that_says_what_it_did(shop: Shop) -> None:
     assert message.startswith(
         "memory: merge 2 notes: tea and 1 more\n\nmerge user-tea.md + user-tea-2.md -> "
     )
-    assert "flag user-friday.md × user-monday.md: friday against monday\n" in message
+    why = "the same words but for Friday and Monday"
+    assert f"flag user-friday.md × user-monday.md: {why}\n" in message
     for trailer in (f"Memory-Id: {done.id}", "Memory-Op: compact", "Memory-Planner: offline"):
         assert f"\n{trailer}\n" in message
     assert message.count("\nMemory-Basis: ") == 2
@@ -273,9 +274,9 @@ def test_an_empty_plan_is_no_commit_and_no_checkpoint(shop: Shop) -> None:
 def test_a_plan_whose_ops_are_all_refused_makes_no_commit(shop: Shop) -> None:
     shop.write(FRIDAY, MONDAY, TEA, TEA_TOO, CHESS)
     before = shop.everything()
-    done = shop.plan(Delete("user-friday.md", "old"), Rewrite("user-tea.md", "Drinks 3 teas."))
+    done = shop.plan(Delete("user-tea-2.md", "old"), Rewrite("user-tea.md", "Drinks 3 teas."))
     assert (done.outcome, done.commit) == ("refused", None)
-    assert [code for _, code, _ in done.refused] == ["contradiction", "literal_invented"]
+    assert [code for _, code, _ in done.refused] == ["dangling_link", "literal_invented"]
     assert shop.everything() == before
     (kept,) = (shop.memory.project.private / "refused").iterdir()
     assert "Drinks 3 teas." in kept.read_text("utf-8")
@@ -283,10 +284,11 @@ def test_a_plan_whose_ops_are_all_refused_makes_no_commit(shop: Shop) -> None:
 
 def test_a_refused_op_lets_the_others_go_on(shop: Shop) -> None:
     shop.write(FRIDAY, MONDAY, TEA, TEA_TOO)
-    done = shop.plan(Delete("user-friday.md", "old"), Delete("user-tea-2.md", "said twice"))
+    since = Rewrite("user-friday.md", "Since 2019.")
+    done = shop.plan(since, Delete("user-tea-2.md", "said twice"))
     assert done.outcome == "applied"
     assert [describe(op) for op in done.applied] == ["delete user-tea-2.md: said twice"]
-    assert [code for _, code, _ in done.refused] == ["contradiction"]
+    assert [code for _, code, _ in done.refused] == ["literal_invented"]
     assert (shop.folder / "user-friday.md").exists()
 
 

@@ -267,7 +267,7 @@ def test_a_turn_ends_with_its_process(tmp_path: Path) -> None:
 def test_a_dry_run_asks_and_writes_nothing(memory: Memory) -> None:
     before = files(memory)
     done = memory.compact(model=Scripted(plan(MERGED)), dry_run=True)
-    assert (done.outcome, len(done.applied), done.tokens.calls) == ("dry_run", 1, 1)
+    assert (done.outcome, len(done.applied), done.tokens.calls) == ("dry_run", 1, 2)
     assert memory.compact(model=Scripted("no plan", "no plan"), dry_run=True).outcome == "failed"
     assert files(memory) == before
     assert not (memory.project.private / "refused").exists()
@@ -337,7 +337,7 @@ def test_the_command_asks_a_real_server_through_the_real_client(memory: Memory, 
     }  # fmt: skip
     assert (told["outcome"], told["planner"]) == ("applied", "openai")
     assert [op["op"] for op in told["applied"]] == ["merge", "flag"]
-    assert told["tokens"] == {"input": 200, "output": 20, "calls": 2}
+    assert told["tokens"] == {"input": 300, "output": 30, "calls": 3}
     assert first["response_format"]["json_schema"]["strict"] is True
     assert "# Task: tidy the notes" in system_text(first)
     assert len(json.loads(user_texts(first)[0])["notes"]) == 4
