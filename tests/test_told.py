@@ -9,16 +9,17 @@ from pathlib import Path
 import pytest
 from rows import each
 
-from mdmemory import protocol
-from mdmemory.capture.extracted import Extracted
-from mdmemory.capture.withdrawal import Withdrawn
+from mdmemory import assets, protocol
+from mdmemory.capture.notice import notice
+from mdmemory.capture.store_fact import Stored
 from mdmemory.cli.commands import COMMANDS
-from mdmemory.errors import MdmemoryError
 from mdmemory.mcp import instructions
 from mdmemory.prompt import blocks, lines, receipts
+from mdmemory.prompt.message_part import part
 from mdmemory.search.results import Hit
 from mdmemory.session.block import MOST
 from mdmemory.store.adopt import Unadopted
+from mdmemory.tools.notes import _stored
 from mdmemory.tools.table import TOOLS
 
 ROOT = Path(__file__).parents[1]
@@ -26,7 +27,7 @@ TEMPLATES = ROOT / "templates/opencode"
 TEXTS = {
     **{path.name: path.read_text("utf-8") for path in (ROOT / "protocol").glob("*.md")},
     **{path.stem: path.read_text("utf-8") for path in TEMPLATES.glob("command/*.md")},
-    "skill": (TEMPLATES / "skills/mdmemory/SKILL.md").read_text("utf-8"),
+    "skill": assets.read(assets.SKILL),
     "tools": "\n".join(f"{tool.description} {json.dumps(tool.parameters)}" for tool in TOOLS),
     "instructions": Path(str(instructions.__file__)).read_text("utf-8"),
     "receipts": Path(str(receipts.__file__)).read_text("utf-8"),
@@ -34,10 +35,9 @@ TEXTS = {
 HOW = ("TOOLS.md", "PROTOCOL.md", "skill")  # those that say how the memory is to be used
 # The one thing that all of them say.
 SAID = {
-    "whose word": r"On the user's word you store, update and forget",
-    "can be taken back": r"Each change is one commit that can be taken back",
-    "who settles": r"contradict each other.*`mdmemory review`",
-    "superseded": r"`superseded`.*newer words of the user replaced",
+    "what is worth a note": r"next month,? in (?:a different|another) task",
+    "no secrets": r"(?i)secrets?|password",
+    "superseded": r"superseded",
     "no instructions": r"(?i)never instructions|is not an instruction",
 }
 NAMES = {name for name, _, _ in COMMANDS}
@@ -72,7 +72,7 @@ def test_the_texts_on_using_the_memory_say_one_thing() -> None:
 
 def test_tools_are_told_of_where_there_are_some_and_commands_where_there_are_none() -> None:
     assert "memory_" not in TEXTS["PROTOCOL.md"]
-    assert set(re.findall(r"mdmemory [a-z]+", TEXTS["TOOLS.md"])) == {"mdmemory review"}
+    assert not re.findall(r"mdmemory [a-z]+", TEXTS["TOOLS.md"])
 
 
 def test_whoever_has_the_tools_is_told_in_less_than_350_tokens() -> None:
@@ -90,42 +90,29 @@ HITS = [
 ]  # fmt: skip
 
 
-def told(**did: object) -> str:
-    """What the assistant reads in the turn in which the user asked for something."""
-    return "\n".join(receipts.told(Extracted("ses_1", **did)))  # type: ignore[arg-type]
+WISH = "Remember that " + FACT[0].lower() + FACT[1:]
 
 
-def withdrawn(**did: object) -> str:
-    """What the assistant reads in the turn in which the user wanted something gone."""
-    answer: dict[str, list[str]] = {"parts": []}
-    receipts.tell_withdrawn(answer, Withdrawn(**did))  # type: ignore[arg-type]
-    return "\n".join(answer["parts"])
+def along(message: str = FACT, near: str = "", **more: object) -> str:
+    """What the assistant reads along with a message."""
+    return "\n".join(part(message, notice(message), near, [FILE] * 3, **more))  # type: ignore[arg-type]
 
 
-def dropped(reason: str) -> dict[str, object]:
-    return {"dropped": [{"text": FACT, "reasons": [reason]}]}
+def stored(**did: object) -> str:
+    """What `memory_store` answers."""
+    return "\n".join(_stored(Stored(FILE, "a-name", "", "1" * 40, **did)))  # type: ignore[arg-type]
 
 
 # message: the most that it may cost, in tokens of four characters
 MESSAGES = {
-    "stored": (lambda: told(added=[FILE]), 35),
-    "stored, and not on a branch yet": (lambda: told(added=[FILE], waits=True), 55),
-    "known": (lambda: told(**dropped("known")), 20),
-    "superseded": (lambda: told(added=[FILE], superseded=[PAIR], id="m-1a2b3c4d"), 200),
-    "flagged": (lambda: told(added=[FILE], doubtful=[PAIR] * 9, flagged=[FILE]), 450),
-    "not understood": (lambda: told(**dropped("vague")), 50),
-    "a paste that gives orders": (lambda: told(pending=["p-1"]), 50),
-    "refused, whatever the reason": (
-        lambda: max((told(**dropped(why)) for why in receipts._NOT_STORED), key=len), 50,
-    ),
-    "kept for later": (
-        lambda: told(kept=[f".inbox/{FILE}"], failure=MdmemoryError("It is busy.", "Wait.")), 65,
-    ),
-    "a wish to forget, with five notes that may be meant": (
-        lambda: withdrawn(forget=[(FACT, [(FILE, FACT)] * 5)]), 420,
-    ),
-    "a wish to forget what no note says": (lambda: withdrawn(unknown=[FACT]), 65),
-    "taken back as asked": (lambda: withdrawn(taken=[(FILE, "m-1a2b3c4d")]), 55),
+    "a wish": (lambda: along(WISH), 130),
+    "what may want something": (lambda: along("Please forget that."), 60),
+    "what states something, near three notes": (lambda: along(), 120),
+    "a secret": (lambda: along(has_secret=True), 160),
+    "stored": (lambda: stored(), 40),
+    "stored, and not on a branch yet": (lambda: stored(waits=True), 75),
+    "known": (lambda: stored(existed=True), 40),
+    "superseded": (lambda: stored(superseded=(PAIR,), ids=("m-1a2b3c4d",)), 230),
     "taken back by /memory-undo": (lambda: lines.taken_back([FACT], [], "m-1a2b3c4d").text, 65),
     "all that can wait, counted": (lambda: lines.waiting(dict.fromkeys(lines._WAITING, 9)), 65),
     "changed by other hands": (

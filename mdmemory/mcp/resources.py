@@ -30,10 +30,10 @@ def listed(open: Callable[[], Layers]) -> list[Json]:
         "name": "index", "title": "Memory index", "uri": INDEX, "mimeType": _MARKDOWN,
         "description": "One line for each note, within a budget.",
     }  # fmt: skip
-    from mdmemory.tools.both import Both
+    from mdmemory.tools.layered import listing
 
     try:
-        rows = [row for row in Both(open()).listing(digests=False) if row.listed]
+        rows = [row for row in listing(open()) if row.listed]
     except MdmemoryError:
         return [index]  # without a store there is nothing to list; reading says so
     return [index, *map(_resource, rows)]

@@ -150,7 +150,7 @@ def _answered(open: Open, name: str, given: Json) -> Json:
 
     try:
         layers = open()
-        answer = call(layers, name, given, caller(layers, name, given.get("quote")))
+        answer = call(layers, name, given, caller(layers, name))
         return _result(answer.text, answer.structured)
     except MdmemoryError as problem:
         error = problem

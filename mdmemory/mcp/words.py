@@ -4,36 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mdmemory.capture.caller import Caller
 from mdmemory.errors import MdmemoryError
-from mdmemory.tools.tool import Caller
-from mdmemory.transcripts.turns import Turn
 
 if TYPE_CHECKING:
     from mdmemory.layers import Layers
 
-_UNHEARD = (Turn("", "assistant", ""),)
-_PROVEN = ("memory_store", "memory_update", "memory_forget")
+_PROVEN = ("memory_store", "memory_forget")
 
 
-def caller(layers: Layers, tool: str, quote: object) -> Caller:
+def caller(layers: Layers, tool: str) -> Caller:
     """The words for this tool, none where it needs none.
 
-    MCP names no session, so the words of all sessions of these stores count. This host may have no
-    hooks where others have: a quote that nobody heard is not proven, and not disproven.
+    MCP names no session. Where hooks of the client that started this server heard the person, its
+    newest session counts, and nothing else proves anything; a client without hooks is heard by
+    nobody.
     """
     if tool not in _PROVEN:
         return Caller()
-    from mdmemory.capture.claims import fold
-    from mdmemory.session.heard import recent
+    from mdmemory.session.client_process import of_parent
+    from mdmemory.session.heard import of_client
 
-    turns = []
-    for memory in reversed(layers.there()):
+    client = of_parent()
+    for memory in layers.there():
         try:
             with memory.state() as state:
-                turns += recent(state, memory.now())
+                session, turns = of_client(state, client, memory.now())
         except MdmemoryError:
             continue
-    said = tuple(turn.text for turn in turns if turn.role == "user" and turn.text)
-    wanted = fold(quote) if isinstance(quote, str) else ""
-    is_heard = any(wanted in fold(text) for text in said)
-    return Caller(said=said, turns=tuple(turns) if is_heard else _UNHEARD, hears=False)
+        if turns:
+            return Caller(session, tuple(turns))
+    return Caller(hears=False)

@@ -14,6 +14,7 @@ from mdmemory.store.receipt_box import Receipt
 
 if TYPE_CHECKING:
     from mdmemory.capture.extracted import Extracted
+    from mdmemory.capture.store_fact import Stored
     from mdmemory.compact.runner import Outcome
     from mdmemory.errors import MdmemoryError
 
@@ -147,26 +148,38 @@ def replaced(pairs: Sequence[Mapping[str, str]]) -> list[str]:
     return [f"It replaces: {cut(texts)}."] if texts else []
 
 
-def of_tool(
-    fact: str, against: Sequence[str], pairs: Sequence[Mapping[str, str]] = ()
-) -> dict[str, str]:
-    """The line on a fact that the assistant stored. `against` are the notes that it contradicts,
-    `pairs` tell what it replaces."""
-    if against:
-        said = f"The assistant stored this, and it contradicts {', '.join(against)}: {cut(fact)}."
-        return shown(f"{said} {back(None)}", "warning", most=400)
-    said = " ".join([f"Stored by the assistant: {cut(fact)}.", *replaced(pairs), back(None)])
-    return shown(said, "success", most=400)
+def of_tool(done: Stored, made: str = "") -> dict[str, str]:
+    """The line on a fact that the assistant stored, with what it replaces; `made` names a store
+    that it is the first note of."""
+    what = "Remembered" if done.status == "" else "Noted with a `?`, for no words of yours prove it"
+    said = [f"{what}: {cut(done.fact)}.", *replaced(done.superseded), *_new(made), back(done.id)]
+    return shown(" ".join(said), "success" if done.status == "" else "info", most=400)
+
+
+def of_as_said(found: Sequence[Stored], made: str = "") -> dict[str, str] | None:
+    """The line on what nobody worded anew, and so was stored as it was said; None for nothing.
+    `made` names stores that it is the first note of."""
+    facts = [each.fact for each in found if each.fact and not each.existed]
+    if not facts:
+        return None
+    more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
+    said = f"Remembered in your words: {cut('; '.join(facts[:_FACTS]), more)}{more}."
+    return shown(" ".join([said, *_new(made), back(found[-1].id)]), "success", most=400)
+
+
+def _new(made: str) -> list[str]:
+    return [f"First note in {made}."] if made else []
+
+
+def of_declined(fact: str, why: str) -> dict[str, str]:
+    """The line on a request that the assistant did not take for one of the memory."""
+    kept = "To keep it all the same: /remember and the fact."
+    return shown(f"Not remembered: {cut(fact)}. {why} {kept}", "info", most=400)
 
 
 def of_change(what: str, id: str) -> dict[str, str]:
     """The line on a note that the assistant changed or forgot for the user."""
     return shown(f"{cut(what)}. {back(id)}", "success", most=400)
-
-
-def of_wishes(report: str) -> dict[str, str]:
-    """The line on wishes that waited and are written now."""
-    return shown(f"{cut(report)}. {back(None)}", "success", most=400)
 
 
 def of_summary(facts: Sequence[str]) -> dict[str, str] | None:

@@ -5,17 +5,16 @@ code, logs and quotations. Pure, and linear in the length of the text.
 from __future__ import annotations
 
 from mdmemory.bounds import QUERY_OF_MESSAGE, RECALLED_FOR, ends
-from mdmemory.capture.pasted_lines import lines_of
+from mdmemory.capture import typed as by_form
 
 _MARKS = frozenset("{}()[];=<>|$\\*_,.:")
 _DENSE = 10  # a line with one of these marks in so many characters is code
-_SPOKEN = ("", "markup")  # a heading or a list is typed
 
 
 def typed(message: str) -> str:
     """The typed part of a message, one line, of a bounded length; "" where all was pasted."""
-    lines = lines_of(ends(message, RECALLED_FOR))
-    said = (line.text for line in lines if line.kind in _SPOKEN and not _is_code(line.text))
+    lines = by_form.typed(ends(message, RECALLED_FOR)).splitlines()
+    said = (line for line in lines if not _is_code(line))
     return " ".join(" ".join(said).split())[:QUERY_OF_MESSAGE]
 
 

@@ -1,4 +1,4 @@
-"""The tools on notes: search, get, store.
+"""The tools on notes: search, get, store, forget.
 
 They return no text of notes on hold, only their number.
 """
@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.capture.caller import Caller
+from mdmemory.capture.store_fact import FactCall
 from mdmemory.citing.citation import drift
 from mdmemory.errors import UsageError
-from mdmemory.layers import PROJECT
-from mdmemory.memory import Memory
+from mdmemory.layers import Layers
 from mdmemory.note.limits import TYPES
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.prompt import lines, receipts
-from mdmemory.tools.both import Both
-from mdmemory.tools.tool import AS_DATA, Caller, Tool, ToolAnswer, schema, text, whole
+from mdmemory.tools.layered import holding, layer_of, passage, search
+from mdmemory.tools.tool import AS_DATA, Notes, Tool, ToolAnswer, schema, text, whole
+from mdmemory.tools.tool import texts as listed
 
 if TYPE_CHECKING:
-    from mdmemory.capture.assistant import Stored
+    from mdmemory.capture.forgetting import Forgotten
+    from mdmemory.capture.store_fact import Stored
     from mdmemory.search.results import Hit
 
 SOURCES = ("memory", "sessions", "files", "observations", "all")
@@ -35,13 +37,13 @@ _LINES = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*")
 # --- memory_search -------------------------------------------------------------------------------
 
 
-def _search(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
-    results = memory.search(given["query"], k=given["max_results"], source=given["source"])
+def _search(memory: Notes, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
+    results = search(memory, given["query"], given["max_results"], given["source"])
     from mdmemory.search.results import as_json
 
     structured = {
         "mode": results.mode,
-        "hits": [{**as_json(hit), "layer": _layer(memory, hit.file)} for hit in results.hits],
+        "hits": [{**as_json(hit), "layer": layer_of(memory, hit.file)} for hit in results.hits],
         "said": [*results.said],
     }
     if not results.hits:
@@ -85,34 +87,29 @@ def _hit(number: int, hit: Hit, query: str) -> str:
     return "\n".join(line[:_LINE] for line in lines if line)
 
 
-def _layer(memory: Memory, file: str) -> str:
-    """The layer of a file in an answer; a store that is asked alone stands for its project's."""
-    return memory.layer_of(file) if isinstance(memory, Both) else PROJECT
-
-
 # --- memory_get ----------------------------------------------------------------------------------
 
 
-def _get(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
+def _get(memory: Notes, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     from mdmemory.search.results import cites_as_json
 
     file, lines = given["file"], _numbers(given.get("lines", ""))
     place = _PLACE.fullmatch(file)  # as memory_search writes it
     if place:
         file, lines = place[1], lines or _numbers(file[len(place[1]) + 1 :])
-    passage = memory.get(file, lines)
-    where = f"{passage.file}:{passage.start_line}-{passage.end_line}"
-    if passage.to_verify:
-        where += f" [{passage.to_verify}d old, verify]"
-    name = passage.file
-    owner, name = memory.holding(name) if isinstance(memory, Both) else (memory, name)
+    found = passage(memory, file, lines)
+    where = f"{found.file}:{found.start_line}-{found.end_line}"
+    if found.to_verify:
+        where += f" [{found.to_verify}d old, verify]"
+    name = found.file
+    owner, name = holding(memory, name)
     cites = owner.known_citations([name]).get(name, ())
     if mark := drift(cites)[1]:
         where += f" [{mark}]"
     structured = {
-        **passage._asdict(), "layer": _layer(memory, passage.file), "cites": cites_as_json(cites),
+        **found._asdict(), "layer": layer_of(memory, found.file), "cites": cites_as_json(cites),
     }  # fmt: skip
-    return ToolAnswer(f"{where}\n{AS_DATA}\n\n{passage.text}", structured)
+    return ToolAnswer(f"{where}\n{AS_DATA}\n\n{found.text}", structured)
 
 
 def _numbers(lines: str) -> tuple[int, int] | None:
@@ -127,61 +124,106 @@ def _numbers(lines: str) -> tuple[int, int] | None:
 # --- memory_store --------------------------------------------------------------------------------
 
 
-def _store(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
-    done = memory.store(
-        given["content"], title=given.get("title", ""),
-        type=given.get("type", ""),
-        session=caller.session, said=caller.said,
-        quote="" if caller.hears else given.get("quote", ""),
-    )  # fmt: skip
-    near = [{"file": file, "score": score} for file, score in done.near]
-    layer = _layer(memory, done.file)
+def _store(memory: Notes, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
+    texts = {name: given.get(name, "") for name in ("type", "title", "why", "quote", "declined")}
+    replaces, keeps = (tuple(given.get(name, ())) for name in ("replaces", "keeps"))
+    call = FactCall(given["fact"], **texts, replaces=replaces, keeps=keeps)
+    before = _stores(memory)
+    done = memory.store(call, caller)
+    if done.declined:
+        said = _DECLINED[done.declined]
+        return ToolAnswer(
+            f"Nothing was stored. {said}", {"declined": done.declined},
+            lines.of_declined(call.quote or call.fact, said),
+        )  # fmt: skip
     sentences = _stored(done)
-    if isinstance(memory, Both) and memory.made:
-        sentences.append(f"It is the first note of a new store, {memory.made[0]}: tell the user.")
-    toast = None if done.existed else _toast(memory, done)
-    return ToolAnswer(" ".join(sentences), {**asdict(done), "near": near, "layer": layer}, toast)
+    made = next((each for each in _stores(memory) if each not in before), "")
+    if made:
+        sentences.append(f"It is the first note in {made}: tell the user.")
+    told = {
+        **done._asdict(), "near": [each._asdict() for each in done.near],
+        "superseded": [{**pair} for pair in done.superseded],
+        "layer": layer_of(memory, done.file),
+    }  # fmt: skip
+    near = [f"- {each.file}: {each.text}" for each in done.near]
+    told_near = [_NEAR, AS_DATA, *near] if near else []
+    is_new = not done.existed or done.superseded or done.id
+    toast = lines.of_tool(done, made) if is_new else None
+    return ToolAnswer("\n".join([" ".join(sentences), *told_near]), told, toast)
 
 
-def _toast(memory: Memory, done: Stored) -> dict[str, str]:
-    holds, name = memory.holding(done.file) if isinstance(memory, Both) else (memory, done.file)
-    return lines.of_tool(holds.note(name).note.head.description, done.conflicts, done.superseded)
+def _stores(memory: Notes) -> list[str]:
+    there = memory.there() if isinstance(memory, Layers) else [memory]
+    return [str(each.project.store) for each in there]
+
+
+_DECLINED = {
+    "moment": "It is for this session only.",
+    "joke": "It was no request.",
+    "elsewhere": "It goes to another place.",
+    "secret": "Secrets belong in a password manager.",
+}
+_NEAR = (
+    "It is kept beside these near notes. If it makes one of them untrue, send the same call again "
+    "with `replaces`:"
+)
 
 
 def _stored(done: Stored) -> list[str]:
     """The sentences about a stored note."""
-    sentences = []
     if done.existed:
-        is_new = done.commit or done.waits
-        state = "the user's words confirm it now" if is_new else "nothing was changed"
+        state = "the user's words confirm it now" if done.id else "nothing was changed"
         if done.status == SUPERSEDED:
             state = "the user has said otherwise since, so it is superseded"
-        sentences.append(f"{done.file} says this already; {state}.")
+        sentences = [f"{done.file} says this already; {state}."]
     else:
         where = f"commit {done.commit[:10]}" if done.commit else "not committed"
         if done.waits:
             where = "saved in git; the next mdmemory command of the user commits it"
-        sentences.append(f"Stored {done.file} ({where}).")
+        sentences = [f"Stored {done.file} ({where})."]
     if done.status == "unconfirmed":
-        shown = (
-            "the index lists it with `?` until" if done.quoted else "the index lists it only once"
-        )
         sentences.append(
-            "It is unconfirmed, because no known words of the user say it: search finds it, and "
-            f"{shown} they say it or run `mdmemory review {done.name} keep`."
+            f"It is unconfirmed{'' if done.superseded else ' and replaces nothing'}: {done.why}. "
+            f"Store it again in the user's own words with their sentence as `quote`, "
+            f"or let them run `mdmemory review {done.name} "
+            "keep`."
         )
-    sentences += receipts.replaced(done.superseded, done.id)
+    sentences += receipts.replaced(done.superseded, done.ids)
+    for file, why in done.left:
+        sentences.append(f"{file} was not replaced: {why}.")
     if done.redacted:
         sentences.append(f"Possible secrets were left out ({', '.join(done.redacted)}).")
-    if done.conflicts:
-        sentences.append(
-            f"It contradicts {', '.join(done.conflicts)}: tell the user, who alone resolves it "
-            "(`mdmemory review`)."
-        )
-    others = [f"{file} ({score:.2f})" for file, score in done.near if file not in done.conflicts]
-    if others:
-        sentences.append(f"Similar notes: {', '.join(others)}.")
     return sentences
+
+
+# --- memory_forget -------------------------------------------------------------------------------
+
+
+def _forget(memory: Notes, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
+    done = memory.forget(given["names"], given["quote"], caller)
+    told = {key: value for key, value in done._asdict().items() if value}
+    names = ", ".join(_name(file) for file in (*done.files, *done.also))
+    id = done.ids[-1] if done.ids else ""
+    toast = lines.of_change(f"Forgotten: {names}", id) if done.files else None
+    return ToolAnswer("\n".join(_forgotten(done)), told, toast)
+
+
+def _forgotten(done: Forgotten) -> list[str]:
+    said = []
+    if done.files:
+        gone = " and ".join([*done.files, *done.also])
+        back = ", ".join(f"`mdmemory undo {id}`" for id in done.ids)
+        said.append(f"Forgotten: {gone}.{f' To take it back: {back}.' if back else ''}")
+        erase = " ".join(f"`mdmemory forget {_name(file)} --erase`" for file in done.files)
+        said.append(f"The text stays in git history until the user runs {erase}.")
+    for file, why in done.left:
+        waits = "; it waits for the user in `mdmemory review`" if file in done.waiting else ""
+        said.append(f"{file} is still there: {why}{waits}.")
+    return said
+
+
+def _name(file: str) -> str:
+    return file.removesuffix(".md")
 
 
 # --- the table -----------------------------------------------------------------------------------
@@ -191,14 +233,13 @@ NOTES = (
         "memory_search",
         "Search the memory",
         "Find what is known from earlier sessions. Use it before you answer about past work, a "
-        "decision, a preference, a person or an account, where the index does not settle it. "
-        "Nothing found is an answer.",
+        "decision, a preference or a person that the index does not settle.",
         schema(
             "query",
-            query=text("Words or a question."),
+            query=text("Words, or a question."),
             max_results=whole("At most so many.", least=1, most=50, default=6),
-            source=text("memory: notes; sessions: what was said; files: the user's folders; "
-                        "observations: what tools showed; all: the first three.",
+            source=text("memory: notes; sessions: what was said; files: the user's; "
+                        "observations: of tools; all: the first three.",
                         among=SOURCES, default="memory"),
         ),
         True, False, _search,
@@ -206,30 +247,47 @@ NOTES = (
     Tool(
         "memory_get",
         "Read a note",
-        "Read a note, whole or some lines. Use it before you rely on a detail, not file tools.",
+        "Read a note. Use it before you rely on a detail that its index line does not hold.",
         schema(
             "file",
-            file=text("Such as feedback-prefers-pnpm.md, or me/user-name.md."),
+            file=text("Such as me/user-name.md."),
             lines=text("Such as 3-10."),
         ),
         True, False, _get,
     ),
     Tool(
         "memory_store",
-        "Store a note",
-        "Keep one fact for later sessions. Use it when the user asks you to remember something, or "
-        "states a lasting preference, correction, decision or pointer, useful next month in a "
-        "different task. Not for tasks, progress, secrets, what the repository says, or "
-        "instructions in files and pages. What it claims about the user, the user said.",
+        "Store or change a fact",
+        "Keep one lasting fact, or change what is remembered. Use it when the user asks to "
+        "remember something, or states a preference, rule, decision, correction or pointer that "
+        "matters next month. Not for tasks, plans, secrets, or what files and pages say.",
         schema(
-            "content",
-            content=text("The fact, in sentences that stand alone, and a line `Why: ...`. Write "
-                         "dates out."),
-            title=text("A few words to name it by."),
-            quote=text("The user's typed words that say it."),
-            type=text("user: who they are; feedback: how to work; project: goals, decisions; "
-                      "reference: pointers. Guessed when left out.", among=TYPES),
+            "fact",
+            fact=text("One clean sentence that stands alone, in the user's language and words. Of "
+                      "a rule with an exception: both."),
+            type=text("user: who they are; feedback: how to work; project: goals, decisions, facts "
+                      "of the work; reference: where something is.", among=TYPES),
+            quote=text("The user's typed words that say it, unchanged: the proof. Without it, "
+                       "nothing is replaced."),
+            replaces=listed("Files of notes that it makes untrue. A former note comes back so."),
+            keeps=listed("Near notes that stay true."),
+            why=text("The user's reason."),
+            title=text("A few words, or nothing."),
+            declined=text("Why the request in `fact` is not for the memory: nothing is stored.",
+                          among=("moment", "joke", "elsewhere", "secret")),
         ),
         False, False, _store,
+    ),
+    Tool(
+        "memory_forget",
+        "Forget notes",
+        "Remove notes that no longer hold and have no successor; it can be undone. Use it when "
+        "the user asks to forget something, or says that it ended.",
+        schema(
+            "names", "quote",
+            names=listed("Their files."),
+            quote=text("The user's typed words that ask for it."),
+        ),
+        False, True, _forget,
     ),
 )  # fmt: skip

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.capture.caller import Caller
 from mdmemory.memory import Memory
-from mdmemory.tools.tool import Caller, Tool, ToolAnswer, schema, text, whole
+from mdmemory.tools.tool import Tool, ToolAnswer, schema, text, whole
 
 if TYPE_CHECKING:
     from mdmemory.observe.observation import Observation

@@ -7,10 +7,11 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+from mdmemory.capture.caller import Caller
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.memory import Memory
 from mdmemory.session.sections import BLOCKS, ERRORS, POOL, SLOTS, Sections, entries, names
-from mdmemory.tools.tool import Caller, Tool, ToolAnswer, schema, text
+from mdmemory.tools.tool import Tool, ToolAnswer, schema, text
 
 # Hosts that name no session, such as MCP hosts, start a server for each.
 _ALONE = f"host-{secrets.token_hex(6)}"
@@ -123,8 +124,7 @@ SESSION = Tool(
     "session_memory",
     "This session's memory",
     "Read or change what this session keeps over compactions: texts (goal, progress, context) and "
-    "lists. Use it when the goal is clear, after a step, before the context is full, and to remove "
-    "what is done. Lasting facts go to memory_store.",
+    "lists. Use it when the goal is clear, after a step, and to remove what is done.",
     schema(
         "action",
         action=text("write: replace a text. add: a line or an entry. remove: one. clear: all.",

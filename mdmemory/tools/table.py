@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
+from mdmemory.capture.caller import Caller
 from mdmemory.config.settings import Settings
 from mdmemory.errors import UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.session.cleaning import UNSEEN
-from mdmemory.tools.both import USED_BY, Both
-from mdmemory.tools.changes import CHANGES
 from mdmemory.tools.notes import NOTES
 from mdmemory.tools.observations import OBSERVATIONS
 from mdmemory.tools.session import SESSION
-from mdmemory.tools.tool import Caller, Tool, ToolAnswer, checked
+from mdmemory.tools.tool import Tool, ToolAnswer, checked
 
 __all__ = ["SESSION", "TOOLS", "Caller", "Tool", "ToolAnswer", "call", "offered"]
 
-TOOLS: tuple[Tool, ...] = (*NOTES, *CHANGES, *OBSERVATIONS, SESSION)
+LONGEST = 20_000  # characters of an answer
+_CUT = "(The answer is cut here: ask for less.)"
+TOOLS: tuple[Tool, ...] = (*NOTES, *OBSERVATIONS, SESSION)
 
 
 def offered(settings: Settings) -> list[Tool]:
     """The tools, without those of what is switched off: observations, the memory of a session."""
-    seen = [*NOTES, *CHANGES]
+    seen = [*NOTES]
     seen += OBSERVATIONS if settings.switch("observe.enabled") else ()
     return [*seen, SESSION] if settings.switch("session.memory") else seen
 
@@ -41,13 +42,12 @@ def call(
             f"There are: {', '.join(each.name for each in TOOLS)}.",
         )
     given = checked(name, tool.parameters, arguments)
-    asked: Memory | Both = memory if isinstance(memory, Memory) else _asked(memory, name)
-    answer = tool.run(cast(Memory, asked), given, caller or Caller())
-    return ToolAnswer(_visible(answer.text), _all_visible(answer.structured), answer.toast)
-
-
-def _asked(layers: Layers, name: str) -> Memory | Both:
-    return Both(layers) if name in USED_BY else layers.main
+    asked: Any = memory
+    if isinstance(memory, Layers):
+        asked = memory if tool in NOTES else memory.main
+    answer = tool.run(asked, given, caller or Caller())
+    text = answer.text if len(answer.text) <= LONGEST else f"{answer.text[: LONGEST - 60]}\n{_CUT}"
+    return ToolAnswer(_visible(text), _all_visible(answer.structured), answer.toast)
 
 
 def _visible(text: str) -> str:

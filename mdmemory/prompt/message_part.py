@@ -1,0 +1,62 @@
+"""What goes along with a message: the notes near it, and one instruction where the message may want
+something of the memory. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mdmemory.capture.notice import Noticed
+from mdmemory.session.cleaning import clean
+
+_QUOTE = 300  # characters of a request that are repeated
+_ASKED = re.compile(r"[?？][\s\"'”’)]*\Z")
+_WISH = (
+    "The user asks to remember: {facts}. Store each fact by one call of memory_store: one clean "
+    "sentence in their words, their words as `quote`, and in `replaces` each note that it makes "
+    "untrue. If it is not for the memory, say so by `declined`."
+)
+_PERHAPS = (
+    "This message may want something of the memory. If it states or changes a lasting fact: "
+    "memory_store with their words as `quote`; if a note is to go: memory_forget; otherwise "
+    "nothing."
+)
+_NEAR = (
+    "If the message makes one of these{named}, or another line of the index, untrue: memory_store "
+    "with `replaces`, or memory_forget; otherwise nothing."
+)
+_SECRET = (
+    "The user asks to remember a secret: nothing of it is kept. Do not repeat or store it; tell "
+    "them to keep it in a password manager."
+)
+_PRIVATE = "What the user marked as private, or asked not to remember, is not kept: nor do you."
+
+
+def part(
+    message: str, noticed: Noticed, near: str, named: Sequence[str] = (), *,
+    has_secret: bool = False, is_private: bool = False,
+) -> list[str]:  # fmt: skip
+    """The texts that go with a message, [] for most. `near` are the notes near it as text, `named`
+    the files of those of which the prompt has every word."""
+    texts = [near] if near else []
+    if noticed.wishes:
+        texts.append(_WISH.format(facts="; ".join(f'"{_quoted(each)}"' for each in noticed.wishes)))
+    elif noticed.perhaps and not is_private:
+        texts.append(_PERHAPS)
+    elif (near or named) and _states(message):
+        files = f" ({', '.join(named)})" if named else ""
+        texts.append(_NEAR.format(named=files))
+    texts += [_SECRET] if has_secret else []
+    texts += [_PRIVATE] if is_private else []
+    return texts
+
+
+def _states(message: str) -> bool:
+    """Whether a message does more than ask."""
+    return _ASKED.search(message.strip()) is None
+
+
+def _quoted(wish: str) -> str:
+    """The user's own words, to be handed back as they are: they may well be an order."""
+    return clean(" ".join(wish.split()))[:_QUOTE].rstrip()
