@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+SKILL = "templates/claude/plugin/skills/mdmemory/SKILL.md"  # the one text for every client
 _PACKAGE = Path(__file__).parent
 
 

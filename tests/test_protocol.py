@@ -12,20 +12,26 @@ import pytest
 
 from mdmemory import Memory, assets, protocol
 from mdmemory.capture.candidates import parse as candidates
+from mdmemory.capture.fact import fact_of
 from mdmemory.capture.judge import judge
-from mdmemory.capture.scene import Scene
 from mdmemory.cli import main
 from mdmemory.compact import guards
 from mdmemory.compact.plan import parse
+from mdmemory.errors import NotFound
 from mdmemory.llm import schemas
 from mdmemory.llm.sizes import tokens
-from mdmemory.note.limits import TYPES, check_body, check_description, check_name
+from mdmemory.note.limits import TYPES
 from mdmemory.note.note import parse as parse_note
 from mdmemory.privacy.redaction import has_secret
-from mdmemory.store.store import StoredNote
+from mdmemory.store.sources import StoredIn
+from mdmemory.store.store import StoredNote, is_note_name
 from mdmemory.transcripts.turns import Turn
 
-SECTIONS = ("Types", "The bar", "Format", "Limits")  # what prompts are cut from
+# what prompts are cut from; no note is written by one that reads a session
+SECTIONS = {
+    "extract": ("Types", "The bar", "Limits"),
+    "compact": ("Types", "The bar", "Format", "Limits"),
+}
 FILES = ("PROTOCOL.md", "extract.md", "compact.md")
 TASKS = ("extract", "compact")
 EDITED = protocol.shipped().replace("next month", "next year")
@@ -46,7 +52,7 @@ def own(empty_home: Path) -> Path:
 def test_a_prompt_holds_the_rules_of_the_protocol_at_run_time(task: str) -> None:
     ours = protocol.Protocol(protocol.shipped())
     told = protocol.prompt(task, ours)
-    for name in SECTIONS:
+    for name in SECTIONS[task]:
         assert re.sub(r"(?ms)^```.*?^```$", "", ours.section(name)).strip() in told
     assert "{{" not in told
     changed = protocol.prompt(task, protocol.Protocol(EDITED))
@@ -73,7 +79,7 @@ def test_each_rule_stands_in_one_file(one: str, other: str) -> None:
 def test_types_are_explained_in_the_protocol_alone(task: str) -> None:
     page = assets.read(f"protocol/{task}.md")
     assert not re.findall(rf"^- `(?:{'|'.join(TYPES)})`", page, re.MULTILINE)
-    assert set(re.findall(r"\{\{(.+?)\}\}", page)) == set(SECTIONS)
+    assert set(re.findall(r"\{\{(.+?)\}\}", page)) == set(SECTIONS[task])
 
 
 def samples(task: str) -> list[Any]:
@@ -111,19 +117,20 @@ def test_each_prompt_shows_an_answer_with_nothing_and_one_with_something() -> No
 def test_the_sample_answers_would_be_taken() -> None:
     fact, update = samples("extract")[1]["candidates"]
     for each in (fact, update):
-        check_name(each["name"])
-        check_description(each["description"])
-        check_body(each["body"])
-    assert update["action"] == "update"
-    assert all(old in update["quote"] for old in update["superseded"])
+        assert fact_of(each["fact"], each["title"], each["type"], each["why"]).type == each["type"]
+        assert len(each["fact"]) <= 150
+    assert (update["action"], [*map(is_note_name, update["replaces"])]) == ("update", [True])
     assert len(parse(json.dumps(samples("compact")[1])).ops) == 1
+
+
+def no_note(file: str) -> StoredIn:
+    raise NotFound(f"There is no {file}.")
 
 
 def test_a_sample_that_a_model_copies_does_no_harm() -> None:
     copied = candidates(json.dumps(samples("extract")[1])).candidates
     turns = (Turn("m1", "user", "Keep the answers short, please, and fix the parser."),)
-    scene = Scene(turns, (), "ses_1", "2026-06-20", lambda text, type: ())
-    assert {each.outcome for each in judge(copied, scene)} == {"dropped"}
+    assert {each.outcome for each in judge(copied, turns, no_note, {})} == {"dropped"}
     note = parse_note(
         "---\nname: a\ndescription: A\nmetadata:\n  type: user\n---\n\nA.\n", "user-a.md"
     )
@@ -138,7 +145,7 @@ def test_a_sample_that_a_model_copies_does_no_harm() -> None:
     ("task", "most"),
     [
         ("extract", 1_650), ("compact", 1_450), ("compress", 665), ("summarize", 420),
-        ("lasting", 460),
+        ("lasting", 560),
     ],
 )  # fmt: skip
 def test_a_prompt_is_short_and_loses_nothing_to_redaction(task: str, most: int) -> None:
