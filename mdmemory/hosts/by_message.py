@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there
@@ -44,6 +44,14 @@ class Heard:
     indexes: str | None = None
 
 
+class Near(NamedTuple):
+    """The notes near a message as text ("" for none), and the files of those of which the prompt
+    has every word already."""
+
+    text: str = ""
+    named: tuple[str, ...] = ()
+
+
 class TooSlow(MdmemoryError):
     """The search was not done in time: the message goes without notes."""
 
@@ -56,14 +64,12 @@ class ByMessage:
     def __init__(self) -> None:
         self._thread: threading.Thread | None = None
 
-    def text(
-        self,
-        layers: Layers,
-        state: Callable[[], State],
-        heard: Heard,
-        fresh: Sequence[Refresher] = (),
-    ) -> str:
-        """The text that goes with a message, which is then remembered as recalled; "" for none.
+    def near(
+        self, layers: Layers, state: Callable[[], State], heard: Heard,
+        fresh: Sequence[Refresher] = (), *, with_shown: bool = False,
+    ) -> Near:  # fmt: skip
+        """The notes that go with a message, which are then remembered as recalled; with
+        `with_shown` also those of which the prompt has every word.
 
         `state` gives the database, which is opened only where something may go along. `fresh` are
         refreshers of both layers, in their order, that have seen the folders as they are now:
@@ -72,24 +78,39 @@ class ByMessage:
         """
         settings = layers.settings
         if not settings.switch("recall.by_message") or not layers.there():
-            return ""
+            return Near()
         found = self._in_time(partial(_search, layers, heard.text, fresh))
-        notes = _notes(found, heard.indexes)
-        fitting = [each for each in notes if not _names(heard.prompt, each.file)]
+        notes = [*_notes(found, heard.indexes)]
+        whole = [each.file for each, is_whole in notes if is_whole]
+        fitting = [
+            each for each, is_whole in notes
+            if with_shown or not (is_whole or _names(heard.prompt, each.file))
+        ]  # fmt: skip
+        named = () if with_shown else tuple(whole)
         if not fitting:
-            return ""
+            return Near("", named)
         from mdmemory.prompt import recalled  # few messages need it
 
         database = state()
         before = recalls.read(database, heard.session)
         room = settings.whole("recall.session_tokens") - before.tokens
         text, files = recalled.block(
-            [each for each in fitting if each.file not in before.files],
+            [each for each in fitting if with_shown or each.file not in before.files],
             min(settings.whole("recall.message_tokens"), room),
         )
         if files:
             recalls.add(database, heard.session, heard.id, files, layers.main.now())
-        return text
+        again = (each.file for each in fitting if each.file in before.files)
+        return Near(text, (*named, *(file for file in again if file not in files)))
+
+    def named(
+        self, layers: Layers, heard: Heard, fresh: Sequence[Refresher] = ()
+    ) -> tuple[str, ...]:
+        """The files of the notes near a message, for a prompt that is about to have their text."""
+        if not layers.settings.switch("recall.by_message") or not layers.there():
+            return ()
+        found = self._in_time(partial(_search, layers, heard.text, fresh))
+        return tuple(each.file for each, _ in _notes(found, heard.indexes))
 
     def _in_time(self, search: Callable[[], Found]) -> Found:
         """What a search finds. Raises TooSlow, also while an earlier one is still at work."""
@@ -117,7 +138,8 @@ class ByMessage:
 def notes(layers: Layers, text: str) -> list[RecalledNote]:
     """The notes that would go with a message, whatever came before it and however long it takes.
     Raises MdmemoryError."""
-    return [*_notes(_search(layers, text, ()), None)] if layers.there() else []
+    found = _notes(_search(layers, text, ()), None) if layers.there() else ()
+    return [each for each, is_whole in found if not is_whole]
 
 
 def _search(layers: Layers, text: str, fresh: Sequence[Refresher]) -> Found:
@@ -139,8 +161,9 @@ def _search(layers: Layers, text: str, fresh: Sequence[Refresher]) -> Found:
     return found[:MOST]
 
 
-def _notes(found: Found, shown: str | None) -> Iterator[RecalledNote]:
-    """The notes of these hits that are in force and say more than the index in the prompt."""
+def _notes(found: Found, shown: str | None) -> Iterator[tuple[RecalledNote, bool]]:
+    """The notes of these hits that are in force, each with whether the index in the prompt has all
+    that it says."""
     from mdmemory.prompt.recalled import RecalledNote, is_shown_whole
 
     indexes: dict[str, str] = {}
@@ -151,12 +174,13 @@ def _notes(found: Found, shown: str | None) -> Iterator[RecalledNote]:
             data = read_if_there(refresher.store.folder / INDEX) or b""
             indexes[prefix] = data.decode("utf-8", "replace")
         stored = _in_force(refresher, hit.file)
-        if stored is None or is_shown_whole(stored.note, indexes[prefix]):
+        if stored is None:
             continue
         is_hit = stored.file == hit.file
         mark = hit.mark if is_hit else stored.note.head.status
         place = hit.text if is_hit else ""
-        yield RecalledNote(f"{prefix}{stored.file}", stored.note, place, mark)
+        recalled = RecalledNote(f"{prefix}{stored.file}", stored.note, place, mark)
+        yield recalled, is_shown_whole(stored.note, indexes[prefix])
 
 
 def _in_force(refresher: Refresher, file: str) -> StoredNote | None:

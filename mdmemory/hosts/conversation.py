@@ -1,5 +1,5 @@
-"""What a message of the person does, whichever host brings it: wishes are stored or taken back, the
-index follows, and the answer says what the assistant and the person are told.
+"""What a message of the person does, whichever host brings it: what it asks to remember is kept
+until its turn has ended, the index follows, and the assistant gets the notes near it.
 
 Nothing here fails a message: what goes wrong is logged, and the rest of the answer is still good.
 """
@@ -7,11 +7,10 @@ Nothing here fails a message: what goes wrong is logged, and the rest of the ans
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmemory import bounds
 from mdmemory.config import person
@@ -19,22 +18,24 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.telling import Telling
-from mdmemory.layers import MINE, Layers
+from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
-from mdmemory.prompt.lines import of_wishes
-from mdmemory.prompt.receipts import saved, tell_withdrawn, toast, told, written
+from mdmemory.prompt.lines import of_as_said, shown
 from mdmemory.store.adopt import SETTLED
+from mdmemory.store.project import INDEX
 from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:  # each is loaded by the function that needs it
-    from mdmemory.capture.extracted import Extracted
-    from mdmemory.capture.withdrawal import Withdrawn
+    from mdmemory.capture.notice import Noticed
+    from mdmemory.hosts.by_message import Near
+    from mdmemory.store.state import State
     from mdmemory.transcripts.turns import Transcript, Turn
 
 Answer = dict[str, Any]
-# The notes that go with a message, from the layers and from what has looked at their folders.
-Notes = Callable[[Layers, Sequence[Refresher | None]], list[str]]
+# The notes near a message, from the layers and from what has looked at their folders. With True
+# also those come along of which the prompt has every word.
+Notes = Callable[[Layers, Sequence[Refresher | None], bool], "Near"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Spoken:
     """A message of a session. `turn` is what was said, None where nothing of it can be read;
     `is_private`: a part of it is; `length`: the characters of all of it; `by_agent`: another agent
     says it, whose words decide nothing; `transcript`: the session's file, where the host names it.
-    """
+    `attended`: a person watches the run. `at_once`: it is the command to remember."""
 
     session: str
     turn: Turn | None
@@ -51,6 +52,19 @@ class Spoken:
     length: int = 0
     by_agent: bool = False
     transcript: Path | None = None
+    attended: bool = True
+    at_once: bool = False
+
+
+class HeardMessage(NamedTuple):
+    """What a message wants, without what the person does not want remembered. `secret`: of a
+    request nothing is left without its secret; `cut`: a part was taken out."""
+
+    text: str
+    noticed: Noticed
+    wishes: tuple[str, ...]
+    secret: bool
+    cut: bool
 
 
 class Conversation:
@@ -69,97 +83,151 @@ class Conversation:
         self._last.drop(session)
 
     def take(self, layers: Layers, message: Spoken, notes: Notes) -> Answer:
-        """Store what the message asks to remember, and update the index, before the turn.
+        """Keep what the message asks to remember, and update the index, before the turn.
 
-        `parts` are texts for the assistant, `saved` the written files, `toast` a line for the user.
+        `parts` are texts for the assistant, `saved` the files of what was stored at once, `toast` a
+        line for the user.
         """
-        session, turn, done = message.session, message.turn, None
-        known = [each.project.store for each in layers.there()]
+        session, turn = message.session, message.turn
+        answer: Answer = {"parts": [], "saved": []}
         if not message.by_agent:
             self._telling.begin(session)
-        if turn is not None and not message.by_agent:
-            try:
-                done = layers.keep(turn.text, session=session, turn=turn.id)
-            except MdmemoryError as problem:
-                return self.put_by(message, problem)
+        said = heard(turn.text) if turn is not None and not message.by_agent else None
+        if turn is not None and said is not None:
+            self._keep(answer, layers, message, turn, said)
+        settle = partial(self.settle_wishes, layers, session, turn.id if turn else "")
+        self._log.tried("message", settle)
         fresh: list[Refresher | None] = []
-        if done is None or done.failure is None:
-            self._log.tried("message", partial(self.write_wishes, layers))
         for memory in layers.there():
-            if done is not None:
-                self._uncommitted(memory, done)
             self._log.tried("message", partial(memory.adopt, settled=SETTLED))
-            if done is not None and _wrote_in(layers, memory, done):
-                fresh.append(None)  # the index followed under the lock, before it was let go
-            else:
-                fresh.append(self._log.tried("message", partial(refreshed, memory)))
-        answer = self._receipt(message, done)
-        stores = [each.project.store for each in layers.there()]
-        if made := [store for store in stores if store not in known]:
-            _name_made(answer, made)
+            fresh.append(self._log.tried("message", partial(refreshed, memory)))
         if turn is not None:
-            self._answer(answer, layers, message, turn, done, partial(notes, layers, fresh))
+            self._go_along(answer, layers, message, said, partial(notes, layers, fresh))
+            self._last.put(session, turn.text)
+            if main := layers.project or layers.person:
+                role = "assistant" if message.by_agent else "user"
+                hear = partial(self._following.heard, main, session, role, turn.text)
+                answer["parts"] += self._log.tried("message", hear) or []
         if "toast" in answer:
             self._telling.shown()
         return answer
 
-    def _answer(
-        self, answer: Answer, layers: Layers, message: Spoken, turn: Turn,
-        done: Extracted | None, notes: Callable[[], list[str]],
-    ) -> None:  # fmt: skip
-        """Put into the answer what the message takes back, the notes that go with it, and what
-        waited for it."""
-        if done is not None:
-            withdraw = partial(_taken_back, layers, message, turn, self.last(message.session))
-            tell_withdrawn(answer, self._log.tried("message", withdraw))
-        is_about_memory = any(answer.get(key) for key in ("parts", "saved", "toast"))
-        answer["parts"] += [*([] if is_about_memory else notes()), *unread(message.length)]
-        self._last.put(message.session, turn.text)
+    def _keep(
+        self, answer: Answer, layers: Layers, message: Spoken, turn: Turn, said: HeardMessage
+    ) -> None:
+        """Keep the wishes of a message, whatever git and the store do."""
+        if said.secret:
+            answer["toast"] = shown(NO_SECRET, "warning")
+        if not said.wishes:
+            return
+        try:
+            layers.keep_wishes(
+                said.wishes, session=message.session, turn=turn.id, message=turn.text,
+                attended=message.attended,
+            )  # fmt: skip
+        except MdmemoryError as problem:
+            self._log.failure("message", problem)
+            answer["toast"] = shown(f"NOT remembered, and not kept: {problem.message}", "error")
+            return
         if main := layers.project or layers.person:
-            role = "assistant" if message.by_agent else "user"
-            heard = partial(self._following.heard, main, message.session, role, turn.text)
-            answer["parts"] += self._log.tried("message", heard) or []
+            self._log.tried("message", partial(_pass_over, self._following.state(main), message))
+        if message.at_once:
+            before = stores_of(layers)
+            done = self._log.tried("message", partial(layers.settle_wishes, message.session)) or []
+            answer["saved"] = [each.file for each in done]
+            if line := of_as_said(done, made(layers, before)):
+                answer["toast"] = line
+
+    def _go_along(
+        self, answer: Answer, layers: Layers, message: Spoken, said: HeardMessage | None,
+        notes: Callable[[bool], Near],
+    ) -> None:  # fmt: skip
+        """Put into the answer what the assistant is told with the message."""
+        from mdmemory.capture.notice import Noticed
+        from mdmemory.prompt.message_part import part
+
+        noticed = said.noticed if said else Noticed()
+        near = self._log.tried("message", partial(notes, bool(noticed)))
+        text, named = (near.text, near.named) if near else ("", ())
+        answer["parts"] += part(
+            said.text if said else "", noticed, text, named if said else (),
+            has_secret=bool(said and said.secret),
+            is_private=bool(said and said.cut) or (message.is_private and bool(noticed)),
+        )  # fmt: skip
+        answer["parts"] += unread(message.length)
 
     def put_by(self, message: Spoken, problem: MdmemoryError) -> Answer:
-        """The answer where no store can be opened: what the message asks for is put by for later.
+        """The answer where no store can be opened: what the message asks for is kept for later.
         Where it asks for nothing, `problem` is raised."""
-        from mdmemory.capture.asked import wishes_in
-        from mdmemory.capture.wishes import inbox_without_store, put_by
+        from mdmemory.capture.wishes import inbox_without_store, keep
 
-        turn = None if message.by_agent else message.turn
-        if turn is None or not wishes_in(turn.text, turn.id):
+        said = None if message.by_agent or message.turn is None else heard(message.turn.text)
+        if said is None or not said.wishes or message.turn is None:
             raise problem
-        inbox, today = inbox_without_store(message.folder), person.now().date().isoformat()
-        done = put_by([inbox], turn.text, message.session, turn.id, today, problem)
-        return self._receipt(message, done)
+        self._log.failure("message", problem)
+        inbox, turn = inbox_without_store(message.folder), message.turn.id
+        try:
+            keep(
+                [inbox], said.wishes, message.session, turn, person.now(),
+                message=message.turn.text,
+            )  # fmt: skip
+        except MdmemoryError as failure:
+            line = shown(f"NOT remembered, and not kept: {failure.message}", "error")
+            return {"parts": [], "saved": [], "toast": line}
+        why = f"{problem.message} {problem.hint}".strip()
+        parts = [f"mdmemory keeps what the user asks to remember until it can be written: {why}"]
+        return {"parts": parts, "saved": [], "toast": shown(f"Kept for later: {why}", "warning")}
 
-    def _receipt(self, message: Spoken, done: Extracted | None) -> Answer:
-        """The answer to a message whose requests were stored, or refused, as `done` says."""
-        if message.turn is None or done is None:
-            return {"parts": [], "saved": []}
-        if done.failure is not None:
-            self._log.failure("message", done.failure)
-        facts, quoted = self._log.tried("message", partial(requests_of, message.turn)) or ([], [])
-        line = toast(done, facts, message.is_private)
-        answer: Answer = {"parts": told(done, message.is_private, quoted), "saved": saved(done)}
-        return answer if line is None else answer | {"toast": line}
-
-    def write_wishes(self, layers: Layers) -> None:
-        """Write what could not be written earlier, and tell the person so."""
-        if report := written(layers.write_wishes()):
-            self._log.say(report)
-            self._telling.toast(of_wishes(report))
-
-    def _uncommitted(self, memory: Memory, done: Extracted) -> None:
-        """Log why a stored note is in no commit: a person counts on git."""
-        if saved(done) and not (done.commit or done.waits) and (why := memory.refusal()):
-            self._log.say(f"message: a stored note is in no commit. {why.message} {why.hint}")
+    def settle_wishes(self, layers: Layers, session: str = "", turn: str = "") -> None:
+        """Store what no call answered where its turn is over, and tell the person so."""
+        before = stores_of(layers)
+        done = layers.settle_wishes(session, turn)
+        if any(not (each.commit or each.waits or each.existed) for each in done):
+            refusals = filter(None, (each.refusal() for each in layers.there()))
+            for refusal in refusals:  # why a note just stored is in no commit
+                self._log.failure("message", refusal)
+        self._telling.look_in(layers)
+        self._telling.toast(of_as_said(done, made(layers, before)))
 
 
-def _wrote_in(layers: Layers, memory: Memory, done: Extracted) -> bool:
-    """Whether what a message asked to remember was written in this store."""
-    is_other = memory is not layers.main
-    return any(file.startswith(MINE) == is_other for file in saved(done))
+NO_SECRET = "Not remembered: that is a secret. Keep it in a password manager."
+
+
+def stores_of(layers: Layers) -> list[Path]:
+    """The stores that hold a note."""
+    stores = (each.project.store for each in layers.there())
+    return [store for store in stores if any(each.name != INDEX for each in store.glob("*.md"))]
+
+
+def made(layers: Layers, before: Sequence[Path]) -> str:
+    """The stores that got their first note since, as a person reads them; "" for none."""
+    fresh = [store for store in stores_of(layers) if store not in before]
+    if not fresh:
+        return ""
+    from mdmemory.hosts.opencode.places import from_home
+
+    return " and ".join(map(from_home, fresh))
+
+
+def heard(text: str) -> HeardMessage:
+    """What a message, without its private parts, wants of the memory."""
+    from mdmemory.capture.notice import notice, without_unwanted
+    from mdmemory.privacy.redaction import redact, says_something
+
+    said, cut = without_unwanted(text)
+    noticed = notice(redact(said)[0])
+    wishes = tuple(each for each in noticed.wishes if says_something(each))
+    is_secret_ = len(wishes) < len(noticed.wishes)
+    return HeardMessage(said, noticed._replace(wishes=wishes), wishes, is_secret_, bool(cut))
+
+
+def _pass_over(state: State, message: Spoken) -> None:
+    """Have a later reading of the session pass over what is heard here."""
+    from mdmemory.capture.wishes import mark_answered, words_id
+
+    assert message.turn is not None
+    ids = (message.turn.id, words_id(message.turn.text))
+    mark_answered(state, message.session, ids)
 
 
 def refreshed(memory: Memory) -> Refresher:
@@ -167,23 +235,6 @@ def refreshed(memory: Memory) -> Refresher:
     refresher = Refresher(memory.project, is_secret)
     refresher.keep_fresh()
     return refresher
-
-
-def _name_made(answer: Answer, made: Sequence[Path]) -> None:
-    from mdmemory.hosts.opencode.places import from_home
-
-    where = " and ".join(map(from_home, made))
-    answer["parts"].append(f"mdmemory made a store for it: {where}.")
-    if "toast" in answer:
-        answer["toast"]["message"] += f" (new store: {where})"
-
-
-def requests_of(turn: Turn) -> tuple[list[str], list[str]]:
-    """The facts that a turn asks to remember, and the requests in text that it only quotes."""
-    from mdmemory.capture import foreign
-    from mdmemory.capture.asked import wishes_in
-
-    return [each.text for each in wishes_in(turn.text, turn.id)], foreign.requests(turn.text)
 
 
 def unread(length: int) -> list[str]:
@@ -202,19 +253,3 @@ def transcript_of(session: str, file: Path | None = None) -> Transcript:
     from mdmemory.transcripts.sources import copy, read
 
     return read(file if file is not None else copy(person.hosts(), session))
-
-
-def _taken_back(layers: Layers, message: Spoken, turn: Turn, last: str) -> Withdrawn | None:
-    """Take back what a message does not want remembered; `last` is the user's message before it,
-    for where the session cannot be read."""
-
-    def before() -> list[Turn]:
-        from mdmemory.transcripts.turns import Turn
-
-        with suppress(MdmemoryError):  # a host without such a session
-            turns = transcript_of(message.session, message.transcript).turns
-            ids = [each.id for each in turns]
-            return [*turns[: ids.index(turn.id) if turn.id in ids else len(ids)]]
-        return [Turn("last", "user", last)] if last else []
-
-    return layers.withdraw(turn.text, session=message.session, before=before)

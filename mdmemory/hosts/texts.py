@@ -52,7 +52,7 @@ def files_for(host: str) -> dict[str, str]:
         files |= _FORMS[host](name, _source(name))
     if host == "opencode":
         files["command/memory.md"] = assets.read("templates/opencode/command/memory.md")
-    return files | {SKILL: assets.read(f"templates/opencode/{SKILL}")}
+    return files | {SKILL: assets.read(assets.SKILL)}
 
 
 def typed(prompt: str) -> Typed | None:

@@ -8,7 +8,7 @@ import re
 
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
-from mdmemory.text import wordlists
+from mdmemory.text.orders import is_order
 from mdmemory.transcripts.injected import without_memory
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
@@ -56,7 +56,7 @@ def line(text: str, limit: int) -> str:
     text = " ".join(text.split())
     if len(text) > LOOKED_AT:
         text = text[:LOOKED_AT].rpartition(" ")[0]  # no word is cut in two before it is redacted
-    if wordlists.pattern("{gate.injection}", text).search(text):
+    if is_order(text):
         text = LEFT_OUT
     # again after the cut: half of a text may look like what the whole did not
     return cut(clean(cut(clean(text), limit)), limit)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mdmemory.transcripts.turns import ROLES, Turn, as_text, cleaned, is_id
@@ -19,14 +18,15 @@ if TYPE_CHECKING:  # as in `storage`
 KEPT_DAYS = 2
 KEPT_ROWS = 200  # turns of a store
 MOST = 8_000  # characters of a turn, half of them from either end
-_BETWEEN = Turn("", "user", "")  # nothing points from one session into another
 
 
 def put(
-    state: State, session: str, turn: str, text: str, now: datetime, role: str = "user"
-) -> None:
+    state: State, session: str, turn: str, text: str, now: datetime, role: str = "user",
+    client: str = "",
+) -> None:  # fmt: skip
     """Keep the words of a turn; the same turn again takes the place of the first. Of the assistant
-    (`role`) an answer is kept so that a "yes" after it says what it means. `now` is UTC."""
+    (`role`) an answer is kept so that a "yes" after it says what it means. `client` are processes
+    of which one is the client, as `client_process` names them. `now` is UTC."""
     if role not in ROLES:
         raise ValueError(role)
     words = _kept(text)
@@ -34,30 +34,29 @@ def put(
         return
     at = now.isoformat(timespec="milliseconds")
     insert = (
-        "INSERT INTO heard (session, turn, role, text, at) VALUES (?, ?, ?, ?, ?)"
+        "INSERT INTO heard (session, turn, role, text, at, client) VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (session, turn, role) DO UPDATE SET text = excluded.text"
     )
     state.change(
-        (insert, (_id(session), _id(turn or f"{words}{at}"), role, words, at)),
+        (insert, (_id(session), _id(turn or f"{words}{at}"), role, words, at, client)),
         ("DELETE FROM heard WHERE at < ?", (_oldest(now),)),
         ("DELETE FROM heard WHERE id <= (SELECT max(id) FROM heard) - ?", (KEPT_ROWS,)),
     )
 
 
-def recent(state: State, now: datetime) -> list[Turn]:
-    """The turns of the last two days, session by session: the one that spoke last comes last. An
-    empty turn stands between two. Each id is `session:turn`, of one word."""
-    query = "SELECT session, turn, role, text, at FROM heard WHERE at >= ? ORDER BY id"
-    rows = state.rows(query, (_oldest(now),))
-    last = {row[0]: at for at, row in enumerate(rows)}
-    rows.sort(key=lambda row: last[row[0]])
-    found: list[Turn] = []
-    for session, said in groupby(rows, key=lambda row: str(row[0])):
-        found += [_BETWEEN] if found else []
-        found += [
-            Turn(f"{session}:{turn}", role, text, _time(at)) for _, turn, role, text, at in said
-        ]
-    return found
+def of_client(state: State, client: str, now: datetime) -> tuple[str, list[Turn]]:
+    """The session that a client's hooks heard last, and its turns of the last two days; "" and []
+    where no hook of this process was heard."""
+    query = (
+        "SELECT session FROM heard WHERE at >= ? AND ' ' || client || ' ' LIKE ?"
+        " ORDER BY id DESC LIMIT 1"
+    )
+    if not client or not (row := state.rows(query, (_oldest(now), f"% {client} %"))):
+        return "", []
+    session = str(row[0][0])
+    query = "SELECT turn, role, text, at FROM heard WHERE session = ? AND at >= ? ORDER BY id"
+    rows = state.rows(query, (session, _oldest(now)))
+    return session, [Turn(turn, role, text, _time(at)) for turn, role, text, at in rows]
 
 
 def forget(state: State, sessions: Sequence[str]) -> None:

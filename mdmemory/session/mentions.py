@@ -1,14 +1,10 @@
-"""What messages and outputs say that a session should keep: one table of patterns, and for choices
-("let's use ...") the words by which capture knows them, too. Pure.
-"""
+"""What messages and outputs say that a session should keep: one table of patterns. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-from mdmemory.text import wordlists
 
 WINDOW = 20_000  # characters at either end of a long text that are searched
 MOST = 12  # mentions in one text
@@ -24,6 +20,17 @@ class Pattern:
     expression: str
 
 
+# "Let's use X", in nine languages.
+_CHOICE = re.compile(
+    r"(?i)\blet['’]?s (?:use|go (?:with|for)|stick (?:with|to)|stay with|switch to|settle on)\b"
+    r"|\blass(?:t)? uns .{0,80}\b(?:nehmen|nutzen|verwenden|benutzen|bleiben)\b"
+    r"|\b(?:usemos|utilicemos|vamos a (?:usar|utilizar)|vamos con|quedémonos con)\b"
+    r"|\b(?:on va (?:utiliser|prendre|garder|partir sur)|utilisons|prenons|gardons)\b"
+    r"|\b(?:andiamo con|restiamo su|vamos (?:usar|ficar com|com|utilizar|manter))\b"
+    r"|(?:就|我们|咱们)用.{1,30}吧|就用"
+    r"|(?:にし|で(?:行|い)き|を使い)ましょう|(?:にし|でいこ|で行こ|を使お)よ?う"
+    r"|로 (?:하자|가자|갑시다|합시다)|[을를] 쓰자"
+)
 _SAID = ("user", "assistant")
 _OPENS = r"(?:^|(?<=[.!?\]]\s))[ \t>*-]*"
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?=\S)){5,250}[.!?。！？]?")
@@ -67,5 +74,5 @@ def _choices(text: str) -> Iterator[str]:
     """The sentences in which the user chooses something."""
     for sentence in _SENTENCE.findall(text):
         said = sentence.strip(" \t>*-")
-        if wordlists.search("{type.choice}", said) and not said.endswith(("?", "？")):
+        if _CHOICE.search(said) and not said.endswith(("?", "？")):
             yield said.rstrip(" .!。！")

@@ -7,7 +7,7 @@ without proof in the user's turns waits for a person, as in any summary.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -31,8 +31,8 @@ _SELECT = "SELECT id, session, type, text, since, attempts, outcome FROM promoti
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """A row of the journal. `outcome` is "" (to do), stored, absorbed, superseded, waiting (for a
-    person) or rejected; `since` is a day."""
+    """A row of the journal. `outcome` is "" (to do), stored, absorbed, waiting (for a person) or
+    rejected; `since` is a day."""
 
     id: str
     session: str
@@ -53,7 +53,6 @@ class Accounting:
 
     promoted: list[str] = field(default_factory=list)
     absorbed: list[str] = field(default_factory=list)
-    superseded: list[str] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     failure: MdmemoryError | None = None
@@ -102,14 +101,8 @@ def promote(
     enter(state, session, memory, now.date().isoformat())
     account = Accounting()
     entries = [each for each in journal(state, session) if each.outcome == TO_DO]
-    decisions = [each for each in entries if each.type == "decision"]
-    account.superseded = replaced([each.text for each in decisions])
-    gone = [each for each in decisions if each.text in account.superseded]
-    # the others follow at the next compaction
-    left = [each for each in entries if each not in gone][:MAX_CANDIDATES]
-    outcomes = dict.fromkeys((each.id for each in gone), "superseded")
-    if left:
-        outcomes |= _captured(take, left, account)
+    left = entries[:MAX_CANDIDATES]  # the others follow at the next compaction
+    outcomes = _captured(take, left, account) if left else {}
     changes: list[Statement] = [
         ("UPDATE promotion SET outcome = ? WHERE id = ?", (outcome, id))
         for id, outcome in outcomes.items()
@@ -164,26 +157,6 @@ def _another_try(left: list[JournalEntry], account: Accounting) -> list[Statemen
     ids = {each.id for each in given_up}
     change = "UPDATE promotion SET attempts = attempts + 1, outcome = ? WHERE id = ?"
     return [(change, ("rejected" if each.id in ids else TO_DO, each.id)) for each in left]
-
-
-def replaced(decisions: Sequence[str]) -> list[str]:
-    """Those that a later one replaces or contradicts; the oldest comes first."""
-    from mdmemory.text.change import changes
-    from mdmemory.text.contradiction import Profile, contradiction
-
-    profiles = [Profile("project", each, each) for each in decisions]
-
-    def is_replaced(old: int, new: int) -> bool:
-        former = changes(decisions[new], {"": decisions[old]})
-        is_certain = any(each.is_certain for each in former)
-        return is_certain or bool(contradiction(profiles[old], profiles[new]))
-
-    count = len(decisions)
-    return [
-        decisions[old]
-        for old in range(count)
-        if any(is_replaced(old, new) for new in range(old + 1, count))
-    ]
 
 
 def _id(session: str, type: str, text: str) -> str:

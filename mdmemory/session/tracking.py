@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mdmemory.capture.fact_type import type_of
+from mdmemory.capture.fact import type_of
 from mdmemory.session import changes, failures
 from mdmemory.session.cleaning import line
 from mdmemory.session.failures import Failure
@@ -66,8 +66,7 @@ def take_message(memory: Sections, role: str, text: str) -> None:
 def _take_mentions(memory: Sections, text: str, speaker: str) -> None:
     for place, mention in mentions(text, speaker):
         if place == CANDIDATES:
-            type, kind = type_of(mention)
-            changes.propose(memory, kind or type, mention)
+            changes.propose(memory, type_of(mention), mention)
         else:
             changes.add(memory, place, mention, is_candidate=place == "decisions")
 

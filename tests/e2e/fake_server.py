@@ -68,12 +68,17 @@ class Script:
 
 
 def _verdicts(body: Body) -> Answer | None:
-    """The answer to the question whether facts will last: all do."""
+    """The answer to the second questions: all facts last, and all new texts say what the old ones
+    do."""
     said = json.dumps(body.get("messages"), ensure_ascii=False)
-    if "# Task: does it last" not in said:
+    if "# Task: does it last" in said:
+        form = {"reason": "a habit", "verdict": "lasting", "untrue": "yes"}
+    elif "# Task: does the new text say" in said:
+        form = {"verdict": "ok", "what": ""}
+    else:
         return None
-    numbers = re.findall(r'\\"number\\": \\"(\d+)\\", \\"text\\"', said)
-    verdicts = [{"number": each, "reason": "a habit", "verdict": "lasting"} for each in numbers]
+    numbers = re.findall(r'\\"number\\": \\"(\d+)\\", \\"(?:text|result)\\"', said)
+    verdicts = [{"number": each, **form} for each in numbers]
     return Answer(json.dumps({"verdicts": verdicts}))
 
 

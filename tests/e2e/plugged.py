@@ -69,11 +69,12 @@ def spare_npm(folder: Path) -> None:
     (folder / "package-lock.json").write_text(json.dumps(lock), encoding="utf-8")
 
 
-def mdmemory(project: Path, *words: str) -> str:
-    """What the installed command prints, run in `project`."""
+def mdmemory(project: Path, *words: str, text: str | None = None) -> str:
+    """What the installed command prints, run in `project`, with `text` on its stdin."""
     done = subprocess.run(
-        [PROGRAM, *words], cwd=project, capture_output=True, text=True, timeout=HUNG, check=False
-    )
+        [PROGRAM, *words], cwd=project, input=text, capture_output=True, text=True, timeout=HUNG,
+        check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
 

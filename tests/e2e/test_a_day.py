@@ -15,7 +15,7 @@ import pytest
 from client import OpenCode
 from fake_server import FakeServer, system_text
 from pace import FULL, HUNG
-from plugged import PROGRAM
+from plugged import PROGRAM, until
 
 pytestmark = pytest.mark.slow
 
@@ -110,8 +110,9 @@ def test_a_day_over_branches_worktrees_clones_and_machines_loses_no_word(
     first = Machine(tmp_path / "first", origin)
     said = []
 
-    def say(client: OpenCode, number: int, folder: Path) -> None:
+    def say(client: OpenCode, number: int, folder: Path, machine: Machine = first) -> None:
         client.send(client.new_session(folder=folder), f"Remember that {fact(number)}.")
+        until(lambda: fact(number) in machine.facts())
         said.append(fact(number))
 
     with OpenCode(first.project, first.home, server.url) as client:
@@ -139,7 +140,7 @@ def test_a_day_over_branches_worktrees_clones_and_machines_loses_no_word(
     first.run(tmp_path, "git", "init", "-q", "--bare", str(remote))
     other = Machine(tmp_path / "other", origin)
     with OpenCode(other.project, other.home, server.url) as client:
-        say(client, 23, other.project)
+        say(client, 23, other.project, other)
     for machine in (first, other, first):
         machine.mdmemory("sync", "--remote", str(remote))
     for machine in (first, other):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import subprocess
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from client import PROGRAM as CLIENT
@@ -41,81 +41,82 @@ Ship it.
 
 Memory candidates:
 - [decision] Postgres 16 is used for the ledger service
-- [project] The team releases from trunk
 """
+
+
+Call = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Said:
-    """A message: what is typed, the tool that the assistant calls because of it, and what has to
-    be seen on the screen ("" for nothing of ours)."""
+    """A message: what is typed, what has to be seen on the screen ("" for nothing of ours), and the
+    assistant's call because of it."""
 
     text: str
     seen: str = ""
-    tool: str = ""
-    arguments: tuple[tuple[str, str], ...] = ()
+    call: Call | None = None
     is_pasted: bool = False
 
 
-def update(note: str, content: str, quote: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    return "memory_update", (("note", note), ("content", content), ("quote", quote))
+def store(fact: str, quote: str, **more: Any) -> Call:
+    return "memory_store", {"fact": fact, "quote": quote, **more}
 
 
-def forget(note: str, quote: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    return "memory_forget", (("note", note), ("quote", quote))
-
-
+KEPT = "Remembered in your words.*"
+CARRIER = "Parcels above 31.5 kg go with the parcel service now."
 MOVED = "Actually, the staging host is at 10.0.9.9 now."
+DAYS = "Remember that reviews are due within three days, not two."
 GONE = "Forget what I told you about the schema."
 MORNING = (
     Said("Remember that deploys go out on Tuesdays only, because the CDN purges on Mondays.",
-         "Remembered.*eploys go out"),
-    Said("Remember that I am colour-blind, so never rely on red and green alone.", "Remembered"),
-    Said("Please note that the staging host is at 10.0.4.7.", "Remembered.*10.0.4.7"),
-    Said("From now on parcels above 31.5 kg go with the freight carrier.", "Remembered.*freight"),
+         f"{KEPT}eploys go out"),
+    Said("Remember that I am colour-blind, so never rely on red and green alone.", KEPT),
+    Said("Keep in mind: the staging host is at 10.0.4.7.", f"{KEPT}staging host"),
+    Said("From now on parcels above 31.5 kg go with the freight carrier.", "Remembered: .*freight",
+         store("Parcels above 31.5 kg go with the freight carrier.",
+               "From now on parcels above 31.5 kg go with the freight carrier.")),
     Said("What is the capital of France?"),
     Said("Let's use Postgres 16 for the ledger service."),
-    Said(f"Remember: the API token of the mail service is {KEY}", "(?i)secret|password"),
+    Said(f"Remember: the API token of the mail service is {KEY}", "(?i)secret.*password"),
     Said(MAIL, is_pasted=True),
-    Said("From now on parcels above 31.5 kg go with the parcel service.",
-         "parcel service.*freight"),
-    Said(MOVED, "10.0.9.9", *update("staging host", "The staging host is at 10.0.9.9.", MOVED)),
+    Said(CARRIER, "parcel service.*freight",
+         store("Parcels above 31.5 kg go with the parcel service.", CARRIER,
+               replaces=["parcels-above-31-5-kg-go"])),
+    Said(MOVED, "10.0.9.9", store("The staging host is at 10.0.9.9.", MOVED,
+                                  replaces=["the-staging-host-is-at"])),
     Said("Merke dir bitte, dass Rechnungen immer am 5. des Monats rausgehen.",
-         "Remembered.*Rechnungen"),
-    Said("Recuerda que el informe semanal se envía los viernes.", "Remembered.*informe"),
-    Said("Don't remember that.", "(?i)informe"),
+         f"{KEPT}Rechnungen"),
     Said("Fix the failing test in parcel.py"),
-    Said("Lena owns the schema, the link is https://wiki.example.org/schema - save that.",
-         "Remembered.*chema"),
+    Said("Lena owns the schema, the link is https://wiki.example.org/schema - remember that.",
+         f"{KEPT}chema"),
 )  # fmt: skip
 AFTERNOON = (
-    Said("Remember that reviews are due within two days.", "Remembered.*two days"),
-    Said("Remember that reviews are due within three days.", "three days"),
-    Said(GONE, "(?i)forgot", *forget("schema", GONE)),
-    Said("Keep in mind that I prefer short answers.", "Remembered.*short answers"),
-    Said("Note to self: the lift key is at the porter's desk.", "Remembered.*lift key"),
+    Said("Remember that reviews are due within two days.", f"{KEPT}two days"),
+    Said(DAYS, "three days", store("Reviews are due within three days.", DAYS,
+                                   replaces=["reviews-are-due-within-two"])),
+    Said(GONE, "(?i)forgotten",
+         ("memory_forget", {"names": ["lena-owns-the-schema-the"], "quote": GONE})),
+    Said("Keep in mind that I prefer short answers.", f"{KEPT}short answers"),
+    Said("Note to self: the lift key is at the porter's desk.", f"{KEPT}lift key"),
     Said("/memory-undo", "(?i)lift key"),
-    Said("Note to self: the spare key is at the porter's desk.", "Remembered.*spare key"),
-    Said("Remember this", "(?i)what should be remembered"),
-    Said("We always write commit messages in English, remember that.",
-         "Remembered.*ommit messages"),
-    Said("Remember that deploys go out on Tuesdays only.", "(?i)known already"),
-    Said("Remember that the printer on floor 2 is called Gutenberg.", "Remembered.*Gutenberg"),
+    Said("Note to self: the spare key is at the porter's desk.", f"{KEPT}spare key"),
+    Said("Remember this"),
+    Said("Remember that main is frozen.", "Not remembered: Main is frozen",
+         ("memory_store", {"fact": "Main is frozen.", "declined": "moment"})),
+    Said("We always write commit messages in English, remember that.", f"{KEPT}ommit messages"),
+    Said("Remember that the printer on floor 2 is called Gutenberg.", f"{KEPT}Gutenberg"),
     Said("How long does a review take?"),
-    Said("Add a note to the readme about the carrier"),
     Said("Which parcels are heavy?"),
 )  # fmt: skip
 
-# One line of the index each, in any order; the assistant's own guess waits in the inbox.
+# One line of the index each, in any order.
 PROJECT = (
     r"[Dd]eploys go out on Tuesdays only", r"[Pp]arcels above 31\.5 kg go with the parcel service",
     r"10\.0\.9\.9", r"Rechnungen .*5\. des Monats", r"Postgres 16", r"[Rr]eviews .*three days",
     r"spare key", r"[Cc]ommit messages in English", r"Gutenberg",
 )  # fmt: skip
 PERSON = (r"[Cc]olou?r-blind", r"[Ss]hort answers")
-NEVER = (
-    KEY, "invoices of the last year", "capital", "failing test", "informe", "lift key", "readme",
-)  # fmt: skip
+NEVER = (KEY, "invoices of the last year", "capital", "failing test", "lift key", "frozen")
 
 
 class Day:
@@ -131,7 +132,6 @@ class Day:
         self.run("git", "commit", "-q", "--allow-empty", "-m", "first")
         self.run(PROGRAM, "setup", "opencode")
         spare_npm(self.home / ".config/opencode")
-        self.screens: list[str] = []
         self.missed: list[str] = []  # what was to be seen, and was not
 
     def known(self, url: str = "") -> dict[str, str]:
@@ -157,57 +157,30 @@ class Day:
     def shown(self, store: str) -> str:
         return "\n".join(self.index(store))
 
-    def answer(self, kept: Mapping[str, str]) -> None:
-        """Empty the inbox by keys alone: of an item with a text, keep what has the other one ("":
-        drop it)."""
-        words = [PROGRAM, "review"]
-        with Terminal(self.project, words, self.known(), self.folder / "r", 100, 32) as terminal:
-            for _ in kept:
-                screen = terminal.until(r"1 keep|k keep|d drop", 60)
-                self.screens.append(screen)
-                text, wanted = next(each for each in kept.items() if each[0] in screen)
-                sides = [line.split("│") for line in screen.splitlines() if "│" in line]
-                left = wanted and wanted in "".join(side[0] for side in sides)
-                terminal.keys("d" if not wanted else "1" if left else "2")
-                terminal.until(lambda seen, text=text: text not in seen, 60)
-            self.screens.append(terminal.screen())
-
     def say(self, terminal: Terminal, server: FakeServer, said: Said) -> None:
         """Type a message, and wait until the turn is over and what has to be seen was."""
-        before = len(server.turns)
-        if said.tool:
-            server.call(said.tool, **dict(said.arguments))
+        turns = len(server.turns) + 1 + bool(said.call)
+        if said.call:
+            server.call(said.call[0], **said.call[1])
         (terminal.paste if said.is_pasted else terminal.text)(said.text)
-        time.sleep(0.7)  # the client draws what was typed before it takes Enter
-        terminal.keys("Enter")
-        if said.text.startswith("/"):  # the menu of commands took that one
-            time.sleep(0.7)
+        is_command = said.text.startswith("/")
+        for _ in range(1 + is_command):  # the menu of commands takes the first Enter
+            time.sleep(0.7)  # the client draws what was typed before it takes Enter
             terminal.keys("Enter")
-        shown = self._shown(
-            terminal, lambda: len(server.turns) >= before + 1 + bool(said.tool), said
-        )
-        self.screens.append(f"> {said.text}\n{shown}")
-
-    def _shown(self, terminal: Terminal, is_answered: Callable[[], bool], said: Said) -> str:
-        """The screen that has what is to be seen, or else the last one; both after the turn."""
-        toasts: dict[str, str] = {}
-        end = time.monotonic() + HUNG
-        rest = None
-        while time.monotonic() < end:
+        toasts: set[str] = set()
+        end, rest = time.monotonic() + HUNG, 0.0
+        while time.monotonic() < (rest or end):
             screen = terminal.screen()
-            toasts.setdefault(self._toast(screen), screen)
-            found = [each for line, each in toasts.items() if re.search(said.seen, line)]
-            is_over = said.text.startswith("/") or (is_answered() and "esc interrupt" not in screen)
-            if is_over and said.seen and found:
-                return found[0]
-            if is_over and rest is None:
+            toasts.add(self._toast(screen))
+            is_seen = any(re.search(said.seen, line) for line in toasts)
+            is_over = is_command or (len(server.turns) >= turns and "esc interrupt" not in screen)
+            if is_over and said.seen and is_seen:
+                return
+            if is_over and not rest:
                 rest = time.monotonic() + (20 if said.seen else 2)
-            if rest and time.monotonic() > rest:
-                break
             time.sleep(0.15)
         if said.seen:
             self.missed.append(f"{said.text!r}: never seen {said.seen!r}, but {[*toasts]}")
-        return screen
 
     def _toast(self, screen: str) -> str:
         """The text of our receipt on a screen, as one line; "" where there is none."""
@@ -237,20 +210,14 @@ def test_after_a_day_the_memory_holds_what_a_person_would_expect(tmp_path: Path)
             time.sleep(5)
             for said in AFTERNOON:
                 day.say(terminal, server, said)
-            hand = "The printer on floor 2 is called Aldus.\n"
-            store = day.home / "mdmemory/harbour"
-            (store / "reference-printer-by-hand.md").write_text(hand, "utf-8")
             assert any("31.5 kg" in system_text(turn) for turn in server.turns[-3:])
         day.run(PROGRAM, "index")
-    day.answer({"Aldus": "Gutenberg", "two days": "three days", "from trunk": ""})
-    (day.folder / "screens.txt").write_text("\n".join(day.screens), "utf-8")
     assert not day.missed, "\n".join(day.missed)
     for store, expected in (("harbour", PROJECT), ("me", PERSON)):
         lines = day.index(store)
         found = {wanted: [each for each in lines if re.search(wanted, each)] for wanted in expected}
-        assert [len(each) for each in found.values()] == [1] * len(expected), found
+        assert [len(each) for each in found.values()] == [1] * len(expected), "\n".join(lines)
         assert len(lines) == len(expected), lines
-    assert "inbox       nothing waits for you" in day.run(PROGRAM, "status")
     history = day.run("git", "-C", str(day.home / "mdmemory/harbour"), "log", "-p", "--all")
     assert not [word for word in NEVER if word in "\n".join(map(day.shown, ("harbour", "me")))]
     assert KEY not in history

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from client import OpenCode
@@ -18,7 +19,7 @@ pytestmark = [pytest.mark.hosts, pytest.mark.slow]
 
 MONDAYS, TUESDAYS = "Deploys go out on Mondays only", "eploys go out on Tuesdays only"
 ANSWERS = "short answers"
-CHANGED = "Remember that from now on deploys go out on Tuesdays only."
+CHANGED = "From now on deploys go out on Tuesdays only, not on Mondays."
 
 
 @pytest.fixture
@@ -47,6 +48,12 @@ def say(desk: Desk, server: FakeServer, *texts: str) -> list[str]:
     return [system_text(turn) for turn in server.turns[before:]]
 
 
+def corrected(desk: Desk) -> dict[str, Any]:
+    """The call that answers CHANGED."""
+    fact = "Deploys go out on Tuesdays only."
+    return {"fact": fact, "quote": CHANGED, "replaces": [desk.name_of(MONDAYS)]}
+
+
 def lines(text: str, words: str) -> int:
     return sum(words in line for line in text.splitlines())
 
@@ -55,7 +62,9 @@ def test_what_opencode_is_told_is_in_the_first_request_of_each_other_assistant(
     desk: Desk, server: FakeServer
 ) -> None:
     desk.mdmemory("add", MONDAYS)
-    say(desk, server, "Keep in mind that I prefer short answers.", CHANGED)
+    say(desk, server, "Keep in mind that I prefer short answers.")
+    server.call("memory_store", **corrected(desk))
+    say(desk, server, CHANGED)
     for name in NAMES:
         request = desk.ask(name, "What is the capital of France?")[0]
         found = [request.lines(words) for words in (ANSWERS, TUESDAYS, MONDAYS)]
@@ -68,6 +77,7 @@ def test_what_another_assistant_is_told_is_in_the_first_request_of_opencode(
 ) -> None:
     desk.mdmemory("add", MONDAYS)
     desk.ask(name, "Keep in mind that I prefer short answers.")
+    desk.provider.call("memory_store", **corrected(desk))
     desk.ask(name, CHANGED, again=True)
     first, *_ = say(desk, server, "What is the capital of France?")
     assert [lines(first, words) for words in (ANSWERS, TUESDAYS, MONDAYS)] == [1, 1, 0]
@@ -80,12 +90,12 @@ def test_forgetting_in_claude_code_counts_in_opencode_and_the_other_way_round(
     desk.mdmemory("add", "The office dog is called Ada")
     gone = "Forget what I told you about the printer."
     printer = desk.name_of("The printer is called Gutenberg")
-    desk.provider.call("memory_forget", note=printer, quote=gone)
+    desk.provider.call("memory_forget", names=[printer], quote=gone)
     desk.ask("claude", gone)
     first, *_ = say(desk, server, "Hello")
     assert [lines(first, word) for word in ("Gutenberg", "called Ada")] == [0, 1]
     mine = "Forget what I told you about the office dog."
-    server.call("memory_forget", note=desk.name_of("The office dog is called Ada"), quote=mine)
+    server.call("memory_forget", names=[desk.name_of("The office dog is called Ada")], quote=mine)
     say(desk, server, mine)
     assert desk.notes() == [], json.dumps(server.turns[-1]["messages"][-1])
     assert desk.ask("claude", "Hello")[0].count("Ada") == 0

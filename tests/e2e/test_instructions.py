@@ -29,11 +29,11 @@ def noted(folder: Path, home: Path, name: str) -> None:
     run(folder, home, "add", name, "--type", "project", "--description", f"It is {name}", "So.")
 
 
-def prompts(home: Path, folders: list[Path], **more: str) -> list[str]:
+def prompts(home: Path, folders: list[Path]) -> list[str]:
     """The system prompt of a session in each folder, by one client."""
     spare_npm(home / ".config/opencode")
     told = []
-    with FakeServer() as server, OpenCode(folders[0], home, server.url, **more) as client:
+    with FakeServer() as server, OpenCode(folders[0], home, server.url) as client:
         for folder in folders:
             client.send(client.new_session(folder=folder), "hello")
             told.append(system_text(server.turns[-1]))
@@ -73,33 +73,3 @@ def test_one_wiring_reaches_the_root_a_subfolder_and_a_linked_worktree(
     assert str(top / PROTOCOL) in listed(elsewhere)
     assert "(project-port.md)" in elsewhere
     assert (repository / "opencode.json").read_text(encoding="utf-8") == mine
-
-
-@pytest.mark.full
-def test_the_plugin_of_a_person_has_the_index_of_each_store_read(
-    repository: Path, empty_home: Path, git: Git, tmp_path: Path
-) -> None:
-    git(repository, "commit", "-q", "--allow-empty", "-m", "begin")
-    inner, linked = repository / "packages/inner", tmp_path / "linked"
-    inner.mkdir(parents=True)
-    git(repository, "worktree", "add", "-q", linked)
-    run(repository, empty_home, "init", "--here")
-    noted(repository, empty_home, "port")
-    run(empty_home, empty_home, "init", "--user")
-    for prompt in prompts(empty_home, [repository, inner, linked]):
-        assert listed(prompt) == [
-            str(empty_home / ".config/opencode/memory/PROTOCOL.md"),
-            str(empty_home / "mdmemory/me/MEMORY.md"),
-            str(repository / INDEX),
-        ]
-        assert "(project-port.md)" in prompt
-
-
-@pytest.mark.full
-def test_without_the_bridge_the_index_is_read_all_the_same(
-    repository: Path, empty_home: Path
-) -> None:
-    run(repository, empty_home, "init", "--shared", "--opencode")
-    noted(repository, empty_home, "port")
-    (prompt,) = prompts(empty_home, [repository], MDMEMORY_DISABLE="1")
-    assert "(project-port.md)" in prompt

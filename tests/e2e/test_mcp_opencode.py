@@ -51,7 +51,7 @@ def test_the_client_offers_the_tools_and_the_index_and_a_note_is_stored(
 ) -> None:
     with FakeServer() as server, OpenCode(project, empty_home, server.url) as client:
         server.call("mdmemory_memory_search", query="port of the proxy")
-        server.call("mdmemory_memory_store", content="The CI runs on Debian 12 only")
+        server.call("mdmemory_memory_store", fact="The CI runs on Debian 12 only.")
         server.call("mdmemory_memory_get", file="../../opencode.json")
         server.say("It is 8080.")
         session = client.new_session()

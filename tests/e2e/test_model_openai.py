@@ -30,9 +30,8 @@ ASKED = "Remember: release notes are written in British English."
 SAID = "We always deploy on Tuesdays, the on-call team is complete then."
 SESSION = "ses_1"
 FACT = {
-    "action": "add", "type": "project", "kind": "", "name": "deploys", "file": "",
-    "description": "Deploys on Tuesdays", "superseded": [],
-    "body": "Deploy on Tuesdays: the on-call team is complete then.",
+    "action": "add", "type": "project", "kind": "", "title": "Deploys", "replaces": [],
+    "fact": "Deploys are always on Tuesdays", "why": "the on-call team is complete then",
     "quote": "We always deploy on Tuesdays",
 }  # fmt: skip
 FOUND = json.dumps({"candidates": [FACT]})

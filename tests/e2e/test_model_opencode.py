@@ -25,9 +25,8 @@ pytestmark = pytest.mark.slow
 
 NOTHING = '{"candidates": []}'
 FACT = {
-    "action": "add", "type": "project", "kind": "", "name": "deploys", "file": "",
-    "description": "Deploys on Tuesdays", "superseded": [],
-    "body": "Deploy on Tuesdays: the on-call team is complete then.",
+    "action": "add", "type": "project", "kind": "", "title": "Deploys", "replaces": [],
+    "fact": "Deploys are always on Tuesdays", "why": "the on-call team is complete then",
     "quote": "We always deploy on Tuesdays",
 }  # fmt: skip
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from client import OpenCode
-from fake_server import Answer, FakeServer, system_text
+from fake_server import Answer, FakeServer
 from pace import HUNG
-from plugged import PROGRAM, STORE, Place, make, plug, processes, until
+from plugged import PROGRAM, STORE, Place, make, processes, until
 
 pytestmark = [
     pytest.mark.slow,
@@ -70,22 +70,6 @@ def test_without_git_the_later_reading_says_that_nothing_is_committed(tmp_path: 
     )  # fmt: skip
     assert "added: " in done.stdout
     assert "not committed" in done.stderr
-
-
-# test_plugin_alone.py tries a program that does not start, and the index without it
-@pytest.mark.full
-def test_without_its_python_a_turn_succeeds_and_the_log_says_so(tmp_path: Path) -> None:
-    place = make(tmp_path)
-    program = tmp_path / "mdmemory"
-    program.write_text("#!/gone/bin/python\nimport mdmemory\n", encoding="utf-8")
-    program.chmod(0o755)
-    plug(place.project, place.home, [str(program)])
-    with FakeServer() as server, OpenCode(place.project, place.home, server.url) as client:
-        assert client.send(client.new_session(), CAT) == "Done."
-        assert client.processes("bridge") == []
-        assert "# Memory index" in system_text(server.turns[-1]), "OpenCode reads it by itself"
-    assert "the bridge is gone" in place.log()
-    assert cats(place) == []
 
 
 @pytest.mark.full

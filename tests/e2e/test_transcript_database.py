@@ -59,7 +59,7 @@ def test_the_live_database_gives_the_turns_of_the_export(
         (row,) = json.loads(mdmemory(repository, "session", "--json"))
         assert (row["id"], row["title"], row["turns"]) == (session, "Deployments", 4)
         said = json.loads(mdmemory(repository, "extract", "--session", session, "--json"))
-        assert said["added"] == ["project-deployments-tuesdays-only.md"]
+        assert said["added"] == ["project-deployments-go-out-on-tuesdays.md"]
 
         client.send(session, "And now?")
         assert len(read(database, session).turns) == 6, "the client was held up"

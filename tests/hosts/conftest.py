@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from commands_host import HOSTS, CommandHost
 
 from mdmemory.layers import Layers
+
+
+@pytest.fixture(scope="module")
+def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("template") / "project"
+    begin(root)
+    return root
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -22,14 +21,7 @@ from mdmemory.memory import Memory
 from mdmemory.store.project import Project
 
 MDMEMORY = [sys.executable, "-P", "-m", "mdmemory"]
-FILE = "project-deploys-tuesdays.md"
-
-
-@pytest.fixture(scope="module")
-def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("template") / "project"
-    begin(root)
-    return root
+FILE = "project-deploys-go-out-on-tuesdays.md"
 
 
 @pytest.fixture

@@ -8,45 +8,31 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from commands_host import Started
 from pace import FULL, HUNG
 
-from mdmemory.errors import MdmemoryError, NoStore, UsageError
+from mdmemory.errors import MdmemoryError, NoStore, Unwritable, UsageError
 from mdmemory.hosts import background, bridge_log
 from mdmemory.hosts.bridge_log import Log
-from mdmemory.hosts.opencode import watching
+from mdmemory.hosts.opencode import messages, watching
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.store.state import State
+from mdmemory.store.writer import Writer
+from mdmemory.transcripts import opencode
 
 Git = Callable[..., str]
 DEPLOYS = "Remember that deploys go out on Tuesdays only."
-FILE = "project-deploys-tuesdays-only.md"
-
-
-@pytest.fixture(scope="module")
-def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("template") / "project"
-    begin(root)
-    return root
-
-
-class Started(background.Starter):
-    """Remembers what would have been started."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda: ["mdmemory"], Path())
-        self.words: list[list[str]] = []
-
-    def __call__(self, words: Sequence[str], log: Path, held: Sequence[int] = ()) -> None:
-        self.words.append(list(words))
+FILE = "project-deploys-go-out-on-tuesdays.md"
 
 
 class Plugin:
@@ -66,10 +52,27 @@ class Plugin:
         parts = [{"type": "text", "text": text, **part}]
         return self.ask("message", message=message, parts=parts)
 
+    def turn(self, text: str, message: str = "msg_1", **part: Any) -> list[str]:
+        """A message and the end of its turn: the notes that are new."""
+        before = notes()
+        self.say(text, message, **part)
+        self.ask("idle")
+        return [file for file in notes() if file not in before]
+
 
 @pytest.fixture
-def plugin(project: Path) -> Plugin:
+def plugin(project: Path, monkeypatch: pytest.MonkeyPatch) -> Plugin:
+    monkeypatch.chdir(project)
     return Plugin(project)
+
+
+def notes() -> list[str]:
+    return sorted(path.name for path in Path("notes/memory").glob("[!M_]*.md"))
+
+
+def kept() -> list[str]:
+    """The wishes that wait for the end of their turn."""
+    return sorted(path.name for path in Path("notes/memory/.inbox").glob("wish-*"))
 
 
 def transcript(*turns: tuple[str, str], session: str = "ses_1") -> bytes:
@@ -83,17 +86,42 @@ def transcript(*turns: tuple[str, str], session: str = "ses_1") -> bytes:
 # --- a message -------------------------------------------------------------------------------
 
 
-def test_what_a_message_asks_for_is_kept_when_the_answer_comes(
+def test_what_a_message_asks_for_is_kept_when_the_answer_comes_and_stored_when_the_turn_ends(
     plugin: Plugin, project: Path, git: Git
 ) -> None:
     answer = plugin.say(DEPLOYS)
-    assert answer["saved"] == [FILE]
-    assert FILE in answer["parts"][0]
+    assert answer["saved"] == []
+    assert 'asks to remember: "deploys go out on Tuesdays only"' in answer["parts"][0]
+    assert (notes(), len(kept())) == ([], 1)
+    plugin.ask("idle")
+    assert kept() == []
     Memory.open(project).index()
     note = git(project, "show", f"HEAD:notes/memory/{FILE}")
     assert "source: explicit" in note
     assert "turn: msg_1" in note
     assert FILE in git(project, "show", "HEAD:notes/memory/MEMORY.md")
+
+
+def test_the_next_message_stores_what_no_idle_did(plugin: Plugin) -> None:
+    plugin.say(DEPLOYS)
+    plugin.say(DEPLOYS)
+    assert (notes(), len(kept())) == ([], 1), "a host may send a message twice"
+    plugin.say("How do I list files?", "msg_2")
+    assert (notes(), kept()) == ([FILE], [])
+
+
+def test_a_call_that_answers_a_request_leaves_nothing_to_store(
+    plugin: Plugin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = transcript(("msg_1", DEPLOYS))
+    monkeypatch.setattr(messages, "transcript_of", lambda _: opencode.read_export(said))
+    plugin.say(DEPLOYS)
+    fact = {"fact": "Deploys go out on Tuesdays only.", "quote": "deploys go out on Tuesdays only"}
+    told = plugin.ask("call", tool="memory_store", arguments=fact)["text"]
+    assert told.startswith(f"Stored {FILE}")
+    assert (notes(), kept()) == ([FILE], [])
+    plugin.ask("idle")
+    assert notes() == [FILE]
 
 
 def test_a_message_that_asks_for_nothing_writes_nothing(
@@ -105,18 +133,41 @@ def test_a_message_that_asks_for_nothing_writes_nothing(
     assert git(project, "rev-parse", "HEAD") == before
 
 
-def test_what_was_stored_at_once_is_not_stored_or_reinforced_by_the_later_reading(
-    plugin: Plugin, project: Path, git: Git
+def test_what_was_stored_is_not_stored_or_reinforced_by_the_later_reading(
+    plugin: Plugin, project: Path
 ) -> None:
     memory = Memory.open(project)
-    plugin.say(DEPLOYS, "msg_2")
+    assert plugin.turn(DEPLOYS, "msg_2") == [FILE]
     said = transcript(("msg_1", "Remember that tests run with TZ=UTC."), ("msg_2", DEPLOYS))
     memory.remove(FILE)
     done = memory.extract(said)
-    assert done.added == ["feedback-tests-run-tz-utc.md"], "the turn before it is read all the same"
+    assert done.added == ["project-tests-run-with-tz-utc.md"], "the turn before it is read"
     assert done.reinforced == []
-    assert plugin.say(DEPLOYS, "msg_2")["saved"] == [], "a host may send a message twice"
-    assert plugin.say(DEPLOYS, "msg_3")["saved"] == [FILE]
+    assert plugin.turn(DEPLOYS, "msg_3") == [FILE]
+
+
+@pytest.mark.parametrize("trouble", ["lock", "merge", "git", "disk"])
+def test_a_wish_that_cannot_be_stored_yet_is_stored_once_when_it_can(
+    plugin: Plugin, project: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    plugin.say(DEPLOYS)
+    head = project / ".git/HEAD"
+    with ExitStack() as over, monkeypatch.context() as patched:
+        if trouble == "lock":
+            over.enter_context(Memory.open(project)._writer().locked())
+        elif trouble == "merge":
+            merging = project / ".git/MERGE_HEAD"
+            merging.write_text(f"{'1' * 40}\n", encoding="ascii")
+            over.callback(merging.unlink)
+        elif trouble == "git":
+            over.callback(head.write_bytes, head.read_bytes())
+            head.write_text("neither a branch nor a commit\n", encoding="ascii")
+        else:
+            patched.setattr(Writer, "write", Mock(side_effect=Unwritable("The disk is full.")))
+        assert plugin.ask("idle") == {}
+        assert len(notes()) + len(kept()) == 1, "it is in one of the two"
+    plugin.say("Hello", "msg_2")
+    assert (notes(), kept()) == ([FILE], [])
 
 
 def test_what_is_asked_for_is_stored_with_models_switched_off(
@@ -124,7 +175,7 @@ def test_what_is_asked_for_is_stored_with_models_switched_off(
 ) -> None:
     monkeypatch.setenv("MEMORY_EXTRACT_ENABLED", "0")
     monkeypatch.setenv("MDMEMORY_PLANNER", "openai")
-    assert plugin.say(DEPLOYS)["saved"] == [FILE]
+    assert plugin.turn(DEPLOYS) == [FILE]
 
 
 def test_remember_this_alone_gives_one_line_for_the_assistant(plugin: Plugin) -> None:
@@ -142,21 +193,19 @@ def test_remember_this_alone_gives_one_line_for_the_assistant(plugin: Plugin) ->
         "```\nremember: this is code\n```",
     ],
 )
-def test_what_must_not_be_stored_is_neither_stored_nor_asked_for(
-    plugin: Plugin, project: Path, text: str
-) -> None:
+def test_what_must_not_be_stored_is_neither_stored_nor_asked_for(plugin: Plugin, text: str) -> None:
     answer = plugin.say(text)
-    assert answer["saved"] == []
     assert not any("memory_store" in line for line in answer["parts"])
-    assert list((project / "notes/memory").glob("[!M]*.md")) == []
-
-
-def test_only_the_users_own_words_count(plugin: Plugin, project: Path) -> None:
-    assert plugin.say(DEPLOYS, synthetic=True)["saved"] == []
-    plugin.ask("created", "ses_1", parent="ses_0")
-    assert plugin.say(DEPLOYS)["saved"] == [], "a sub-agent is told by another agent"
     plugin.ask("idle")
-    assert plugin.started.words == []
+    assert (notes(), kept()) == ([], [])
+
+
+def test_only_the_users_own_words_count(plugin: Plugin) -> None:
+    plugin.say(DEPLOYS, synthetic=True)
+    plugin.ask("created", "ses_1", parent="ses_0")
+    assert plugin.say(DEPLOYS)["parts"] == [], "a sub-agent is told by another agent"
+    plugin.ask("idle")
+    assert (notes(), kept(), plugin.started.words) == ([], [], [])
 
 
 def test_a_note_changed_by_hand_is_in_the_index_at_the_next_message(
@@ -168,16 +217,17 @@ def test_a_note_changed_by_hand_is_in_the_index_at_the_next_message(
     assert "Has a cat" in (project / "notes/memory/MEMORY.md").read_text(encoding="utf-8")
 
 
-def test_a_note_changed_by_hand_is_in_the_index_when_a_message_is_stored(
+def test_a_note_changed_by_hand_is_in_the_index_when_a_wish_is_stored(
     plugin: Plugin, project: Path
 ) -> None:
     note, index = project / "notes/memory/user-cat.md", project / "notes/memory/MEMORY.md"
+    plugin.say(DEPLOYS)
     note.write_text("---\nname: cat\ndescription: Has a cat\n---\n\nTom.\n", encoding="utf-8")
-    assert plugin.say(DEPLOYS)["saved"] == [FILE]
+    plugin.ask("idle")
     assert "Has a cat" in (text := index.read_text(encoding="utf-8"))
     assert FILE in text
     note.write_text("---\nname: cat\ndescription: Has a dog\n---\n\nRex.\n", encoding="utf-8")
-    assert plugin.say(DEPLOYS, "msg_2")["parts"], "it is stored already"
+    assert plugin.say(DEPLOYS, "msg_2")["parts"]
     assert "Has a dog" in index.read_text(encoding="utf-8")
 
 
@@ -189,7 +239,7 @@ def test_a_block_is_frozen_until_a_compaction_or_a_new_start(project: Path) -> N
     plugin = Plugin(project, blocks=[lambda memory, session, asked: f"block {next(counted)}"])
     assert plugin.ask("system") == plugin.ask("system") == {"text": "block 0"}
     assert plugin.ask("system", "ses_2") == {"text": "block 1"}
-    plugin.say(DEPLOYS)
+    plugin.say("Good morning")
     assert plugin.ask("system") == {"text": "block 0"}
     with pytest.raises(MdmemoryError):
         plugin.ask("compacted")  # there is no host here to take a summary from
@@ -201,14 +251,14 @@ def test_without_blocks_nothing_is_added_to_a_prompt(plugin: Plugin) -> None:
 
 
 def test_a_summary_is_asked_for_candidates_and_told_the_notes(plugin: Plugin) -> None:
-    plugin.say(DEPLOYS)
+    plugin.turn(DEPLOYS)
     (context,) = plugin.ask("compacting")["context"]
     assert "Memory candidates:" in context
-    assert "[M1] deploys-tuesdays-only" in context
+    assert "[M1] deploys-go-out-on-tuesdays" in context
 
 
 def test_a_call_reaches_the_table_of_tools_and_null_is_a_parameter_left_out(plugin: Plugin) -> None:
-    plugin.say(DEPLOYS)
+    plugin.turn(DEPLOYS)
     arguments = {"query": "deploys", "max_results": None}
     answer = plugin.ask("call", tool="memory_search", arguments=arguments)
     assert FILE in answer["text"]
@@ -396,6 +446,7 @@ def test_the_bridge_goes_when_its_host_does(project: Path, end: str) -> None:
     with bridge(project, **more) as process:
         if end == "eof":
             process.send("message", **said(DEPLOYS))
+            process.send("idle", session="ses_1")
             assert process.popen.stdin
             process.popen.stdin.close()
         elif end == "term":
@@ -424,11 +475,14 @@ def test_two_bridges_and_a_command_share_a_store(project: Path, git: Git) -> Non
     with bridge(project) as one, bridge(project) as other:
         facts = ("tea is green", "cats sleep", "Go has tabs", "rent is due", "CI is slow", "x = 1")
         for number, fact in enumerate(facts):
-            text = f"Remember that {fact} for us all."
-            (one, other)[number % 2].send("message", **said(text, f"msg_{number}"))
+            text, session = f"Remember that {fact} for us all.", f"ses_{number % 2}"
+            process = (one, other)[number % 2]
+            process.send("message", **said(text, f"msg_{number}", session))
+            process.send("idle", session=session)
         Memory.open(project).add("cat", type="user", description="Has a cat", body="Tom.")
-        for number in range(6):
-            assert (one, other)[number % 2].read()["result"]["saved"]
+        for process in (one, other):
+            for _ in range(6):
+                assert "error" not in process.read()
     assert len(Memory.open(project).notes()) == 7
     Memory.open(project).index()
     assert git(project, "status", "--porcelain", "--", "notes") == ""
@@ -438,7 +492,18 @@ def test_without_git_what_was_asked_for_is_stored_all_the_same(
     project: Path, tmp_path: Path
 ) -> None:
     with bridge(project, PATH=str(tmp_path)) as process:
-        assert process.ask("message", **said(DEPLOYS))["saved"] == [FILE]
+        assert "asks to remember" in process.ask("message", **said(DEPLOYS))["parts"][0]
+        assert process.ask("idle", session="ses_1") == {}
+    assert (project / "notes/memory" / FILE).exists()
+
+
+def test_what_a_killed_bridge_kept_is_stored_by_the_next_one(project: Path) -> None:
+    with bridge(project) as process:
+        process.ask("message", **said(DEPLOYS))
+        process.popen.kill()
+    assert not (project / "notes/memory" / FILE).exists()
+    with bridge(project) as process:
+        process.ask("message", **said("hello", "msg_2"))
     assert (project / "notes/memory" / FILE).exists()
 
 
@@ -449,7 +514,7 @@ def test_a_store_that_goes_and_comes_back_is_no_end(project: Path) -> None:
         assert process.ask("message", **said("hello"))["code"] == "no_store"
         assert process.ask("message", **said(DEPLOYS))["toast"]["variant"] == "warning"
         (project / "elsewhere").rename(store)
-        assert process.ask("message", **said("hello"))["saved"] == []
+        assert process.ask("message", **said("hello", "msg_2"))["saved"] == []
         assert (store / FILE).is_file(), "what was kept is written by the next hook"
 
 
@@ -457,7 +522,7 @@ def test_a_long_call_holds_up_no_hook(project: Path, monkeypatch: pytest.MonkeyP
     memory = Memory.open(project)
     with bridge(project) as process, memory._writer().locked():
         call = process.send("call", session="ses_1", tool="memory_store",
-                            arguments={"content": "The cat is called Tom."})  # fmt: skip
+                            arguments={"fact": "The cat of the office is called Tom."})  # fmt: skip
         time.sleep(0.3)
         hook = process.send("system", session="ses_1")
         assert process.read()["id"] == hook
@@ -482,11 +547,13 @@ def test_a_bridge_stays_small_over_many_turns(project: Path) -> None:
         assert resident() < early + 3_000, "kilobytes"
 
 
-def test_the_turns_answered_at_once_are_remembered_up_to_a_bound(project: Path) -> None:
+def test_the_turns_that_were_heard_are_remembered_up_to_a_bound(
+    plugin: Plugin, project: Path
+) -> None:
     memory = Memory.open(project)
     with State(memory.project.prepare_private() / "state.db") as state:
         state.set_watermark("ses_1", " ".join(f"msg_{n}" for n in range(300)), "answered")
-    memory.keep(DEPLOYS, session="ses_1", turn="msg_300")
+    plugin.say(DEPLOYS, "msg_300")
     with State(memory.project.private / "state.db") as state:
         turns = (state.watermark("ses_1", "answered") or "").split()
-    assert (len(turns), turns[-1]) == (200, "msg_300")
+    assert (len(turns), "msg_300" in turns) == (200, True)

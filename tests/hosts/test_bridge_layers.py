@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands_host import Started
 
 from mdmemory.config.settings import load
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts import background
 from mdmemory.hosts.bridge_log import Log, findings
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.hosts.recall import BLOCKS
@@ -23,18 +22,8 @@ from mdmemory.memory import Memory
 Git = Callable[..., str]
 DEPLOYS = "Remember that deploys go out on Tuesdays only."
 NAME = "Remember that my name is Ada Okafor."
+FILE, MINE = "project-deploys-go-out-on-tuesdays.md", "user-my-name-is-ada-okafor.md"
 PERSON = ("-c", "user.name=A Person", "-c", "user.email=person@example.com")
-
-
-class Started(background.Starter):
-    """Remembers what would have been started."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda: ["mdmemory"], Path())
-        self.words: list[list[str]] = []
-
-    def __call__(self, words: Sequence[str], log: Path, held: Sequence[int] = ()) -> None:
-        self.words.append(list(words))
 
 
 class Plugin:
@@ -45,13 +34,22 @@ class Plugin:
         opened = partial(Layers.open, folder, automatic=True, tell=self.log.say)
         self.hooks = Hooks(opened, self.started, self.log, blocks=BLOCKS)
         self._methods = self.hooks.methods()
-        self.hello = self.ask("hello", protocol=PROTOCOL)
+        self.hello = self.ask("hello", protocol=PROTOCOL, shows=True)
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
         return self._methods[method]({"session": "ses_1", **params})
 
     def say(self, text: str, message: str = "msg_1") -> dict[str, Any]:
         return self.ask("message", message=message, parts=[{"type": "text", "text": text}])
+
+    def turn(self, text: str, message: str = "msg_1") -> str:
+        """A message whose turn ends without a call: what the person is shown."""
+        self.say(text, message)
+        self.ask("idle")
+        toasts = self.hooks._telling._toasts
+        told = " ".join(each["message"] for each in toasts)
+        toasts.clear()
+        return told
 
 
 @pytest.fixture
@@ -76,49 +74,49 @@ def stores(home: Path) -> dict[str, list[str]]:
     }
 
 
-def test_a_fact_makes_a_store_and_the_next_session_has_it(
+def test_the_first_wish_makes_a_store_and_the_next_session_has_it(
     work: Path, empty_home: Path, git: Git
 ) -> None:
     before = git(work, "rev-parse", "HEAD"), git(work, "status", "--porcelain", "--ignored")
     plugin = Plugin(work)
     assert plugin.hello["instructions"] == []
     assert "memory_store" in [each["name"] for each in plugin.hello["tools"]]
-    answer = plugin.say(DEPLOYS)
-    assert answer["toast"]["variant"] == "success"
-    assert answer["toast"]["message"].endswith("(new store: ~/mdmemory/app)")
-    assert answer["parts"][-1] == "mdmemory made a store for it: ~/mdmemory/app."
-    assert answer["saved"] == ["project-deploys-tuesdays-only.md"]
+    told = plugin.turn(DEPLOYS)
+    assert told.startswith("Remembered in your words: Deploys go out on Tuesdays only.")
+    assert "ew store: ~/mdmemory/app" in told
+    assert stores(empty_home) == {"app": [FILE]}
     index = str(empty_home / "mdmemory/app/MEMORY.md")
+    answer = plugin.say("How do I list files?", "msg_2")
     assert answer["instructions"] == [index], "it is read from the next request on"
-    assert stores(empty_home) == {"app": answer["saved"]}
-    assert "instructions" not in plugin.say("How do I list files?", "msg_2")
+    assert "instructions" not in plugin.say("How do I list files?", "msg_3")
     assert Plugin(work).hello["instructions"] == [index]
-    assert "deploys" in Path(index).read_text(encoding="utf-8")
+    assert "Deploys" in Path(index).read_text(encoding="utf-8")
     assert git(empty_home / "mdmemory/app", "status", "--porcelain") == ""
     after = git(work, "rev-parse", "HEAD"), git(work, "status", "--porcelain", "--ignored")
     assert after == before, "nothing of ours lies in the project"
 
 
-def test_the_index_of_the_other_store_follows_when_a_message_is_stored_in_one(
+def test_the_index_of_the_other_store_follows_when_a_wish_is_stored_in_one(
     work: Path, empty_home: Path
 ) -> None:
     own, _ = Memory.init(work)
     plugin = Plugin(work)
-    plugin.say(NAME)
+    plugin.turn(NAME)
     other = own.project.store
     head = "---\nname: pet\ndescription: Has a pet\n---\n\nSomewhere.\n"
     for number, text in enumerate(("Remember that my cat is called Tom.", DEPLOYS), 2):
         (other / "user-pet.md").write_text(head, encoding="utf-8")
-        saved = plugin.say(text, f"msg_{number}")["saved"]
-        assert [file.startswith("me/") for file in saved] == [other == own.project.store]
+        plugin.turn(text, f"msg_{number}")
+        plugin.say("hello", f"msg_{number}0")
         assert "Has a pet" in (other / "MEMORY.md").read_text(encoding="utf-8")
         other = empty_home / "mdmemory/me"
+    assert len(stores(empty_home)["me"]) == 3
 
 
 def test_a_store_that_was_made_is_no_trouble_to_doctor(work: Path) -> None:
     plugin = Plugin(work)
-    plugin.say(DEPLOYS)
-    plugin.say(NAME, "msg_2")
+    plugin.turn(DEPLOYS)
+    plugin.turn(NAME, "msg_2")
     project = Memory.open(work).project
     assert plugin.log.file == project.private / "bridge.log"
     assert findings(project) == []
@@ -149,39 +147,12 @@ def test_words_that_say_no_fact_are_answered_without_a_store(work: Path, empty_h
 
 def test_what_is_about_the_user_goes_to_the_persons_store(work: Path, empty_home: Path) -> None:
     plugin = Plugin(work)
-    plugin.say(DEPLOYS)
-    answer = plugin.say(NAME, "msg_2")
-    (note,) = stores(empty_home)["me"]
-    assert answer["saved"] == [f"me/{note}"]
-    assert f"me/{note}" in answer["parts"][0]
-    assert stores(empty_home)["app"] == ["project-deploys-tuesdays-only.md"]
+    plugin.turn(DEPLOYS)
+    assert "ew store: ~/mdmemory/me" in plugin.turn(NAME, "msg_2")
+    assert stores(empty_home) == {"app": [FILE], "me": [MINE]}
     mine, project = (str(empty_home / "mdmemory" / name / "MEMORY.md") for name in ("me", "app"))
-    assert answer["instructions"] == [mine, project]
+    assert plugin.say("Good morning", "msg_3")["instructions"] == [mine, project]
     assert Plugin(empty_home / "work").hello["instructions"] == [mine]
-
-
-def test_facts_of_two_layers_in_one_message_are_kept_each_in_its_own(
-    work: Path, empty_home: Path
-) -> None:
-    answer = Plugin(work).say(f"{DEPLOYS}\n\n{NAME}")
-    assert len(answer["saved"]) == 2
-    assert [len(notes) for notes in stores(empty_home).values()] == [1, 1]
-
-
-def test_what_was_kept_in_the_persons_layer_is_not_read_again_into_the_projects(
-    work: Path, empty_home: Path
-) -> None:
-    plugin = Plugin(work)
-    plugin.say(DEPLOYS)
-    plugin.say(NAME, "msg_2")
-    before = stores(empty_home)
-    messages = [
-        {"info": {"id": id, "role": "user"}, "parts": [{"type": "text", "text": text}]}
-        for id, text in (("msg_1", DEPLOYS), ("msg_2", NAME))
-    ]
-    session = json.dumps({"info": {"id": "ses_1"}, "messages": messages}).encode()
-    Memory.open(work).extract(session)
-    assert stores(empty_home) == before
 
 
 @pytest.mark.parametrize("place", ["a folder without git", "a repository without a commit", "HOME"])
@@ -194,30 +165,21 @@ def test_where_no_project_is_a_fact_goes_to_the_persons_store(
         git(folder, "init", "-q", "-b", "main")
     if place == "HOME":
         git(folder, *PERSON, "commit", "-q", "--allow-empty", "-m", "dotfiles")
-    assert len(Plugin(folder).say(DEPLOYS)["saved"]) == 1
-    assert [*stores(empty_home)] == ["me"]
+    Plugin(folder).turn(DEPLOYS)
+    assert stores(empty_home) == {"me": [FILE]}
 
 
 def test_under_ci_nothing_is_made_and_the_persons_store_is_used_where_it_is(
     work: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CI", "true")
-    answer = Plugin(work).say(DEPLOYS)
-    assert "It is kept in" in answer["parts"][0], "for later, and said"
+    Plugin(work).turn(DEPLOYS)
     assert stores(empty_home) == {}
     monkeypatch.delenv("CI")
-    Plugin(empty_home).say(NAME)
+    Plugin(empty_home).turn(NAME, "msg_2")
     monkeypatch.setenv("CI", "true")
-    assert Plugin(work).say("Remember that tests run on every push.", "msg_2")["saved"]
-    assert len(stores(empty_home)["me"]) == 2
-
-
-def test_what_an_assistant_stores_makes_the_store_too(work: Path, empty_home: Path) -> None:
-    plugin = Plugin(work)
-    content = "The staging host is called beta."
-    told = plugin.ask("call", tool="memory_store", arguments={"content": content})
-    assert told["text"].startswith("Stored ")
-    assert len(stores(empty_home)["app"]) == 1
+    Plugin(work).turn("Remember that tests run on every push.", "msg_3")
+    assert {MINE, "project-tests-run-on-every-push.md"} <= {*stores(empty_home)["me"]}
 
 
 def test_the_notes_of_both_layers_that_fit_a_message_are_in_the_prompt(
@@ -227,11 +189,11 @@ def test_the_notes_of_both_layers_that_fit_a_message_are_in_the_prompt(
     settings.parent.mkdir(parents=True)
     settings.write_text('[recall]\nnotes = "keyword"\n', encoding="utf-8")
     plugin = Plugin(work)
-    plugin.say(DEPLOYS)
-    plugin.say(NAME, "msg_2")
+    plugin.turn(DEPLOYS)
+    plugin.turn(NAME, "msg_2")
     for question, file in {
-        "When do deploys go out?": "(project-deploys-tuesdays-only.md",
-        "What is my name?": f"(me/{stores(empty_home)['me'][0]}",
+        "When do deploys go out?": f"({FILE}",
+        "What is my name?": f"(me/{MINE}",
     }.items():
         fresh = Plugin(work)
         fresh.say(question, "msg_3")
@@ -242,7 +204,7 @@ def test_both_indexes_are_in_the_prompt_each_under_its_own_budget(
     work: Path, empty_home: Path
 ) -> None:
     plugin = Plugin(work)
-    plugin.say(f"{DEPLOYS}\n\n{NAME}")
+    plugin.turn(f"{DEPLOYS}\n\n{NAME}")
     mine, project = Plugin(work).hello["instructions"]
     for index, budget in ((mine, 3_000), (project, 8_000)):
         for number in range(80):
@@ -256,7 +218,7 @@ def test_both_indexes_are_in_the_prompt_each_under_its_own_budget(
 def test_the_persons_settings_file_says_the_budget_as_any_toml_reader_finds_it(
     work: Path, empty_home: Path
 ) -> None:
-    Plugin(work).say(NAME)
+    Plugin(work).turn(NAME)
     file = empty_home / "mdmemory/me/mdmemory.toml"
     assert tomllib.loads(file.read_text(encoding="utf-8")) == {
         "store": ".", "index": {"max_chars": 3_000},
@@ -268,7 +230,8 @@ def test_the_persons_settings_file_says_the_budget_as_any_toml_reader_finds_it(
 
 def test_a_compaction_that_is_due_is_begun_in_each_layer(work: Path, empty_home: Path) -> None:
     plugin = Plugin(work)
-    plugin.say(f"{DEPLOYS}\n\n{NAME}")
+    plugin.turn(f"{DEPLOYS}\n\n{NAME}")
+    plugin.started.words.clear()
     plugin.hooks.look()
     plugin.hooks.look()
     mine = str(empty_home / "mdmemory/me")
@@ -283,7 +246,7 @@ def test_a_compaction_that_is_due_is_begun_in_each_layer(work: Path, empty_home:
 
 def test_the_tools_search_read_and_list_both_layers(work: Path, empty_home: Path) -> None:
     plugin = Plugin(work)
-    plugin.say(f"{DEPLOYS}\n\n{NAME}")
+    plugin.turn(f"{DEPLOYS}\n\n{NAME}")
     (mine,) = stores(empty_home)["me"]
 
     def told(tool: str, **arguments: Any) -> str:
@@ -306,11 +269,10 @@ def test_another_projects_notes_are_never_found(work: Path, empty_home: Path, gi
     other.mkdir()
     git(other, "init", "-q", "-b", "main")
     git(other, *PERSON, "commit", "-q", "--allow-empty", "-m", "another first")
-    Plugin(other).say(DEPLOYS)
+    Plugin(other).turn(DEPLOYS)
     plugin = Plugin(work)
-    plugin.say("Remember that the archive is kept in room 7.")
+    plugin.turn("Remember that the archive is kept in room 7.")
     answer = plugin.ask("call", tool="memory_search", arguments={"query": "deploys Tuesdays"})
     assert "deploys" not in answer["text"]
     with pytest.raises(MdmemoryError):
-        plugin.ask("call", tool="memory_get",
-                   arguments={"file": "project-deploys-tuesdays-only.md"})  # fmt: skip
+        plugin.ask("call", tool="memory_get", arguments={"file": FILE})

@@ -6,17 +6,18 @@ import json
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands_host import Started
 
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
-from mdmemory.hosts import background, by_message, following
+from mdmemory.hosts import by_message, following
 from mdmemory.hosts.bridge_log import Log, findings
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.hosts.recall import BLOCKS
@@ -35,23 +36,13 @@ PORT = "Billing listens on port 8087 in its container"
 FILE = "project-billing-port.md"
 
 
-class Idle(background.Starter):
-    """Starts nothing."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda: ["mdmemory"], Path())
-
-    def __call__(self, words: Sequence[str], log: Path, held: Sequence[int] = ()) -> None:
-        pass
-
-
 class Plugin:
     """The other end of the bridge, started in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.log = Log()
         opened = partial(Layers.open, folder, automatic=True)
-        self.hooks = Hooks(opened, Idle(), self.log, blocks=BLOCKS)
+        self.hooks = Hooks(opened, Started(), self.log, blocks=BLOCKS)
         self._methods = self.hooks.methods()
         self.ask("hello", protocol=PROTOCOL)
 
@@ -59,10 +50,14 @@ class Plugin:
         return self._methods[method]({"session": session, **params})
 
     def say(self, text: str, message: str = "msg_1", session: str = "ses_1") -> str:
-        """What goes along with a message, "" for nothing."""
+        """The notes that go along with a message, "" for none."""
+        parts = self.parts(text, message, session)
+        return "\n".join(part for part in parts if "recalled_memory" in part)
+
+    def parts(self, text: str, message: str = "msg_1", session: str = "ses_1") -> list[str]:
+        """All that goes along with a message."""
         parts = [{"type": "text", "text": text}]
-        answer = self.ask("message", session, message=message, parts=parts)
-        return "\n".join(part for part in answer["parts"] if "recalled_memory" in part)
+        return list(self.ask("message", session, message=message, parts=parts)["parts"])
 
     def compact(self) -> None:
         with suppress(NotFound):  # no host here has the session
@@ -211,13 +206,51 @@ def test_a_sub_agent_is_told_nothing(plugin: Plugin, monkeypatch: pytest.MonkeyP
     assert plugin.say(NEEDS, session="ses_3") == ""
 
 
-def test_a_command_and_a_request_to_remember_bring_nothing(plugin: Plugin) -> None:
+def test_a_command_brings_nothing(plugin: Plugin) -> None:
     plugin.ask("command", command="review", arguments="billing container")
     assert plugin.say(f"Review it. {NEEDS}", "msg_1") == ""
-    assert plugin.say(f"{NEEDS}.\nRemember: the sun rises in the east.", "msg_2") == ""
     plugin.ask("command", command="review", arguments="")
     plugin.ask("idle")
-    assert plugin.say(NEEDS, "msg_3"), "that command ran in a session of its own"
+    assert plugin.say(NEEDS, "msg_2"), "that command ran in a session of its own"
+
+
+def test_a_request_brings_the_notes_that_it_may_make_untrue(plugin: Plugin) -> None:
+    asked = f"{NEEDS}. Remember that billing listens on port 9911 in its container."
+    (near, told) = plugin.parts(asked)
+    assert FILE in near
+    assert 'asks to remember: "billing listens on port 9911' in told
+    assert "`replaces`" in told
+
+
+def test_near_notes_come_with_what_states_something_and_one_instruction_within_600_tokens(
+    plugin: Plugin, project: Path
+) -> None:
+    memory = Memory.open(project)
+    for number in range(6):
+        body = "Its healthcheck fails at noon. " + f"word{number} " * 300
+        note(memory.project.store, f"billing-{number}", f"Billing {number} in its container", body)
+    commit(memory)
+    near, told = plugin.parts(f"{NEEDS}; it listens on port 9911 now")
+    assert "<recalled_memory>" in near
+    assert "memory_store" in told
+    assert tokens(f"{near}\n{told}") <= 600
+    text = f"{NEEDS}. Remember that {'billing listens on port 9911 in its container and ' * 40}ok"
+    assert tokens("\n".join(plugin.parts(text, session="ses_2"))) <= 600
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Remember that the sun rises in the east.", "Going forward we use ruff.", "remember this",
+     "forget my name", "From now on we say so in Dutch."],
+)  # fmt: skip
+def test_where_no_note_is_near_a_message_gets_at_most_120_tokens(plugin: Plugin, text: str) -> None:
+    (told,) = plugin.parts(text)
+    assert "memory_store" in told
+    assert tokens(told) <= 120
+
+
+def test_who_only_asks_is_not_told_to_store(plugin: Plugin) -> None:
+    assert all("memory_store" not in each for each in plugin.parts(f"how do I {NEEDS}?"))
 
 
 def test_what_was_pasted_asks_for_nothing(plugin: Plugin) -> None:
@@ -339,9 +372,9 @@ def test_a_failing_search_costs_the_message_nothing_else(
 
     monkeypatch.setattr(by_message, "_search", fail)
     assert plugin.say(NEEDS, "msg_1") == ""
-    answer = plugin.ask("message", message="msg_2", parts=[
-        {"type": "text", "text": "Remember: deploys go out on Tuesdays."}])  # fmt: skip
-    assert answer["saved"]
+    assert "asks to remember" in plugin.parts("Remember: deploys go out on Tuesdays.", "msg_2")[0]
+    plugin.ask("idle")
+    assert [each for each in Memory.open(Path()).notes() if "deploys" in each.file]
 
 
 def test_no_reader_of_a_session_takes_it_for_the_persons_words(plugin: Plugin) -> None:
@@ -376,5 +409,5 @@ def test_a_person_can_see_what_would_come(
 ) -> None:
     assert main(["explain", NEEDS]) == 0
     assert f"With it would go: {FILE}." in capsys.readouterr().out
-    assert main(["explain", "remember", NEEDS]) == 0
+    assert main(["explain", "good morning"]) == 0
     assert FILE not in capsys.readouterr().out

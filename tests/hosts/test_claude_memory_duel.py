@@ -76,7 +76,7 @@ def test_claude_opencode_an_editor_and_a_compaction_at_once_lose_nothing(
         _, errors = process.communicate(timeout=HUNG)
         assert process.returncode == 0, errors
     Memory.open(repository).adopt()
-    Layers.open(repository).write_wishes()  # what came while others wrote
+    Layers.open(repository).settle_wishes("ses_1")  # what was said last
     kept = git(store, "log", "--all", "-p", "--format=%H", "--", "*.md")
     kept += "".join(path.read_text("utf-8") for path in store.glob("*.md"))
     for who in ("claude", "editor"):

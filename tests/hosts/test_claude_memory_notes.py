@@ -30,7 +30,7 @@ metadata:
 ---
 
 """
-FILE = "project-deploy-tuesdays-blue-script.md"
+FILE = "project-we-deploy-on-tuesdays-with.md"
 
 
 @pytest.fixture

@@ -4,26 +4,47 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands_host import HOSTS, SESSION, CommandHost, context, first, shown
 
 from mdmemory import protocol
+from mdmemory.capture.caller import Caller
+from mdmemory.capture.store_fact import FactCall, Stored
 from mdmemory.errors import Unwritable
 from mdmemory.hosts import background
 from mdmemory.hosts.commands.context import LayerIndex, at_start
 from mdmemory.layers import Layers
-from mdmemory.session import heard
+from mdmemory.search.chunks import tokens
 from mdmemory.store import inbox, receipt_box
 from mdmemory.store.index import MARKER
 from mdmemory.store.receipt_box import Receipt
-from mdmemory.transcripts.turns import cleaned
+from mdmemory.transcripts.turns import Turn, cleaned
 
 Git = Callable[..., str]
 DEPLOYS = "Remember that deploys go out on Tuesdays only."
-FILE = "project-deploys-tuesdays-only.md"
+FILE = "project-deploys-go-out-on-tuesdays.md"
+IN_YOUR_WORDS = "Remembered in your words: Deploys go out on Tuesdays only"
+
+
+def files(folder: Path) -> list[str]:
+    """The notes of both layers."""
+    return [each.file for _, each in Layers.open(folder).notes()]
+
+
+def kept(folder: Path) -> list[Path]:
+    """The wishes that no store has yet."""
+    boxes = Layers.open(folder)._inboxes()
+    return [path for box in boxes for path in box.files()]
+
+
+def call(host: CommandHost, fact: str, said: str, **more: Any) -> Stored:
+    """What the assistant stores by one call, on words of this session."""
+    caller = Caller(SESSION, (Turn("hook-turn", "user", said),))
+    return Layers.open(host.folder).store(FactCall(fact, quote=said, **more), caller)
 
 
 # --- a session starts ----------------------------------------------------------------------------
@@ -123,27 +144,83 @@ def test_settings_that_cannot_be_read_are_said_at_the_start_and_fail_no_turn(
 # --- the person says something -------------------------------------------------------------------
 
 
-def test_a_wish_is_stored_and_named_to_both(host: CommandHost) -> None:
+def test_a_wish_that_nobody_words_is_stored_as_said_when_its_turn_ends(host: CommandHost) -> None:
     host.start()
-    output = host.say(DEPLOYS)
-    assert FILE in context(output)
-    assert "Remembered: deploys go out on Tuesdays only" in shown(output)
-    assert "memory-undo" in shown(output)
-    notes = {each.file for _, each in Layers.open(host.folder).notes()}
-    assert FILE in notes
+    asked = host.say(DEPLOYS)
+    assert 'asks to remember: "deploys go out on Tuesdays only"' in context(asked)
+    assert "memory_store" in context(asked)
+    assert (FILE in files(host.folder), len(kept(host.folder))) == (False, 1)
+    said = shown(host.stop())
+    assert IN_YOUR_WORDS in said
+    assert "memory-undo" in said
+    assert (files(host.folder).count(FILE), kept(host.folder)) == (1, [])
+    assert shown(host.stop()) == "", "a receipt is told once"
 
 
-def test_the_first_wish_makes_the_store(repository: Path, empty_home: Path) -> None:
-    host = CommandHost("codex", repository)
+def test_a_wish_that_a_call_answers_is_stored_once_and_in_its_words(host: CommandHost) -> None:
+    host.start()
+    host.say(DEPLOYS)
+    call(host, "Deploys go out on Tuesdays only.", DEPLOYS)
+    assert kept(host.folder) == []
+    assert shown(host.stop()) == ""
+    assert len(files(host.folder)) == 3
+
+
+def test_what_is_left_of_a_wish_is_not_lost_with_the_part_that_a_call_answers(
+    host: CommandHost,
+) -> None:
+    host.start()
+    said = "Remember that staging is heron-5. Remember that deploys go out on Tuesdays only."
+    host.say(said)
+    call(host, "Staging is heron-5.", "staging is heron-5")
+    assert IN_YOUR_WORDS in shown(host.stop())
+    assert len(files(host.folder)) == 4
+
+
+def test_a_wish_that_the_assistant_declines_is_not_stored(host: CommandHost) -> None:
+    host.start()
+    host.say(DEPLOYS)
+    call(host, "Deploys go out on Tuesdays only.", DEPLOYS, declined="joke")
+    assert shown(host.stop()) == ""
+    assert (len(files(host.folder)), kept(host.folder)) == (2, [])
+
+
+def test_without_a_stop_the_next_message_stores_it(host: CommandHost) -> None:
+    first(host)
+    host.say(DEPLOYS)
+    assert IN_YOUR_WORDS in shown(host.say("Good morning to all of you"))
+    assert files(host.folder).count(FILE) == 1
+
+
+def test_without_a_stop_the_next_session_stores_it(host: CommandHost) -> None:
+    host.say(DEPLOYS, attended=True)
+    host.send("SessionEnd", reason="other")
+    [wish] = kept(host.folder)
+    later = CommandHost(host.host, host.folder, number=7)
+    later.start(session="another")
+    assert kept(host.folder) == [wish], "its turn may still run"
+    eleven = datetime.now(UTC) + timedelta(minutes=11)
+    assert [each.fact for each in Layers.open(host.folder, clock=lambda: eleven).settle_wishes()]
+    assert files(host.folder).count(FILE) == 1
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_the_first_wish_makes_the_store_and_its_receipt_names_it(
+    name: str, repository: Path
+) -> None:
+    host = CommandHost(name, repository)
     assert host.start() == {}
-    output = host.say(DEPLOYS)
-    assert "~/mdmemory/project" in context(output)
-    assert "~/mdmemory/project" in shown(output)
-    assert "$memory-undo" in shown(output)
+    assert "asks to remember" in context(host.say(DEPLOYS))
+    said = shown(host.stop())
+    assert IN_YOUR_WORDS in said
+    assert "~/mdmemory/project" in said
+    assert f"{'$' if name == 'codex' else '/'}memory-undo" in said
+    assert files(repository) == [FILE]
 
 
 def test_a_stored_wish_is_not_stored_again_when_the_session_is_read(host: CommandHost) -> None:
     host.say(DEPLOYS)
+    host.stop()
     layers = Layers.open(host.folder)
     layers.undo()
     parts = [{"type": "text", "text": DEPLOYS}]
@@ -151,19 +228,7 @@ def test_a_stored_wish_is_not_stored_again_when_the_session_is_read(host: Comman
     export = {"info": {"id": SESSION}, "messages": [message]}
     done = layers.extract(json.dumps(export).encode())
     assert (done.added, done.reinforced) == ([], [])
-    assert FILE not in {each.file for _, each in layers.notes()}
-
-
-def test_the_words_of_the_person_are_proof_for_another_process(host: CommandHost) -> None:
-    host.say("We moved the wiki to Confluence <private>password: hunter2</private>")
-    host.stop("Shall I store that?")
-    memory = Layers.open(host.folder).main
-    with memory.state() as state:
-        said = [(each.role, each.text) for each in heard.recent(state, memory.now())]
-    assert said == [
-        ("user", "We moved the wiki to Confluence"),
-        ("assistant", "Shall I store that?"),
-    ]
+    assert FILE not in files(host.folder)
 
 
 def test_a_note_that_a_message_needs_comes_along_once(host: CommandHost) -> None:
@@ -182,41 +247,59 @@ def test_what_the_prompt_shows_does_not_come_along(host: CommandHost) -> None:
     assert context(host.say("on which port does billing listen?")) == ""
 
 
-def test_what_a_message_stored_is_not_offered_as_what_it_may_change(host: CommandHost) -> None:
-    host.say("Remember that our API is versioned by date.")
-    said = host.say("Actually the API is versioned by number now, remember that.")
-    assert "It replaces: Our API is versioned by date" in shown(said)
-    command = "$memory-undo" if host.host == "codex" else "/memory-undo"
-    assert f"or {command}, takes it back" in context(said)
-    assert "memory_update" not in context(said)
+def test_what_states_something_names_the_notes_near_it_and_one_call_corrects(
+    host: CommandHost,
+) -> None:
+    first(host)
+    said = "billing listens on port 9911 now"
+    told = context(host.say(said))
+    old = "project-billing-listens-on-port-8087.md"
+    assert f"({old})" in told
+    assert "replaces" in told
+    assert tokens(told) <= 120
+    call(host, "Billing listens on port 9911.", said, replaces=(old,))
+    assert shown(host.stop()) == ""
+    rows = Layers.open(host.folder).main.listing()
+    assert [row.head.description for row in rows if not row.mark] == [
+        "Billing listens on port 9911"
+    ]
 
 
-def test_a_vague_wish_is_asked_about(host: CommandHost) -> None:
+def test_a_vague_wish_is_left_to_the_assistant(host: CommandHost) -> None:
     first(host)
     output = host.say("Remember this.")
     assert "memory_store" in context(output)
-    assert "What should be remembered?" in shown(output)
+    assert tokens(context(output)) <= 120
+    assert (shown(host.stop()), len(files(host.folder))) == ("", 2)
 
 
-def test_words_are_taken_back(host: CommandHost) -> None:
+def test_who_takes_words_back_has_the_note_put_before_the_assistant(host: CommandHost) -> None:
+    first(host)
     host.say(DEPLOYS)
-    output = host.say("Don't remember that deploys go out on Tuesdays only.")
-    assert "took back" in context(output)
-    assert FILE not in {each.file for _, each in Layers.open(host.folder).notes()}
+    host.stop()
+    told = context(host.say("Don't remember that deploys go out on Tuesdays only."))
+    assert FILE in told
+    assert "memory_forget" in told
+    assert kept(host.folder) == []
 
 
 @pytest.mark.parametrize("words", ["/memory-undo", "/mdmemory:memory-undo", "$memory-undo"])
 def test_the_command_takes_the_newest_change_back(host: CommandHost, words: str) -> None:
     host.say(DEPLOYS)
+    host.stop()
     output = host.say(words)
     assert "mdmemory did it" in context(output)
     assert "Taken back" in shown(output)
     assert FILE not in {each.file for _, each in Layers.open(host.folder).notes()}
 
 
-def test_the_commands_remember_and_forget_are_the_words_behind_them(host: CommandHost) -> None:
-    assert FILE in context(host.say("/remember deploys go out on Tuesdays only"))
-    assert FILE in context(host.say("/forget deploys on Tuesdays"))
+def test_the_command_remember_stores_at_once_and_forget_is_left_to_the_assistant(
+    host: CommandHost,
+) -> None:
+    assert IN_YOUR_WORDS in shown(host.say("/remember deploys go out on Tuesdays only"))
+    assert (files(host.folder).count(FILE), kept(host.folder)) == (1, [])
+    assert shown(host.stop()) == ""
+    assert "memory_forget" in context(host.say("/forget deploys on Tuesdays"))
 
 
 def test_the_inbox_comes_with_its_command(host: CommandHost) -> None:
@@ -230,10 +313,11 @@ def test_what_was_put_before_a_prompt_of_gemini_is_no_word_of_the_persons(work: 
     host = CommandHost("gemini", work)
     put = "<hook_context>&lt;x&gt;\nRemember that deploys go out on Fridays.\n&lt;/x&gt;"
     assert "deploys" not in context(host.say(f"{put}</hook_context>\n\nGood morning to you"))
-    assert FILE in context(host.say(f"{put}</hook_context>\n\n{DEPLOYS}"))
-    assert len(Layers.open(work).notes()) == 3
+    host.say(f"{put}</hook_context>\n\n{DEPLOYS}")
+    assert IN_YOUR_WORDS in shown(host.stop())
+    assert len(files(work)) == 3
     host.say(f"{put}</hook_context>\n\n/memory-undo")
-    assert len(Layers.open(work).notes()) == 2, "a command is one behind it, too"
+    assert len(files(work)) == 2, "a command is one behind it, too"
 
 
 def test_words_of_agents_decide_nothing(work: Path) -> None:
@@ -243,14 +327,16 @@ def test_words_of_agents_decide_nothing(work: Path) -> None:
     told = f"<task-notification>\n<summary>{DEPLOYS}</summary>\n</task-notification>"
     assert CommandHost("claude", work).say(told) == {}
     assert host.started.words == []
-    assert len(Layers.open(work).notes()) == 2
+    assert (len(files(work)), kept(work)) == (2, [])
 
 
 def test_nothing_that_we_inject_is_ever_a_word_of_a_session(host: CommandHost) -> None:
     outputs = [
         host.start(),
         host.say(DEPLOYS),
+        host.stop(),
         host.say("Remember this."),
+        host.say("billing listens on port 9911 now"),
         host.say("/memory-undo"),
     ]
     texts = [*filter(None, map(context, outputs))]
@@ -341,7 +427,9 @@ def test_an_event_follows_a_project_that_moved(host: CommandHost, tmp_path: Path
     moved = host.folder.rename(tmp_path / "elsewhere")
     host.folder = moved
     assert "8087" in first(host)
-    assert FILE in context(host.say(DEPLOYS))
+    host.say(DEPLOYS)
+    assert IN_YOUR_WORDS in shown(host.stop())
+    assert FILE in files(moved)
 
 
 def test_a_session_that_names_the_old_place_of_its_project_is_followed_by_where_it_runs(
@@ -350,12 +438,14 @@ def test_a_session_that_names_the_old_place_of_its_project_is_followed_by_where_
     host.start()
     old = host.folder
     host.folder = old.rename(tmp_path / "elsewhere")
-    assert FILE in context(host.say(DEPLOYS, cwd=str(old)))
+    host.say(DEPLOYS, cwd=str(old))
+    assert IN_YOUR_WORDS in shown(host.stop(cwd=str(old)))
 
 
 def test_a_wish_said_in_a_folder_that_is_gone_is_kept(host: CommandHost, tmp_path: Path) -> None:
     host.folder = tmp_path / "gone" / "deeper"
-    assert "deploys-tuesdays-only.md" in context(host.say(DEPLOYS))
+    host.say(DEPLOYS)
+    assert IN_YOUR_WORDS in shown(host.stop())
 
 
 @pytest.mark.parametrize(
@@ -381,14 +471,15 @@ def test_alone_a_session_starts_with_the_same_index(host: CommandHost) -> None:
     assert "I prefer answers in French" in text
 
 
-def test_alone_a_wish_is_kept_and_its_outcome_told_at_the_next_event(host: CommandHost) -> None:
+def test_alone_a_wish_is_kept_and_stored_when_its_turn_ends(
+    host: CommandHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "Starter", lambda *_: host.started)
     output = host.alone("UserPromptSubmit", prompt=f"{DEPLOYS} <private>x</private>")
-    assert "It is kept in" in context(output)
-    assert "Not written yet" in shown(output)
-    assert FILE not in {each.file for _, each in Layers.open(host.folder).notes()}
-    told = host.say("Good morning, please look at the readme")
-    assert "Written now" in shown(told)
-    assert FILE in {each.file for _, each in Layers.open(host.folder).notes()}
+    assert "asks to remember" in context(output)
+    assert (FILE in files(host.folder), len(kept(host.folder))) == (False, 1)
+    assert IN_YOUR_WORDS in shown(host.alone("Stop" if host.host != "gemini" else "AfterAgent"))
+    assert (FILE in files(host.folder), kept(host.folder)) == (True, [])
 
 
 def test_alone_a_wish_for_a_project_without_a_store_makes_that_store(
@@ -396,8 +487,8 @@ def test_alone_a_wish_for_a_project_without_a_store_makes_that_store(
 ) -> None:
     Layers.open(empty_home).add("I prefer answers in French", type="user")
     host = CommandHost("claude", repository)
-    assert "Not written yet" in shown(host.alone("UserPromptSubmit", prompt=DEPLOYS))
-    assert "Written now" in shown(host.say("Good morning, please look at the readme"))
+    host.alone("UserPromptSubmit", prompt=DEPLOYS)
+    assert IN_YOUR_WORDS in shown(host.stop())
     (note,) = Layers.open(repository).project.notes()  # type: ignore[union-attr]
     assert note.file == FILE
     assert len(Layers.open(empty_home).main.notes()) == 1

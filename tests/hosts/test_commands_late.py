@@ -17,7 +17,7 @@ from mdmemory.store import receipt_box
 from mdmemory.store.receipt_box import Receipt
 
 DEPLOYS = "Remember that deploys go out on Tuesdays only."
-FILE = "project-deploys-tuesdays-only.md"
+FILE = "project-deploys-go-out-on-tuesdays.md"
 
 
 def test_an_answer_that_did_not_arrive_is_given_by_the_next_events(host: CommandHost) -> None:
@@ -27,8 +27,9 @@ def test_an_answer_that_did_not_arrive_is_given_by_the_next_events(host: Command
     host.lose()
     assert ("8087" in context(host.say("What else is there to do?"))) == (host.host == "gemini")
     assert "8087" not in context(host.say(DEPLOYS))
+    assert "Deploys go out on Tuesdays only" in shown(host.stop())
     host.lose()
-    assert "deploys go out on Tuesdays only" in shown(host.stop())
+    assert "Deploys go out on Tuesdays only" in shown(host.say("What else is there to do?"))
 
 
 @pytest.mark.parametrize("is_alone_first", [True, False])
@@ -39,14 +40,14 @@ def test_a_wish_that_hook_and_bridge_both_took_is_told_once(
     prompt = {"prompt": DEPLOYS}
     if is_alone_first:
         host.alone("UserPromptSubmit", **prompt)
-    done = host.send("UserPromptSubmit", **prompt)
+    host.send("UserPromptSubmit", **prompt)
     if not is_alone_first:
         host.alone("UserPromptSubmit", **prompt)
-    assert "deploys go out on Tuesdays only" in shown(done)
-    assert "asked for earlier" not in f"{shown(done)} {shown(host.stop())}"
-    assert [each.file for _, each in Layers.open(host.folder).notes()].count(FILE) == 1
-    inboxes = Layers.open(host.folder).main.project.inboxes()
-    assert [each for folder in inboxes for each in folder.glob("wish-*")] == []
+    assert shown(host.stop()).count("eploys go out on Tuesdays only") == 1
+    assert shown(host.stop()) == ""
+    layers = Layers.open(host.folder)
+    assert [each.file for _, each in layers.notes()].count(FILE) == 1
+    assert [each for box in layers._inboxes() for each in box.files()] == []
 
 
 _LOADS = """
@@ -59,8 +60,8 @@ assert not any(name.startswith("mdmemory.search.by_") for name in sys.modules)
 host.start()
 host.hooks.look()
 before = {*sys.modules}
-host.say("Remember that the printer is called Gutenberg.")
 host.say("Where do deploys go out to?")
+host.say("Remember that the printer is called Gutenberg.")
 print(*sorted(name for name in {*sys.modules} - before if name.startswith("mdmemory.")))
 """
 LATE = ["prompt.recalled"]  # for the few messages that need a note

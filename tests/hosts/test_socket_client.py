@@ -128,7 +128,7 @@ def test_the_bridge_gets_the_event_in_one_line_however_it_was_written(tmp_path: 
     (got,) = lines
     assert json.loads(got) == {
         "version": VERSION, "method": "hook",
-        "params": {"host": "gemini", "folder": folder, "store": "", "event": event},
+        "params": {"host": "gemini", "folder": folder, "store": "", "client": "", "event": event},
     }  # fmt: skip
     assert got.count(b"\n") == 1
 

@@ -114,13 +114,6 @@ def wait_for(what: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-@pytest.fixture(scope="module")
-def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("template") / "project"
-    begin(root)
-    return root
-
-
 @pytest.fixture
 def person(project: Path, empty_home: Path) -> Iterator[Person]:
     someone = Person(project, empty_home)
@@ -290,29 +283,6 @@ def test_a_store_that_is_made_later_gets_a_bridge_of_its_own(
 
     wait_for(answered)  # by the next message, or one behind it where the old bridge still ends
     assert person.socket(bare) == str(person.home / "mdmemory/bare/.mdmemory/bridge.sock")
-
-
-def test_the_first_wish_of_all_makes_the_store_though_no_bridge_heard_it(
-    person: Person, tmp_path: Path, git: Git
-) -> None:
-    repository = tmp_path / "new"
-    repository.mkdir()
-    git(repository, "init", "-q")
-    who = ("-c", "user.name=x", "-c", "user.email=x@example.com")
-    git(repository, *who, "commit", "-q", "--allow-empty", "-m", "first")
-    person.hook("SessionStart", repository)
-    assert not person.met(repository)
-    wish = {"prompt": "Remember that deploys go out on Tuesdays only."}
-    assert b"Not written yet" in person.hook("UserPromptSubmit", repository, **wish)
-    wait_for(lambda: person.met(repository))
-    project = Layers.open(repository).project
-    assert project, "made for the wish"
-
-    def written() -> bool:
-        person.hook("UserPromptSubmit", repository, prompt="Thanks")
-        return [each.file for each in project.notes()] == ["project-deploys-tuesdays-only.md"]
-
-    wait_for(written)
 
 
 def test_without_a_store_no_bridge_stays_and_none_is_started_again_soon(

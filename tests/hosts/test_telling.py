@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands_host import Started
 
 from mdmemory import cli
-from mdmemory.hosts import background
 from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.opencode import messages
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.prompt import lines
 from mdmemory.store import receipt_box
 from mdmemory.store.receipt_box import MOST, Receipt
+from mdmemory.transcripts.turns import Transcript, Turn
 
 Git = Callable[..., str]
 NOW = datetime.now(UTC)
 LEARNED = Receipt("Learned from the session: Uses pnpm.", {"learned": 2, "replaced": 1})
 DEPLOYS = "Remember that deploys go out on Tuesdays only."
-
-
-class Started(background.Starter):
-    """Starts nothing."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda: ["mdmemory"], Path())
-
-    def __call__(self, words: Sequence[str], log: Path, held: Sequence[int] = ()) -> None:
-        pass
 
 
 class Client:
@@ -56,6 +48,12 @@ class Client:
     def say(self, text: str, message: str = "msg_1", session: str = "ses_1") -> dict[str, Any]:
         parts = [{"type": "text", "text": text}]
         return self.ask("message", session, message=message, parts=parts)
+
+    def turn(self, text: str, message: str = "msg_1") -> list[str]:
+        """What is shown of a message whose turn ends without a call."""
+        self.say(text, message)
+        self.ask("idle")
+        return self.news()
 
     def system(self, session: str = "ses_1") -> str:
         return str(self.ask("system", session)["text"])
@@ -211,35 +209,56 @@ def test_a_compaction_leaves_a_receipt(memory: Memory) -> None:
 
 
 def test_a_fact_that_the_assistant_stores_is_shown(memory: Memory, client: Client) -> None:
-    given = {"content": "The board is at board.example.", "title": "Board"}
+    given = {"fact": "The board is at board.example.", "title": "Board"}
     client.ask("call", tool="memory_store", arguments=given)
-    told = client.news()[0]
-    assert told == "Stored by the assistant: The board is at board.example. Undo: /memory-undo"
+    (told,) = client.news()
+    assert told.startswith("Noted with a `?`, for no words of yours prove it: The board is at")
+    assert "Undo: /memory-undo m-" in told
 
 
-def test_what_is_replaced_is_shown_and_comes_back(memory: Memory, client: Client) -> None:
-    client.say("Remember: parcels above 31.5 kg go with the freight carrier.")
-    said = "Remember: from now on parcels above 31.5 kg go with the parcel service."
-    toast = client.say(said, "msg_2")["toast"]
-    assert "freight carrier. Undo: /memory-undo" in toast["message"]
-    assert " It replaces: " in toast["message"]
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Lets the host's own database hold what a message says."""
+
+    def say(text: str) -> None:
+        turns = Transcript("ses_1", "", "", (Turn("msg_2", "user", text),))
+        monkeypatch.setattr(messages, "transcript_of", lambda _: turns)
+
+    return say
+
+
+def test_what_is_replaced_is_shown_and_comes_back(
+    memory: Memory, client: Client, said: Callable[[str], None]
+) -> None:
+    (first,) = client.turn("Remember: parcels above 31.5 kg go with the freight carrier.")
+    assert first.startswith("Remembered in your words: Parcels above 31.5 kg go with the freight")
+    (old,) = (note.file for note in memory.notes())
+    words = "Parcels above 31.5 kg go with the parcel service from now on."
+    said(words)
+    client.say(words, "msg_2")
+    fact = "Parcels above 31.5 kg go with the parcel service."
+    given = {"fact": fact, "quote": words, "replaces": [old]}
+    client.ask("call", tool="memory_store", arguments=given)
+    (told,) = client.news()
+    assert told.startswith("Remembered: Parcels above 31.5 kg go with the parcel service. It repl")
+    assert "freight carrier. Undo: /memory-undo m-" in told
     assert [row.mark[:10] for row in memory.listing()].count("superseded") == 1
     client.ask("command", command="memory-undo", arguments="")
     assert [row.mark for row in memory.listing()] == [""]
 
 
 def test_what_the_assistant_forgets_is_named_and_not_repeated(
-    memory: Memory, client: Client
+    memory: Memory, client: Client, said: Callable[[str], None]
 ) -> None:
     memory.add("noon", type="feedback", description="Deploys go out at noon.", body="Always.")
-    toast = lines.of_change("Forgotten: noon", "m-1a2b3c4d")
-    assert toast["message"] == "Forgotten: noon. Undo: /memory-undo m-1a2b3c4d"
-    client.say("Forget that deploys go out at noon.")
-    client.news()
-    arguments = {"note": "noon", "quote": "Forget that deploys go out at noon."}
+    words = "Forget that deploys go out at noon."
+    said(words)
+    client.say(words)
+    arguments = {"names": ["feedback-noon"], "quote": words}
     client.ask("call", tool="memory_forget", arguments=arguments)
-    for told in client.news():
-        assert "go out at noon" not in told
+    (told,) = client.news()
+    assert told.startswith("Forgotten: feedback-noon. Undo: /memory-undo m-")
+    assert memory.notes() == []
 
 
 # --- taking back ---------------------------------------------------------------------------------
@@ -248,7 +267,12 @@ def test_what_the_assistant_forgets_is_named_and_not_repeated(
 def test_the_command_takes_back_the_newest_change_and_names_its_fact(
     memory: Memory, client: Client
 ) -> None:
-    assert client.say(DEPLOYS)["toast"]["message"].endswith(". Undo: /memory-undo")
+    (told,) = client.turn(DEPLOYS)
+    id = memory.log()[0][0].get("Memory-Id")
+    assert told.startswith("Remembered in your words: Deploys go out on Tuesdays only.")
+    assert told.endswith(f". Undo: /memory-undo {id}")
+    client.ask("idle")
+    assert client.news() == [], "it is told once"
     (text,) = client.ask("command", command="memory-undo", arguments=" ")["parts"]
     assert "Taken back: " in text
     assert "Tuesdays only." in text
@@ -272,7 +296,7 @@ def test_a_command_that_finds_nothing_says_so_and_others_are_left_alone(
 def test_the_command_takes_back_what_waits_in_a_shared_store(repository: Path, git: Git) -> None:
     memory = Memory.init(repository, own_repo=False)[0]
     client = Client(repository)
-    client.say(DEPLOYS)
+    client.turn(DEPLOYS)
     client.ask("command", command="memory-undo", arguments="")
     assert client.news()[0].startswith("Taken back: ")
     assert memory.notes() == []
@@ -280,9 +304,8 @@ def test_the_command_takes_back_what_waits_in_a_shared_store(repository: Path, g
 
 
 def test_the_client_s_own_undo_leaves_the_note_and_says_so(memory: Memory, client: Client) -> None:
-    client.say("Remember that the board is at board.example.", "msg_1")
-    client.say(DEPLOYS, "msg_3")
-    client.news()
+    client.turn("Remember that the board is at board.example.", "msg_1")
+    client.turn(DEPLOYS, "msg_3")
     client.ask("reverted", message="msg_2")
     client.ask("reverted", message="msg_2")
     (told,) = client.news()

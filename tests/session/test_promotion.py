@@ -51,26 +51,6 @@ def test_decisions_become_notes_where_the_user_said_them(repository: Path) -> No
     assert memory.promote("ses_2", SAID).absorbed == done.promoted
 
 
-SUPERSEDED = [
-    ("the proxy listens on port 9090", "the proxy listens on port 8080"),
-    ("use Redis for the queue", "use Postgres for the queue instead of Redis"),
-]
-
-
-@pytest.mark.parametrize(("old", "new"), SUPERSEDED)
-def test_a_decision_that_a_later_one_replaces_is_superseded_and_leaves_the_session(
-    repository: Path, old: str, new: str
-) -> None:
-    memory, _ = Memory.init(repository)
-    memory._clock = lambda: NOW
-    heard(memory, old, new, "lint with ruff")
-    done = memory.promote("ses_1", SAID)
-    assert done.superseded == [old]
-    assert old not in [*done.rejected, *done.waiting]
-    with memory.session("ses_1") as own:
-        assert own.read().decisions == [new, "lint with ruff"]
-
-
 def test_a_decision_that_is_taken_again_after_another_counts_again(tmp_path: Path) -> None:
     def outcomes() -> list[tuple[str, str]]:
         return [(each.text, each.outcome) for each in promotion.journal(state)]
@@ -82,24 +62,6 @@ def test_a_decision_that_is_taken_again_after_another_counts_again(tmp_path: Pat
         assert outcomes() == [("one", "stored"), ("two", "stored")]
         promotion.enter(state, "ses_1", decided("two", "one"), TODAY)
         assert outcomes() == [("two", "stored"), ("one", promotion.TO_DO)]
-
-
-def test_what_the_user_decides_anew_replaces_the_older_note_and_back_again(
-    repository: Path,
-) -> None:
-    memory, _ = Memory.init(repository, own_repo=True)
-    memory._clock = lambda: NOW
-    tuesdays, fridays = (f"We decided to deploy on {day} only" for day in ("Tuesdays", "Fridays"))
-    said: list[Turn] = []
-    for number, text in enumerate((tuesdays, fridays, tuesdays)):
-        said.append(Turn(f"m{number}", "user", f"{text}."))
-        with memory.session("ses_1") as own:
-            own.message("user", f"{text}.", now=NOW)
-        assert len(memory.promote("ses_1", said).promoted) == 1
-        notes = {each.note.head.description: each.note.head.status for each in memory.notes()}
-        assert [each for each, status in notes.items() if not status] == [text]
-        with memory.session("ses_1") as own:
-            assert own.read().decisions == [text]
 
 
 def test_a_failed_write_is_tried_three_times(

@@ -30,7 +30,10 @@ class Silent(Exception):
 class HookCall:
     """An event of the client `host` in `folder`: `data` is its JSON, as it came."""
 
-    def __init__(self, host: str, folder: str, store: str, data: bytes, began: float) -> None:
+    def __init__(
+        self, host: str, folder: str, store: str, data: bytes, began: float, client: str = ""
+    ) -> None:
+        self.client = client  # the processes above this one
         self.host, self.folder, self.store, self.data = host, folder, store, data
         self.began = began  # by the monotonic clock
 
@@ -44,7 +47,7 @@ class HookCall:
         head = (
             f'{{"version": {_quoted(VERSION)}, "method": "hook", "params": {{"host": '
             f'{_quoted(self.host)}, "folder": {_quoted(self.folder)}, "store": '
-            f'{_quoted(self.store)}, "event": '
+            f'{_quoted(self.store)}, "client": {_quoted(self.client)}, "event": '
         )
         return b"".join((head.encode("ascii"), data, b"}}\n"))
 

@@ -11,6 +11,7 @@ import os
 import time
 
 from mdmemory.hosts.bridge import asking, place
+from mdmemory.session.client_process import ancestors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def answer(host: str, store: str) -> None:
     try:
         data = _read()
         if data:
-            _write(output(asking.HookCall(host, _folder(), store, data, began), os.environ))
+            call = asking.HookCall(host, _folder(), store, data, began, ancestors())
+            _write(output(call, os.environ))
     except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 - no hook fails a turn
         _log(problem)
 

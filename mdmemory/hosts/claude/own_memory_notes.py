@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from mdmemory.capture.extract import keys_of
 from mdmemory.capture.imports import rest
 from mdmemory.capture.imports.rest import Rest
+from mdmemory.capture.note_text import keys_of
 from mdmemory.config import person
 from mdmemory.errors import BadNote, MdmemoryError, NotFound
 from mdmemory.files import digest, read_regular, write_atomic
@@ -141,7 +141,8 @@ def _taken(
 
 def _placed(layers: Layers, text: str, file: str, type: str) -> bytes:
     """The text as it is; of one that only the person's store can take, with the folder it is of."""
-    for key, value in layers._here().metadata(type, False).items():
+    _, route = layers.open_for(personal=type == USER)
+    for key, value in route.metadata(type, False).items():
         with suppress(BadNote):
             text = edit(parse(text, file), set={f"metadata.{key}": value}).text
     return text.encode("utf-8")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mdmemory import assets
 from mdmemory.config import person
@@ -18,12 +18,8 @@ from mdmemory.hosts.commands.context import LayerIndex
 from mdmemory.hosts.commands.events import HookEvent
 from mdmemory.store.project import INDEX, Project, of_person, of_project
 
-if TYPE_CHECKING:  # few messages ask for anything
-    from mdmemory.capture.extracted import Extracted
-
 Output = dict[str, Any]
 Stores = list[tuple[str, Project]]
-_WHY = MdmemoryError("The memory is just starting, and writes it in a moment.", code="busy")
 
 
 class Alone(NamedTuple):
@@ -42,11 +38,11 @@ def answer(host: str, event: Mapping[str, Any], folder: Path) -> Alone:
     stores = _stores(found.folder)
     if found.kind == events.PROMPT:
         return _prompt(found, stores)
-    if not stores:
-        return Alone({})
     if found.kind == events.START:
-        return Alone(events.output(found, _start(found, stores), _written(found, stores)))
-    _hand_over(found, stores[0][1])
+        text = _start(found, stores) if stores else ""
+        return Alone(events.output(found, text, _written(found, stores)))
+    if stores:
+        _hand_over(found, stores[0][1])
     lines = _written(found, stores) if found.kind == events.STOP else ()
     return Alone(events.output(found, "", lines))
 
@@ -109,50 +105,55 @@ def _prompt(event: HookEvent, stores: Stores) -> Alone:
         said = f"mdmemory is just starting. Have the user type {command.name} once more."
         told = ["Not done yet: type it once more."]
         return Alone(events.output(event, context.framed(said), told))
-    done, is_private, facts = _kept(event, command.said if command else event.words, stores)
-    if done is None:
-        return Alone(events.output(event, first))
-    from mdmemory.prompt import receipts
-
-    line = receipts.toast(done, facts, is_private)
-    said = context.framed(*map(context.harmless, receipts.told(done, is_private)))
+    told, lines, has_kept = _kept(event, command.said if command else event.words, stores)
+    said = context.framed(*map(context.harmless, told))
     text = "\n\n".join(filter(None, (first, said)))
-    return Alone(events.output(event, text, [line["message"]] if line else []), bool(done.kept))
+    return Alone(events.output(event, text, lines), has_kept)
 
 
-def _kept(event: HookEvent, said: str, stores: Stores) -> tuple[Extracted | None, bool, list[str]]:
-    """What became of the requests of a message, whether a part of it is private, and what is asked
-    for; None where nothing is asked for."""
-    from mdmemory.capture import triggers
-    from mdmemory.privacy.private import strip_private
+def _kept(event: HookEvent, words: str, stores: Stores) -> tuple[list[str], list[str], bool]:
+    """Keep what a message asks to remember: what the assistant and the person are told, and whether
+    anything was kept."""
     from mdmemory.transcripts.turns import cleaned
 
-    text = cleaned(said)
-    if not text or not triggers.find(text):
-        return None, False, []
-    from mdmemory.capture import asked, wishes
+    text = cleaned(words)
+    if not text:
+        return [], [], False
+    from mdmemory.hosts.conversation import NO_SECRET, heard
+    from mdmemory.prompt.message_part import part
 
-    facts = asked.wishes_in(text, event.turn)
-    is_private = bool(strip_private(said)[1])
-    if not facts:
-        return asked.without_fact(text, event.session, event.turn), is_private, []
+    said = heard(text)
+    lines = [NO_SECRET] if said.secret else []
+    told = part(said.text, said.noticed, "", has_secret=said.secret, is_private=said.cut)
+    if not said.wishes:
+        return told, lines, False
+    from mdmemory.capture import wishes
+
     projects = [project for layer, project in stores if layer == "project"]
     inboxes = (
         wishes.inboxes(projects[0]) if projects else [wishes.inbox_without_store(event.folder)]
     )
-    today = person.now().date().isoformat()
-    done = wishes.put_by(inboxes, text, event.session, event.turn, today, _WHY)
-    return done, is_private, [each.text for each in facts]
+    why = "" if event.attended else wishes.UNATTENDED
+    try:
+        wishes.keep(
+            inboxes, said.wishes, event.session, event.turn, person.now(), why, message=text
+        )
+    except MdmemoryError as problem:
+        return told, [f"NOT remembered, and not kept: {problem.message}"], False
+    return told, lines, True
 
 
 def _written(event: HookEvent, stores: Stores) -> list[str]:
     """Write what was kept earlier, and say what became of it; mostly there is nothing."""
-    if not any(project.has_wishes() for _, project in stores):
+    inbox = person.state_folder() / "inbox"  # of wishes from where no store was yet
+    if not any(project.has_wishes() for _, project in stores) and not any(inbox.glob("*")):
         return []
+    from mdmemory.hosts.conversation import made, stores_of
     from mdmemory.layers import Layers
-    from mdmemory.prompt.lines import of_wishes
-    from mdmemory.prompt.receipts import written
+    from mdmemory.prompt.lines import of_as_said
 
     layers = Layers.open(event.folder, holder="a hook", automatic=True)
-    report = written(layers.write_wishes())
-    return [of_wishes(report)["message"]] if report else []
+    session = event.session if event.kind == events.STOP else ""
+    before = stores_of(layers)
+    line = of_as_said(layers.settle_wishes(session), made(layers, before))
+    return [line["message"]] if line else []

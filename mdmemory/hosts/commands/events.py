@@ -44,7 +44,7 @@ _MOST = 256 * 1024 * 1024  # bytes of a session that is looked through
 class HookEvent:
     """An event of a session. `name` is the host's own word for it, `words` what the person typed,
     `answer` the assistant's last one, `source` how a session starts or why it ends. `attended`: a
-    person sees what is shown."""
+    person sees what is shown. `client`: processes above the hook, of which one is the client."""
 
     host: str
     kind: str
@@ -57,6 +57,7 @@ class HookEvent:
     answer: str = ""
     source: str = ""
     attended: bool = True
+    client: str = ""
 
 
 def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
@@ -88,7 +89,8 @@ def _there(*folders: Path) -> Path:
     for folder in known:
         if os.path.isdir(folder):
             return folder
-    return next(each for each in (*known, Path("/"))[0].parents if os.path.isdir(each))
+    first = (*known, Path("/"))[0]
+    return next(each for each in (first, *first.parents) if os.path.isdir(each))
 
 
 def _turn(event: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
@@ -28,13 +29,13 @@ from mdmemory.layers import Layers
 from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
-    from mdmemory.hosts.by_message import ByMessage
+    from mdmemory.hosts.by_message import ByMessage, Near
     from mdmemory.hosts.texts import Typed
     from mdmemory.prompt.lines import TakenBack
 
 _NEEDED = (
-    "capture.requests", "hosts.by_message", "hosts.texts", "prompt.typed", "search.project",
-    "session.heard", "session.session",
+    "capture.settle_wishes", "capture.wishes", "hosts.by_message", "hosts.texts",
+    "prompt.message_part", "prompt.typed", "search.project", "session.heard", "session.session",
 )  # fmt: skip
 _ANY = "Remember that the lamp is red."
 Params = Mapping[str, Any]
@@ -81,6 +82,8 @@ class CommandHooks:
         event = events.read(host, given, Path(folder))
         if event is None:
             return {"output": {}}
+        if isinstance(client := params.get("client"), str):
+            event = replace(event, client=client)
         self._folder = event.folder
         self._telling.shows = event.attended
         do = {
@@ -143,12 +146,12 @@ class CommandHooks:
 
     def _begin(self, event: HookEvent) -> Output:
         layers = self._open(event.folder)
+        self._log.tried("start", partial(self._conversation.settle_wishes, layers))
         if not layers.there():
             return events.output(event, "", _asked(layers))
         if event.source == "compact":
             compacted = partial(self._following.compacted, layers.main, event.session)
             self._log.tried("start", compacted)
-        self._log.tried("start", partial(self._conversation.write_wishes, layers))
         text = self._starting.text(layers, event)
         if event.host == "claude":  # a session that lasts seconds may have no other event of ours
             self._log.tried("start", partial(_point_claude, layers, event.folder))
@@ -169,7 +172,7 @@ class CommandHooks:
         if command is not None and command.name in (texts.UNDO, texts.REVIEW):
             return self._typed(event, command)
         said = command.said if command is not None else event.words
-        message, notes = _spoken(event, said), partial(self._notes, event, command)
+        message, notes = _spoken(event, said, command), partial(self._notes, event, command)
         try:
             layers = self._open(event.folder)
         except MdmemoryError as problem:
@@ -179,18 +182,8 @@ class CommandHooks:
         lines = []
         if layers.there():
             self._log.tried("prompt", partial(self._hear, layers, event, "user", said))
-            self._log.tried("prompt", partial(self._mark, layers, event, said))
             lines = self._lines(layers, event)
         return _answered(event, answer, lines, first)
-
-    def _mark(self, layers: Layers, event: HookEvent, said: str) -> None:
-        """Have the later reading of the session pass over what was answered here: its own name for
-        the turn is another one."""
-        from mdmemory.capture import requests
-
-        if requests.asks(said):
-            state = self._following.state(layers.main)
-            requests.mark_answered(state, event.session, [said, event.words])
 
     def _typed(self, event: HookEvent, command: Typed) -> Output:
         """Do what the person typed as a command of ours, before the assistant answers."""
@@ -206,13 +199,14 @@ class CommandHooks:
         return reviewing.review(layers, command.words)
 
     def _notes(
-        self, event: HookEvent, command: object, layers: Layers, fresh: Sequence[Refresher | None]
-    ) -> list[str]:
-        """The notes that go with what the person typed, as one text, or []."""
-        if command is not None or not layers.there():
-            return []
-        from mdmemory.hosts.by_message import Heard
+        self, event: HookEvent, command: object, layers: Layers,
+        fresh: Sequence[Refresher | None], with_shown: bool,
+    ) -> Near:  # fmt: skip
+        """The notes that go with what the person typed."""
+        from mdmemory.hosts.by_message import Heard, Near
 
+        if command is not None or not layers.there():
+            return Near()
         heard = Heard(
             event.session, event.turn, event.words, self._starting.frozen.get(event.session) or "",
             self._starting.indexes.get(event.session),
@@ -220,8 +214,7 @@ class CommandHooks:
         stores = [each for each in fresh if each is not None]
         seen = stores if len(stores) == len(layers.there()) else ()
         state = partial(self._following.state, layers.main)
-        text = partial(self._by_message.text, layers, state, heard, seen)
-        return [*filter(None, [self._log.tried("message", text)])]
+        return self._by_message.near(layers, state, heard, seen, with_shown=with_shown)
 
     @cached_property
     def _by_message(self) -> ByMessage:
@@ -235,7 +228,8 @@ class CommandHooks:
 
         memory = layers.main
         state = self._following.state(memory)
-        heard.put(state, event.session, event.turn, words, memory.now(), role)
+        turn, now = event.turn, memory.now()
+        heard.put(state, event.session, turn, words, now, role, event.client)
 
     # --- a turn or a session ends ----------------------------------------------------------------
 
@@ -244,10 +238,11 @@ class CommandHooks:
         lines = []
         if event.host == "claude":
             lines = self._log.tried("stop", partial(_claudes_own, layers, event.folder)) or []
+        settle = partial(self._conversation.settle_wishes, layers, event.session)
+        self._log.tried("stop", settle)  # it may make the first store
         if layers.there():
             hear = partial(self._hear, layers, event, "assistant", event.answer)
             self._log.tried("stop", hear)
-            self._log.tried("stop", partial(self._conversation.write_wishes, layers))
             self._log.tried("stop", partial(self._hand_over, layers, event))
             lines += self._lines(layers, event)
         return events.output(event, "", lines)
@@ -294,14 +289,12 @@ def _warm_up() -> None:
     """Load what a message needs, before there is one: its hook has a second for all of it."""
     from datetime import date
 
-    from mdmemory.capture import asked
+    from mdmemory.hosts.conversation import heard
     from mdmemory.search import by_message, query
-    from mdmemory.text.change import changes
 
     for name in _NEEDED:
         import_module(f"mdmemory.{name}")
-    asked.wishes_in(_ANY, "")
-    changes(_ANY, {"": _ANY})
+    heard(_ANY)
     query.parse(_ANY, date.min)
     by_message.everyday(_ANY)
 
@@ -312,8 +305,9 @@ def _asked(layers: Layers) -> list[str]:
     return [f"{asked.message} {asked.hint}".rstrip()] if asked is not None else []
 
 
-def _spoken(event: HookEvent, said: str) -> Spoken:
+def _spoken(event: HookEvent, said: str, command: Typed | None) -> Spoken:
     """The message as its session will show it later: without what is private, or ours."""
+    from mdmemory.hosts.texts import REMEMBER
     from mdmemory.privacy.private import strip_private
     from mdmemory.transcripts.turns import Turn, cleaned
 
@@ -321,6 +315,7 @@ def _spoken(event: HookEvent, said: str) -> Spoken:
     return Spoken(
         event.session, Turn(event.turn, "user", text) if text else None, event.folder,
         is_private=bool(strip_private(said)[1]), length=len(said), transcript=event.transcript,
+        attended=event.attended, at_once=command is not None and command.name == REMEMBER,
     )  # fmt: skip
 
 

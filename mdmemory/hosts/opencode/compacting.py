@@ -15,7 +15,6 @@ from mdmemory.hosts.telling import Telling, facts_of
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.prompt.lines import of_summary
-from mdmemory.prompt.receipts import saved
 
 if TYPE_CHECKING:
     from mdmemory.transcripts.turns import Turn
@@ -69,7 +68,7 @@ class Compacting:
         if isinstance(text, str) and text:
             take = partial(layers.summary, session, text, whole.turns, shown=notes)
             done = self._log.tried("compacted", take)
-            files += saved(done) if done else []
+            files += done.files() if done else []
         promoted = partial(self._promoted, layers, session, whole.turns)
         files += self._log.tried("compacted", promoted) or []
         self._telling.toast(of_summary(facts_of(layers, files)))

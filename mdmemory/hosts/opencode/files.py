@@ -24,14 +24,11 @@ PROTOCOL = "memory/PROTOCOL.md"
 PLUGIN = "plugin/mdmemory.ts"
 CONFIGURATION = "opencode.json"  # where an MCP server stands in place of the plugin
 SKILL = "skills/mdmemory/SKILL.md"
-_TEMPLATES = (
-    "command/remember.md",
-    "command/memory.md",
-    "command/forget.md",
-    "command/memory-review.md",
-    "command/memory-undo.md",
-    SKILL,
-)
+_COMMANDS = ("remember", "memory", "forget", "memory-review", "memory-undo")
+_TEMPLATES = {  # each with its source
+    **{f"command/{name}.md": f"templates/opencode/command/{name}.md" for name in _COMMANDS},
+    SKILL: assets.SKILL,
+}
 NAMES = (PROTOCOL, PLUGIN, CONFIGURATION, *_TEMPLATES)
 _CONSTANT = re.compile(r"^const (COMMAND|INSTRUCTIONS)[^=]*= (\[.*\])", re.M)
 
@@ -111,13 +108,15 @@ def _texts(place: Place, wanted: Wanted, mcp: bool) -> dict[str, str]:
         read = place.wanted[:1] if place.config_folder else place.wanted
         named = [_from_plugin(place, each) for each in read]
         texts[PLUGIN] = plugin(wanted.command, named, personal=place.config_folder is not None)
-    names = [name for name in _TEMPLATES if name not in wanted.left_out]
-    return texts | {name: assets.read(f"templates/opencode/{name}") for name in names}
+    return texts | {
+        name: assets.read(source)
+        for name, source in _TEMPLATES.items() if name not in wanted.left_out
+    }  # fmt: skip
 
 
 def skill() -> bytes:
     """The file of our skill."""
-    return stamped(assets.read(f"templates/opencode/{SKILL}"), SKILL)
+    return stamped(assets.read(assets.SKILL), SKILL)
 
 
 def _from_plugin(place: Place, file: Path) -> str:

@@ -7,6 +7,7 @@ been made, moved or removed since the last one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from mdmemory.store.refresh import Refresher
 from mdmemory.version import VERSION
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
+    from mdmemory.hosts.by_message import Near
     from mdmemory.hosts.opencode.compacting import Compacting
     from mdmemory.hosts.opencode.recalling import Recalling
     from mdmemory.hosts.opencode.watching import Watching
@@ -63,6 +65,7 @@ class Hooks:
         self._conversation = Conversation(log, self._telling, self._following)
         self._open_typed = open_typed or open_layers
         self._looked = False
+        self._attended = True  # a person watches, unless the host says otherwise
         self._indexes: list[str] | None = None  # that the host was told to read
 
     def methods(self) -> dict[str, Callable[[Params], Result]]:
@@ -79,7 +82,7 @@ class Hooks:
     def _recalling(self) -> Recalling:
         from mdmemory.hosts.opencode.recalling import Recalling
 
-        return Recalling(self._log, self._following, self._children)
+        return Recalling(self._following, self._children)
 
     @cached_property
     def _watching(self) -> Watching:
@@ -133,7 +136,8 @@ class Hooks:
                 f"The plugin speaks another protocol than mdmemory {VERSION}.",
                 "Bring it up to date: `mdmemory init --opencode`.",
             )
-        self._telling.shows = params.get("shows") is True and params.get("mode") != "run"
+        self._attended = params.get("mode") != "run"
+        self._telling.shows = params.get("shows") is True and self._attended
         tools: list[Tool] = []
         hooks = list(HOOKS)
         self._indexes = []
@@ -161,6 +165,7 @@ class Hooks:
         """
         session = named(params, "session")
         message = message_of(session, params, self._children)
+        message = replace(message, attended=self._attended, at_once=self._is_remember(message))
         try:
             layers = self._open()
         except MdmemoryError as problem:
@@ -171,10 +176,20 @@ class Hooks:
         self._indexes = layers.indexes()
         return answer | {"instructions": self._indexes}
 
+    def _is_remember(self, message: Spoken) -> bool:
+        """Whether a message is the text of our command to remember."""
+        from mdmemory.hosts import texts
+
+        if message.turn is None or not self._recalling.is_command(message.session):
+            return False
+        command = texts.typed(message.turn.text)
+        return command is not None and command.name == texts.REMEMBER
+
     def _notes(
-        self, message: Spoken, layers: Layers, fresh: Sequence[Refresher | None]
-    ) -> list[str]:
-        return self._recalling.notes(layers, message.session, message.turn, self._frozen, fresh)
+        self, message: Spoken, layers: Layers, fresh: Sequence[Refresher | None], with_shown: bool
+    ) -> Near:
+        session, turn = message.session, message.turn
+        return self._recalling.notes(layers, session, turn, self._frozen, fresh, with_shown)
 
     def system(self, params: Params) -> Result:
         """The blocks of a session. They change only at its start and at a compaction."""
@@ -273,10 +288,10 @@ class Hooks:
         session = named(params, "session")
         self._recalling.idle(session)
         layers = self._open()
+        self._log.tried("idle", partial(self._conversation.settle_wishes, layers, session))
         if not layers.there():
             return {}
         memory = layers.main
-        self._log.tried("idle", partial(self._conversation.write_wishes, layers))
         if not self._children.knows(session):
             # without a delay it would be a command that a person typed, which waits for nobody
             milliseconds = max(100, memory.project.settings.whole("extract.debounce_ms"))

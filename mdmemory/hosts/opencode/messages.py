@@ -16,7 +16,7 @@ from mdmemory.hosts.conversation import Spoken, transcript_of
 from mdmemory.hosts.following import BySession
 
 if TYPE_CHECKING:  # each is loaded by the function that needs it
-    from mdmemory.tools.tool import Caller
+    from mdmemory.capture.caller import Caller
     from mdmemory.transcripts.turns import Turn
 
 Params = Mapping[str, Any]
@@ -84,13 +84,10 @@ class Children(BySession[bool]):
     def has(self, session: str, text: str) -> bool:
         """The same; one that is older than the bridge is looked up, but only if `text` asks to
         remember something."""
-        from mdmemory.capture.requests import asks
+        from mdmemory.capture.notice import notice
 
-        return (
-            self.is_one(session)
-            if self.get(session) is None and asks(text)
-            else self.knows(session)
-        )
+        asks = self.get(session) is None and bool(notice(text))
+        return self.is_one(session) if asks else self.knows(session)
 
     def is_one(self, session: str) -> bool:
         """The same; one that is older than the bridge is looked up."""
@@ -106,17 +103,17 @@ class Children(BySession[bool]):
 
 
 def caller_of(session: str, name: str) -> Caller:
-    """The caller of a tool, with the user's words if it changes notes: to read them takes time."""
+    """The caller of a tool, with the turns of the session if it changes notes: to read them takes
+    time."""
+    from mdmemory.capture.caller import Caller
     from mdmemory.tools.table import SESSION, TOOLS
-    from mdmemory.tools.tool import Caller
 
     turns: tuple[Turn, ...] = ()
     changing = [each for each in TOOLS if not each.read_only and each is not SESSION]
     if any(each.name == name for each in changing):
         with suppress(MdmemoryError):  # a host without such a database
             turns = transcript_of(session).turns
-    words = tuple(turn.text for turn in turns if turn.role == "user")
-    return Caller(session, words, turns)
+    return Caller(session, turns)
 
 
 def model_of(params: Params) -> str:
