@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ from mdmemory.store.strangers import WHY
 from mdmemory.store.superseding import Chains
 from mdmemory.store.writer import Group, Writer, Written
 
+_NEAREST = 3  # notes near a new one that are told
 _TRIES = 5  # writes of one edit; only a hand that saves in the very moment costs a second one
 
 
@@ -36,7 +38,8 @@ class Edited(NamedTuple):
 
     `also` are the files of the notes that it had replaced, which were removed with it. `superseded`
     are the notes that it replaced just now, `doubtful` those that it may replace: file, the file
-    `by` which, the old `text` and the `new` one. `cites` is what a new note cites.
+    `by` which, the old `text` and the `new` one. `cites` is what a new note cites, `near` the notes
+    near it: file and description.
     """
 
     file: str
@@ -48,6 +51,7 @@ class Edited(NamedTuple):
     superseded: tuple[dict[str, str], ...] = ()
     doubtful: tuple[dict[str, str], ...] = ()
     cites: tuple[str, ...] = ()
+    near: tuple[tuple[str, str], ...] = ()
 
 
 def taken_names(store: Store, names: Iterable[str]) -> set[str]:
@@ -59,15 +63,16 @@ def taken_names(store: Store, names: Iterable[str]) -> set[str]:
 def add(
     writer: Writer, *, name: str, type: str, description: str, body: str,
     kind: str = "", source: str = "manual", today: str, also: Sequence[Change] = (),
-    said: str = "", near: Callable[[str], Sequence[StoredNote]] = lambda _: (),
+    near: Callable[[str], Sequence[StoredNote]] = lambda _: (), replaces: Sequence[str] = (),
     cite: Sequence[str] = (),
 ) -> Edited:  # fmt: skip
     """Store a new note; a name that is taken gets a number. The same text again names the old one.
 
     `also` are changes of other files that belong to it: they go into the same op of the commit.
-    `said` are the person's words: they may replace notes that are `near` them. `cite` are places
-    that it cites, besides those that its text names. Raises BadNote for a name, description or body
-    that is none, or that holds a secret, UsageError for a place that is none.
+    `replaces` names notes that it stands in place of; one that is `near` it and has the same words
+    but for one literal is flagged. `cite` are places that it cites, besides those that its text
+    names. Raises BadNote for a name, description or body that is none, or that holds a secret,
+    UsageError for a place that is none, NotFound for a name in `replaces` that is none.
     """
     check_new(writer.refresher.is_secret, name, type, f"{description}\n{body}")
     said_in_all, cites = f"{description}\n{body}", tuple[str, ...]()
@@ -83,7 +88,7 @@ def add(
             head = stored.note.head
             same = head.description == description and head.type == type
             if same and stored.note.body.strip() == body.strip():
-                if said and _is_superseded(stored):
+                if _is_superseded(stored):
                     return _restored(writer, stored, today)
                 return unchanged(stored)
         free = limits.free_name(name, type, taken_names(store, catalog.names))
@@ -96,15 +101,25 @@ def add(
         data = text.encode("utf-8")
         groups = [Group(f"add {file}: {description}", (Change(file, None, data), *also))]
         new = StoredNote(file, digest(data), notes_format.parse(text, file))
-        met = replacing.met_by(writer, said, new, near(said) if said else (), today)
+        beside = [note for note in near(said_in_all) if note.file != file]
+        gone = [store.find(each, former=False) for each in replaces]
+        met = replacing.met_by(writer, new, gone, beside, today)
         fact = free if type == "user" else description
         groups = met.joined(groups, store.ledger(), today)
         written = writer.write(subject("add", [fact]), groups, kind="add")
     superseded = tuple(each.told() for each in met.made)
     return Edited(
         file, free, new.digest, written, superseded=superseded, doubtful=tuple(met.in_doubt()),
-        cites=cites,
+        cites=cites, near=tuple(_told(beside, [*gone, new])),
     )  # fmt: skip
+
+
+def _told(near: Iterable[StoredNote], but: Sequence[StoredNote]) -> Iterator[tuple[str, str]]:
+    """The nearest of these notes in force, each with what it says."""
+    files = {note.file for note in but}
+    free = (note for note in superseding.in_force(near) if note.file not in files)
+    for note in islice(free, _NEAREST):
+        yield note.file, " ".join(note.note.head.description.split())
 
 
 def unchanged(stored: StoredNote) -> Edited:

@@ -1,4 +1,4 @@
-"""What a new fact of the user's does to the notes there are: which it replaces, which it may.
+"""What a new note does to those that it replaces: marks in their heads, and flags.
 
 A fact that surely replaces notes is written with their marks in one op. Every text stays.
 """
@@ -22,8 +22,6 @@ from mdmemory.store.store import LEDGER, Store, StoredNote, decode
 from mdmemory.store.superseding import Chains, in_force
 from mdmemory.store.writer import Group, Writer
 
-_LOOKED = 60  # notes near a fact that may be replaced by it
-SAME = 0.6  # of the words of two notes, from which on they may state the same old value
 UNCONFIRMED = "unconfirmed"
 SAID_AGAIN = "what it said before is said again"
 _ANOTHERS = "another person's note"
@@ -31,16 +29,6 @@ _UNDONE = "the one replaced the other, and that was undone"
 
 Pairs = tuple[tuple[StoredNote, str], ...]  # notes, each with half a sentence on why
 IsAnothers = Callable[[StoredNote], bool]
-
-
-class Effect(NamedTuple):
-    """What a fact does to notes: those that it replaces, and those that it may replace."""
-
-    replaced: Pairs = ()
-    doubtful: Pairs = ()
-
-
-NOTHING = Effect()
 
 
 class Superseding(NamedTuple):
@@ -62,49 +50,6 @@ class Superseding(NamedTuple):
     def line(self) -> str:
         """The line of the commit."""
         return f"supersede {self.old.file} by {self.new}: {self.why}"
-
-
-def effect(
-    said: str, near: Sequence[StoredNote], is_anothers: IsAnothers = lambda _: False
-) -> Effect:
-    """What the user's words `said` do to the notes `near` them, the nearest first.
-
-    Notes that state the same old value are replaced together. A note that is another person's is
-    never replaced by itself.
-    """
-    # what nobody stands by yet is nothing that the user could change their mind about
-    near = [note for note in in_force(near) if note.note.head.status != UNCONFIRMED][:_LOOKED]
-    if not near:
-        return NOTHING
-    from mdmemory.text.change import changes  # only where words meet
-
-    notes = {note.file: note for note in near}
-    texts = {file: _text(note) for file, note in notes.items()}
-    found = changes(said, texts)
-    sure = {each.file: each.why for each in found if each.is_certain}
-    for file in [*sure]:
-        for other in _alike(file, notes, texts):
-            alone = changes(said, {other: texts[other]}) if other not in sure else []
-            sure |= {each.file: each.why for each in alone if each.is_certain}
-    replaced = [(notes[file], why) for file, why in sure.items()]
-    foreign = [(note, f"{why} ({_ANOTHERS})") for note, why in replaced if is_anothers(note)]
-    replaced = [pair for pair in replaced if not any(pair[0] is note for note, _ in foreign)]
-    doubtful = [(notes[each.file], each.why) for each in found if each.file not in sure]
-    return Effect(tuple(replaced), (*foreign, *doubtful))
-
-
-def _alike(file: str, notes: Mapping[str, StoredNote], texts: Mapping[str, str]) -> list[str]:
-    """The other notes that state what this one does, in nearly the same words."""
-    from mdmemory.text.similarity import likeness
-    from mdmemory.text.words import keys
-
-    words = {*keys(texts[file])}
-    return [other for other in notes if likeness(words, {*keys(texts[other])}) >= SAME]
-
-
-def _text(note: StoredNote) -> str:
-    description, body = note.note.head.description, note.note.body.strip()
-    return description if body == description else f"{description}\n\n{body}"
 
 
 @dataclass
@@ -187,15 +132,23 @@ class Met(NamedTuple):
 
 
 def met_by(
-    writer: Writer, said: str, new: StoredNote, near: Sequence[StoredNote], today: str
-) -> Met:
-    """What the note `new`, which holds the person's words `said`, does to the notes near it."""
-    others = [note for note in near if note.file != new.file]
-    if not said or not others:
-        return Met(new)
-    found = effect(said, others, anothers(writer))
-    done = marks(new, found.replaced, today)
-    return Met(new, tuple(done.made), (*found.doubtful, *done.left))
+    writer: Writer, new: StoredNote, replaced: Sequence[StoredNote], near: Sequence[StoredNote],
+    today: str,
+) -> Met:  # fmt: skip
+    """What the note `new` does to the notes that a person says it replaces, and to those near it:
+    one that has the same words but for one literal is flagged."""
+    from mdmemory.text.conflict import other_literal, why
+
+    is_anothers = anothers(writer)
+    mine = [note for note in replaced if not is_anothers(note)]
+    done = marks(new, [(note, "you said so") for note in mine], today)
+    doubtful = [(note, _ANOTHERS) for note in replaced if note not in mine] + done.left
+    known = {note.file for note, _ in doubtful} | {note.file for note in replaced} | {new.file}
+    for note in in_force(near):
+        pair = other_literal(note.note.head.description, new.note.head.description)
+        if pair and note.file not in known:
+            doubtful.append((note, why(pair)))
+    return Met(new, tuple(done.made), tuple(doubtful))
 
 
 def taken_back(writer: Writer, new: StoredNote, last: StoredNote | None, today: str) -> Met:

@@ -71,22 +71,21 @@ def waiting(refresher: Refresher) -> list[Conflict]:
 def across(
     projects: Sequence[StoredNote], persons: Sequence[StoredNote], ledger: str = ""
 ) -> list[Across]:
-    """The contradictions between notes of two stores, by their form, but for those that
-    the `ledger` of either says were looked at."""
-    from mdmemory.text.contradiction import contradiction, profile
+    """The notes of two stores that have the same words but for one literal, without those that the
+    `ledger` of either says were looked at."""
+    from mdmemory.text import conflict
 
-    theirs = [(each, profile(each.note)) for each in persons]
     entries = conflicts.parse(ledger)
     found = []
     for one in projects:
-        own = profile(one.note) if theirs else None
-        for other, profiled in theirs:
-            if own is not None and (why := contradiction(own, profiled)):
-                if conflicts.known(entries, one, _persons(other)):
-                    continue
-                since = max(_day(one), _day(other))
-                id = conflicts.entry_id(one.file, f"{PERSON}/{other.file}")
-                found.append(Across(id, one.file, other.file, why, since))
+        for other in persons:
+            texts = (each.note.head.description for each in (one, other))
+            pair = conflict.other_literal(*texts)
+            if pair is None or conflicts.known(entries, one, _persons(other)):
+                continue
+            since = max(_day(one), _day(other))
+            id = conflicts.entry_id(one.file, f"{PERSON}/{other.file}")
+            found.append(Across(id, one.file, other.file, conflict.why(pair), since))
     return found
 
 

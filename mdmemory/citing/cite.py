@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 MOST = 8  # citations that a note gets by its text
 _NAMES = 32 * 1024 * 1024  # bytes of a list of all files; of more only whole paths are known
-Cite = Callable[[str], Sequence[str]]  # the citations for the text of a new note
 
 
 def cites_of(project: Project, text: str, named: Sequence[str] = ()) -> Sequence[str]:
@@ -54,11 +53,6 @@ def cites_of(project: Project, text: str, named: Sequence[str] = ()) -> Sequence
         if repository := repository_of(project):
             return [*map(str, _Making(project, repository).of_text(text))]
     return []
-
-
-def cites_nothing(_: str) -> Sequence[str]:
-    """No citations, whatever a text names."""
-    return ()
 
 
 def pinned(project: Project, cites: Sequence[str]) -> dict[str, str | None]:

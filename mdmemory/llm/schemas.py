@@ -22,25 +22,37 @@ def _word(*words: str) -> Schema:
     return {"type": "string", "enum": list(words)}
 
 
-# {"candidates": [...]}: facts found in a session. `kind` is "" or decision; `file` is "" where no
-# note is meant; `superseded` are literals of the old note.
+# {"candidates": [...]}: facts found in a session. `kind` is "" or decision; `title` and `why` may
+# be ""; `replaces` are files of notes.
 CANDIDATES = _object(
     candidates={
         "type": "array",
         "items": _object(
             action=_word("add", "update", "reinforce", "flag"),
-            type=_TYPE, kind=_word("", "decision"), name=_TEXT, description=_TEXT, body=_TEXT,
-            file=_TEXT, quote=_TEXT, superseded=_TEXTS,
+            type=_TYPE, kind=_word("", "decision"), title=_TEXT, fact=_TEXT, why=_TEXT,
+            quote=_TEXT, replaces=_TEXTS,
         ),
     }
 )  # fmt: skip
 
-# {"verdicts": [...]}: whether each proposal lasts. `number` is the proposal's, as a word.
+# {"verdicts": [...]}: whether each proposal lasts, and whether it makes what it `replaces` untrue.
+# `number` is the proposal's, as a word; `untrue` is "" where it replaces nothing.
 VERDICTS = _object(
     verdicts={
         "type": "array",
         "items": _object(
-            number=_TEXT, reason=_TEXT, verdict=_word("lasting", "moment", "unclear")
+            number=_TEXT, reason=_TEXT, verdict=_word("lasting", "moment", "unclear"),
+            untrue=_word("", "yes", "no"),
+        ),
+    }
+)  # fmt: skip
+
+# {"verdicts": [...]}: whether a new text says what the old ones do. `what` is "" where it is ok.
+READINGS = _object(
+    verdicts={
+        "type": "array",
+        "items": _object(
+            number=_TEXT, verdict=_word("ok", "lost", "added", "changed", "reversed"), what=_TEXT
         ),
     }
 )  # fmt: skip

@@ -37,6 +37,7 @@ def compose(
     aliases: Sequence[str] = (),
     metadata: Mapping[str, str] = {},
     cites: Sequence[str] = (),
+    title: str = "",
 ) -> str:
     """The text of a new note, without empty metadata values. Its file is called by type and name,
     so the name alone stands among the aliases, where Obsidian finds it. A body of "" is none: the
@@ -54,10 +55,13 @@ def compose(
         check_line("An alias", alias)
     for cite in cites:
         check_line("A citation", cite)
+    if title:
+        check_line("The title", title)
     keys = [*_ORDER, *(key for key in block if key not in _ORDER)]
     lines = [
         "---",
         f"name: {scalar('name', name)}",
+        *([f"title: {scalar('title', title)}"] if title else []),
         f"description: {scalar('description', description)}",
         f"{limits.ALIASES}: [{items(dict.fromkeys((name, *aliases)))}]",
         "metadata:",

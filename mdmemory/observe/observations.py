@@ -187,6 +187,7 @@ class Observations:
         `Memory.pending()` for a person. Raises NotFound, UsageError, and errors of a write.
         """
         from mdmemory.capture.extracted import Extracted
+        from mdmemory.capture.stores import OneStore
         from mdmemory.capture.summary import take
         from mdmemory.session.cleaning import LEFT_OUT
 
@@ -199,7 +200,8 @@ class Observations:
         if not facts:
             return Extracted(session, dropped=[{"text": LEFT_OUT, "reasons": ["injection"]}])
         text = "\n".join(["Memory candidates:", *(f"- [{type}] {fact}" for fact in facts)])
-        return take(self.writer(), session, text, said, now=self.clock(), shown={})
+        writer = self.writer()
+        return take(OneStore(writer), writer, session, text, said, now=self.clock(), shown={})
 
     @property
     def _days(self) -> int:

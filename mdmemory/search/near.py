@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.note.note import Note
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import StoredNote
 from mdmemory.text.similarity import ranked
@@ -74,20 +73,3 @@ def near_notes(refresher: Refresher) -> Callable[[str], list[StoredNote]]:
 def nearest(text: str, notes: Sequence[StoredNote], near: Near = scan) -> tuple[str, ...]:
     """The files of the three nearest notes, fewer when fewer share a word."""
     return tuple(note.file for note in near(text, notes)[:NEAREST])
-
-
-def contradicted(
-    new: Note, notes: Sequence[StoredNote], near: Near = scan
-) -> list[tuple[StoredNote, str]]:
-    """Which of the three nearest notes contradict the new one, each with what the two differ in."""
-    from mdmemory.text.contradiction import beside, contradiction, profile  # only where notes meet
-
-    mine = profile(new)
-    found: list[tuple[StoredNote, str]] = []
-    for note in near(f"{new.head.description}\n{new.body}", notes)[:NEAREST]:
-        pair = [mine, beside(note.note, new)]
-        if note.file < new.head.file:  # as the ledger names the two
-            pair.reverse()
-        if why := contradiction(*pair):
-            found.append((note, why))
-    return found

@@ -187,9 +187,9 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _tells(word: str) -> bool:
-    from mdmemory.text.polarity import is_negation  # 10 ms, and few hits are so much alike
+    from mdmemory.text.negation import negations  # few hits are so much alike
 
-    return not (word.isascii() and word.islower() and word.isalpha()) or is_negation(word)
+    return not (word.isascii() and word.islower() and word.isalpha()) or bool(negations(word))
 
 
 def folded(texts: Iterable[tuple[int, str, str]], limit: int, each_file: int = 1) -> list[int]:

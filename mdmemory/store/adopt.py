@@ -303,7 +303,7 @@ def _copied(
 def _contradictions(
     refresher: Refresher, files: Sequence[str], heads: Mapping[str, Head]
 ) -> Iterator[tuple[StoredNote, StoredNote, str]]:
-    from mdmemory.text.contradiction import beside, contradiction, profile
+    from mdmemory.text import conflict
     from mdmemory.text.near import NearDescriptions
 
     held = refresher.catalog().held
@@ -316,15 +316,12 @@ def _contradictions(
     kinds = ["user" if head.type == "user" else "work" for head in known]
     neighbours = NearDescriptions([head.description for head in known], kinds)
     for file in filter(places.__contains__, files):
-        near = [known[at].file for at in neighbours.near(places[file])]
-        others = [other for other in near if other not in new]
-        if not others:
-            continue
-        one = refresher.store.read(file)
-        mine = profile(one.note)
-        for other in map(refresher.store.read, others):
-            if why := contradiction(mine, beside(other.note, one.note)):
-                yield one, other, why
+        mine = known[places[file]]
+        for other in (known[at] for at in neighbours.near(places[file])):
+            pair = conflict.other_literal(mine.description, other.description)
+            if pair and other.file not in new:
+                read = refresher.store.read
+                yield read(file), read(other.file), conflict.why(pair)
 
 
 def adopt(

@@ -108,6 +108,11 @@ MIGRATIONS = (
         note TEXT NOT NULL, was TEXT NOT NULL, told INTEGER NOT NULL, UNIQUE (place, file, digest)
     );
     """,
+    # the processes above the hook that heard it, and no records of judges any more
+    """
+    ALTER TABLE heard ADD COLUMN client TEXT NOT NULL DEFAULT '';
+    DROP TABLE second_look;
+    """,
 )
 _KEPT_PASSES = 50
 EMBED = "embed"  # the purpose of calls for vectors

@@ -13,7 +13,7 @@ from mdmemory.errors import GitFailed, RepositoryState
 from mdmemory.note.note import UNREADABLE, Note
 from mdmemory.store.project import Project
 from mdmemory.store.store import INDEX
-from mdmemory.text.wordlists import search
+from mdmemory.text.orders import is_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # few commands ask git about notes of others
@@ -33,9 +33,8 @@ def suspicion(text: str) -> str:
     visible = text.removeprefix("\ufeff")  # the mark of an encoding, which editors put there
     if unseen.without(visible) != visible:
         return HIDDEN
-    lines = bounds.beginning(visible).splitlines()
-    is_order = any(search("{gate.injection}", line[:_READ]) for line in lines if line)
-    return ORDER if is_order else ""
+    lines = visible[: bounds.MESSAGE].splitlines()
+    return ORDER if any(is_order(line[:_READ]) for line in lines if line) else ""
 
 
 def waiting(project: Project, notes: Mapping[str, Note]) -> dict[str, str]:

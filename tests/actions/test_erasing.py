@@ -20,6 +20,7 @@ from mdmemory.git import erased_history
 from mdmemory.git.repositories import Repository
 from mdmemory.store import receipt_box
 from mdmemory.tools.table import Caller, call
+from mdmemory.transcripts.turns import Turn
 
 Git = Callable[..., str]
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -46,8 +47,11 @@ def memory(repository: Path) -> Memory:
     memory.edit("graz-affair", description=SECRET, body=SECRET)
     memory.add("carriers", type="project", description="Carriers are paid monthly",
                body="Carriers are paid monthly. See [[freight]].")  # fmt: skip
-    call(memory, "memory_forget", {"note": "graz-affair"}, Caller())  # waits in the inbox
-    memory.keep(f"Remember that {SECRET[0].lower()}{SECRET[1:]}.", session="ses_1", turn="msg_1")
+    call(
+        memory, "memory_forget", {"names": ["graz-affair"], "quote": ""}, Caller()
+    )  # waits in the inbox
+    call(memory, "memory_store", {"fact": SECRET, "quote": SECRET},
+         Caller("ses_1", (Turn("msg_1", "user", SECRET),)))  # fmt: skip
     memory._search(meaning=False).update()
     cut = f"Learned: {SECRET[:40]}…"  # a receipt shortens what it says
     receipt_box.leave(memory.project, receipt_box.Receipt(cut), NOON)

@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
+from mdmemory.capture.caller import Caller
+from mdmemory.capture.fact import NotStored
+from mdmemory.capture.store_fact import FactCall
+from mdmemory.transcripts.turns import Turn
 
 TYPES = ("reference", "feedback", "feedback", "user")
 
@@ -49,7 +53,8 @@ def test_a_listed_note_has_nothing_to_tell(memory: Memory) -> None:
 
 
 def test_an_unconfirmed_note_was_never_in_the_index(memory: Memory) -> None:
-    done = memory.store("The barrier of the car park is raised by hand after nine.")
+    fact = FactCall("The barrier of the car park is raised by hand after nine.")
+    done = memory.store(fact, Caller())
     place = memory.index_place(done.file)
     assert place is not None
     assert (place.why, place.left) == ("unconfirmed", None)
@@ -70,8 +75,10 @@ def test_a_line_that_came_back_has_not_left(memory: Memory) -> None:
 def test_quality_counts_sources_and_what_was_turned_down(memory: Memory) -> None:
     add(memory, 0, "feedback")
     (memory.project.store / "reference-by-hand.md").write_text("The porter has the spare key.\n")
-    memory.keep("Remember that the lift is out of order on Fridays.", session="s", turn="t1")
-    memory.keep("Remember: password=hunter2hunter2hunter2", session="s", turn="t2")
+    said = "The lift is out of order on Fridays."
+    memory.store(FactCall(said, quote=said), Caller("s", (Turn("t1", "user", said),)))
+    with pytest.raises(NotStored):
+        memory.store(FactCall("password=hunter2hunter2hunter2"), Caller("s"))
     found = memory.quality()
     assert found.notes == 3
     assert (found.sources["manual"], found.sources["historical"], found.sources["explicit"]) == (

@@ -11,16 +11,16 @@ from mdmemory import Memory
 from mdmemory.errors import NotFound, RepositoryState
 
 Git = Callable[..., str]
-TABS, SPACES = "feedback-indent-with-tabs.md", "feedback-indent-with-spaces.md"
+EIGHT, FOUR = "feedback-indent-with-8.md", "feedback-indent-with-4.md"
 
 
 @pytest.fixture
 def memory(repository: Path) -> Memory:
     opened, _ = Memory.init(repository)
-    for what in ("tabs", "spaces"):
-        text = f"Indent Python with {what}, width 4."
+    for what in ("8", "4"):
+        text = f"Indent Python with {what} spaces."
         opened.add(f"indent-with-{what}", type="feedback", description=text, body=text)
-    assert opened.compact().outcome == "applied"
+    assert len(opened.conflicts()) == 1, "a note by hand is looked at at once"
     return opened
 
 
@@ -30,7 +30,7 @@ def index(memory: Memory) -> str:
 
 def test_both_notes_stay_as_they_are_until_a_person_decides(memory: Memory, git: Git) -> None:
     (conflict,) = memory.conflicts()
-    assert conflict.entry.files == (SPACES, TABS)
+    assert conflict.entry.files == (FOUR, EIGHT)
     assert not conflict.stale
     assert "1 conflict needs a person" in index(memory)
     assert index(memory).count(" ⚠\n") == 2
@@ -39,20 +39,20 @@ def test_both_notes_stay_as_they_are_until_a_person_decides(memory: Memory, git:
     before = git(memory.project.root, "rev-parse", "HEAD")
     assert memory.compact().outcome == "noop"
     assert git(memory.project.root, "rev-parse", "HEAD") == before
-    assert {note.file for note in memory.notes()} == {TABS, SPACES}
+    assert {note.file for note in memory.notes()} == {EIGHT, FOUR}
 
 
 def test_keeping_one_removes_the_other_in_one_commit_that_can_be_undone(memory: Memory) -> None:
     (conflict,) = memory.conflicts()
-    done = memory.resolve(conflict.entry.id, keep="indent-with-tabs")
-    assert done.removed == (SPACES,)
-    assert [note.file for note in memory.notes()] == [TABS]
+    done = memory.resolve(conflict.entry.id, keep="indent-with-8")
+    assert done.removed == (FOUR,)
+    assert [note.file for note in memory.notes()] == [EIGHT]
     assert memory.conflicts() == []
     assert "conflict" not in index(memory)
     assert "⚠" not in index(memory)
     assert [hit.status for hit in memory.search("indent python").hits] == [""]
     memory.undo(done.written.id)
-    assert {note.file for note in memory.notes()} == {TABS, SPACES}
+    assert {note.file for note in memory.notes()} == {EIGHT, FOUR}
     assert len(memory.conflicts()) == 1
 
 
@@ -61,7 +61,7 @@ def test_keeping_both_is_not_flagged_again(memory: Memory) -> None:
     memory.resolve(conflict.entry.id)
     assert memory.conflicts() == []
     assert memory.compact().outcome == "noop"
-    assert {note.file for note in memory.notes()} == {TABS, SPACES}
+    assert {note.file for note in memory.notes()} == {EIGHT, FOUR}
 
 
 def test_a_tick_by_hand_clears_an_entry(memory: Memory) -> None:
@@ -76,7 +76,7 @@ def test_a_tick_by_hand_clears_an_entry(memory: Memory) -> None:
 
 
 def test_a_changed_note_makes_its_entry_stale(memory: Memory) -> None:
-    memory.edit("indent-with-tabs", body="Something else entirely.")
+    memory.edit("indent-with-8", body="Something else entirely.")
     (conflict,) = memory.conflicts()
     assert conflict.stale
 

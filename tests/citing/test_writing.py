@@ -9,6 +9,8 @@ import pytest
 from citing_projects import SERVER, CitedProject
 
 from mdmemory import Layers, Memory
+from mdmemory.capture.caller import Caller
+from mdmemory.capture.store_fact import FactCall
 from mdmemory.errors import NoGit, UsageError
 from mdmemory.tools.table import call
 from mdmemory.transcripts.turns import Turn
@@ -100,13 +102,15 @@ def test_only_the_project_cites(cited: CitedProject) -> None:
 
 def test_every_feeder_cites(cited: CitedProject) -> None:
     memory = cited.memory
-    kept = memory.keep(f"Remember: {NAMED}.", session="s", turn="t").added
+    layers = Layers.open(cited.top)
+    layers.keep_wishes([NAMED], session="s", turn="t")
+    kept = [each.file for each in layers.settle_wishes("s")]
     part = {"type": "text", "text": "Remember: the socket is opened by start() in src/server.py."}
     message = {"info": {"id": "m1", "role": "user"}, "parts": [part]}
     session = {"info": {"id": "ses_1"}, "messages": [message]}
     found = memory.extract(json.dumps(session).encode()).added
     told = "The timeout is 30 seconds, see src/server.py"
-    stored = memory.store(told, session="s", said=[told]).file
+    stored = memory.store(FactCall(told, quote=told), Caller("s", (Turn("m", "user", told),))).file
     foreign = cited.top.parent / "old.md"
     foreign.write_text("- The server binds in src/server.py:9\n", "utf-8")
     imported = [file for file, *_ in memory.import_from(foreign).added]
@@ -115,12 +119,14 @@ def test_every_feeder_cites(cited: CitedProject) -> None:
     ]  # fmt: skip
 
 
-def test_an_update_by_an_assistant_cites_what_the_new_text_names(cited: CitedProject) -> None:
+def test_a_fact_in_place_of_another_cites_what_its_own_text_names(cited: CitedProject) -> None:
     memory = cited.memory
     memory.add("port", type="project", description="The server listens on port 8080")
     said = f"Actually, {NAMED}"
-    done = memory.update("port", NAMED, quote=said, turns=[Turn("m", "user", said)])
-    assert cites(memory, done.file.rpartition("/")[2]) == [PORT]
+    fact = FactCall(NAMED, quote=said, replaces=("port",))
+    done = memory.store(fact, Caller("s", (Turn("m", "user", said),)))
+    assert len(done.superseded) == 1
+    assert cites(memory, done.file) == [PORT]
 
 
 def test_confirming_cites_anew_and_can_be_taken_back(cited: CitedProject) -> None:

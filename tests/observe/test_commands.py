@@ -152,7 +152,7 @@ def test_a_fact_becomes_a_note_only_where_a_user_said_it(memory: Memory) -> None
     kept = found.add(DECIDED, type="decision", session="ses_1")
     waits = found.promote(f"#{kept.id}", [Turn("m1", "assistant", DECIDED)])
     assert (waits.added, len(waits.pending), memory.notes()) == ([], 1, [])
-    assert memory.pending()[0].description == DECIDED
+    assert memory.pending()[0].description == DECIDED.rstrip(".")
     said = found.promote(str(kept.id), [Turn("m1", "user", DECIDED)])
     assert len(said.added) == 1
     assert memory.notes()[0].note.head.session == "ses_1"

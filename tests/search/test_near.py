@@ -8,9 +8,8 @@ import pytest
 from search.conftest import note
 
 from mdmemory import Memory
-from mdmemory.note.note import parse
 from mdmemory.search import near, sqlite
-from mdmemory.search.near import contradicted, near_in, nearest, scan
+from mdmemory.search.near import near_in, nearest, scan
 from mdmemory.search.project import FILE
 from mdmemory.store.store import StoredNote
 from mdmemory.text.similarity import likeness, ranked
@@ -50,14 +49,6 @@ def test_a_large_store_is_asked_and_a_small_one_scanned(
     assert find(text, notes)[0].file == scan(text, notes)[0].file == file
     assert (large.project.private / FILE).exists()
     assert file not in [each.file for each in find(text, [n for n in notes if n.file != file])]
-
-
-def test_what_is_near_is_compared(large: Memory) -> None:
-    new = parse(note("new", "The ledger is kept in postgres 17"), "user-new.md")
-    ((other, why),) = contradicted(new, stored(large), near_in(large._refresher()))
-    assert other.file == "user-ledger.md"
-    assert "15" in why
-    assert "17" in why
 
 
 def test_a_note_that_changed_just_now_is_near(large: Memory) -> None:

@@ -23,8 +23,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from pace import FULL, HUNG
 
 from mdmemory import Memory
+from mdmemory.capture.caller import Caller
+from mdmemory.capture.store_fact import FactCall
 from mdmemory.errors import MdmemoryError
 from mdmemory.store.adopt import SETTLED
+from mdmemory.transcripts.turns import Turn
 
 OWN, SHARED, PLAIN = "own repository", "shared", "without git"
 NAMES = ["alpha", "beta", "gamma", "delta", "omega"]
@@ -143,8 +146,9 @@ class Hands(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES), text=st.sampled_from(TEXTS[:3]))
     def keep(self, name: str, text: str) -> None:
-        said = f"Remember: {text} ({name})"
-        self.ours(lambda: self.automatic.keep(said, session="ses_1", turn=f"t-{name}"))
+        fact, turns = f"{text} ({name})", (Turn(f"t-{name}", "user", text),)
+        caller = Caller("ses_1", turns)
+        self.ours(lambda: self.automatic.store(FactCall(fact, quote=text), caller))
 
     @rule(file=files, text=texts)
     def edit(self, file: str, text: str) -> None:

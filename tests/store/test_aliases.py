@@ -9,6 +9,8 @@ import pytest
 from rows import each
 
 from mdmemory import Memory
+from mdmemory.capture.caller import Caller
+from mdmemory.capture.store_fact import FactCall
 from mdmemory.errors import NotFound
 from mdmemory.note import editing
 from mdmemory.note.note import parse
@@ -31,7 +33,7 @@ def by_hand(memory: Memory, file: str, aliases: str, body: str = "Uses it.") -> 
 
 def test_a_note_that_we_write_has_its_name_among_its_aliases(memory: Memory) -> None:
     memory.add("prefers-pnpm", type="feedback", description="Uses pnpm.", body="Uses pnpm.")
-    memory.store("The staging server is called bravo.", title="Staging server")
+    memory.store(FactCall("The staging server is bravo.", title="Staging server"), Caller())
     for stored in memory.notes():
         assert stored.note.head.aliases == (stored.note.head.name,)
         assert f"\naliases: [{stored.note.head.name}]\nmetadata:\n" in stored.note.text
