@@ -94,7 +94,7 @@ def _play(folder: Path) -> None:
     hooks = _hooks()
     _change_of_mind(hooks)
     _forget()
-    _inbox(hooks)
+    _inbox()
     _where_next(folder)
 
 
@@ -138,10 +138,12 @@ def _tidy_up() -> None:
 
 
 def _change_of_mind(hooks: CommandHooks) -> None:
-    _say_to("You tell your assistant a fact. Its hook stores it at once, and shows you a receipt:",
+    _say_to("You tell your assistant a fact. Here it calls no tool, so the hook keeps your own "
+            "words when the turn ends:",
             hooks, "Remember that deploys go out on Tuesdays only.")  # fmt: skip
-    _say_to("You change your mind, and the new fact replaces the old one:",
-            hooks, "From now on deploys go out on Thursdays only.")  # fmt: skip
+    _mdmemory("You change your mind. An assistant says so by the same tool; this is the command.",
+              "add", "Deploys go out on Thursdays only",
+              "--replaces", "deploys-go-out-on-tuesdays")  # fmt: skip
     _step("One line of the two is left in the index.", f"grep Deploys {_SEEN_AS}/MEMORY.md")
     lines = _read("MEMORY.md").splitlines()
     print("\n".join(line for line in lines if "Deploys" in line))
@@ -153,9 +155,9 @@ def _forget() -> None:
     _mdmemory("Take the newest change back, whatever it was.", "undo")
 
 
-def _inbox(hooks: CommandHooks) -> None:
-    _say_to("What mdmemory must not decide by itself waits for you.",
-            hooks, "Remember that billing stores its data in MySQL.")  # fmt: skip
+def _inbox() -> None:
+    _mdmemory("What mdmemory must not decide by itself waits for you.",
+              "add", "Indent Python with spaces, width 8")  # fmt: skip
     _mdmemory("This is the inbox. At a terminal, `mdmemory review` takes one key for each answer.",
               "review", piped="cat")  # fmt: skip
     _mdmemory("Each change is one commit.", "log", "-n", "3")
@@ -197,20 +199,25 @@ def _hooks() -> CommandHooks:
 
 
 def _say_to(why: str, hooks: CommandHooks, words: str) -> None:
-    """Send a message as Claude Code does, and print what its hook shows to the person."""
-    event = {
-        "hook_event_name": "UserPromptSubmit", "session_id": "the-demo", "prompt": words,
-        "prompt_id": words.replace(" ", "-").rstrip("."), "cwd": os.getcwd(),
-    }  # fmt: skip
+    """Send a message and the end of its turn as Claude Code does, and print what its hooks show."""
     _step(why, words, sign=">")
-    answer = hooks.hook({"host": "claude", "folder": os.getcwd(), "event": event})
-    print(answer["output"]["systemMessage"])
+    event = {
+        "session_id": "the-demo", "prompt": words, "cwd": os.getcwd(),
+        "prompt_id": words.replace(" ", "-").rstrip("."),
+    }  # fmt: skip
+    for name in ("UserPromptSubmit", "Stop"):
+        event["hook_event_name"] = name
+        answer = hooks.hook({"host": "claude", "folder": os.getcwd(), "event": event})
+        if told := answer["output"].get("systemMessage"):
+            print(told)
 
 
 def _mdmemory(why: str, *words: str, piped: str = "") -> None:
+    from shlex import join
+
     from mdmemory.cli import main
 
-    command = f"mdmemory {' '.join(words)}"
+    command = join(("mdmemory", *words))
     _step(why, f"{command} | {piped}" if piped else command)
     printed = io.StringIO()  # no terminal: a command asks nothing
     try:

@@ -15,7 +15,7 @@ from mdmemory.memory import Memory
 if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited
     from mdmemory.actions.erasing import Erasable
-    from mdmemory.capture.forgetting import Meant
+    from mdmemory.store.sources import StoredIn
 
 _SHOWN = 400  # characters of a note's text
 
@@ -127,7 +127,7 @@ def _chosen(layers: Layers, what: str, asked: Namespace, problem: NotFound) -> t
     return layers.holding(picked.file)
 
 
-def _picked(found: Sequence[Meant]) -> Meant | None:
+def _picked(found: Sequence[StoredIn]) -> StoredIn | None:
     """The note that the person at the terminal chooses, or None."""
     for number, each in enumerate(found, 1):
         print(f"{number}  {each.file}")
@@ -142,12 +142,12 @@ def _picked(found: Sequence[Meant]) -> Meant | None:
     return found[int(answer) - 1] if answer.isdecimal() and 0 < int(answer) <= len(found) else None
 
 
-def _text(each: Meant) -> str:
+def _text(each: StoredIn) -> str:
     body = " ".join(each.stored.note.body.split())
     description = _description(each)
     is_same = body.rstrip(".") in ("", description.rstrip("."))
     return description if is_same else f"{description}\n{visible(body)[:_SHOWN]}"
 
 
-def _description(each: Meant) -> str:
+def _description(each: StoredIn) -> str:
     return visible(" ".join(each.stored.note.head.description.split()))

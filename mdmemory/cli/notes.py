@@ -56,6 +56,10 @@ def add_options(parser: ArgumentParser) -> None:
         help="a place in the project that it is about; repeatable",
     )  # fmt: skip
     parser.add_argument(
+        "--replaces", action="append", default=[], metavar="NAME",
+        help="a note that it replaces; repeatable",
+    )  # fmt: skip
+    parser.add_argument(
         "body", nargs="?", metavar="BODY", help="the note's text (- reads standard input)"
     )
 
@@ -107,7 +111,8 @@ def _state(asked: Namespace) -> int:
     body = "" if asked.body is None else _body(asked.body) or ""
     fact = stated(text, type=asked.type, name=asked.name, body=body, kind=asked.kind)
     layers = layered(asked)
-    memory, done = layers.state(fact, asked.everywhere, asked.source, asked.cite)
+    replaces = asked.replaces or _asked_which(layers, fact.said, asked)
+    memory, done = layers.state(fact, asked.everywhere, asked.source, asked.cite, replaces)
     asked.made = {
         "type": fact.type, "kind": fact.kind, "description": fact.description, "body": fact.body,
     }  # fmt: skip
@@ -123,10 +128,25 @@ def _state(asked: Namespace) -> int:
     return code
 
 
+def _asked_which(layers: Layers, said: str, asked: Namespace) -> Sequence[str]:
+    """The note near a fact that the person at the terminal says it replaces."""
+    near = layers.near(said) if is_terminal() and not asked.json else []
+    if not near:
+        return []
+    for number, (file, description) in enumerate(near, 1):
+        print(f"{number}  {file}  {visible(description)}")
+    try:
+        answer = input(f"Does it replace one of these? [1-{len(near)}, none] ").strip()
+    except EOFError:
+        return []
+    is_one = answer.isdecimal() and 0 < int(answer) <= len(near)
+    return [near[int(answer) - 1][0]] if is_one else []
+
+
 def _added(layers: Layers, asked: Namespace, body: str) -> Edited:
     return layers.add(
         asked.name, type=asked.type, description=asked.description, body=body, kind=asked.kind,
-        source=asked.source, everywhere=asked.everywhere, cite=asked.cite,
+        source=asked.source, everywhere=asked.everywhere, cite=asked.cite, replaces=asked.replaces,
     )  # fmt: skip
 
 

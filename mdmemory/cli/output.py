@@ -44,7 +44,7 @@ def layered(asked: Namespace, *, automatic: bool = False, watched: bool = False)
         watched=watched,
     )  # fmt: skip
     if asked.holder in _WRITING and not getattr(asked, "dry_run", False):
-        _write_wishes(layers, automatic)
+        _settle_wishes(layers, automatic)
     return layers
 
 
@@ -57,19 +57,17 @@ def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
     return layers.main
 
 
-def _write_wishes(layers: Layers, automatic: bool) -> None:
-    if not (done := layers.write_wishes()):
+def _settle_wishes(layers: Layers, automatic: bool) -> None:
+    if not (done := layers.settle_wishes()):
         return
-    from mdmemory.prompt import lines, receipts
+    from mdmemory.prompt import lines
 
-    if not (report := receipts.written(done)):
-        return
-    warn(report)
-    if automatic:  # nobody reads that: the person's next client tells them
+    line = lines.of_as_said(done)
+    warn(line["message"] if line else "What was asked for earlier is known already.")
+    if automatic and line:  # nobody reads that: the person's next client tells them
         from mdmemory.store import receipt_box
 
-        counts = {"learned": sum(len(receipts.saved(each)) for each in done)}
-        receipt = receipt_box.Receipt(lines.of_wishes(report)["message"], counts, "success")
+        receipt = receipt_box.Receipt(line["message"], {"learned": len(done)}, "success")
         with suppress(MdmemoryError):
             receipt_box.leave(layers.main.project, receipt, layers.main.now())
 
@@ -138,3 +136,8 @@ def tell_of_others(done: Edited) -> None:
         print(f"It may replace {pair['file']}: {visible(pair['text'])}")
     if done.doubtful:
         print("Both stay until you say which holds: `mdmemory review`.")
+    told = {pair["file"] for pair in done.doubtful}
+    if near := [(file, said) for file, said in done.near if file not in told]:
+        print("Near it (`mdmemory add --replaces NAME` says that a fact stands in place of one):")
+        for file, said in near:
+            print(f"  {file}  {visible(said)}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli import input_file
-from mdmemory.cli.output import emit, layered, opened, plural, warn
+from mdmemory.cli.output import emit, layered, opened, plural, visible, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.errors import Busy, MdmemoryError, UsageError
@@ -35,32 +35,31 @@ def explain_options(parser: ArgumentParser) -> None:
 def explain(asked: Namespace) -> int:
     """Explain why a message would be stored or not, and which notes would be sent along with it.
     Nothing is stored."""
-    from mdmemory.capture.extract import explain as explained
+    from mdmemory.capture.explain import explain as explained
+    from mdmemory.hosts import by_message
 
     asked.holder = "explain"
     text = " ".join(asked.text)
-    found = explained(text, opened(asked).notes())
-    if not found["trigger"]:  # a request to remember brings none
-        from mdmemory.hosts import by_message
-
-        found["recalled"] = [each.file for each in by_message.notes(layered(asked), text)]
-    else:
-        found["recalled"] = []
+    layers = layered(asked)
+    found = explained(text, layers)
+    found["recalled"] = [each.file for each in by_message.notes(layers, text)]
     if asked.json:
         emit(found)
         return 0
     gate: Any = found["gate"]
-    if not found["trigger"]:
-        verdict = "pass" if gate["accepted"] else "be refused"
-        why = f" ({', '.join(gate['reasons'])})" if gate["reasons"] else ""
-        print(f"It does not ask to be remembered. As a model's proposal it would {verdict}{why}.")
-    elif gate["accepted"]:
-        for fact in found["facts"]:  # type: ignore[attr-defined]
-            print(f"It would be stored as {fact['type']}: {fact['text']}")
+    if found["noticed"] == "explicit":
+        for fact in found["wish"]:
+            print(f"It asks to remember: {visible(fact)}")
+        print("The assistant is told to store it; what it does not is stored as it was said.")
+    elif found["noticed"]:
+        print("It may want something of the memory: the assistant is asked to look.")
     else:
-        print(f"It would not be stored: {', '.join(gate['reasons'])}.")
+        verdict = "pass" if gate["accepted"] else f"be refused ({', '.join(gate['reasons'])})"
+        print(f"It does not ask to be remembered. As a model's proposal its form would {verdict}.")
+    for each in found["near"]:
+        print(f"Near it: {each['file']}  {visible(each['description'])}")
     if recalled := found["recalled"]:
-        print(f"With it would go: {', '.join(recalled)}.")  # type: ignore[arg-type]
+        print(f"With it would go: {', '.join(recalled)}.")
     return 0
 
 
@@ -176,7 +175,7 @@ def _extracted(done: Extracted) -> dict[str, Any]:
         "watermark": done.watermark, "unread": done.unread, "older": done.older,
         "passed_over": done.passed_over, "unreadable": done.unreadable,
     }  # fmt: skip
-    if done.second is not None and done.second.proposed:
+    if done.second is not None:
         found["second"] = done.second.as_json()
     if done.failure is not None:
         why = done.failure
@@ -199,7 +198,7 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
         print(f"left out ({', '.join(map(str, drop['reasons']))}): {drop['text']}")  # type: ignore[call-overload]
     if not any(written.values()) and not done.pending and done.failure is None:
         print("Nothing worth a note." if done.model else _NOT_ASKED)
-    if done.second is not None and done.second.proposed:
+    if done.second is not None:
         print(done.second.as_text())
     if done.pending and not dry_run:
         print("Facts to review: `mdmemory review`.")

@@ -71,7 +71,7 @@ def review(asked: Namespace) -> int:
         return _answer_one(layers, asked)
     if asked.id or asked.json or not is_terminal():
         return _list(layers, asked)
-    layers.write_wishes()
+    layers.settle_wishes()
     return _sit(layers, is_all=asked.more)
 
 

@@ -186,7 +186,7 @@ def _file(
         return finished(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
     text = (wording.text if wording and action == EDIT else text_of(layers, item)[0]).strip()
     wish = _wish(memory, path) if item.kind == WISH else None
-    type = wish.type if wish else "reference"
+    type = wish.fact_type if wish else "reference"
     home = layers.for_type(type)
     leaves: list[Change] = []
     if home is memory:

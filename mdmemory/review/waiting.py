@@ -56,22 +56,16 @@ _HELD = "it seems to hold a secret, so it is in no commit and no index; take the
 _UNPROVEN = "an assistant stored it, and nothing that you said bears it out"
 _REASONS = {
     "assistant_said": "the assistant said it, and you did not",
+    "momentary": "a second look took it for a thing of the moment",
     "no_evidence": "nothing that you said bears it out",
     "weak_evidence": "what you said hardly bears it out",
     "invented": "it says more than you said",
-    "momentary": "a second look took it for a thing of the moment",
     "unclear": "no second look could tell whether it lasts",
-    "momentary_words": "its words speak of the moment",
-    "doubted_judge": "the model calls nearly everything lasting, so its word does not count",
     "not_the_users_words": "the quote is not in your words",
-    "task": "it reads like a task", "question": "you asked, and did not say it",
-    "literal_lost": "as an update of the note it would lose what stands there",
-    "words_lost": "as an update of the note it would lose what stands there",
-    "in_conflict": "the note that it corrects is in a conflict",
-    "not_shown": "the model did not see all of the note that it corrects",
+    "question": "you asked, and did not say it",
+    "reversed": "it says the opposite of what you said",
     "unknown_file": "the note that it corrects is not there",
     "note_changed": "the note that it corrects changed meanwhile",
-    "overlap": "something else of this session changed the note that it corrects",
     "order": "it reads like an order to an assistant", "pasted": "it stood in a pasted text",
 }  # fmt: skip
 _ORDERS = {"order", "injection"}
@@ -265,8 +259,6 @@ def _on_changed(layer: str, memory: Memory, catalog: Catalog) -> Iterator[InboxI
 
 
 def _pending(layer: str, fact: PendingFact) -> InboxItem:
-    from mdmemory.capture.lasting import rank  # to load it takes as long as to read a store
-
     body = fact.body.strip()
     text = fact.description
     if body.rstrip(".").casefold() != text.rstrip(".").casefold():
@@ -277,7 +269,7 @@ def _pending(layer: str, fact: PendingFact) -> InboxItem:
         fact.id, PENDING, (side,), why or "it lacks proof", (KEEP, EDIT, DROP, LATER), layer,
         fact.id, fact.quote, fact.since,
         not _ORDERS.isdisjoint(fact.reasons) or bool(suspicion(f"{text}\n{fact.quote}")),
-        fact.session, rank(fact),
+        fact.session, 1 if fact.reasons == ("unclear",) else 0,
     )  # fmt: skip
 
 
@@ -288,12 +280,12 @@ def reason(word: str) -> str:
 
 def _removals(layer: str, memory: Memory) -> Iterator[InboxItem]:
     """Notes that an assistant wants forgotten."""
-    from mdmemory.capture import consent  # seldom one waits
+    from mdmemory.capture.quote_proof import WHY as WHY_NOT  # seldom one waits
 
     store = Store(memory.project.store)
     for each in memory.asked_removals():
         side = _file_side(layer, store, each.file)
-        why = f"an assistant asks to forget it, and {consent.WHY.get(each.why, each.why)}"
+        why = f"an assistant asks to forget it, and {WHY_NOT.get(each.why, each.why)}"
         yield InboxItem(
             each.id, FORGET, (side,), why, (KEEP, DROP, LATER), layer, each.id, each.quote,
             each.since, bool(suspicion(each.quote)),
@@ -305,6 +297,8 @@ def _wishes(layer: str, memory: Memory) -> Iterator[InboxItem]:
         known = dict(box.wishes())
         for path in box.kept():
             wish = known.get(path)
+            if wish and not wish.why and not wish.is_over(memory.now(), "", ""):
+                continue  # its turn may still run, and settles it
             text = wish.text if wish else _text(path)
             since, source = (wish.since, f"session {wish.session}") if wish else ("", "unknown")
             why = "you asked to remember it, and it could not be written"

@@ -13,7 +13,7 @@ from mdmemory.cli import main
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 
-DEPLOYS = "Deploys go out on Tuesdays only, because the CDN purges on Mondays"
+DEPLOYS = "Deploys go out on Tuesdays only. The CDN purges on Mondays"
 
 
 @pytest.fixture
@@ -30,17 +30,17 @@ def stored(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     return found
 
 
-def test_type_name_description_and_reason_are_worked_out_and_shown(
+def test_type_name_and_description_are_worked_out_and_shown(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["add", DEPLOYS]) == 0
     shown = capsys.readouterr().out
-    assert "Stored project-deploys-tuesdays-only.md" in shown
+    assert "Stored project-deploys-go-out-on-tuesdays.md" in shown
     assert "description  Deploys go out on Tuesdays only\n" in shown
-    note = Memory.open(project).note("deploys-tuesdays-only").note
-    assert note.body.strip() == "Why: the CDN purges on Mondays"
-    assert main(["add", f"Please note that {DEPLOYS.lower()}"]) == 0
-    assert "project-deploys-tuesdays-only.md already says this" in capsys.readouterr().out
+    note = Memory.open(project).note("deploys-go-out-on-tuesdays").note
+    assert note.body.strip() == "The CDN purges on Mondays"
+    assert main(["add", f"{DEPLOYS.lower()}."]) == 0
+    assert "project-deploys-go-out-on-tuesdays.md already says this" in capsys.readouterr().out
     assert len(Memory.open(project).notes()) == 1
 
 
@@ -52,10 +52,10 @@ def test_a_note_of_one_sentence_is_edited_by_a_sentence(
         note = Memory.open(project).note(name).note
         return note.head.description, note.body.strip()
 
-    stored(capsys, "The staging port is 8080")
-    fresh = edited("staging-port", "The staging port is 8081, because 8080 is taken.")
-    assert fresh == ("The staging port is 8081", "Why: 8080 is taken")
-    assert "description  The staging port is 8081\n" in capsys.readouterr().out
+    stored(capsys, "The staging port is 8080", "--name", "staging-port")
+    said = "The staging port is 8081, as Ada said in May"
+    assert edited("staging-port", f"{said}.") == (said, "")
+    assert f"description  {said}\n" in capsys.readouterr().out
     index = (Memory.open(project).project.store / "MEMORY.md").read_text(encoding="utf-8")
     assert "8081" in index
     assert "8080" not in index
@@ -75,7 +75,7 @@ def test_what_is_given_is_taken_as_it_is(
     assert stored(capsys, "I am colour-blind")["layer"] == "user"
     assert stored(capsys, "Use tabs in Makefiles", "--everywhere")["layer"] == "user"
     monkeypatch.setattr("sys.stdin", io.StringIO("the staging box is at 10.0.4.7\n"))
-    assert stored(capsys, "-")["file"] == "reference-staging-box.md"
+    assert stored(capsys, "-")["file"] == "project-the-staging-box-is-at.md"
     long = stored(capsys, "go-tabs", "--type", "feedback", "--description", "Uses tabs", "In Go.")
     assert {*long} == {"file", "name", "digest", "commit", "layer"}
 
@@ -99,7 +99,11 @@ def test_what_is_no_fact_is_refused_with_the_next_step(
 
 def test_python_takes_a_sentence_too(project: Path) -> None:
     memory = Memory.open(project)
-    assert memory.add(DEPLOYS).file == "project-deploys-tuesdays-only.md"
+    assert memory.add(DEPLOYS).file == "project-deploys-go-out-on-tuesdays.md"
     assert memory.add(DEPLOYS).same
-    again = Layers.open(project).add("From now on deploys go out on Thursdays only")
-    assert [pair["file"] for pair in again.superseded] == ["project-deploys-tuesdays-only.md"]
+    fact = "Deploys go out on Thursdays only"
+    beside = Layers.open(project).add("Deploys go out on Fridays only. The CDN purges on Mondays")
+    assert not beside.superseded, "what is untrue now, a person says"
+    assert beside.doubtful
+    again = Layers.open(project).add(fact, replaces=["deploys-go-out-on-tuesdays"])
+    assert [pair["file"] for pair in again.superseded] == ["project-deploys-go-out-on-tuesdays.md"]

@@ -21,19 +21,8 @@ PORT = "src/server.py#L4"
 def inside(cited: CitedProject, monkeypatch: pytest.MonkeyPatch) -> CitedProject:
     """The project, with the test standing in it and a note on its port."""
     monkeypatch.chdir(cited.top)
-    assert (
-        main(
-            [
-                "add",
-                "It listens on port 8081, see src/server.py",
-                "--name",
-                "port",
-                "--type",
-                "project",
-            ]
-        )
-        == 0
-    )
+    words = ("It listens on port 8081, see src/server.py", "--name", "port", "--type", "project")
+    assert main(["add", *words]) == 0
     return cited
 
 
@@ -83,7 +72,8 @@ def test_a_note_that_a_newer_one_replaced_is_checked_by_its_name_alone(
 ) -> None:
     inside.replace("src/server.py", "8081", "9090")
     assert said(capsys, "check")[0] == 1
-    _, out, _ = said(capsys, "add", "It listens on port 9090, see src/server.py")
+    fact = "It listens on port 9090, see src/server.py"
+    _, out, _ = said(capsys, "add", fact, "--replaces", "port")
     assert "It replaces project-port.md" in out
     assert said(capsys, "check", "--diff", "HEAD")[0] == 0
     assert said(capsys, "check") == (0, "1 citation in 1 note: 1 fresh.\n", "")

@@ -207,13 +207,12 @@ def test_explain_gives_its_whole_verdict(project: Path, ask: Ask) -> None:
     assert code == 0
     fit(verdict, EXPLAIN)
     assert verdict["gate"] == {"accepted": True, "reasons": []}
-    assert verdict["facts"] == [{"type": "project", "kind": "decision",
-                                 "text": "we decided on Redis"}]  # fmt: skip
+    assert (verdict["noticed"], verdict["wish"]) == ("explicit", ["we decided on Redis"])
     assert verdict["private_removed"] == 1
     _, refused = ask("explain", "good morning")
     fit(refused, EXPLAIN)
-    assert refused["gate"] == {"accepted": False, "reasons": ["too_short", "courtesy"]}
-    assert refused["trigger"] == ""
+    assert refused["gate"] == {"accepted": False, "reasons": ["too_short"]}
+    assert (refused["noticed"], refused["wish"]) == ("", [])
 
 
 def test_explain_names_the_note_that_says_it_already(project: Path, ask: Ask) -> None:
@@ -355,7 +354,7 @@ def test_compact_if_due_is_busy_while_another_process_writes(
 
 @pytest.mark.parametrize(
     ("how", "held"),
-    [(("keep", "indent-with-tabs"), "feedback-indent-with-tabs.md"), (("both",), "")],
+    [(("keep", "indent-with-two-spaces"), "feedback-indent-with-two-spaces.md"), (("both",), "")],
     ids=["keep", "both"],
 )
 @pytest.mark.parametrize("by_name", [False, True])
@@ -366,7 +365,7 @@ def test_an_answer_to_a_conflict_is_one_commit_that_can_be_undone(
     ask("compact")
     (row,) = ask("review")[1]
     assert (row["kind"], [each["file"] for each in row["notes"]]) == (
-        "conflict", ["feedback-indent-with-spaces.md", "feedback-indent-with-tabs.md"],
+        "conflict", ["feedback-indent-with-spaces.md", "feedback-indent-with-two-spaces.md"],
     )  # fmt: skip
     code, done = ask("review", "indent-with-spaces" if by_name else row["id"], *how)
     assert (code, done["commit"]) == (0, head(project, git))

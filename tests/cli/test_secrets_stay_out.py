@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from pace import HUNG
 
+from mdmemory.capture.caller import Caller
+from mdmemory.capture.store_fact import FactCall
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import Hooks
@@ -66,8 +68,7 @@ def transcript() -> bytes:
 def test_a_transcript_with_secrets_leaves_none(project: Path, tmp_path: Path) -> None:
     path = tmp_path / "session.json"
     path.write_bytes(transcript())
-    done = Memory.open(project).extract(path.read_bytes())
-    assert [each["reasons"] for each in done.dropped].count(["secret"]) >= len(SAID) - 2
+    Memory.open(project).extract(path.read_bytes())
     assert found_in(project) == []
 
 
@@ -103,10 +104,12 @@ def test_an_import_with_secrets_leaves_none(project: Path, tmp_path: Path) -> No
 
 def test_what_an_assistant_stores_or_a_person_adds_holds_none(project: Path) -> None:
     memory = Memory.open(project)
-    memory.store(f"The shop's deploy job runs at night with {TOKEN} on Mondays", title=TOKEN)
+    store = partial(memory.store, caller=Caller())
+    store(FactCall(f"The shop's deploy job runs at night with {TOKEN} on Mondays", title=TOKEN))
     tries: tuple[Callable[[], object], ...] = (
-        lambda: memory.store(f"My API key is {TOKEN}"),
-        lambda: memory.store("The office wifi is fast", title=f"wifi password {WORD}"),
+        lambda: store(FactCall(f"My API key is {TOKEN}")),
+        lambda: store(FactCall("The office wifi is fast", title=f"wifi password {WORD}")),
+        lambda: store(FactCall("The shop opens at nine", quote=f"my PIN is {WORD}")),
         lambda: memory.add(TOKEN, type="user", description="A name", body="Text."),
         lambda: memory.add(TOKEN.lower(), type="user", description=f"Is {TOKEN}", body="Text."),
         lambda: memory.add("a-b", type="user", description="Words", body=f"the PIN is {WORD}"),

@@ -61,10 +61,10 @@ def test_an_id_is_undone_in_the_layer_that_holds_it(layers: Layers, ask: Ask) ->
 
 
 def test_a_session_is_undone_in_both_layers(layers: Layers, ask: Ask) -> None:
-    text = "Remember that I am colour-blind. Remember that deploys go out on Tuesdays only."
-    layers.keep(text, session="ses_1", turn="msg_1")
-    before = {each["layer"] for each in ask("undo", "--session", "ses_1")}
-    assert before <= {"project", "user"}
+    wishes = ("I am colour-blind", "deploys go out on Tuesdays only")
+    layers.keep_wishes(wishes, session="ses_1", turn="msg_1")
+    assert len(layers.settle_wishes("ses_1")) == 2
+    assert {each["layer"] for each in ask("undo", "--session", "ses_1")} == {"project", "user"}
     assert [note.file for _, note in layers.notes()] == ["project-tabs.md", "user-tea.md"]
     ask("undo", "--session", "ses_1", code=1)
 

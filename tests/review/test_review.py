@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from pace import sample
 
-from mdmemory.capture.asked import Asked
+from mdmemory.capture import wishes
+from mdmemory.capture.caller import Caller
 from mdmemory.capture.imports import rest
 from mdmemory.capture.pending import PendingFact, put
-from mdmemory.capture.triggers import Trigger
-from mdmemory.capture.wishes import inboxes
+from mdmemory.capture.store_fact import FactCall
 from mdmemory.cli import main
 from mdmemory.errors import NoteChanged, NotFound, UsageError
 from mdmemory.layers import Layers
@@ -52,9 +52,6 @@ REST = "# Old notes\n\nThe office moves in May."
 def flag_ports(memory: Memory) -> None:
     for name, text in PORTS:
         memory.add(name, type="project", description=text, body=text)
-    files = [f"project-{name}.md" for name, _ in PORTS]
-    plan = {"ops": [{"op": "flag", "files": files, "reason": "8080 against 9090"}]}
-    assert memory.compact(plan=json.dumps(plan)).outcome == "applied"
 
 
 MERGE = {
@@ -81,9 +78,10 @@ def fill(memory: Memory) -> None:
     store = memory.project.store
     flag_ports(memory)
     refuse_a_merge(memory)
-    memory.store("The gateway answers 429 after ten calls a second.", title="gateway")
     layers = Layers.open(memory.project.root)
-    assert layers.forget("deploys", quote="", session="ses_1", turns=[]).outcome == "waits"
+    call = FactCall("The gateway answers 429 after ten calls a second.", title="gateway")
+    layers.store(call, Caller(hears=False))
+    assert layers.forget(["deploys"], "", Caller("ses_1")).waiting
     code = memory.project.root / "code.py"
     code.write_text("RETRIES = 3\n", "utf-8")
     retries = "A failed call of the client is repeated"
@@ -93,8 +91,8 @@ def fill(memory: Memory) -> None:
     (store / "project-tea.md").write_text(ORPHAN, "utf-8")
     memory.adopt()
     (store / "orders.md").write_text(f"{ORDER}\n", "utf-8")
-    wish = Asked("msg_1", "deploys go out on Tuesdays", Trigger("", "", "feedback", ""), "")
-    inboxes(memory.project)[0].put([wish], "ses_1", "2026-06-03", "busy")
+    said = "deploys go out on Tuesdays"
+    wishes.keep(wishes.inboxes(memory.project), [said], "ses_1", "msg_1", memory.now(), "busy")
     rest.keep(store, "old.md", [rest.Rest(REST, "old.md", "no list")], DAY)
     let_wait(memory)  # its lock commits what lies in the inbox
 
@@ -244,7 +242,7 @@ def test_lost_notes_are_put_back_or_their_loss_is_committed(
 ) -> None:
     monkeypatch.chdir(memory.project.root)
     for number in range(5):
-        text = f"Service {number} is written in Go."
+        text = f"{'Billing Search Login Mail Backup'.split()[number]} is written in Go."
         memory.add(f"service-{number}", type="project", description=text, body=text)
     before = bytes_of(memory)
     layers = Layers.open(memory.project.root)

@@ -13,7 +13,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from mdmemory import Layers, assets
+from mdmemory.capture.caller import Caller
 from mdmemory.capture.pending import PendingFact, put
+from mdmemory.capture.store_fact import FactCall
 from mdmemory.session import recalls
 from mdmemory.store import evidence
 from mdmemory.store.evidence import Evidence
@@ -112,11 +114,8 @@ def _let_wait(project: Path, home: Path) -> None:
     (memory.project.store / "feedback-small-changes.md").write_text(same, encoding="utf-8")
     memory.index()
     memory.adopt()
-    memory.store(
-        "The nightly backup of the billing database runs at 02:30 UTC",
-        type="reference",
-        session=SESSION,
-    )
+    fact = "The nightly backup of the billing database runs at 02:30 UTC"
+    memory.store(FactCall(fact, "reference"), Caller(SESSION))
     facts = [
         PendingFact(type, "", name, text, text, SESSION, "2026-06-27", (why,), quote)
         for type, name, text, quote, why in _PENDING

@@ -68,7 +68,7 @@ def test_a_whole_review_by_keyboard_alone(open_page: Open, folder: Path) -> None
     page.get_by_text("holds, and replaced").wait_for()
     assert is_chosen(page, "item-p-"), "the next one has the keys"
     page.keyboard.press("1")
-    page.get_by_text("Stored project-invoice-numbers").wait_for()
+    page.get_by_text("Stored feedback-no-weekend-deploys").wait_for()
     assert is_chosen(page, "item-p-")
     page.keyboard.press("l")
     page.get_by_text("stays in the inbox").wait_for()
@@ -82,7 +82,7 @@ def test_a_whole_review_by_keyboard_alone(open_page: Open, folder: Path) -> None
     page.keyboard.press("Enter")
     page.get_by_text("Stored your wording").wait_for()
     assert [item.kind for item in waiting.items(layers(folder))] == ["pending"]
-    note = layers(folder).main.note("nightly-backup-billing-database-runs").note
+    note = layers(folder).main.note("the-nightly-backup-of-the").note
     assert "It takes four minutes." in note.body
     assert note.head.status == ""
 
