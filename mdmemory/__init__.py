@@ -68,16 +68,16 @@ if TYPE_CHECKING:
     from mdmemory.actions.undo import Agree as Agree
     from mdmemory.actions.undo import Planned as Planned
     from mdmemory.actions.undo import Undone as Undone
-    from mdmemory.capture.assistant import Stored as Stored
+    from mdmemory.capture.caller import Caller as Caller
     from mdmemory.capture.extracted import Extracted as Extracted
     from mdmemory.capture.forgetting import AskedRemoval as AskedRemoval
     from mdmemory.capture.forgetting import Forgotten as Forgotten
     from mdmemory.capture.imports.run import Imported as Imported
     from mdmemory.capture.pending import PendingFact as PendingFact
     from mdmemory.capture.routes import Route as Route
-    from mdmemory.capture.routes import Routes as Routes
-    from mdmemory.capture.routes import Split as Split
-    from mdmemory.capture.updating import Corrected as Corrected
+    from mdmemory.capture.store_fact import FactCall as FactCall
+    from mdmemory.capture.store_fact import Stored as Stored
+    from mdmemory.capture.stores import Stores as Stores
     from mdmemory.citing.citation import CheckedCitation as CheckedCitation
     from mdmemory.compact.planner import Tokens as Tokens
     from mdmemory.compact.runner import Outcome as Outcome
@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from mdmemory.store.evidence import Evidence as Evidence
     from mdmemory.store.project import Project as Project
     from mdmemory.store.refresh import Refreshed as Refreshed
+    from mdmemory.store.sources import NoteSource as NoteSource
     from mdmemory.store.state import State as State
     from mdmemory.store.store import StoredNote as StoredNote
     from mdmemory.store.writer import Written as Written
@@ -128,13 +129,14 @@ _PUBLIC = {
     "actions.setup": "Setup",
     "actions.sync": "Synced",
     "actions.undo": "Agree Planned Undone",
-    "capture.assistant": "Stored",
+    "capture.caller": "Caller",
     "capture.forgetting": "AskedRemoval Forgotten",
     "capture.imports.run": "Imported",
     "capture.extracted": "Extracted",
     "capture.pending": "PendingFact",
-    "capture.routes": "Route Routes Split",
-    "capture.updating": "Corrected",
+    "capture.routes": "Route",
+    "capture.store_fact": "FactCall Stored",
+    "capture.stores": "Stores",
     "citing.citation": "CheckedCitation",
     "compact.planner": "Tokens",
     "compact.runner": "Outcome",
@@ -159,6 +161,7 @@ _PUBLIC = {
     "store.evidence": "Evidence",
     "store.project": "Project",
     "store.refresh": "Refreshed",
+    "store.sources": "NoteSource",
     "store.state": "State",
     "store.store": "StoredNote",
     "store.writer": "Written",

@@ -15,7 +15,7 @@ from pathlib import Path
 from mdmemory.both import BothLayers, moment, written
 from mdmemory.config import person
 from mdmemory.config.settings import Settings, load
-from mdmemory.errors import MdmemoryError, NoStore, NotFound
+from mdmemory.errors import MdmemoryError, NoStore, NotFound, UsageError
 from mdmemory.git.lock import Patience
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
@@ -43,6 +43,7 @@ class Layers(Routed, BothLayers):
     ) -> None:
         self.start, self._places, self._how = start.absolute(), places, how
         self._tell: Callable[[str], None] = how.get("tell", lambda _: None)
+        self._clock: Callable[[], datetime] = how.get("clock", person.now)
         self._named = bool(store or places.environment.get("MDMEMORY_STORE"))
         self.question: MdmemoryError | None = None
         self.project: Memory | None = None
@@ -108,6 +109,7 @@ class Layers(Routed, BothLayers):
     def add(
         self, name: str, *, type: str = "", description: str = "", body: str = "", kind: str = "",
         source: str = "manual", everywhere: bool = False, cite: Sequence[str] = (),
+        replaces: Sequence[str] = (),
     ) -> Edited:  # fmt: skip
         """Store a note in the layer that its type belongs to (see `for_type`). Without a
         description `name` is a sentence."""
@@ -117,15 +119,29 @@ class Layers(Routed, BothLayers):
             from mdmemory.capture.fact import stated
 
             fact = stated(name, type=type, body=body, kind=kind)
-            return self.state(fact, everywhere, source, cite)[1]
+            return self.state(fact, everywhere, source, cite, replaces)[1]
         # no store is made for a note that none would take
         editing.check_new(is_secret, name, type, f"{description}\n{body}")
-        memory = self.for_type(type, everywhere=everywhere)
-        said = "" if source == "assistant" else description
+        memory, names = self._home(type, everywhere, replaces)
         return memory.add(
             name, type=type, description=description, body=body, kind=kind, source=source,
-            said=said, cite=cite,
+            replaces=names, cite=cite,
         )  # fmt: skip
+
+    def _home(
+        self, type: str, everywhere: bool, replaces: Sequence[str]
+    ) -> tuple[Memory, list[str]]:
+        """The memory that a new note goes to, which is that of the notes it replaces, and their
+        names there. Raises NotFound, UsageError for notes of both layers."""
+        if not replaces:
+            return self.for_type(type, everywhere=everywhere), []
+        found = [self.holding(name) for name in replaces]
+        if len({id(memory) for memory, _ in found}) > 1:
+            raise UsageError(
+                "The notes are in two stores, and a fact replaces those of one.",
+                "Add it twice, once for each store.",
+            )
+        return found[0][0], [memory.note(name).file for memory, name in found]
 
     def state(
         self,
@@ -133,20 +149,34 @@ class Layers(Routed, BothLayers):
         everywhere: bool = False,
         source: str = "manual",
         cite: Sequence[str] = (),
+        replaces: Sequence[str] = (),
     ) -> tuple[Memory, Edited]:
         """Store what a person states in a sentence, and the layer it is in: a note of either
         layer that says it already is named."""
         from mdmemory.actions import editing
 
-        for memory in self.there():
+        for memory in self.there() if not replaces else ():
             if (same := memory.stating(fact.said)) is not None:
                 return memory, editing.unchanged(same)
         editing.check_new(is_secret, fact.name, fact.type, f"{fact.description}\n{fact.body}")
-        memory = self.for_type(fact.type, everywhere=everywhere or fact.everywhere)
+        memory, names = self._home(fact.type, everywhere or fact.everywhere, replaces)
         return memory, memory.add(
             fact.name, type=fact.type, description=fact.description, body=fact.body,
-            kind=fact.kind, source=source, said=fact.said, cite=cite,
+            kind=fact.kind, source=source, replaces=names, cite=cite,
         )  # fmt: skip
+
+    def near(self, text: str) -> list[tuple[str, str]]:
+        """The notes of both layers near a text, three of each at most: file and description."""
+        from mdmemory.search.near import NEAREST, near_notes
+        from mdmemory.store.superseding import in_force
+
+        found = []
+        for source in self.sources():
+            notes = in_force(near_notes(source.writer.refresher)(text))[:NEAREST]
+            for note in notes:
+                said = " ".join(note.note.head.description.split())
+                found.append((f"{source.prefix}{note.file}", said))
+        return found
 
     # --- taking back ----------------------------------------------------------------------------
 
@@ -212,21 +242,6 @@ class Layers(Routed, BothLayers):
             if self.person is None or self.question is not None:
                 raise
             return self.person
-
-    def can_have_project(self) -> bool:
-        """Whether a store may be made for the project around the folder."""
-        from mdmemory.actions import memory_folder
-
-        settings = load(self._places.environment, self._places.personal_settings)
-        if settings.text("memory.projects") == "listed":
-            return False
-        if memory_folder.is_unattended(self._places):
-            return False
-        try:
-            memory_folder.project_around(self.start)
-        except MdmemoryError:
-            return False
-        return True
 
     def _persons(self) -> Memory:
         if self.person is None:

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from typing import Self
 
     from mdmemory.actions.editing import Edited
-    from mdmemory.capture.assistant import Stored
+    from mdmemory.capture.caller import Caller
     from mdmemory.capture.extracted import Extracted
     from mdmemory.capture.forgetting import AskedRemoval, Forgotten
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.pending import PendingFact
-    from mdmemory.capture.routes import Route, Routes, Split
-    from mdmemory.capture.updating import Corrected
+    from mdmemory.capture.routes import Route
+    from mdmemory.capture.store_fact import FactCall, Stored
+    from mdmemory.capture.stores import Stores
     from mdmemory.compact.runner import Outcome
     from mdmemory.llm.answer import Model
     from mdmemory.observe.observations import Observations
@@ -30,103 +31,74 @@ if TYPE_CHECKING:
     from mdmemory.session.session import SessionMemory
     from mdmemory.session.storage import Swept
     from mdmemory.store.evidence import Evidence
+    from mdmemory.store.sources import NoteSource
     from mdmemory.transcripts.turns import Turn
 
 
 class Learning(Opened):
     """The methods by which sessions, other memories and models change a store."""
 
-    def store(
-        self, content: str, *, title: str = "", type: str = "", session: str = "",
-        said: Sequence[str] = (), quote: str = "", routes: Routes | None = None,
-    ) -> Stored:  # fmt: skip
-        """Store a fact that an assistant found, unconfirmed where no turn in `said` bears it out;
-        then the index lists it if it stands on a `quote` of the user that nothing can prove yet.
-        `type` is one of the four, or "" to guess. Raises NotStored."""
-        return capture.assistant.store(
-            self._writer(), content, title=title, type=type, session=session, said=said,
-            now=self._clock(), route=(routes or capture.routes.ONE_STORE).here, quote=quote,
-        )  # fmt: skip
+    def sources(self) -> list[NoteSource]:
+        """This store, as a place to look for notes in."""
+        return [store.sources.NoteSource("", self._writer())]
 
-    def forget(
-        self, what: str, *, quote: str = "", session: str = "", turns: Sequence[Turn] = ()
-    ) -> Forgotten:
-        """Remove the note that an assistant names or describes, if the user's `turns` ask for it in
-        the words of `quote`; else it waits, or is refused. Raises NotFound, NotProven."""
-        return capture.forgetting.forget(
-            [capture.forgetting.NoteSource("", self._writer())], what, quote=quote, session=session,
-            turns=turns, now=self._clock(),
-        )  # fmt: skip
+    def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
+        """This store: it gets whatever there is."""
+        return self.sources()[0], capture.routes.ALL
+
+    def store(self, call: FactCall, caller: Caller) -> Stored:
+        """Store a fact that an assistant hands over; what the caller's turns do not prove is
+        unconfirmed, and replaces nothing. Raises NotStored, NotFound."""
+        return capture.store_fact.store(self, call, caller, now=self._clock())
+
+    def forget(self, names: Sequence[str], quote: str, caller: Caller) -> Forgotten:
+        """Remove the notes that an assistant names, if the caller's turns ask for it in the words
+        of `quote`; else it waits, or is refused. Raises NotFound, NotProven."""
+        return capture.forgetting.forget(self.sources(), names, quote, caller, now=self._clock())
 
     def asked_removals(self) -> list[AskedRemoval]:
         """The notes that an assistant wants forgotten without enough proof: a person decides."""
         return capture.forgetting.waiting(self.project)
 
-    def update(
-        self, what: str, content: str, *, quote: str = "", session: str = "",
-        turns: Sequence[Turn] = (),
-    ) -> Corrected:  # fmt: skip
-        """Let the note that an assistant names or describes say `content`, if the user's `turns`
-        say it; else that is stored unconfirmed, or refused. Raises NotFound, NotProven."""
-        return capture.updating.update(
-            [capture.forgetting.NoteSource("", self._writer())], what, content, quote=quote,
-            session=session, turns=turns, now=self._clock(),
-        )  # fmt: skip
-
     def import_from(
-        self, path: str | Path, *, dry_run: bool = False, routes: Routes | None = None
+        self, path: str | Path, *, dry_run: bool = False, stores: Stores | None = None
     ) -> Imported:
         """Store the facts of another memory, a file or folder, in one commit. Raises BadImport."""
-        every = routes or capture.routes.ONE_STORE
-        return imports.run.import_from(self._writer(), Path(path), self._today(), dry_run, every)
+        return imports.run.import_from(
+            stores or self, self._writer(), Path(path), self._today(), dry_run
+        )
 
     def extract(
         self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
-        report: Report = lambda *_: None, routes: Routes | None = None,
+        report: Report = lambda *_: None, stores: Stores | None = None,
     ) -> Extracted:  # fmt: skip
         """Store what the user asked to remember in a transcript, and what `model` finds (default:
-        the one that the settings choose, or none); a dry run asks it, too. `routes`: what of it
-        goes to another store (see `Layers`)."""
+        the one that the settings choose, or none); a dry run asks it, too. `stores`: where each
+        fact goes (default: here)."""
         ask = partial(llm.choose.asking, "extract", self.project, self._today(), model)
         return capture.run.extract(
-            self._writer(), transcript, now=self._clock(), ask=ask, dry_run=dry_run,
-            report=report, routes=routes or capture.routes.ONE_STORE,
+            stores or self, self._writer(), transcript, now=self._clock(), ask=ask,
+            dry_run=dry_run, report=report,
         )  # fmt: skip
 
-    def summary_request(self, other: Split | None = None) -> tuple[str, dict[str, str]]:
-        """The text for a host's compaction prompt, and the notes it numbers: file to digest.
-        `other`: another store, whose notes may be among them."""
-        return capture.summary.request_of(self._refresher(), other)
+    def summary_request(self, stores: Stores | None = None) -> tuple[str, dict[str, str]]:
+        """The text for a host's compaction prompt, and the notes it numbers: file to digest."""
+        return capture.summary.request_of((stores or self).sources())
 
     def summary(
         self, session: str, text: str, said: Sequence[Turn], *,
-        shown: Mapping[str, str] | None = None, routes: Routes | None = None,
+        shown: Mapping[str, str] | None = None, stores: Stores | None = None,
     ) -> Extracted:  # fmt: skip
         """Store the facts of a host's compaction summary that the user's turns in `said` bear out;
         the others wait in `pending`. Asks no model."""
         return capture.summary.take(
-            self._writer(), session, text, said, now=self._clock(), shown=shown or {},
-            routes=routes or capture.routes.ONE_STORE,
+            stores or self, self._writer(), session, text, said, now=self._clock(),
+            shown=shown or {},
         )  # fmt: skip
-
-    def keep(self, text: str, *, session: str, turn: str, route: Route | None = None) -> Extracted:
-        """Store at once what a message asks to remember, as far as `route` brings it here
-        (default: all); `kept` names what goes to an inbox."""
-        every = route or capture.routes.ALL
-        return capture.requests.keep_or_put_by(
-            self._writer, self.project, text, session, turn, now=self._clock(), route=every
-        )
 
     def kept_wishes(self) -> list[Path]:
         """The files of wishes that wait to be written."""
         return [path for inbox in capture.wishes.inboxes(self.project) for path in inbox.kept()]
-
-    def write_wishes(self, routes: Routes | None = None) -> list[Extracted]:
-        """Write the wishes that could not be written earlier, as far as possible."""
-        return capture.requests.write_wishes(
-            self._writer, self.project, now=self._clock(),
-            routes=routes or capture.routes.ONE_STORE,
-        )  # fmt: skip
 
     def captures(self, limit: int | None = None) -> list[Evidence]:
         """Why each candidate was kept or dropped, the newest first (90 days)."""
@@ -186,7 +158,7 @@ class Learning(Opened):
             yield sessions.session.SessionMemory(state, session, self.project.settings)
 
     def promote(
-        self, session: str, said: Sequence[Turn], *, routes: Routes | None = None
+        self, session: str, said: Sequence[Turn], *, stores: Stores | None = None
     ) -> Accounting:
         """Take a session's decisions and candidates through capture, at its compaction. Those that
         the user's turns in `said` do not bear out wait in `pending`. Asks no model."""
@@ -194,15 +166,12 @@ class Learning(Opened):
 
         def take(text: str) -> Extracted:
             return capture.summary.take(
-                self._writer(), session, text, said, now=now, shown={},
-                routes=routes or capture.routes.ONE_STORE,
-            )  # fmt: skip
+                stores or self, self._writer(), session, text, said, now=now, shown={}
+            )
 
         with self.state() as state, self.session(session) as own:
             kept = own.read()
-            account = sessions.promotion.promote(state, session, kept, take, now=now)
-            own.leave("decisions", sessions.promotion.replaced(kept.decisions), now=now)
-        return account
+            return sessions.promotion.promote(state, session, kept, take, now=now)
 
     def sweep(self) -> Swept:
         """Remove what sessions keep that is too old or too much. Notes are never touched."""

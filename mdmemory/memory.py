@@ -78,25 +78,25 @@ class Memory(Learning):
 
     def add(
         self, name: str, *, type: str = "", description: str = "", body: str = "", kind: str = "",
-        source: str = "manual", said: str = "", cite: Sequence[str] = (),
+        source: str = "manual", replaces: Sequence[str] = (), cite: Sequence[str] = (),
     ) -> Edited:  # fmt: skip
         """Store a note. The same text again names the note there is; a taken name gets `-2`.
 
         Without a description `name` is a sentence, and what is not given is worked out from it.
-        `said` are the person's words: older notes that they surely replace are superseded.
+        `replaces` names notes that it stands in place of: they are superseded.
         `cite` are places in the project (`src/app.py#L10-L20`) besides those that the text names.
         """
         if not description:
             fact = capture.fact.stated(name, type=type, body=body, kind=kind)
-            if (same := self.stating(fact.said)) is not None:
+            if (same := self.stating(fact.said)) is not None and not replaces:
                 return actions.editing.unchanged(same)
-            name, type, kind, said = fact.name, fact.type, fact.kind, fact.said
+            name, type, kind = fact.name, fact.type, fact.kind
             description, body = fact.description, fact.body
         writer = self._writer()
         return actions.editing.add(
             writer, name=name, type=type, description=description, body=body, kind=kind,
-            source=source, today=self._today(), said=said,
-            near=search.near.near_notes(writer.refresher) if said else lambda _: (), cite=cite,
+            source=source, today=self._today(), replaces=replaces,
+            near=search.near.near_notes(writer.refresher), cite=cite,
         )  # fmt: skip
 
     def stating(self, fact: str) -> StoredNote | None:

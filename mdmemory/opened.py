@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mdmemory import actions, capture, citing, compact, llm, observe, search, store
     from mdmemory import session as sessions
     from mdmemory.actions import memory_folder  # noqa: F401 - what functions return
-    from mdmemory.capture import imports, requests, wishes  # noqa: F401
+    from mdmemory.capture import imports, wishes  # noqa: F401
     from mdmemory.citing import check  # noqa: F401
     from mdmemory.search import sources  # noqa: F401
 else:

@@ -6,12 +6,9 @@ from typing import Any
 
 WORD = str | None
 EXPLAIN = {
-    "text": str, "private_removed": int, "redacted": [str], "trigger": str, "negated": bool,
-    "facts": [{"type": str, "kind": str, "text": str}],
+    "text": str, "private_removed": int, "redacted": [str], "noticed": str, "wish": [str],
     "gate": {"accepted": bool, "reasons": [str]},
-    "words": {"show": str, "lasts": [str], "passes": [str]},
-    "key": str, "identity": str, "near": [{"file": str, "score": float}],
-    "recalled": [str],
+    "near": [{"file": str, "description": str, "score": float}], "recalled": [str],
 }  # fmt: skip
 EXTRACT = {
     "added": [str], "updated": [str], "reinforced": [str], "flagged": [str],

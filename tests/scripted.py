@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mdmemory.llm.answer import Answer, Schema, outside_locks
-from mdmemory.llm.schemas import VERDICTS
+from mdmemory.llm.schemas import READINGS, VERDICTS
 
 Said = str | Answer | Exception | Mapping[str, Any]
 
@@ -31,7 +31,9 @@ class Scripted:
     tokens in and 10 out. Asked more often than was queued, or under a lock, it fails the test.
 
     Asked whether facts will last, it takes no answer from the queue: `judge` gives a verdict for
-    each text (all last), and `looked` keeps what was asked.
+    each text (all last), and `looked` keeps what was asked. So it is with a second reading of ops:
+    `reader` says of each op as it is shown what is wrong with it ("ok": nothing), or is all that is
+    answered, and `reread` keeps the questions.
     """
 
     kind = "scripted"
@@ -39,12 +41,15 @@ class Scripted:
     sends_to = "nowhere"
 
     def __init__(
-        self, *answers: Said, judge: Callable[[str], str] | Said = lambda _: "lasting"
-    ) -> None:
+        self, *answers: Said, judge: Callable[[str], str] | Said = lambda _: "lasting",
+        reader: Callable[[dict[str, Any]], str] | Said = lambda _: "ok",
+    ) -> None:  # fmt: skip
         self.answers = deque(answers)
         self.asked: list[Asked] = []
         self.judge = judge
         self.looked: list[Asked] = []
+        self.reader = reader
+        self.reread: list[Asked] = []
 
     def say(self, *answers: Said) -> None:
         """Queue more."""
@@ -56,6 +61,9 @@ class Scripted:
         if schema is VERDICTS:
             self.looked.append(Asked(system, user, schema))
             return self._said(verdicts(user, self.judge) if callable(self.judge) else self.judge)
+        if schema is READINGS:
+            self.reread.append(Asked(system, user, schema))
+            return self._said(readings(user, self.reader) if callable(self.reader) else self.reader)
         self.asked.append(Asked(system, user, schema))
         assert self.answers, f"the model was asked {len(self.asked)} times: no answer is left"
         return self._said(self.answers.popleft())
@@ -78,3 +86,10 @@ def verdicts(question: str, judge: Callable[[str], str]) -> dict[str, Any]:
             for each in facts
         ]
     }
+
+
+def readings(question: str, reader: Callable[[dict[str, Any]], str]) -> dict[str, Any]:
+    """The answer to a second reading, with what `reader` says of each op."""
+    ops = json.loads(question)["ops"]
+    said = [{"number": each["number"], "verdict": reader(each), "what": "it"} for each in ops]
+    return {"verdicts": said}

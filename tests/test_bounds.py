@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory import Memory, bounds
-from mdmemory.capture import extract, fact, triggers
+from mdmemory import Layers, Memory, bounds
+from mdmemory.capture import fact, notice
+from mdmemory.capture.explain import explain
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.run import store_all
 from mdmemory.errors import BadNote
@@ -48,21 +49,21 @@ def message(text: str) -> dict[str, object]:
 
 
 def test_a_message_is_read_up_to_its_limit_and_the_assistant_is_told() -> None:
-    wish = "Remember: release notes are written in British English\n"
+    wish = "Remember: release notes are written in British English\n\n"
     said = message(f"{wish}{LONG}\n{wish.replace('British', 'American')}")
     heard = message_of("ses_1", said, Children())
     turn = heard.turn
     assert turn is not None
     assert len(turn.text) <= bounds.MESSAGE
-    assert [each.text for each in triggers.find(turn.text)] == [wish.strip().partition(": ")[2]]
+    assert [*notice.notice(turn.text).wishes] == [wish.strip().partition(": ")[2]]
     (told,) = unread(heard.length)
-    assert "read the first 200,000 of 300,112 characters" in told
+    assert "read the first 200,000 of 300,114 characters" in told
     assert unread(message_of("ses_1", message(wish), Children()).length) == []
 
 
-def test_a_turn_of_a_transcript_is_read_up_to_its_limit() -> None:
+def test_a_turn_of_a_transcript_is_read_up_to_its_limit(tmp_path: Path) -> None:
     assert len(turns.cleaned(LONG)) <= bounds.MESSAGE
-    assert len(str(extract.explain(LONG)["text"])) <= bounds.MESSAGE
+    assert len(str(explain(LONG, Layers.open(tmp_path))["text"])) <= bounds.MESSAGE
 
 
 def test_of_a_long_output_the_beginning_and_the_end_tell_what_failed() -> None:

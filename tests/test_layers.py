@@ -45,9 +45,9 @@ def add(say: Say, name: str, type: str, about: str, *more: str) -> None:
 
 @pytest.fixture
 def both(say: Say, home: Path) -> Path:
-    add(say, "tabs", "feedback", "Use tabs in Go")
+    add(say, "tabs", "feedback", "Use width 8 in Go")
     add(say, "tea", "user", "Drinks green tea")
-    add(say, "tabs", "feedback", "Use spaces in Go", "--everywhere")
+    add(say, "tabs", "feedback", "Use width 4 in Go", "--everywhere")
     return home
 
 
@@ -88,11 +88,11 @@ def test_lists_show_both_and_the_names_lead_back(both: Path, say: Say) -> None:
     assert [line.split("  ")[0] for line in said.splitlines()[:3]] == [
         "feedback-tabs.md", "me/feedback-tabs.md", "user-tea.md",
     ]  # fmt: skip
-    assert "Use tabs" in say("show", "tabs")
-    assert "Use spaces" in say("show", "me/tabs")
+    assert "Use width 8" in say("show", "tabs")
+    assert "Use width 4" in say("show", "me/tabs")
     assert json.loads(say("show", "tea", "--json"))["layer"] == "user"
-    say("edit", "me/tabs", "Use spaces in Go, four.")
-    assert "four" in say("show", "me/feedback-tabs.md")
+    say("edit", "me/tabs", "Use width 4 in Go, always.")
+    assert "always" in say("show", "me/feedback-tabs.md")
     say("rename", "me/tabs", "blanks")
     say("forget", "me/blanks")
     assert "me/" not in say("list")

@@ -119,13 +119,14 @@ def test_undoing_an_edit(root: Path) -> None:
     check("undo", walked)
 
 
-def test_remembering_a_message_through_the_bridge(root: Path) -> None:
+def test_hearing_a_message_through_the_bridge(root: Path) -> None:
     part = {"type": "text", "text": "remember: tests run before each commit"}
     params = {"session": "ses_1", "message": "msg_1", "parts": [part]}
     request = {"id": 1, "method": "message", "params": params}
     walked, printed = walk(root, "bridge", said=f"{json.dumps(request)}\n")
-    (saved,) = json.loads(printed)["result"]["saved"]
-    assert "before each commit" in (root / "notes/memory" / saved).read_text()
+    assert "memory_store" in json.loads(printed)["result"]["parts"][0]
+    (kept,) = (root / "notes/memory/.inbox").glob("wish-*.md")
+    assert "before each commit" in kept.read_text()
     check("message", walked)
 
 

@@ -15,6 +15,9 @@ from pace import HUNG
 from scripted import Scripted
 
 from mdmemory import Layers, Memory
+from mdmemory.capture.caller import Caller
+from mdmemory.capture.notice import notice
+from mdmemory.capture.store_fact import FactCall, Stored
 from mdmemory.errors import NoStore
 from mdmemory.note.note import fields
 from mdmemory.tools.table import call
@@ -44,8 +47,17 @@ def transcript(*said: str, session: str = "ses_1") -> bytes:
     return json.dumps({"info": {"id": session}, "messages": messages}).encode()
 
 
-def keep(layers: Layers) -> None:
-    layers.keep(SAID, session="ses_1", turn="msg_1")
+def keep(layers: Layers, *facts: str, session: str = "ses_1", turn: str = "msg_1") -> list[Stored]:
+    """Keep what a message asks for, and end its turn without a call."""
+    wishes = facts or notice(SAID).wishes
+    layers.keep_wishes(wishes, session=session, turn=turn, message=SAID)
+    return layers.settle_wishes(session)
+
+
+def put(layers: Layers, fact: str, said: str = "", type: str = "") -> Stored:
+    """What an assistant stores by a call, on these words of the user."""
+    caller = Caller("ses_1", (Turn("msg_1", "user", said),) if said else ())
+    return layers.store(FactCall(fact, type, quote=said), caller)
 
 
 def extract(layers: Layers) -> None:
@@ -64,7 +76,7 @@ def summary(layers: Layers) -> None:
 
 def promote(layers: Layers) -> None:
     said = [
-        "We decided to deploy on Tuesdays only, the on-call team is complete then.",
+        "Deploys go out on Tuesdays only, the on-call team is complete then.",
         "My name is Ada Okafor, and I decided to indent with tabs in all my projects.",
         "I agreed to call myself Ada everywhere from now on.",
     ]
@@ -75,10 +87,9 @@ def promote(layers: Layers) -> None:
 
 
 def store(layers: Layers) -> None:
-    said = (WORK, NAME, TABS)
-    layers.store("Deploys go out on Tuesdays only.", said=said)
-    layers.store("The user's name is Ada Okafor.", type="user", said=said)
-    layers.store("In all my projects I indent with tabs.", said=said)
+    put(layers, "Deploys go out on Tuesdays only.", WORK)
+    put(layers, "The user's name is Ada Okafor.", NAME, type="user")
+    put(layers, "In all my projects I indent with tabs.", TABS)
 
 
 def import_(layers: Layers) -> None:
@@ -109,24 +120,23 @@ def test_no_feeder_brings_what_is_personal_into_a_shared_store(
     assert "tabs" not in told, feed
 
 
-@pytest.mark.parametrize("feed", [keep, extract])
 def test_facts_of_both_layers_are_one_commit_in_each_store(
-    repository: Path, home: Path, git: Git, feed: Callable[[Layers], None]
+    repository: Path, home: Path, git: Git
 ) -> None:
     Memory.init(repository, home=True)
     layers = Layers.open(repository)
-    layers.store("The user speaks Danish.", type="user", said=["I speak Danish."])
+    put(layers, "The user speaks Danish.", "I speak Danish.", type="user")
     before = [git(home / each, "rev-list", "--count", "HEAD") for each in ("project", "me")]
-    feed(layers)
+    extract(layers)
     after = [git(home / each, "rev-list", "--count", "HEAD") for each in ("project", "me")]
     assert [int(new) - int(old) for old, new in zip(before, after, strict=True)] == [1, 1]
 
 
-def test_one_receipt_names_the_files_of_both_layers(repository: Path, home: Path) -> None:
+def test_the_files_of_both_layers_are_told_apart(repository: Path, home: Path) -> None:
     Memory.init(repository, home=True)
-    done = Layers.open(repository).keep(SAID, session="ses_1", turn="msg_1")
-    mine = [file for file in done.added if file.startswith("me/")]
-    assert (len(done.added), len(mine)) == (3, 2)
+    files = [each.file for each in keep(Layers.open(repository))]
+    mine = [file for file in files if file.startswith("me/")]
+    assert (len(files), len(mine)) == (3, 2)
     assert sorted(file.removeprefix("me/") for file in mine) == notes(home / "me")
 
 
@@ -143,12 +153,11 @@ def test_what_the_persons_store_says_is_not_stored_again_for_a_project(
     repository: Path, home: Path
 ) -> None:
     layers = Layers.open(repository)
-    layers.keep(
-        "For all my projects: remember that I use tabs, never spaces.", session="s", turn="1"
-    )
-    done = layers.keep("Remember that I use tabs, never spaces.", session="s", turn="2")
-    assert [drop["reasons"] for drop in done.dropped] == [["known"]]
-    stored = layers.store("I use tabs, never spaces.", type="feedback")
+    fact = "Makefiles are indented with tabs, never spaces."
+    layers.add(fact, everywhere=True)
+    (done,) = keep(layers, fact)
+    assert (done.existed, done.commit) == (True, None)
+    stored = put(layers, fact, type="feedback")
     assert stored.existed
     assert stored.file.startswith("me/")
 
@@ -158,10 +167,8 @@ def test_a_shared_store_has_it_all_the_same_since_others_do_not_see_the_persons(
 ) -> None:
     Memory.init(repository)
     layers = Layers.open(repository)
-    layers.keep(
-        "For all my projects: remember that I use tabs, never spaces.", session="s", turn="1"
-    )
-    layers.keep("Remember that I use tabs, never spaces.", session="s", turn="2")
+    layers.add("Makefiles are indented with tabs, never spaces.", everywhere=True)
+    keep(layers, "Makefiles are indented with tabs, never spaces.")
     assert len(notes(repository / "notes/memory")) == 1
 
 
@@ -177,12 +184,12 @@ def test_a_fact_of_a_folder_without_a_store_says_where_it_belongs(
     if why == "CI":
         monkeypatch.setenv("CI", "1")
     layers = Layers.open(folder)
-    layers.keep(f"{WORK}\n\n{NAME}", session="ses_1", turn="msg_1")
-    layers.store("The letters are printed on paper of 90 grams.")
+    keep(layers, "deploys go out on Tuesdays only", "my name is Ada Okafor")
+    put(layers, "The letters are printed on paper of 90 grams.")
     named = {note.file: fields(note.note)["metadata"] for note in layers.main.notes()}
     place = "~/letters" if why == "no repository" else str(repository)
     about = {file: head.get("project") for file, head in named.items()}  # type: ignore[attr-defined]
-    assert about.pop("user-name-ada-okafor.md") is None
+    assert about.pop("user-my-name-is-ada-okafor.md") is None
     assert [*about.values()] == [place, place]
     file = next(iter(about))
     layers.main.edit(file, body="They are printed on other paper.")
@@ -195,40 +202,33 @@ def test_under_ci_without_a_store_nothing_is_made(
 ) -> None:
     monkeypatch.setenv("CI", "true")
     layers = Layers.open(repository)
+    assert keep(layers) == []
     with pytest.raises(NoStore, match="CI is set"):
-        keep(layers)
-    with pytest.raises(NoStore, match="CI is set"):
-        layers.store("The user's name is Ada Okafor.", type="user")
+        put(layers, "The user's name is Ada Okafor.", type="user")
     assert not home.exists()
 
 
-def test_where_the_project_is_uncertain_its_facts_wait_and_the_persons_are_kept(
+def test_where_the_project_is_uncertain_facts_wait_until_it_is_known(
     repository: Path, home: Path, tmp_path: Path
 ) -> None:
     Memory.init(repository, home=True)
     copy = shutil.copytree(repository, tmp_path / "copy")
     layers = Layers.open(copy)
     layers.for_type("user")
-    done = layers.keep(f"{WORK}\n\n{NAME}", session="ses_1", turn="msg_1")
-    assert len(notes(home / "me")) == 1
+    assert keep(layers) == []
     assert notes(home / "project") == []
-    assert len(done.kept) == 1
-    assert done.failure is not None
-    assert "mdmemory init --join" in done.failure.hint
     Memory.init(copy, home=True)
-    (written,) = Layers.open(copy).write_wishes()
-    assert written.added == notes(home / "copy")
+    written = Layers.open(copy).settle_wishes("ses_1")
+    assert len(written) == 3
+    assert (len(notes(home / "copy")), len(notes(home / "me"))) == (1, 2)
 
 
 def test_a_personal_wish_that_waited_beside_a_shared_store_goes_to_the_persons(
     repository: Path, home: Path
 ) -> None:
-    from mdmemory.capture.wishes import inboxes, put_by
-    from mdmemory.errors import Busy
-
-    memory, _ = Memory.init(repository)
-    put_by(inboxes(memory.project), SAID, "s", "1", "2026-06-01", Busy("Busy."))
-    Layers.open(repository).write_wishes()
+    Memory.init(repository)
+    Layers.open(repository).keep_wishes(notice(SAID).wishes, session="s", turn="1")
+    Layers.open(repository).settle_wishes("s", "2")
     assert len(notes(repository / "notes/memory")) == 1
     assert len(notes(home / "me")) >= 1
     assert Layers.open(repository).main.kept_wishes() == []
@@ -238,8 +238,9 @@ def test_two_that_keep_the_first_fact_at_once_make_one_store(repository: Path, h
     code = (
         "import sys; from mdmemory import Layers\n"
         "n = sys.argv[1]; words = ['one', 'two', 'three'][int(n)]\n"
-        "Layers.open('.').keep(f'Remember that the port of {words} is 800{n}. Remember that my "
-        "number is {words} and no other.', session=f's{n}', turn=f't{n}')"
+        "layers = Layers.open('.'); layers.keep_wishes([f'the port of {words} is 800{n}', "
+        "f'my number is {words} and no other'], session=f's{n}', turn='t')\n"
+        "layers.begin_for_wishes(); layers.settle_wishes(f's{n}')"
     )
     racing = [
         subprocess.Popen([sys.executable, "-P", "-c", code, str(n)], cwd=repository)
@@ -255,7 +256,7 @@ def test_a_model_sees_the_notes_of_both_layers_and_each_candidate_goes_to_its_ow
     repository: Path, home: Path
 ) -> None:
     layers = Layers.open(repository)
-    layers.keep(NAME, session="ses_0", turn="msg_0")
+    keep(layers, "my name is Ada Okafor", session="ses_0")
     (mine,) = notes(home / "me")
     said = (
         "We deploy on Tuesdays only, the on-call team is complete then.",
@@ -265,11 +266,11 @@ def test_a_model_sees_the_notes_of_both_layers_and_each_candidate_goes_to_its_ow
 
     def fact(type: str, quote: str) -> dict[str, object]:
         return {
-            "action": "add", "type": type, "name": "", "description": quote, "body": quote,
-            "quote": quote,
+            "action": "add", "type": type, "kind": "", "title": "", "fact": quote, "why": "",
+            "quote": quote, "replaces": [],
         }  # fmt: skip
 
-    again = {"action": "reinforce", "file": f"me/{mine}", "quote": said[2]}
+    again = {**fact("", said[2]), "action": "reinforce", "replaces": [f"me/{mine}"]}
     model = Scripted({"candidates": [fact("project", said[0]), fact("user", said[1]), again]})
     done = layers.extract(transcript(*said), model=model)
     shown = [each["file"] for each in json.loads(model.asked[0].user)["notes"]]
@@ -295,11 +296,11 @@ def test_a_tool_names_the_store_that_it_made_once_and_each_layer(
     repository: Path, home: Path
 ) -> None:
     layers = Layers.open(repository)
-    first = call(layers, "memory_store", {"content": "The staging host is called beta."})
-    assert f"new store, {home / 'project'}" in first.text
-    second = call(layers, "memory_store", {"content": "The proxy of the shop is called gamma."})
-    assert "new store" not in second.text
-    call(layers, "memory_store", {"content": "The user speaks Danish at home.", "type": "user"})
+    first = call(layers, "memory_store", {"fact": "The staging host is called beta."})
+    assert f"first note in {home / 'project'}" in first.text
+    second = call(layers, "memory_store", {"fact": "The proxy of the shop is called gamma."})
+    assert "first note" not in second.text
+    call(layers, "memory_store", {"fact": "The user speaks Danish at home.", "type": "user"})
     (mine,) = notes(home / "me")
     assert call(layers, "memory_get", {"file": f"me/{mine}"}).structured["layer"] == "user"
     assert len(notes(home / "project")) == 2
