@@ -17,7 +17,7 @@ from mdmemory.search.by_words import Fit, by_words
 from mdmemory.search.database import BrokenError, Database, LockedError, Row, UnusableError
 from mdmemory.search.query import Query, parse
 from mdmemory.search.ranking import Channel
-from mdmemory.search.results import MEMORY, SESSIONS, SOURCES, Found, Hit, titled
+from mdmemory.search.results import MEMORY, SESSIONS, SOURCES, Found, Hit
 from mdmemory.text.words import parts
 
 CANDIDATES = 60  # chunks that are looked at, or more where more hits are asked for,
@@ -198,7 +198,7 @@ def _by_meaning(
 
 def _hit(row: Row, score: float, evident: float, *, weak: bool) -> Hit:
     score = 0.5 * score + (0.0 if weak else 0.5)  # a weak hit never scores like a strong one
-    title = row.title or (titled(row.name, row.description) if row.source == MEMORY else row.name)
+    title = row.title or (row.description if row.source == MEMORY else "") or row.name
     return Hit(
         row.file, row.name, row.start, row.end, round(score, 4), row.source, row.text, title,
         row.date, row.status, description=row.description, weak=weak,

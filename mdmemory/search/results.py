@@ -12,7 +12,7 @@ from mdmemory.errors import NotFound, UsageError
 from mdmemory.note.note import SUPERSEDED, UNREADABLE, to_verify
 from mdmemory.store import catalog, strangers
 from mdmemory.store.store import Store, StoredNote, is_note_name
-from mdmemory.text.words import parts, tokens
+from mdmemory.text.words import tokens
 
 _SHOWN = 120  # characters of a name that a message repeats
 _LONG = 1_000  # characters of a description, which in a note made by hand may be of any length
@@ -175,21 +175,6 @@ def telling(hit: Hit, query: str, most: int, width: int) -> list[str]:
         lines[told] = f"…{lines[told][begin:]}"
     first = max(0, min(told, len(lines) - most))
     return [line[:width] for line in lines[first : first + most]]
-
-
-def titled(name: str, description: str) -> str:
-    """The name of a note as a title, with the capitals that its description has."""
-    first, *rest = parts(description[:_LONG]) or [""]
-    if first[1:].islower():  # its capital is that of the sentence
-        known = {word.casefold(): word for word in reversed(rest)}
-    else:
-        known = {word.casefold(): word for word in reversed([first, *rest])}
-    begun, *others = (word for word in name.split("-") if word) if name.strip("-") else [name]
-    if begun.casefold() == first.casefold():
-        begun = first
-    else:
-        begun = known.get(begun.casefold(), begun[:1].upper() + begun[1:])
-    return " ".join([begun, *(known.get(word.casefold(), word) for word in others)])
 
 
 class Found(NamedTuple):

@@ -165,13 +165,15 @@ def section(head: Head, held: bool = False) -> str:
 
 
 def line(head: Head) -> str:
-    """The one line of a note, without newline: `- [Title](file) — hook`."""
-    file, hook = head.file, _shown(head.description)
-    title = _shown(head.title or _readable(head.name)) or _shown(_readable(file[:-3])) or "?"
+    """The one line of a note, without newline: `- [Title](file) — description`, or without a title
+    `- [Description](file)`. No title is made of a name: it would outlive its fact."""
+    file, said = head.file, _shown(head.description)
+    title = _shown(head.title)
+    text = title or said or _shown(head.name) or _shown(file[:-3]) or "?"
     is_plain = _compiled(_PLAIN_NAME).fullmatch(file)
     target = file if is_plain else _compiled(_NOT_IN_TARGET).sub(_percent, file)
     mark = UNPROVEN if head.status == "unconfirmed" else ""
-    return f"- [{title}]({target})" + (f" — {hook}" if hook else "") + mark
+    return f"- [{text}]({target})" + (f" — {said}" if title and said else "") + mark
 
 
 def clean(text: str) -> str:
@@ -197,11 +199,6 @@ def _escaped(match: re.Match[str]) -> str:
 
 def _percent(match: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogatepass"))
-
-
-def _readable(name: str) -> str:
-    text = name.replace("-", " ").strip()
-    return text[:1].upper() + text[1:]
 
 
 def _width(text: str) -> int:

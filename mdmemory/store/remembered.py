@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LAYOUT = 4  # raise it when the file, or what it remembers of a note, takes another shape
+LAYOUT = 5  # raise it when the file, or what it remembers of a note, takes another shape
 MAX_BYTES = 256 * 1024 * 1024
 
 FILES, PRINTS, SECTIONS, NAMES, LINES, TRACES, HELD, BLOBS, STATUSES = range(9)

@@ -37,7 +37,7 @@ def search(site: Site, request: Request) -> Response:
 
 
 def _shown(site: Site, hit: Hit, query: str) -> dict[str, Any]:
-    lines = [hit.description] if hit.description else []
+    lines = [hit.description] if hit.description not in ("", hit.title) else []
     lines += telling(hit, query, 1 if hit.weak else _SHOWN, _WIDTH)
     layer = hit.layer or next((layer for layer, _ in site.layers.each()), "")
     words = {

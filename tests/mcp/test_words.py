@@ -113,7 +113,7 @@ def test_a_client_without_hooks_replaces_on_its_word_with_a_mark_and_forgets_not
     quote = "forget the staging host"
     gone = call(project, "memory_forget", names=[done["file"]], quote=quote)["structuredContent"]
     assert (gone["waiting"], "files" in gone) == ([done["file"]], False)
-    memory.undo(done["id"])
+    memory.undo(done["ids"][0])
     assert "alpha" in index(project)
 
 
@@ -122,12 +122,12 @@ def test_a_quote_that_nobody_heard_is_listed_with_a_question_mark_until_it_is_co
 ) -> None:
     done = store(project, "The build servers run on Debian 12.", quote="CI: Debian 12")
     (line,) = [line for line in index(project).splitlines() if "Debian" in line]
-    assert line.endswith(" — The build servers run on Debian 12 ?")
+    assert line.endswith(") ?")
     memory = Memory.open(project)
     assert memory.note(done["name"]).note.head.quote == "CI: Debian 12"
     memory.confirm(done["name"])
     (line,) = [line for line in index(project).splitlines() if "Debian" in line]
-    assert line.endswith(" — The build servers run on Debian 12")
+    assert line.startswith("- [The build servers run on Debian 12](")
 
 
 def test_without_a_quote_it_waits_and_the_index_does_not_list_it(project: Path) -> None:

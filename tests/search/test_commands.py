@@ -43,8 +43,8 @@ def test_the_answers_in_json(say: Say) -> None:
     assert (code, err, answer["mode"]) == (0, "", "keyword")
     assert answer["hits"] == [{
         "file": "user-tea.md", "name": "tea", "start_line": 9, "end_line": 16, "score": 1.0,
-        "source": "memory", "text": BODY, "title": "tea", "date": "2026-06-01", "status": "",
-        "superseded_by": "", "layer": "project", "project": "",
+        "source": "memory", "text": BODY, "title": "Drinks green tea",
+        "date": "2026-06-01", "status": "", "superseded_by": "", "layer": "project", "project": "",
         "description": "Drinks green tea", "weak": False, "cites": [],
     }]  # fmt: skip
 

@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from rows import replace
 
-from mdmemory.search.results import Found, Hit, as_json, telling, titled
+from mdmemory.search.results import Found, Hit, as_json, telling
 
 HIT = Hit("a.md", "a", 1, 4, 0.5, "memory", "One.\n\nTwo cups.\nThree.", description="One fact")
-
-
-@pytest.mark.parametrize(
-    ("name", "description", "title"),
-    [
-        ("uses-github-actions", "Uses GitHub Actions for CI", "Uses GitHub Actions"),
-        ("prefers-pnpm", "Uses pnpm, never npm", "Prefers pnpm"),
-        ("pnpm-only", "Works with pnpm only", "pnpm only"),
-        ("who-uses-iban", "Uses an IBAN that nobody knows", "Who uses IBAN"),
-        ("graphql-gateway", "GraphQL goes through the gateway", "GraphQL gateway"),
-        ("喜欢-简短", "喜欢简短的回答", "喜欢 简短"),
-        ("--", "", "--"),
-        ("", "", ""),
-    ],
-)
-def test_a_name_becomes_a_title_with_the_capitals_of_its_description(
-    name: str, description: str, title: str
-) -> None:
-    assert titled(name, description) == title
 
 
 def test_a_passage_is_shown_from_the_line_that_tells_and_only_where_it_adds_something() -> None:

@@ -176,7 +176,7 @@ def test_what_is_unconfirmed_says_so_and_a_hit_has_its_date(opened: Opened) -> N
     more = "  status: unconfirmed\n  created: 2026-06-09\n"
     memory = opened({"user-tea.md": note("tea", "Drinks tea", "Green.", more)})
     (hit,) = memory.search("what tea, as of last Tuesday?").hits
-    assert (hit.status, hit.date, hit.title) == ("unconfirmed", "2026-06-09", "tea")
+    assert (hit.status, hit.date, hit.title) == ("unconfirmed", "2026-06-09", "Drinks tea")
 
 
 def test_age_counts_where_it_is_set(opened: Opened) -> None:

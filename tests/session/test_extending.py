@@ -118,7 +118,7 @@ def test_a_type_of_notes_is_one_name_and_its_weights(repository: Path) -> None:
     assert (row["file"], row["type"], row["listed"]) == ("insight-a-b.md", "insight", True)
     assert row["strength"] == 4.2
     index = (repository / "notes/memory/MEMORY.md").read_text("utf-8")
-    assert "## insight\n- [A b](insight-a-b.md)" in index
+    assert "## insight\n- [Small steps win](insight-a-b.md)" in index
 
 
 def test_the_page_names_each_table_where_it_is() -> None:

@@ -162,15 +162,16 @@ def test_what_was_read_of_a_store_goes_with_its_last_user(memory: Memory) -> Non
         opened.notes()
         opened.edit("tea", body="Drinks black tea.")
 
+    def known() -> list[object]:
+        kinds = catalogs.Catalog | refresh.Refresher
+        return [each for each in gc.get_objects() if isinstance(each, kinds)]
+
     gc.collect()
     gc.disable()
     try:
+        before = known()  # of other tests
         use()
-        left = [
-            each
-            for each in gc.get_objects()
-            if isinstance(each, catalogs.Catalog | refresh.Refresher)
-        ]
+        left = [each for each in known() if not any(each is other for other in before)]
     finally:
         gc.enable()
     assert left == []
