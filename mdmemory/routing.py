@@ -63,15 +63,14 @@ class Routed:
     ) -> list[Path]:  # fmt: skip
         """Keep what a message asks to remember until its turn has ended, whatever git and the store
         do: the files; `message` is all of it. A run that is not `attended` stores it by a call
-        alone. Raises MdmemoryError where no folder takes them."""
+        alone, unless the message begins with it. Raises MdmemoryError: no folder takes them."""
         from mdmemory.capture import wishes
 
         if self.project is not None:
             places = wishes.inboxes(self.project.project)
         else:
             places = [wishes.inbox_without_store(self.start)]
-        why = "" if attended else wishes.UNATTENDED
-        return wishes.keep(places, texts, session, turn, self._clock(), why, message)
+        return wishes.keep(places, texts, session, turn, self._clock(), message, attended)
 
     def settle_wishes(self, session: str = "", turn: str = "") -> list[Stored]:
         """Store the wishes that no call answered, as they were said, where their turn is over:
@@ -117,13 +116,12 @@ class Routed:
         replaces; files of the person's layer are `me/FILE`. Raises NotStored, NotFound, NoStore."""
         from mdmemory.capture import store_fact
 
-        if call.declined:
-            self._answer(f"{call.quote} {call.fact}", caller.session, ends=True)
-            return store_fact.Stored(declined=call.declined)
         caller = caller if caller.turns else self._with_wishes(caller)
         done = store_fact.store(self, call, caller, now=self._clock())
         said = [call.fact, call.why, call.title, *(pair["text"] for pair in done.superseded)]
-        self._answer("\n".join(filter(None, said)), caller.session)
+        said += [call.quote] if done.declined else []
+        text = "\n".join(filter(None, said))
+        self._answer(text, caller.session, ends=bool(done.declined))
         return done
 
     def _with_wishes(self, caller: Caller) -> Caller:

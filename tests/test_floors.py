@@ -21,7 +21,7 @@ PACKAGE = Path(mdmemory.__file__).parent
 
 # From the ground up. A name that ends in a dot stands for a whole room.
 FLOORS = (
-    ("text.any_case", "text.korean", "text.stop_words", "text.words"),
+    ("text.korean", "text.stop_words", "text.words"),
     ("errors", "version", "assets", "bounds", "debugging", "unseen", "wire", "privacy."),
     ("files", "config."),
     ("note.", "git.", "transcripts."),

@@ -17,6 +17,7 @@ from scripted import Scripted
 from mdmemory import Layers, Memory
 from mdmemory.capture.caller import Caller
 from mdmemory.capture.notice import notice
+from mdmemory.capture.quote_proof import WHY
 from mdmemory.capture.store_fact import FactCall, Stored
 from mdmemory.errors import NoStore
 from mdmemory.note.note import fields
@@ -118,6 +119,18 @@ def test_no_feeder_brings_what_is_personal_into_a_shared_store(
     told = git(repository, "log", "--all", "-p") + git(repository, "status", "--porcelain", "-uall")
     assert "Ada" not in told
     assert "tabs" not in told, feed
+
+
+def test_a_fact_about_the_user_replaces_no_note_of_a_shared_store(
+    repository: Path, home: Path
+) -> None:
+    memory = Memory.init(repository)[0]
+    old = memory.add("tabs", type="feedback", description="Go is indented with tabs").file
+    quote = "I indent Go with spaces now"
+    call = FactCall(quote, "user", quote=quote, replaces=(old,))
+    done = Layers.open(repository).store(call, Caller("ses_1", (Turn("msg_1", "user", quote),)))
+    assert (done.superseded, done.left) == ((), ((old, WHY["other_store"]),))
+    assert (notes(repository / "notes/memory"), notes(home / "me")) == ([old], [done.file[3:]])
 
 
 def test_facts_of_both_layers_are_one_commit_in_each_store(

@@ -23,7 +23,7 @@ def explain(text: str, stores: Stores) -> dict[str, Any]:
     said, unwanted = without_unwanted(visible)
     shown, kinds = redact(said)
     noticed = notice(shown)
-    reasons = form(shown, "feedback")
+    reasons = form(shown)
     return {
         "text": shown,
         "private_removed": blocks + unwanted,

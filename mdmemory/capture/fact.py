@@ -78,7 +78,7 @@ def fact_of(content: str, title: str = "", type: str = "", why: str = "") -> Fac
         raise UsageError(f"{type_[:40]!r} is no type.", f"Use one of: {', '.join(limits.TYPES)}.")
     reason = re.sub(r"(?i)\Awhy:\s*", "", reason)
     body = f"{said}\n\nWhy: {reason}" if reason and "Why:" not in said else said
-    if reasons := _objections(said, f"{heading}\n{reason}", type_):
+    if reasons := _objections(said, f"{heading}\n{reason}"):
         raise NotStored(*reasons)
     description = hook(said)
     name = name_of(_REDACTED.sub(" ", heading).strip() or _REDACTED.sub(" ", description))
@@ -140,7 +140,7 @@ def stated(text: str, *, type: str = "", name: str = "", body: str = "", kind: s
     return Stated(called, type_, kind, description, body or reason, said, holds_everywhere(said))
 
 
-def _objections(said: str, more: str, type: str) -> tuple[str, ...]:
+def _objections(said: str, more: str) -> tuple[str, ...]:
     """What speaks against a text as a note by its form, as reason codes."""
     whole = f"{more}\n{said}"
     if without_memory(whole) != whole:
@@ -148,12 +148,9 @@ def _objections(said: str, more: str, type: str) -> tuple[str, ...]:
     if not says_something(said):
         return ("secret",)
     # a heading of markdown is no prompt of a shell
-    reasons = form(_HEADING.sub("", said), type)
-    if "too_short" in reasons and weight(said) >= FLOOR:  # what a user says may be that short
-        reasons = tuple(each for each in reasons if each != "too_short")
-    if reasons:
+    if reasons := form(_HEADING.sub("", said)):
         return reasons
-    return ("injection",) if more.strip() and "injection" in form(more, type) else ()
+    return ("injection",) if more.strip() and "injection" in form(more) else ()
 
 
 def hook(body: str) -> str:

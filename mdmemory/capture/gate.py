@@ -10,20 +10,18 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from mdmemory.capture.notice import weight
+from mdmemory.capture.notice import FLOOR, weight
 from mdmemory.text.orders import is_order
 from mdmemory.text.words import CJK
 
-FLOOR = 20  # letters; a Chinese, Japanese or Korean character counts as three
 JUDGED = 4_000  # characters of a text; a fact takes a sentence or two
-FLOORS = {"user": 12, "feedback": 15}  # "Is vegetarian" is a fact, 不要跳过测试 a rule
 
 
-def form(text: str, type: str) -> tuple[str, ...]:
+def form(text: str) -> tuple[str, ...]:
     """The reasons for which a text has not the form of a fact, whatever it may mean. The text is
-    redacted already; `type` is one of the four."""
+    redacted already."""
     fact = " ".join(text[:JUDGED].split())
-    return tuple(code for code, rule in REASONS.items() if rule(fact, type))
+    return tuple(code for code, rule in REASONS.items() if rule(fact))
 
 
 def _says(expression: str, fact: str) -> bool:
@@ -43,7 +41,6 @@ def _cased(expression: str) -> re.Pattern[str]:
 # --- form: what machines print ---------------------------------------------------------------
 
 # A pointer, or a parameter set such as "scrypt n=16384 r=8 p=1", says enough in few letters.
-_POINTER = r"https?://\S{4}|\b(?:pin|scrypt|[nrp]=\d)"
 # A hash with its subject, a sentence about nothing but a commit, or what git prints.
 _GIT = (
     r"^(?:commit |merge )?`?(?=[0-9a-f]*\d)[0-9a-f]{7,40}`?(?:$|[\s:]+)"
@@ -103,21 +100,19 @@ _STATEMENT = (
 )
 
 
-def _too_short(fact: str, type: str) -> bool:
-    said = re.sub(r"\[redacted:\w+\]|\W", " ", fact)
-    pointer = type == "reference" and _says(_POINTER, fact)
-    return not pointer and weight(" ".join(said.split())) < FLOORS.get(type, FLOOR)
+def _too_short(fact: str) -> bool:
+    return weight(re.sub(r"\[redacted:\w+\]", " ", fact)) < FLOOR
 
 
-def _git_hash(fact: str, _: str) -> bool:
+def _git_hash(fact: str) -> bool:
     return _says(_GIT, fact) and not _says(r"\b(?:pinned|pin|frozen|forked|vendored)\b", fact)
 
 
-def _raw_error(fact: str, _: str) -> bool:
+def _raw_error(fact: str) -> bool:
     return _says(_ERROR, fact) or _says(_ERROR_WITHIN, fact)
 
 
-def _path_heavy(fact: str, _: str) -> bool:
+def _path_heavy(fact: str) -> bool:
     """More than half of the words are paths; two CJK characters count as a word."""
     said = re.findall(rf"[{CJK}]{{1,2}}|[^\s{CJK}]+", fact)
     said = [word for word in said if re.search(r"\w", word) and "://" not in word]
@@ -130,7 +125,7 @@ def _is_path(word: str) -> bool:
     return _cased(_PATH).fullmatch(bare) is not None
 
 
-def _command_line(fact: str, _: str) -> bool:
+def _command_line(fact: str) -> bool:
     """A whole text that one could paste into a shell."""
     if _says(_SHELL, fact):
         return True
@@ -138,7 +133,7 @@ def _command_line(fact: str, _: str) -> bool:
     return bool(command) and not _says(_SENTENCE, fact)
 
 
-def _code(fact: str, _: str) -> bool:
+def _code(fact: str) -> bool:
     """A statement of a language, or text that is mostly in a fence."""
     fenced = sum(map(len, re.findall(r"```.*?(?:```|\Z)", fact)))
     return fenced * 2 > len(fact) or _cased(_STATEMENT).match(fact) is not None
@@ -147,19 +142,19 @@ def _code(fact: str, _: str) -> bool:
 # --- what asks, and what orders -----------------------------------------------------------------
 
 
-def _question(fact: str, _: str) -> bool:
+def _question(fact: str) -> bool:
     return fact.rstrip("\"'”’)] ").endswith(("?", "？"))
 
 
-def _injection(fact: str, _: str) -> bool:
+def _injection(fact: str) -> bool:
     return is_order(fact)
 
 
-def _when(expression: str) -> Callable[[str, str], bool]:
-    return lambda fact, _: _says(expression, fact)
+def _when(expression: str) -> Callable[[str], bool]:
+    return lambda fact: _says(expression, fact)
 
 
-REASONS: dict[str, Callable[[str, str], bool]] = {
+REASONS: dict[str, Callable[[str], bool]] = {
     "too_short": _too_short,
     "git_hash": _git_hash,
     "raw_error": _raw_error,

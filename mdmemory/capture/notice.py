@@ -79,6 +79,15 @@ def is_request(sentence: str) -> bool:
     return bool(_spans(_masked(sentence))) or _opens_with("gone", sentence)
 
 
+def begins_with_request(message: str) -> bool:
+    """Whether the first that a message says is a request to remember."""
+    own = own_words(message)
+    starts = [start for start, _ in _spans(_masked(own))[:1]]
+    return _COMMAND.match(own) is not None or any(
+        not _without_lead(own[:at].strip(_MARKS + _EMPHASIS)) for at in starts
+    )
+
+
 def spares(sentence: str) -> bool:
     """Whether a sentence asks for something not to go: "don't forget", "lösch ... nicht"."""
     masked = _masked(sentence)

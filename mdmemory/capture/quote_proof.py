@@ -20,7 +20,7 @@ from mdmemory.transcripts.turns import Turn
 
 SHORTEST = 8  # letters of a quote that proves anything by itself
 # The shares of a fact's telling words that have to stand in what it rests on, and of those that no
-# replaced note has in the user's turn (docs/how-it-works.md has how they were measured).
+# replaced note has in the user's turn: the cases of tests/capture/test_quote_proof.py.
 SAID, NEW = 0.5, 0.5
 _NEARLY = 92.0  # of 100: a quote with a typo mended
 _LAST = 2_000  # characters of an answer in which its last question stands

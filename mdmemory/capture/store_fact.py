@@ -19,7 +19,7 @@ from mdmemory.capture.fact import Fact, NotStored, fact_as_said, fact_of
 from mdmemory.capture.note_text import beside, description_of
 from mdmemory.capture.notice import FLOOR, holds_everywhere, weight
 from mdmemory.capture.quote_proof import Proof
-from mdmemory.capture.routes import Route, is_personal
+from mdmemory.capture.routes import USER, Route, is_personal
 from mdmemory.capture.stores import Stores
 from mdmemory.errors import NoteChanged
 from mdmemory.note.note import SUPERSEDED, Note
@@ -27,7 +27,7 @@ from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
 from mdmemory.store.evidence import PREVIEW, Evidence
-from mdmemory.store.sources import NoteSource, find_note
+from mdmemory.store.sources import NoteSource, StoredIn, find_note
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer, Written
 from mdmemory.text.similarity import likeness
@@ -105,11 +105,14 @@ class Stored(NamedTuple):
 
 
 def store(stores: Stores, call: FactCall, caller: Caller, *, now: datetime) -> Stored:
-    """Keep a fact in the store of the notes that it replaces, else in the one that it belongs to.
+    """Keep a fact in the store of the notes that it replaces, else in the one that it belongs to;
+    one about the user never in a store that others read. One that is declined is not kept.
 
     `now` is UTC. Raises NotStored with the reasons, BadNote for a text that no note may hold,
     NotFound for a name in `replaces` that is none, and whatever a write raises.
     """
+    if call.declined:
+        return Stored(declined=call.declined)
     caller = caller._replace(session=caller.session if is_id(caller.session) else "")
     sources = stores.sources()
     try:
@@ -124,6 +127,8 @@ def store(stores: Stores, call: FactCall, caller: Caller, *, now: datetime) -> S
     texts = [_text(each.stored.note) for each in named]
     proof = quote_proof.of_fact(fact.body, call.quote, caller.turns, texts)
     may = bool(proof.turn) or _is_hosts_word(proof, caller)
+    shared = _shared(stores, fact, named) if may else []
+    named = [each for each in named if each not in shared]
     prefixes = [*dict.fromkeys(each.source.prefix for each in named)]
     if may and named:
         by_prefix = {source.prefix: source for source in sources}
@@ -135,7 +140,8 @@ def store(stores: Stores, call: FactCall, caller: Caller, *, now: datetime) -> S
         mine = [each.stored for each in named if each.source.prefix == source.prefix]
         one = _Call(source, fact, call, caller, proof, now).store(mine if may else [], route)
         done.append(_named_with(one, source.prefix))
-    left = () if may else tuple((each.file, proof.reason()) for each in named)
+    stays = quote_proof.WHY["other_store"] if may else proof.reason()
+    left = tuple((each.file, stays) for each in (shared if may else named))
     first, *rest = done
     return first._replace(
         superseded=tuple(pair for each in done for pair in each.superseded),
@@ -143,6 +149,13 @@ def store(stores: Stores, call: FactCall, caller: Caller, *, now: datetime) -> S
         waits=any(each.waits for each in (first, *rest)),
         ids=tuple(id for each in done for id in each.ids),
     )
+
+
+def _shared(stores: Stores, fact: Fact, named: Sequence[StoredIn]) -> list[StoredIn]:
+    """The notes of these that others read, and that a fact about the user so does not replace."""
+    others = [each for each in named if fact.type == USER and not each.source.writer.is_own]
+    home = stores.open_for(True)[0].prefix if others else ""
+    return [each for each in others if each.source.prefix != home]
 
 
 def _is_hosts_word(proof: Proof, caller: Caller) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from mdmemory.capture.notice import holds_everywhere, is_about_user
+from mdmemory.capture.notice import begins_with_request, holds_everywhere, is_about_user
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
 from mdmemory.errors import MdmemoryError
@@ -245,11 +245,12 @@ def _root(start: Path) -> Path:
 
 def keep(
     places: Sequence[Inbox], texts: Sequence[str], session: str, turn: str, now: datetime,
-    why: str = "", message: str = "",
+    message: str = "", attended: bool = True,
 ) -> list[Path]:  # fmt: skip
     """Keep what a message asks to remember in the first of the inboxes that takes it: the files.
-    `why` is the code of what keeps it from ever being written unasked, `message` all that was said.
-    Raises what the last of them raises."""
+    `message` is all that was said. In a run that is not `attended` only a request that the message
+    begins with is ever written unasked. Raises what the last of them raises."""
+    why = "" if attended or begins_with_request(message) else UNATTENDED
     moments = (now + timedelta(microseconds=number) for number in range(len(texts)))
     wishes = [
         Wish(

@@ -208,7 +208,7 @@ def test_explain_says_why_a_message_is_remembered_or_not(memory: Memory) -> None
     assert (told["noticed"], told["wish"]) == ("explicit", ["Use tabs, not spaces"])
     assert told["gate"] == {"accepted": True, "reasons": []}
     assert [each["file"] for each in told["near"]] == ["project-use-tabs-not-spaces.md"]
-    short = explain("I use tabs", memory)
+    short = explain("tabs", memory)
     assert (short["noticed"], short["gate"]) == ("", {"accepted": False, "reasons": ["too_short"]})
     hidden = explain(f"don't remember this: my key {SECRET} <private>x</private>", memory)
     assert SECRET not in json.dumps(hidden)

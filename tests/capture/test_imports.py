@@ -51,7 +51,7 @@ EXPORTED = [
     },
     {
         "file": "project-task.md", "name": "task", "type": "project",
-        "description": "TODO: fix the tests", "body": "",
+        "description": "TODO", "body": "",
         "head": {"metadata": {"source": "extraction"}},
     },
 ]  # fmt: skip

@@ -248,6 +248,13 @@ def test_a_fact_about_the_user_goes_to_their_own_layer_and_a_fact_of_the_project
     assert tell(layers, "Use the metric system in all projects").file.startswith("me/")
 
 
+def test_what_is_declined_is_stored_in_no_store(memory: Memory, layers: Layers) -> None:
+    call = FactCall("We test on mars today", quote="we test on mars today", declined="moment")
+    for each in (memory, layers):
+        assert each.store(call, said("remember: we test on mars today")).declined == "moment"
+    assert [each.file for each in memory.notes()] == ["project-spaces.md"]
+
+
 def test_a_former_note_comes_back_where_its_words_are_said_again(memory: Memory) -> None:
     first = tell(memory, FREIGHT)
     second = tell(memory, SERVICE, first.file)

@@ -195,11 +195,20 @@ def test_a_wish_of_another_session_waits_until_that_was_silent_for_ten_minutes(
 def test_what_was_said_where_nobody_watches_waits_for_a_call_or_a_person(
     layers: Layers, memory: Memory, clock: Clock
 ) -> None:
-    keep(layers, attended=False)
+    keep(layers, f"Run the tests. {MESSAGE}", attended=False)
     clock.now += timedelta(days=2)
     assert layers.settle_wishes("ses_1", "m2") == layers.settle_wishes() == []
     assert kept(memory) == [FACT]
     tell(layers, f"{FACT[0].upper()}{FACT[1:]}")
+    assert kept(memory) == []
+
+
+@pytest.mark.parametrize("message", [MESSAGE, f"/remember {FACT}", f"ok, {MESSAGE}"])
+def test_where_nobody_watches_a_message_that_begins_with_its_request_is_kept_as_said(
+    layers: Layers, memory: Memory, message: str
+) -> None:
+    keep(layers, message, attended=False)
+    assert len(layers.settle_wishes("ses_1", "")) == 1
     assert kept(memory) == []
 
 

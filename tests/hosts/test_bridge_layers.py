@@ -83,7 +83,7 @@ def test_the_first_wish_makes_a_store_and_the_next_session_has_it(
     assert "memory_store" in [each["name"] for each in plugin.hello["tools"]]
     told = plugin.turn(DEPLOYS)
     assert told.startswith("Remembered in your words: Deploys go out on Tuesdays only.")
-    assert "ew store: ~/mdmemory/app" in told
+    assert "First note in ~/mdmemory/app" in told
     assert stores(empty_home) == {"app": [FILE]}
     index = str(empty_home / "mdmemory/app/MEMORY.md")
     answer = plugin.say("How do I list files?", "msg_2")
@@ -148,7 +148,7 @@ def test_words_that_say_no_fact_are_answered_without_a_store(work: Path, empty_h
 def test_what_is_about_the_user_goes_to_the_persons_store(work: Path, empty_home: Path) -> None:
     plugin = Plugin(work)
     plugin.turn(DEPLOYS)
-    assert "ew store: ~/mdmemory/me" in plugin.turn(NAME, "msg_2")
+    assert "First note in ~/mdmemory/me" in plugin.turn(NAME, "msg_2")
     assert stores(empty_home) == {"app": [FILE], "me": [MINE]}
     mine, project = (str(empty_home / "mdmemory" / name / "MEMORY.md") for name in ("me", "app"))
     assert plugin.say("Good morning", "msg_3")["instructions"] == [mine, project]

@@ -178,10 +178,6 @@ def _failure(category: str) -> Call:
     return lambda text: failures.failure("bash", {"command": command}, text, 1)
 
 
-def _gate(type: str) -> Call:
-    return lambda text: gate.form(text, type)
-
-
 def _prune(level: str) -> Call:
     return lambda text: pruning.prune(text, tool="bash", args={}, level=level, where="there")
 
@@ -347,7 +343,7 @@ EVERY = (
     row(lambda text: fact.fact_of(text), fact, "fact_of"),
     row(fact.hook, fact, "hook"),
     row(fact.type_of, fact, "type_of"),
-    *(row(_gate(each), gate, each, bounds.FACT) for each in limits.TYPES),
+    row(gate.form, gate, "form", bounds.FACT),
     row(lambda text: claims.invented(text, ["a"]), claims, "invented", bounds.FACT, literals),
     row(lambda text: claims.invented("a `b`", [text]), claims, "sources", bounds.MESSAGE, literals),
     row(_dates, said_dates, "given", bounds.MESSAGE),

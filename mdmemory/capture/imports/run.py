@@ -245,4 +245,4 @@ def _objection(fact: Incoming, body: str, type: str) -> str:
     if not says_something(body):
         return "secret"
     # what a person or an assistant kept is no proposal; what a model had found is one
-    return "" if fact.source in _KEPT else " ".join(form(body, type))
+    return "" if fact.source in _KEPT else " ".join(form(body))

@@ -133,10 +133,9 @@ def _kept(event: HookEvent, words: str, stores: Stores) -> tuple[list[str], list
     inboxes = (
         wishes.inboxes(projects[0]) if projects else [wishes.inbox_without_store(event.folder)]
     )
-    why = "" if event.attended else wishes.UNATTENDED
     try:
         wishes.keep(
-            inboxes, said.wishes, event.session, event.turn, person.now(), why, message=text
+            inboxes, said.wishes, event.session, event.turn, person.now(), text, event.attended
         )
     except MdmemoryError as problem:
         return told, [f"NOT remembered, and not kept: {problem.message}"], False
