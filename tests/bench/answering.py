@@ -49,13 +49,9 @@ class Answering:
 
     def answer(self, body: Body) -> dict[str, Any]:
         """What it says about the question."""
-        question = json.loads(str(body["messages"][-1]["content"]))
+        question, _ = json.JSONDecoder().raw_decode(str(body["messages"][-1]["content"]))
         if "turns" in question:
             return {"candidates": self.candidates}
-        if "facts" in question:
-            verdict = {"reason": "a habit", "verdict": "lasting"}
-            return {"verdicts": [{"number": each["number"], **verdict}
-                                 for each in question["facts"]]}  # fmt: skip
         return {"ops": ops(question) if self.plan is None else self.plan}
 
 

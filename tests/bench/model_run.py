@@ -121,9 +121,8 @@ class Bench:
                 any(finds(op, group, contradict=contradict) for op in applied) for group in groups
             )
         counts["past"] += len(case.over)
-        counts["past found"] += sum(
-            isinstance(op, Delete) and op.file in case.over for op in applied
-        )
+        proposed = [op for op, code, _ in done.refused if isinstance(op, Delete)]  # which wait
+        counts["past found"] += sum(op.file in case.over for op in proposed)
 
     def _judge(self, op: Op, case: Store) -> None:
         kind, worth = KINDS[type(op)], judged(op, case)

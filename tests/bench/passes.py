@@ -23,11 +23,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "e2e"))
 
 from bench.answering import Answering
-from compact.twins import plant
+from compact.realistic import store
 from fake_server import FakeServer
 
 from mdmemory import Memory
 from mdmemory.compact.runner import Outcome
+from mdmemory.note import editing, limits
 
 WINDOWS = (4_096, 8_192, 131_072)
 FORMS = {"JSON mode": frozenset(("json_schema", "json_object")), "no JSON mode": frozenset[str]()}
@@ -61,8 +62,9 @@ def planted(folder: Path, total: int, seed: int = 1) -> Path:
                   ("config", "user.email", "person@example.com")):  # fmt: skip
         subprocess.run([*git, *words], check=True)
     memory, _ = Memory.init(folder, store="notes", environment=_nothing(folder))
-    for note in plant(total, seed).notes:
-        (memory.project.store / note.file).write_text(note.note.text, encoding="utf-8")
+    for type, name, description, body in store(total, seed):
+        text = editing.compose(name=name, type=type, description=description, body=body)
+        (memory.project.store / limits.file_name(type, name)).write_text(text, encoding="utf-8")
     memory.index()
     subprocess.run([*git, "add", "-A"], check=True)
     subprocess.run([*git, "commit", "-q", "-m", "notes"], check=True)

@@ -286,5 +286,5 @@ def hooks(table: Table, world: World, env: dict[str, str]) -> None:
             return do(asked)
 
         table.often(f"hook alone: {what}", world.size, without, 8)
-        Layers.open(world.project).write_wishes()  # else the next events write thirty of them
+        Layers.open(world.project).settle_wishes()  # else the next events write thirty of them
     shutil.rmtree(asked.entry.folder, ignore_errors=True)
