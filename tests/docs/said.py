@@ -16,7 +16,7 @@ from commands_host import CommandHost, shown
 def said(host: str, number: int, words: str) -> str:
     """What the person is shown, "" or a line with its end."""
     client = CommandHost(host, Path.cwd(), number=number - 1)
-    line = shown(client.say(words))
+    line = shown(client.say(words)) or shown(client.stop())  # the assistant called no tool
     return f"{line}\n" if line else ""
 
 

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -22,13 +23,14 @@ from commands_host import CommandHost, shown
 from mdmemory.cli import main
 
 INDEX = "~/mdmemory/billing/MEMORY.md"
+WAS, NOW = "deploys-go-out-on-tuesdays", "Deploys go out on Thursdays only"
 # "$" at the shell, ">" to the assistant, "#" a comment
 TYPED = (
     ("$", "mdmemory setup"),
     ("#", "From now on, in a session of Claude Code:"),
     (">", "Remember that deploys go out on Tuesdays only, because the CDN purges on Mondays."),
     ("$", f"cat {INDEX}"),
-    (">", "From now on deploys go out on Thursdays only."),
+    ("$", f'mdmemory add "{NOW}" --replaces {WAS}'),
     ("$", f"tail -n 1 {INDEX}"),
     (">", "/memory-undo"),
     ("$", "git -C ~/mdmemory/billing log --oneline"),
@@ -44,7 +46,7 @@ def play(home: Path) -> list[tuple[str, str, str]]:
     os.chdir(project)
     _git("commit", "-q", "--allow-empty", "-m", "first")
     assistant = CommandHost("claude", project)
-    do = {"$": _run, ">": lambda words: shown(assistant.say(words)), "#": lambda _: ""}
+    do = {"$": _run, ">": lambda words: _heard(assistant, words), "#": lambda _: ""}
     seen = [(sign, words, do[sign](words).rstrip("\n")) for sign, words in TYPED]
     programs = str(Path(sys.prefix, "bin"))
     here = [(sign, words, text.replace(str(home), "~").replace(programs, "~/.local/bin"))
@@ -52,8 +54,13 @@ def play(home: Path) -> list[tuple[str, str, str]]:
     return _with_stable_ids(here)
 
 
+def _heard(assistant: CommandHost, words: str) -> str:
+    """What the person sees in a turn in which the assistant calls no tool."""
+    return shown(assistant.say(words)) or shown(assistant.stop())
+
+
 def _run(command: str) -> str:
-    words = command.split()
+    words = shlex.split(command)
     if words[0] != "mdmemory":
         return subprocess.run(
             ["sh", "-c", command], check=True, capture_output=True, text=True

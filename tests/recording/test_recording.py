@@ -18,7 +18,7 @@ def test_the_recording_shows_what_happens_today() -> None:
     steps = played()
     assert animated(steps, TITLE) == RECORDING.read_text(encoding="utf-8"), "`make recording`"
     shown = {step.typed: step.shown for step in steps}
-    assert "It replaces: Deploys go out on Tuesdays only." in str(shown)
+    assert "It replaces project-deploys-go-out-on-tuesdays.md" in str(shown)
     assert shown["/memory-undo"].startswith("mdmemory: Taken back: ")
 
 
