@@ -55,17 +55,13 @@ def measure(root: Path = ROOT) -> Figures:
         files[room] += 1
     tests = _texts((root / "tests").rglob("*.py"))
     shipped = [*_files(package), *(each for top in SHIPPED for each in _files(root / top))]
-    rows = {
-        file.stem: _count_rows(tomllib.loads(file.read_text("utf-8")))
-        for file in package.rglob("languages/*.toml")
-    }
+    tables = _texts(package.rglob("notice.toml"))
     wheel = sum_suffixes((file, file.stat().st_size) for file in shipped)
     return {
         "all.lines": lines.total(), "all.files": files.total(),
         "all.tokens": sum(map(count_tokens, sources.values())),
         "tests.lines": sum(text.count("\n") for text in tests), "tests.files": len(tests),
-        "tables.rows": sum(rows.values()),
-        **{f"tables.{language}": count for language, count in rows.items()},
+        "tables.rows": sum(_count_rows(tomllib.loads(text)) for text in tables),
         **{f"rooms.lines.{room}": count for room, count in lines.items()},
         **{f"rooms.files.{room}": count for room, count in files.items()},
         **{f"wheel.{suffix}": count for suffix, count in wheel.items()},
