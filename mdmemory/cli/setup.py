@@ -102,8 +102,6 @@ def init(asked: Namespace) -> int:
         from mdmemory.hosts import git_hooks
 
         said += git_hooks.install(project, git_hooks.command())
-    if not asked.user:
-        said += _pointed(project, root)
     if not said:
         said.append(f"{project.store} is already a store; nothing changed.")
     elif done.files:
@@ -128,16 +126,6 @@ def _left_behind(asked: Namespace, root: Path) -> list[str]:
         f"{store}, the project's store until now, keeps its {plural(count, 'note')}. To have them "
         f"here: `mdmemory import {quote(str(store))} --yes`."
     ]
-
-
-def _pointed(project: Project, root: Path) -> list[str]:
-    """Let Claude Code, where it is wired, keep its own memory in the project's store."""
-    from mdmemory.hosts.claude import own_memory
-    from mdmemory.layers import Layers
-
-    if project.around is None:
-        return []
-    return own_memory.point(Layers.open(root), root, person.places().environment)
 
 
 def _made(asked: Namespace, root: Path) -> Setup:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,9 +62,10 @@ def folder_inside(value: object) -> str:
     return text
 
 
-def one_of(*choices: str) -> Reader:
+def one_of(*choices: str, formerly: Sequence[tuple[str, str]] = ()) -> Reader:
     def read(value: object) -> str:
         text = some_text(value)
+        text = dict(formerly).get(text, text)
         if text not in choices:
             raise ValueError
         return text
@@ -174,11 +175,9 @@ TABLE = (
             "all", "Which projects get a store in the memory folder. `all`: a project gets one "
             "with its first fact. `listed`: only projects in which you ran `mdmemory init`.",
             personal=True),
-    Setting("claude.memory", ("MDMEMORY_CLAUDE_MEMORY",), "store, shared, read or off",
-            one_of("store", "shared", "read", "off"), "store",
-            "Where Claude Code keeps its own notes. `store`: in the project's store; `shared`: "
-            "there, even if you share that store; `read`: in its own folder, which mdmemory reads; "
-            "`off`: there, unread.",
+    Setting("claude.memory", ("MDMEMORY_CLAUDE_MEMORY",), "read or off",
+            one_of("read", "off", formerly=[("store", "read"), ("shared", "read")]), "read",
+            "`read`: mdmemory takes over the notes that Claude Code keeps in its own folder.",
             personal=True, common=True),
     Setting("index.max_chars", ("MEMORY_INDEX_MAX_CHARS",), "a whole number of at least 500",
             whole(500), 8000,

@@ -39,7 +39,7 @@ def _nothing_more(environment: Environment, *, dry_run: bool) -> list[str]:
 
 
 def _leave_claude(environment: Environment, *, dry_run: bool) -> list[str]:
-    """Take back what was set in Claude Code's settings for its own memory."""
+    """Take back what mdmemory 0.2 set in Claude Code's settings for its own memory."""
     return [
         *own_memory_settings.withdraw_all(environment, dry_run=dry_run),
         *own_memory_settings.switch_on(environment, dry_run=dry_run),
@@ -52,8 +52,8 @@ class Client:
 
     `folder` is there once it has run. `after` is what the person has to do then. `carrier` names
     what brings the memory already, such as a plugin, `twice` says what to do where both do,
-    `findings` looks at what the client itself has still to allow, and `leave` takes back what was
-    done to it later.
+    `findings` looks at what the client itself has still to allow, and `leave` takes back what
+    earlier versions did to it.
     """
 
     name: str
@@ -76,7 +76,8 @@ class Client:
 _CLIENTS = (
     Client(
         "claude", "Claude Code", "claude", claude.folder, claude.wiring,
-        ["Start Claude Code again: it looks for servers and commands only at its start."],
+        ["Start Claude Code again: it looks for servers and commands only at its start.",
+         "Its own notes stay in its own folder; mdmemory takes them over after each turn."],
         claude.carrier, claude.TWICE, claude.findings, _leave_claude,
     ),
     Client(
@@ -232,7 +233,8 @@ def _install(name: str, environment: Environment, *, dry_run: bool = False) -> l
         known = launcher.install(environment, dry_run=True)
         said = f"{client.title} has mdmemory as {carrier} already, so its settings stay."
         return [said] if known else []
-    return wired.install(client.wiring(environment), dry_run=dry_run)
+    left = client.leave(environment, dry_run=dry_run)
+    return left + wired.install(client.wiring(environment), dry_run=dry_run)
 
 
 def _remove(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:

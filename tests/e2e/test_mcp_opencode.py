@@ -59,7 +59,7 @@ def test_the_client_offers_the_tools_and_the_index_and_a_note_is_stored(
         first, last = server.turns[0], server.turns[-1]
     offered = {f"mdmemory_memory_{name}" for name in ("search", "get", "store")}
     assert offered <= set(tools(first))
-    assert "- [Proxy](project-proxy.md) — The proxy's port" in system_text(first)
+    assert "- [The proxy's port](project-proxy.md)" in system_text(first)
     found, stored, refused = results(last)
     assert "Found 1 note." in found
     assert "It listens on 8080." in found

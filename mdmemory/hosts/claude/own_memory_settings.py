@@ -1,7 +1,8 @@
-"""The settings of Claude Code that say where its own memory lies, for one project or for all.
+"""The settings of Claude Code that say where its own memory lies, read; and what mdmemory 0.2 set
+there, taken back.
 
-A project's file is that of the main checkout: Claude reads no other for this. What we set is noted
-in the person's state folder, so that it can be told from what a person set, and taken back.
+A project's file is that of the main checkout: Claude reads no other for this. What 0.2 set stands
+in the person's state folder, by which it is told from what a person set.
 """
 
 from __future__ import annotations
@@ -15,11 +16,10 @@ from typing import Any
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import is_inside, read_if_there, write_atomic, writing
+from mdmemory.files import read_if_there, write_atomic, writing
 from mdmemory.git import private_folder, repositories
 from mdmemory.git.lock import locked
 from mdmemory.hosts import jsonc
-from mdmemory.store.project import home_of
 
 FOLDER, ENABLED = "autoMemoryDirectory", "autoMemoryEnabled"  # keys of Claude's settings
 OFF = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
@@ -62,12 +62,6 @@ def carried(folder: Path, environment: Mapping[str, str]) -> Path | None:
     return None
 
 
-def is_off(folder: Path, environment: Mapping[str, str]) -> bool:
-    """Whether Claude keeps no memory of its own in `folder`."""
-    local, persons = _read(main_checkout(folder) / LOCAL), _read(persons_file(environment))
-    return _is_off(local, persons, environment)
-
-
 def _is_off(local: Json, persons: Json, environment: Mapping[str, str]) -> bool:
     if environment.get(OFF, "").lower() not in ("", "0", "false"):
         return True
@@ -83,45 +77,17 @@ def _read(path: Path) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-# --- a project -----------------------------------------------------------------------------------
-
-
-def point(folder: Path, store: Path, environment: Mapping[str, str]) -> list[str]:
-    """Let Claude keep its own memory of the project around `folder` in `store`; sentences on what
-    was written, [] where all is so already, or the person has it another way."""
-    top = main_checkout(folder)
-    path, wanted = top / LOCAL, str(store)
-    if _read(path).get(FOLDER) == wanted or FOLDER in _read(persons_file(environment)):
-        return []
-    if is_off(folder, environment):
-        return []
-    with _noted(environment) as noted:
-        before = _text(path)
-        if before is None or not _is_ours(path, noted, home_of(person.places(environment))):
-            return []
-        repository = repositories.find(top) if repositories.is_installed() else None
-        if repository is not None and repository.ask("ls-files", "-z", "--", LOCAL):
-            return []  # it is in the project's commits, and its change would be, too
-        entry = _entry(path, noted) or {"file": not before, "folder": not path.parent.exists()}
-        after = jsonc.put(before, [FOLDER], wanted) if before else _alone(wanted)
-        noted[str(path)] = {**entry, "value": wanted, "line": entry.get("line", False), **_home()}
-        if repository is not None and _is_seen(repository):
-            _exclude(repository)
-            noted[str(path)]["line"] = True
-        with writing(path.parent):
-            path.parent.mkdir(exist_ok=True)
-        _write(path, after)
-    return [f"Claude Code keeps its own memory of {top} in {store} ({path}), from its next start."]
+# --- what 0.2 set ------------------------------------------------------------------------------
 
 
 def withdraw(folder: Path, environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
-    """Take back what `point` set for the project around `folder`; sentences."""
+    """Take back what was set for the project around `folder`; sentences."""
     path = str(main_checkout(folder) / LOCAL)
     return _withdraw(environment, lambda each: each == path, dry_run)
 
 
 def withdraw_all(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
-    """Take back what `point` set for any project; sentences."""
+    """Take back what was set for any project; sentences."""
     return _withdraw(environment, lambda _: True, dry_run)
 
 
@@ -170,25 +136,6 @@ def _alone(value: str) -> str:
     return json.dumps({FOLDER: value}, indent=2, ensure_ascii=False) + "\n"
 
 
-def _entry(path: Path, noted: Json) -> Json:
-    """What we noted of a file, or of the one that it is a copy of: where the folder that it names
-    is one that we named, a home or a project was moved. {} for a file that we never wrote."""
-    named, entry = _read(path).get(FOLDER), noted.get(str(path))
-    if isinstance(entry, dict):
-        return entry
-    others = (each for each in noted.values() if isinstance(each, dict))
-    return next((each for each in others if each.get("value", "") == named), {})
-
-
-def _is_ours(path: Path, noted: Json, home: Path) -> bool:
-    """Whether the folder that the file names may be replaced: none, or one that we named."""
-    named = _read(path).get(FOLDER)
-    if named is None or _entry(path, noted).get("value") == named:
-        return True
-    # what we noted may be lost
-    return isinstance(named, str) and is_inside(Path(os.path.expanduser(named)), home)
-
-
 def _text(path: Path) -> str | None:
     """The text of a settings file, "" where there is none; None where it is not to be written: a
     link, or no JSON as Claude reads it."""
@@ -209,21 +156,8 @@ def _write(path: Path, text: str) -> None:
     write_atomic(path, text.encode("utf-8"), mode=mode)
 
 
-# --- what git sees -------------------------------------------------------------------------------
-
-
-def _is_seen(repository: repositories.Repository) -> bool:
-    return repository.ask("check-ignore", "-q", "--", LOCAL) is None
-
-
-def _exclude(repository: repositories.Repository) -> None:
-    from mdmemory.actions import setup
-
-    setup.exclude(repository, [_EXCLUDED])
-
-
 def _include(repository: repositories.Repository) -> None:
-    """Take out of `info/exclude` the line that `_exclude` put there."""
+    """Take out of `info/exclude` the line that was put there."""
     path = repository.common_dir / "info" / "exclude"
     lines = (read_if_there(path, _MOST) or b"").splitlines(keepends=True)
     rest = [line for line in lines if line.strip() != _EXCLUDED.encode()]
@@ -233,12 +167,9 @@ def _include(repository: repositories.Repository) -> None:
         write_atomic(path, b"".join(rest))
 
 
-# --- what we set ---------------------------------------------------------------------------------
-
-
 @contextmanager
 def _noted(environment: Mapping[str, str], keep: bool = True) -> Iterator[Json]:
-    """What we set, by settings file; nobody else changes it meanwhile, and changes are kept."""
+    """What was set, by settings file; nobody else changes it meanwhile, and changes are kept."""
     path = person.state_folder(environment) / _NOTED
     with writing(path.parent):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -253,7 +184,7 @@ def _noted(environment: Mapping[str, str], keep: bool = True) -> Iterator[Json]:
 
 
 def _read_notes(environment: Mapping[str, str]) -> Json:
-    """What we set, by settings file. Of a home that was copied or renamed since these are the
+    """What was set, by settings file. Of a home that was copied or renamed since these are the
     copy's files; what both share stays the first one's."""
     found: Json = {}
     for path, entry in _read(person.state_folder(environment) / _NOTED).items():
@@ -269,27 +200,8 @@ def _home() -> Json:
     return {"home": str(Path.home())}
 
 
-# --- for all projects ----------------------------------------------------------------------------
-
-
-def switch_off(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
-    """Switch Claude's own memory off for all projects; sentences, [] where it is off."""
-    path = persons_file(environment)
-    if _read(path).get(ENABLED) is False:
-        return []
-    if not dry_run:
-        with _noted(environment) as noted:
-            before = _require_text(path)
-            known = _read(path)
-            noted[str(path)] = {"enabled": known.get(ENABLED), "file": not before, **_home()}
-            with writing(path.parent):
-                path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, jsonc.put(before or "{}\n", [ENABLED], False))
-    return [f"{path}: Claude Code keeps no memory of its own any more."]
-
-
 def switch_on(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
-    """Take back what `switch_off` set; sentences."""
+    """Switch Claude's own memory on again where it was switched off for all projects; sentences."""
     path = persons_file(environment)
     if str(path) not in _read_notes(environment):
         return []
@@ -317,15 +229,3 @@ def _require_text(path: Path) -> str:
             code="bad_configuration",
         )
     return text
-
-
-def is_wired(environment: Mapping[str, str]) -> bool:
-    """Whether Claude starts our hook in all projects: by its settings, or by our plugin."""
-    settings = _read(persons_file(environment))
-    plugins = settings.get("enabledPlugins")
-    if isinstance(plugins, dict) and any(
-        name.startswith("mdmemory@") and value is True for name, value in plugins.items()
-    ):
-        return True
-    hooks = json.dumps(settings.get("hooks", {}))
-    return "mdmemory/launch" in hooks and "hook claude" in hooks

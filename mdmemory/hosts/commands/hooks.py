@@ -154,7 +154,7 @@ class CommandHooks:
             self._log.tried("start", compacted)
         text = self._starting.text(layers, event)
         if event.host == "claude":  # a session that lasts seconds may have no other event of ours
-            self._log.tried("start", partial(_point_claude, layers, event.folder))
+            self._log.tried("start", partial(_leave_claude, event.folder))
         return events.output(event, text, self._lines(layers, event))
 
     def _lines(self, layers: Layers, event: HookEvent) -> list[str]:
@@ -336,12 +336,11 @@ def _is_framed(text: str) -> bool:
     return text.startswith(OPEN) and text.endswith(CLOSE)
 
 
-def _point_claude(layers: Layers, folder: Path) -> None:
-    """Let the next session of Claude Code keep its own memory in the store; told at a turn's end,
-    if at all: it changes nothing in this one."""
-    from mdmemory.hosts.claude import own_memory
+def _leave_claude(folder: Path) -> None:
+    """Let Claude Code keep its own memory in its own folder again, from its next session on."""
+    from mdmemory.hosts.claude import own_memory_settings
 
-    own_memory.point(layers, folder, person.places().environment)
+    own_memory_settings.withdraw(folder, person.places().environment)
 
 
 def _claudes_own(layers: Layers, folder: Path) -> list[str]:
