@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory.actions import editing
-from mdmemory.actions.replacing import anothers
 from mdmemory.capture import quote_proof
 from mdmemory.capture.caller import Caller
 from mdmemory.capture.quote_proof import Proof
@@ -36,7 +35,7 @@ from mdmemory.transcripts.turns import is_id
 
 OFFERED = 5  # notes of which a person is asked which is meant
 SHARE = 0.6  # of the words of a description that a note has which is meant by it
-LATER = ("no_quote", "unheard", "too_many", "anothers")  # a person may still want it: it waits
+LATER = ("no_quote", "unheard", "too_many")  # nothing speaks against it: it waits
 _BEGIN, _ID = "forget-", "f-"
 _QUOTE = 400  # characters
 
@@ -81,8 +80,6 @@ def forget(
         proof = quote_proof.of_forgetting(quote, caller.turns, each.stored.note)
         if proof.why == "not_said" and not caller.hears:
             proof = Proof(why="unheard")
-        if proof.turn and anothers(each.source.writer)(each.stored):
-            proof = Proof(why="anothers")
         if proof.turn and not room_left(each.source.writer, session, proof.turn, now):
             proof = Proof(why="too_many")
         if proof.why:

@@ -11,14 +11,13 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.capture.typed import typed
+from mdmemory.capture.typed import ITEM, typed
 from mdmemory.text.words import CJK, is_cjk
 
 FLOOR = 8  # letters of a fact; a Chinese, Japanese or Korean character counts as three
 MOST = 8_000  # characters of a message in which requests are looked for
 _ITEMS = 20  # of one list
 _TABLE = Path(__file__).with_name("notice.toml")
-_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
 _END = re.compile(r"[.!?。！？]+[\"'”’)\]]*(?:\s+|\Z|(?<=[。！？]))")
 _MARKS = " \t\n,;:.!?，。：；！？、–—-"
 _BEFORE = _MARKS.replace("-", "")  # a list's own mark stays
@@ -143,13 +142,13 @@ def _paragraphs(text: str) -> Iterator[str]:
     while parts:
         paragraph = parts.pop(0)
         if paragraph.rstrip().endswith((":", "：")) or _is_list(paragraph):
-            while parts and _ITEM.match(parts[0]):
+            while parts and ITEM.match(parts[0]):
                 paragraph += f"\n{parts.pop(0)}"
         yield paragraph
 
 
 def _is_list(paragraph: str) -> bool:
-    return _ITEM.match(paragraph.splitlines()[-1]) is not None
+    return ITEM.match(paragraph.splitlines()[-1]) is not None
 
 
 def _requests(paragraph: str) -> Iterator[tuple[str, bool]]:
@@ -238,7 +237,7 @@ def _facts(text: str) -> list[str]:
     items: list[list[str]] = []
     head: list[str] = []
     for line in lines:
-        if mark := _ITEM.match(line):
+        if mark := ITEM.match(line):
             items.append([line[mark.end() :]])
         elif line.strip():
             (items[-1] if items else head).append(line)
@@ -274,7 +273,9 @@ def _either(section: str) -> str:
 
 
 def _plain(phrase: str) -> str:
-    return re.escape(phrase).replace(r"\ ", r"[ \t\n]+").replace("'", "['’]")
+    """An expression for a phrase; of "don't" also without its mark."""
+    escaped = re.escape(phrase).replace(r"\ ", r"[ \t\n]+")
+    return re.sub("'(.?)", lambda mark: f"['’]{'?' if mark[1] else ''}{mark[1]}", escaped)
 
 
 @cache

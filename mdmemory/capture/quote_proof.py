@@ -26,6 +26,16 @@ _NEARLY = 92.0  # of 100: a quote with a typo mended
 _LAST = 2_000  # characters of an answer in which its last question stands
 _AROUND = " \t\"'“”‘’«»„.,;:!?…"
 _QUESTION = re.compile(r"(?:[^.!?。！？\n]|\.(?=\w))*[?？]")
+_CLAUSE = re.compile(r"\s*[,;:–—，、；：]|\s+-\s")
+# Words that begin a question, and what ends one where no mark does.
+_ASKS = re.compile(
+    r"(?:is|are|was|were|am|do|does|did|can|could|should|shall|will|would|may|might|has|have|had"
+    r"|what|which|who|whose|when|where|why|how|if|whether"
+    r"|ist|sind|war|kann|können|soll|sollen|wird|hat|was|wer|wie|wo|wann|warum|welche\w*|ob"
+    r"|est-ce|qui|que|quoi|où|quand|comment|pourquoi|quelle?s?|si|qué|quién|cuándo|dónde|cómo|cuál"
+    r"|é|será|posso|pode|quem|quando|onde|como|qual|chi|cosa|dove|perché)\b"
+)
+_ASKED = ("か", "吗", "嗎", "呢", "까", "나요", "니")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
 
 # Why a quote proves nothing, for the assistant.
@@ -40,7 +50,6 @@ WHY = {
     "not_about": "the quote does not speak of that note",
     "too_many": "one message settles at most 5 notes",
     "too_often": "a client without hooks settles at most 3 notes an hour",
-    "anothers": "it is another person's note in a shared store",
     "other_store": "a fact about the user does not replace a note of a shared store",
 }
 
@@ -83,7 +92,7 @@ def _borne_out(fact: str, said: str, replaced: Sequence[str], turn: Turn) -> Pro
         return Proof(why="other_words")
     if replaced and not own & wanted:
         return Proof(why="other_words")
-    if odd := reversed_words(fact, said):
+    if odd := reversed_words(fact, said, "\n".join(replaced)):
         return Proof(why="reversed", words=(*odd,))
     return Proof(turn.id or "turn")
 
@@ -169,9 +178,14 @@ def _question_before(turns: Sequence[Turn], at: int) -> str:
 
 
 def _is_asked(quote: str, own: str) -> bool:
-    """Whether the sentence of the quote only asks."""
+    """Whether the sentence of the quote only asks: not where a statement is quoted, and the
+    question is a clause behind it."""
     sentence = _sentence_of(quote, own).rstrip(" \t\"'”*_)")
     if not sentence.endswith(("?", "？")):
+        return False
+    said, rest = fold(quote).strip(_AROUND), fold(sentence)
+    is_clause = said and _CLAUSE.match(rest.partition(said)[2]) is not None
+    if is_clause and not _ASKS.match(said) and not said.endswith(_ASKED):
         return False
     from mdmemory.capture.notice import is_request
 

@@ -23,7 +23,7 @@ _NOT_TYPED = re.compile(
     )
     """
 )
-_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+\S")
+ITEM = re.compile(r"\s*(?:(?:[-*+•]|\d{1,2}[.)])\s+|・)(?=\S)")  # of a list
 _OPEN = re.compile(r"\s*<([A-Za-z][\w-]*)[^>]*>(?!.*</\1>)")
 _FORWARDED = re.compile(
     r"(?i)^(?:-{2,}\s*(?:original|forwarded|weitergeleitet|mensaje|message)"
@@ -38,7 +38,7 @@ def typed(message: str, asks: Callable[[str], bool] = lambda _: False) -> str:
     lines = [*_own(ends(message, _READ))]
     paragraphs = [part for part in re.split(r"\n\s*\n", "\n".join(lines).strip()) if part.strip()]
     for at, paragraph in enumerate(paragraphs[:-1]):
-        is_list = _ITEM.match(paragraphs[at + 1]) is not None
+        is_list = ITEM.match(paragraphs[at + 1]) is not None
         if paragraph.rstrip().endswith((":", "：")) and not (is_list or asks(paragraph)):
             del paragraphs[at + 1 :]
             break

@@ -238,8 +238,12 @@ _OTHER_AFTER = re.compile(
 
 
 def _other_code(lower: str, start: int, end: int) -> bool:
-    """Whether it is a code that opens nothing: of an error, a place, a product."""
-    return lower[start:end] in CODES and _OTHER_AFTER.match(lower, end) is not None
+    """Whether it opens nothing: a code of an error, a place, a product; a port of a network, which
+    Portuguese and Italian call by the word for a door."""
+    word = lower[start:end]
+    if word == "porta":
+        return lower[end : end + 1] == " " and lower[end + 1 : end + 2].isdigit()
+    return word in CODES and _OTHER_AFTER.match(lower, end) is not None
 
 
 def _begins(text: str, lower: str, at: int) -> bool:

@@ -40,9 +40,11 @@ _PATH = re.compile(
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _DAY = re.compile(r"\d\d-\d\d")  # of no year
 _SIGNED = re.compile(r"(?:[$€£¥]|(?<![\w)])[-−+])?(?<!\d)\d+(?:[.,:/-]\d+)*(?!\d)[%‰€£¥°]?")
-# 10ms, gpt-5-mini, snake_case, ENV_VAR, camelCase: told apart from words by `_is_identifier`.
+# 10ms, gpt-5-mini, Apache-2.0, snake_case, camelCase: told from words by `_is_identifier`.
 _IDENTIFIER = re.compile(
-    r"(?<![A-Za-z0-9_])(?=[a-z-]{0,80}+[A-Z0-9_])[A-Za-z0-9]+(?:[_-]+[A-Za-z0-9]+)*", re.ASCII
+    r"(?<![A-Za-z0-9_])(?=[a-z-]{0,80}+[A-Z0-9_])[A-Za-z0-9]+(?:[_-]+[A-Za-z0-9]+)*"
+    r"(?:(?<=-\d)(?:\.\d+)+)?",
+    re.ASCII,
 )
 _OTHER = re.compile(
     r"(?<![\w/:.~@-])[A-Za-z0-9_-]+(?:\.[A-Za-z_][\w-]*)+(?![\w@])"  # dotted names, files

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from mdmemory.text.words import CJK, keys, normal
 
@@ -45,12 +45,16 @@ def negations(text: str) -> int:
     return len(found)
 
 
-def polarities(text: str) -> dict[str, frozenset[bool]]:
+def polarities(text: str, old: Collection[str] = ()) -> dict[str, frozenset[bool]]:
     """The telling words of a text, each as its key, with what it may stand in: a clause that denies
-    (True), or one that does not (False)."""
+    (True), or one that does not (False). Where a clause has one of the `old` words, that may be
+    what it denies, and so it may state the others."""
     found: dict[str, set[bool]] = defaultdict(set)
     for clause in _CLAUSE.split(normal(text)):
         denies = _NEGATING.search(clause) is not None
+        if denies and not {*keys(clause)}.isdisjoint(old):
+            for word in keys(clause):
+                found[word].add(False)
         for part in parts(clause):
             is_denied = _NEGATING.search(part) is not None
             for word in keys(part):
@@ -64,10 +68,17 @@ def parts(text: str) -> Iterator[str]:
         yield from (part for part in _JOINS.split(clause) if part.strip())
 
 
-def reversed_words(claim: str, source: str) -> list[str]:
-    """The words that a claim states and the source denies, or the other way round."""
-    said = polarities(source)
-    return [
-        word for word, claimed in polarities(claim).items()
-        if word in said and claimed.isdisjoint(said[word])
-    ]  # fmt: skip
+def reversed_words(claim: str, source: str, replaced: str = "") -> list[str]:
+    """The words that a claim states and the source denies, or the other way round.
+
+    Of a claim in place of a text that is `replaced`, the source may deny what that says: "on 5441,
+    not 5433". What both say alike counts only where the claim says nothing new that the source has.
+    """
+    claimed, before = polarities(claim), polarities(replaced)
+    old = {*keys(_NEGATING.sub(" ", normal(replaced)))} - claimed.keys()
+    said = polarities(source, old)
+    odd = [word for word in claimed if word in said and claimed[word].isdisjoint(said[word])]
+    fresh = [word for word in claimed if word in said and word not in before]
+    if not set(fresh) - set(odd):
+        return odd
+    return [word for word in odd if word not in before or claimed[word].isdisjoint(before[word])]

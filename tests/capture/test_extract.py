@@ -6,12 +6,10 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mdmemory import Memory
-from mdmemory.capture.explain import explain
 from mdmemory.capture.wishes import ANSWERED, words_id
 
 DATA = Path(__file__).parent / "data"
@@ -200,16 +198,3 @@ def test_a_note_held_back_is_not_touched(memory: Memory) -> None:
     path.write_text(text, "utf-8")
     assert memory.extract(talk(TABS)).reinforced == []
     assert path.read_text("utf-8") == text
-
-
-def test_explain_says_why_a_message_is_remembered_or_not(memory: Memory) -> None:
-    memory.extract(talk(TABS))
-    told: dict[str, Any] = explain("remember: Use tabs, not spaces!", memory)
-    assert (told["noticed"], told["wish"]) == ("explicit", ["Use tabs, not spaces"])
-    assert told["gate"] == {"accepted": True, "reasons": []}
-    assert [each["file"] for each in told["near"]] == ["project-use-tabs-not-spaces.md"]
-    short = explain("tabs", memory)
-    assert (short["noticed"], short["gate"]) == ("", {"accepted": False, "reasons": ["too_short"]})
-    hidden = explain(f"don't remember this: my key {SECRET} <private>x</private>", memory)
-    assert SECRET not in json.dumps(hidden)
-    assert (hidden["wish"], hidden["private_removed"]) == ([], 2)

@@ -65,16 +65,6 @@ def test_what_the_user_asks_to_forget_goes_in_one_commit_that_undo_takes_back(
     assert texts(memory) == before
 
 
-def test_another_persons_note_of_a_shared_store_waits_for_a_person(
-    repository: Path, git: Git
-) -> None:
-    memory = Memory.init(repository)[0]
-    memory.add("heavy-parcels", type="project", description=FREIGHT, body=FREIGHT)
-    git(repository, "config", "user.email", "colleague@example.org")
-    done = memory.forget([PARCELS], FORGET, said(FORGET))
-    assert (done.files, done.waiting, files(memory)) == ((), (PARCELS,), [PARCELS])
-
-
 def test_forgetting_takes_the_notes_that_it_replaced_along_and_names_them(memory: Memory) -> None:
     text = "Parcels above 31.5 kg go with the parcel service"
     call = FactCall(text, quote=text, replaces=(PARCELS,))

@@ -57,6 +57,8 @@ ASKED = [
     ("Remember for next time that we deploy on Tuesdays", TUESDAYS),
     ("/remember we deploy on Tuesdays", TUESDAYS),
     ("- **Remember:** we deploy on Tuesdays", TUESDAYS),
+    ("dont forget: we deploy on Tuesdays", TUESDAYS),
+    ("기억해줘: 서버 점검은 매주 목요일", "서버 점검은 매주 목요일"),
     ("Note: remember that we deploy on Tuesdays", TUESDAYS),
     ("We deploy on Tuesdays. Remember that for next time.", "We deploy on Tuesdays"),
     # code and quotations in the fact are the fact
@@ -82,6 +84,8 @@ LISTS = [
     "Please remember:\n1. we deploy on Tuesdays\n2. Lena reviews\n   migrations",
     "Remember that we deploy on Tuesdays, and remember that Lena reviews migrations.",
     "remember we deploy on Tuesdays\n\nremember Lena reviews migrations",
+    "keep in mind about me:\n1. we deploy on Tuesdays\n2. Lena reviews migrations",
+    "以下を覚えておいて：\n・we deploy on Tuesdays\n・Lena reviews migrations",
 ]
 
 
@@ -131,7 +135,6 @@ NO_WISH = [
     "remember what the staging url is?",
     "remember how the retry works?",
     "你还记得分支的名字吗？",
-    "记得去买牛奶",
     "기억해줘서 고마워",
     # for the moment, or a joke
     "yeah sure, remember that I love writing yaml by hand /s",

@@ -64,6 +64,20 @@ PROVEN = [
     # words of a note that it replaces need not be said again
     (SERVICE, CHANGE, [CHANGE], (FREIGHT,)),
     (SERVICE, "yes", [f"A: Shall I change the note to: {SERVICE}?", "yes"], (FREIGHT,)),
+    # what is denied is the note that it replaces
+    ("Grafana is on port 3050", "grafana is 3050 not 3005", ["typo, grafana is 3050 not 3005."],
+     ("Grafana is on port 3005",)),
+    ("The web repo uses bun", "no longer yarn in the web repo, we're on bun",
+     ["install zod. no longer yarn in the web repo, we're on bun"], ("The web repo uses yarn",)),
+    ("Das Wiki liegt unter doku.test", "das liegt nicht mehr da, ist umgezogen auf doku.test",
+     ["das liegt nicht mehr da, ist umgezogen auf doku.test"], ("Das Wiki liegt unter wiki.test",)),
+    ("Never use any, but in the mocks", "never using any still holds, but mocks may",
+     ["never using any still holds, but mocks may"], ("Never use any",)),
+    ("The library is under Apache-2.0", "the library moved to Apache-2.0",
+     ["the library moved to Apache-2.0, fix the headers"], ("The library is under MIT",)),
+    # the question is another clause than the statement
+    ("The service is on Postgres 16", "we're on postgres 16 in that service",
+     ["we're on postgres 16 in that service, can you bump the image?"], ()),
 ]  # fmt: skip
 
 
@@ -114,6 +128,9 @@ UNPROVEN = [
      ["Wir wollen keine Tabs in den Vorlagen."]),
     ("reversed", "使用 npm 安装", "使用 npm 安装", ["不要使用 npm 安装"]),
     # a question states nothing
+    ("question", "Staging is heron-5", "is staging heron-5", ["is staging heron-5, or mars?"]),
+    ("question", "サーバーは heron です", "サーバーは heron ですか",
+     ["サーバーは heron ですか、どっち？"]),
     ("question", FACT, SAID, [f"Do {SAID}?"]),
     ("question", FACT, f"do {SAID}", [f"Do {SAID}?"]),
     # a bare yes proves what one question asked, and nothing else
@@ -125,6 +142,25 @@ UNPROVEN = [
     ("reversed", "Use npm in the monorepo", "yes",
      ["A: Shall I never use npm in the monorepo?", "yes"]),
 ]  # fmt: skip
+
+
+DENIED = [
+    # fact, what was said, what it would replace
+    ("Deploys go out on Fridays", "deploys never go out on Fridays", "Deploys go out on Thursdays"),
+    ("Deploys go out on Fridays", "we never deploy on Fridays", "Deploys never go out on Fridays"),
+    ("Deploys go out on Fridays again", "deploys don't go out on Fridays again",
+     "Deploys go out on Fridays"),
+    ("The proxy is on 8443", "the proxy is not on 8443", "The proxy is on 8080"),
+    ("Use npm in the monorepo", "don't use npm in the monorepo", "Use yarn in the monorepo"),
+    ("Wir nehmen Tabs", "wir nehmen keine Tabs", "Wir nehmen zwei Leerzeichen"),
+]  # fmt: skip
+
+
+def test_what_the_user_denies_replaces_nothing() -> None:
+    def is_unproven(fact: str, said: str, replaced: str) -> None:
+        assert of_fact(fact, said, turns(said), (replaced,)).why in ("reversed", "other_words")
+
+    each(DENIED, is_unproven)
 
 
 def test_what_the_user_did_not_type_or_did_not_mean_proves_nothing_and_says_why() -> None:

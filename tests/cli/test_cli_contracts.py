@@ -209,7 +209,7 @@ def test_explain_gives_its_whole_verdict(project: Path, ask: Ask) -> None:
     assert verdict["gate"] == {"accepted": True, "reasons": []}
     assert (verdict["noticed"], verdict["wish"]) == ("explicit", ["we decided on Redis"])
     assert verdict["private_removed"] == 1
-    _, refused = ask("explain", "good morning")
+    _, refused = ask("explain", "morning")
     fit(refused, EXPLAIN)
     assert refused["gate"] == {"accepted": False, "reasons": ["too_short"]}
     assert (refused["noticed"], refused["wish"]) == ("", [])

@@ -232,6 +232,7 @@ authorization = request.headers.get("Authorization")
 Authorization: the standard flow; authorization: Negotiated by the client
 OPENAI_API_KEY="My API Key"
 call 1234 5678 9012 3456 at 1780304400000
+A API local roda na porta 7200 (antes era 7100)
 Use pnpm for installs and scripts; lockfiles of npm are deleted on sight.
 """
 

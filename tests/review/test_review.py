@@ -92,7 +92,8 @@ def fill(memory: Memory) -> None:
     memory.adopt()
     (store / "orders.md").write_text(f"{ORDER}\n", "utf-8")
     said = "deploys go out on Tuesdays"
-    wishes.keep(wishes.inboxes(memory.project), [said], "ses_1", "msg_1", memory.now(), "busy")
+    boxes, now = wishes.inboxes(memory.project), memory.now()
+    wishes.keep(boxes, [said], "ses_1", "msg_1", now, attended=False)
     rest.keep(store, "old.md", [rest.Rest(REST, "old.md", "no list")], DAY)
     let_wait(memory)  # its lock commits what lies in the inbox
 
