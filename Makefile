@@ -9,7 +9,7 @@ export PYTEST_ADDOPTS = --dist worksteal
 
 HOST_CLIENTS := .host-clients/installed.lock
 
-.PHONY: demo demo-web test test-full test-hosts quick lint check size coverage mutants bench bench-peers bench-search bench-recall bench-drift bench-model recording docs version release clean
+.PHONY: demo demo-web test test-full test-hosts quick lint check size coverage mutants bench bench-peers bench-search bench-recall bench-drift bench-model bench-loop recording docs version release clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -86,6 +86,11 @@ bench-drift: $(BIN)/mdmemory
 # what a model of your choice keeps, merges and costs: docs/models.md; more options in WITH
 bench-model: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/model.py $(WITH)
+
+# how turns over notes end, with the model of BENCH_MODEL, or WITH="--answers FILE" or "--floor"
+CASES ?= tests/bench/loop/half1.jsonl tests/bench/loop/half2.jsonl
+bench-loop: $(BIN)/mdmemory
+	$(BIN)/python tests/bench/loop.py $(CASES) $(WITH)
 
 # the documents as a site in build/docs, which opens from the disk and fetches nothing
 export NO_MKDOCS_2_WARNING = 1

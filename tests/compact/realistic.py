@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import textwrap
 
 from hypothesis import strategies as st
 
@@ -126,14 +125,3 @@ def store(total: int, seed: int = 7) -> list[tuple[str, str, str, str]]:
         kind = chance.choices(["user", "feedback", "project", "reference"], [2, 4, 5, 2])[0]
         notes.append((kind, "-".join([*words, str(at)]), description, "\n\n".join([first, *rest])))
     return notes
-
-
-def reflow(text: str, width: int) -> str:
-    """The same text with its lines broken elsewhere; paragraphs and code blocks stay."""
-    blocks = re.split(r"\n\s*\n", text)
-    return "\n\n".join(
-        block
-        if "```" in block
-        else textwrap.fill(block, width, break_long_words=False, break_on_hyphens=False)
-        for block in blocks
-    )

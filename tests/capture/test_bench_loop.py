@@ -1,0 +1,46 @@
+"""The bench of turns plays calls as they were made, and counts what they leave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from bench.loop import LoopCase, asked, judge, near, play
+
+PORT = ("proxy-port", "project", "The proxy listens on 8080")
+SAID = "the proxy is on 8443 now, fix the test"
+CASE = LoopCase("1", "plain", "en", (PORT,), SAID, replaces=frozenset({PORT[0]}),
+                facts=(("8443",),))  # fmt: skip
+WISH = LoopCase("2", "new", "en", (PORT,), "remember that Lena reviews it", facts=(("lena",),),
+                asks=True)  # fmt: skip
+
+
+def store(**more: Any) -> dict[str, Any]:
+    fact = {"fact": "The proxy listens on 8443", "type": "project"}
+    return {"tool": "memory_store", "args": fact | more}
+
+
+@pytest.mark.parametrize(
+    ("case", "calls", "counts"),
+    [
+        (CASE, [store(quote="the proxy is on 8443 now", replaces=["project-proxy-port.md"])],
+         {"settled": 1, "kept": 1, "proven": 1}),
+        (CASE, [store(quote="the proxy is on 8443 now")], {"unsure": 1, "kept": 1}),
+        (CASE, [], {"blind": 1}),
+        (WISH, [], {"wishes": 1, "kept": 1, "proven": 1}),
+        (WISH, [store(declined="joke", quote="remember that Lena reviews it")], {"stored": 0}),
+    ],
+)  # fmt: skip
+def test_what_the_calls_of_an_assistant_leave_is_counted(
+    case: LoopCase, calls: list[dict[str, Any]], counts: dict[str, int]
+) -> None:
+    found = judge(case, play(case, calls))
+    assert {name: found.get(name, 0) for name in counts} == counts
+    assert not any(found.get(name) for name in ("wrong", "touched", "lost", "junk"))
+
+
+def test_the_assistant_is_shown_the_index_and_what_the_hook_adds() -> None:
+    told = asked(WISH)
+    assert "The proxy listens on 8080" in told["system"]
+    assert "The user asks to remember" in told["added"]
+    assert "'told': True" in near([CASE])
