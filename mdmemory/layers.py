@@ -15,7 +15,7 @@ from pathlib import Path
 from mdmemory.both import BothLayers, moment, written
 from mdmemory.config import person
 from mdmemory.config.settings import Settings, load
-from mdmemory.errors import MdmemoryError, NoStore, NotFound, UsageError
+from mdmemory.errors import MdmemoryError, NoGit, NoStore, NotFound, UsageError
 from mdmemory.git.lock import Patience
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
@@ -263,7 +263,7 @@ class Layers(Routed, BothLayers):
             return None
         try:
             memory_folder.project_around(self.start)
-        except MdmemoryError:
+        except (NoGit, NoStore):
             return None
         made = memory_folder.begin(self.start, self._places, is_secret)
         memory = Memory(made.project, **self._how)

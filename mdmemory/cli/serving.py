@@ -62,6 +62,7 @@ def _forward(store: str | None) -> int:
         source, sink, hooks.methods(), failed=log.failure, tick=hooks.look, news=hooks.news
     )
     serving.serve()
+    hooks.close()
     return 0
 
 

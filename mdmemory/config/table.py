@@ -73,11 +73,18 @@ def one_of(*choices: str, formerly: Sequence[tuple[str, str]] = ()) -> Reader:
     return read
 
 
-def model(value: object) -> str:
-    text = some_text(value)
-    if not re.fullmatch(r"\w[\w./:@+-]{0,199}", text):
-        raise ValueError
-    return text
+def all_of(pattern: str) -> Reader:
+    def read(value: object) -> str:
+        text = some_text(value)
+        if not re.fullmatch(pattern, text):
+            raise ValueError
+        return text
+
+    return read
+
+
+model = all_of(r"\w[\w./:@+-]{0,199}")
+key = all_of(r"[!-~]+")  # what an HTTP header can carry
 
 
 def model_or_folder(value: object) -> str:
@@ -89,13 +96,6 @@ def program(value: object) -> str:
     text = some_text(value)
     # a relative path would be looked for in whatever folder mdmemory is called from
     if "/" in text and not text.startswith(("/", "~/")):
-        raise ValueError
-    return text
-
-
-def key(value: object) -> str:
-    text = some_text(value)
-    if not re.fullmatch(r"[!-~]+", text):  # what an HTTP header can carry
         raise ValueError
     return text
 

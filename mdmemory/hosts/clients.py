@@ -25,32 +25,17 @@ from mdmemory.hosts.wired import Wiring
 Environment = Mapping[str, str]
 
 
-def _nothing(environment: Environment, project: Path) -> Iterator[str]:
-    """No findings but those of the files."""
-    yield from ()
-
-
-def _no_carrier(environment: Environment) -> str:
-    return ""
-
-
-def _nothing_more(environment: Environment, *, dry_run: bool) -> list[str]:
-    return []
-
-
 def _leave_claude(environment: Environment, *, dry_run: bool) -> list[str]:
     """Take back what mdmemory 0.2 set in Claude Code's settings for its own memory."""
-    return [
-        *own_memory_settings.withdraw_all(environment, dry_run=dry_run),
-        *own_memory_settings.switch_on(environment, dry_run=dry_run),
-    ]
+    return own_memory_settings.withdraw_all(environment, dry_run=dry_run)
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
     """A client: its name on the command line, what people call it, its program, and its wiring.
 
-    `folder` is there once it has run. `after` is what the person has to do then. `carrier` names
+    `folder` is there once it has run, and `variable` may name another place for it. `after` is what
+    the person has to do then. `carrier` names
     what brings the memory already, such as a plugin, `twice` says what to do where both do,
     `findings` looks at what the client itself has still to allow, and `leave` takes back what
     earlier versions did to it.
@@ -61,43 +46,53 @@ class Client:
     program: str
     folder: Callable[[Environment], Path]
     wiring: Callable[[Environment], Wiring]
+    variable: str
     after: Sequence[str] = ()
-    carrier: Callable[[Environment], str] = _no_carrier
+    carrier: Callable[[Environment], str] = lambda _: ""
     twice: str = ""
-    findings: Callable[[Environment, Path], Iterator[str]] = _nothing
-    leave: Callable[..., list[str]] = _nothing_more
+    findings: Callable[[Environment, Path], Iterable[str]] = lambda _, project: ()
+    leave: Callable[..., list[str]] = lambda _, dry_run: []
 
     @property
     def again(self) -> str:
         """The next step that puts the wiring right."""
         return f"Run `mdmemory setup {self.name}` again."
 
+    def wirings(self, environment: Environment) -> list[Wiring]:
+        """Its wiring, and those of other places that the variable named when it was wired, as the
+        record tells."""
+        found = [self.wiring(environment)]
+        for path in wired.elsewhere(found[0]) if self.variable else ():
+            places = ({**environment, self.variable: str(folder)} for folder in path.parents)
+            found += [each for each in map(self.wiring, places) if wired.has(each, path)]
+        return found
+
 
 _CLIENTS = (
     Client(
-        "claude", "Claude Code", "claude", claude.folder, claude.wiring,
+        "claude", "Claude Code", "claude", claude.folder, claude.wiring, "CLAUDE_CONFIG_DIR",
         ["Start Claude Code again: it looks for servers and commands only at its start.",
          "Its own notes stay in its own folder; mdmemory takes them over after each turn."],
         claude.carrier, claude.TWICE, claude.findings, _leave_claude,
     ),
     Client(
-        "codex", "Codex", "codex", codex.folder, codex.wiring,
+        "codex", "Codex", "codex", codex.folder, codex.wiring, "CODEX_HOME",
         ["Start `codex` once in a terminal: it asks whether to trust the new hooks. Until you say "
          "yes it runs none of them, and `codex exec` does not tell."],
         findings=codex.findings,
     ),
     Client(
-        "gemini", "Gemini CLI", "gemini", gemini.folder, gemini.wiring,
+        "gemini", "Gemini CLI", "gemini", gemini.folder, gemini.wiring, "GEMINI_CLI_HOME",
         ["Start Gemini CLI again. It runs hooks and servers only in folders that you trust: it "
          "asks when it starts in one."],
         gemini.carrier, gemini.TWICE, gemini.findings,
     ),
     Client(
-        "cursor", "Cursor", "cursor", editors.cursor_folder, editors.cursor,
+        "cursor", "Cursor", "cursor", editors.cursor_folder, editors.cursor, "",
         ["Start Cursor again. Its wiring follows its documentation and was not run here."],
     ),
     Client(
-        "vscode", "VS Code", "code", editors.vscode_folder, editors.vscode,
+        "vscode", "VS Code", "code", editors.vscode_folder, editors.vscode, "XDG_CONFIG_HOME",
         ["Start VS Code again. Its wiring follows its documentation and was not run here."],
     ),
 )  # fmt: skip
@@ -127,10 +122,10 @@ def connected(environment: Environment) -> list[str]:
 
 
 def is_wired(name: str, environment: Environment) -> bool:
-    """Whether anything of ours is in a client's own files."""
+    """Whether anything of ours is in a client's own files, wherever they lay when it was wired."""
     if name == OPENCODE:
         return personal.is_wired(environment)
-    return wired.is_wired(_BY_NAME[name].wiring(environment))
+    return any(map(wired.is_wired, _BY_NAME[name].wirings(environment)))
 
 
 def install(names: Iterable[str], environment: Environment, *, dry_run: bool = False) -> list[str]:
@@ -148,7 +143,8 @@ def install(names: Iterable[str], environment: Environment, *, dry_run: bool = F
     for name in names:
         sentences = _install(name, environment)
         is_done = any(not each.startswith("Left ") for each in sentences)
-        said += [*sentences, *(_after(name) if is_done else [])]
+        after = [_RESTART] if name == OPENCODE else _BY_NAME[name].after
+        said += [*sentences, *(after if is_done else [])]
     if OPENCODE not in names:
         said += personal.share_skill(environment)
     # last: until then what is in place already ends silently
@@ -243,12 +239,9 @@ def _remove(name: str, environment: Environment, *, dry_run: bool = False) -> li
     else:
         client = _BY_NAME[name]
         said = client.leave(environment, dry_run=dry_run)
-        said += wired.remove(client.wiring(environment), dry_run=dry_run)
+        for each in client.wirings(environment):
+            said += wired.remove(each, dry_run=dry_run)
     return said if dry_run or not said else [*said, f"Start {title(name)} again."]
-
-
-def _after(name: str) -> list[str]:
-    return [_RESTART] if name == OPENCODE else [*_BY_NAME[name].after]
 
 
 def _once(sentences: Iterable[str]) -> list[str]:

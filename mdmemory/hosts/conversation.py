@@ -82,6 +82,11 @@ class Conversation:
         """Forget a deleted session."""
         self._last.drop(session)
 
+    def end(self, layers: Layers) -> None:
+        """Store what no call answered: the client is gone, and no turn of its sessions goes on."""
+        for session in self._last.sessions():
+            self._log.tried("end", partial(self.settle_wishes, layers, session))
+
     def take(self, layers: Layers, message: Spoken, notes: Notes) -> Answer:
         """Keep what the message asks to remember, and update the index, before the turn.
 

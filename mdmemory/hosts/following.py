@@ -53,6 +53,10 @@ class BySession(Generic[_T]):
         self._values.move_to_end(session)
         return self._values[session]
 
+    def sessions(self) -> list[str]:
+        """Those that have a value."""
+        return [*self._values]
+
     def drop(self, session: str) -> _T | None:
         """Forget the value and return it, or None."""
         return self._values.pop(session, None)

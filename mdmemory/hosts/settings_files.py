@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there, sync_folder, write_beside, writing
@@ -17,7 +18,7 @@ from mdmemory.files import read_if_there, sync_folder, write_beside, writing
 _MOST = 64 * 1024 * 1024  # bytes of a configuration; Claude Code's grows with its projects
 
 
-def invalid(path: Path, problem: Exception | str) -> MdmemoryError:
+def invalid(path: Path | str, problem: Exception | str) -> MdmemoryError:
     """The error for a file whose text is not what its client reads."""
     return MdmemoryError(
         f"{path} is not a valid configuration: {problem}.",
@@ -33,6 +34,12 @@ def read(path: Path) -> str | None:
         return None if data is None else data.decode()
     except UnicodeDecodeError as problem:
         raise invalid(path, "It is not UTF-8") from problem
+
+
+def table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """A table in what a file says; an empty one where none is."""
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def bytes_of(path: Path) -> bytes | None:

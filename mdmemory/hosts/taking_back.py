@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.errors import MdmemoryError
@@ -17,7 +17,6 @@ from mdmemory.prompt.lines import TakenBack
 if TYPE_CHECKING:
     from mdmemory.actions.undo import Undone
     from mdmemory.memory import Memory
-    from mdmemory.store.store import StoredNote
 
 COMMAND, REVIEW = "memory-undo", "memory-review"  # the names of the client's commands
 
@@ -76,19 +75,14 @@ def still_there(layers: Layers, session: str, message: str) -> dict[str, str] | 
     """The line on notes that rest on messages which the client took back, from `message` on; None
     where there are none. The client's ids grow with time."""
     for memory in layers.there():
-        notes = [*_notes_since(memory, session, message)]
+        notes = [
+            each for each in memory.notes() if (head := each.note.head).session == session
+            and head.turn >= message and head.status != "superseded"
+        ]  # fmt: skip
         if notes:
             facts = [headline(each.note.head) for each in notes]
             return lines.still_there(facts, _change_of(memory, session, notes[-1].file))
     return None
-
-
-def _notes_since(memory: Memory, session: str, message: str) -> Iterator[StoredNote]:
-    for each in memory.notes():
-        head = each.note.head
-        is_later = head.session == session and head.turn >= message
-        if is_later and head.status != "superseded":
-            yield each
 
 
 def _change_of(memory: Memory, session: str, file: str) -> str:

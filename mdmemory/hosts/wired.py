@@ -68,6 +68,21 @@ def of(
     )
 
 
+def elsewhere(wiring: Wiring) -> list[Path]:
+    """The files in other places than the wiring's that have the same entries, by the record."""
+    written = wiring_record.read(wiring.record).written
+    return [
+        Path(name) for each in wiring.configurations for name, edit in written.items()
+        if Path(name).name == each.path.name and Path(name) != each.path
+        and any(edit.values.get(entry.name) == entry.value for entry in each.entries)
+    ]  # fmt: skip
+
+
+def has(wiring: Wiring, path: Path) -> bool:
+    """Whether a file is one of a wiring's."""
+    return any(each.path == path for each in wiring.configurations)
+
+
 def made_folders(environment: Mapping[str, str]) -> frozenset[Path]:
     """The folders that were not there before any `install`."""
     return frozenset(_folders(wiring_record.read(wiring_record.place(environment)).made))

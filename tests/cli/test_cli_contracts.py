@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from json_shapes import EXPLAIN, EXTRACT, WORD, fit
-from locks import held_by_another
 from pace import HUNG, seldom
 
 from mdmemory import assets
 from mdmemory.cli import commands, main, output
-from mdmemory.git.lock import Patience, locked
 
 Ask = Callable[..., tuple[int, Any]]
 
@@ -265,50 +262,6 @@ def test_compact_tells_checkpoint_commit_and_every_op(
     assert [op["op"] for op in done["applied"]] == ["merge", "flag"]
 
 
-def test_compact_dry_run_changes_nothing(project: Path, ask: Ask, git: Callable[..., str]) -> None:
-    before = head(project, git)
-    code, done = ask("compact", "--dry-run")
-    assert code == 0
-    fit(done, COMPACT)
-    assert (done["outcome"], done["commit"], done["checkpoint"]) == ("dry_run", None, None)
-    assert [op["op"] for op in done["applied"]] == ["merge", "flag"]
-    assert (head(project, git), git(project, "status", "--porcelain")) == (before, "")
-
-
-def test_compact_without_anything_to_do_is_a_noop_without_a_commit(
-    project: Path, ask: Ask, git: Callable[..., str]
-) -> None:
-    ask("compact")
-    before = head(project, git)
-    code, done = ask("compact")
-    assert code == 0
-    fit(done, COMPACT)
-    assert (done["outcome"], done["commit"]) == ("noop", None)
-    assert head(project, git) == before
-
-
-def test_compact_if_due_is_not_due_after_a_pass(project: Path, ask: Ask) -> None:
-    assert ask("compact", "--if-due")[1]["outcome"] == "applied"
-    code, done = ask("compact", "--if-due")
-    assert code == 0
-    fit(done, COMPACT)
-    assert done["outcome"] == "not_due"
-
-
-def test_a_plan_that_is_refused_says_why_and_exits_1(
-    project: Path, ask: Ask, tmp_path: Path, git: Callable[..., str]
-) -> None:
-    before = head(project, git)
-    op = {"op": "delete", "file": "../README", "reason": "old"}
-    code, done = ask("compact", "--plan", plan(tmp_path, op))
-    assert code == 1
-    fit(done, COMPACT)
-    assert done["outcome"] == "refused"
-    assert [refusal["code"] for refusal in done["refusals"]] == ["bad_name"]
-    assert done["planned"] == [op]
-    assert head(project, git) == before
-
-
 def test_a_refused_op_is_named_and_the_others_go_on(
     project: Path, ask: Ask, tmp_path: Path
 ) -> None:
@@ -333,20 +286,6 @@ def test_an_op_on_a_note_that_changed_is_skipped_and_named(
     assert code == 0
     fit(done, COMPACT)
     assert (done["outcome"], [row["op"] for row in done["skipped"]]) == ("noop", [op])
-
-
-def test_compact_if_due_is_busy_while_another_process_writes(
-    project: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def brief(path: Path, holder: str, _: Patience) -> AbstractContextManager[None]:
-        return locked(path, holder, Patience(0))
-
-    monkeypatch.setattr("mdmemory.store.writer.locked", brief)
-    with held_by_another(project / ".git/mdmemory.lock"):
-        code, done = ask("compact", "--if-due")
-    assert code == 0
-    fit(done, COMPACT)
-    assert done["outcome"] == "busy"
 
 
 # --- contradictions ----------------------------------------------------------------------------

@@ -10,14 +10,6 @@ import pytest
 
 from mdmemory.cli import main
 
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory, begin: Callable[..., None]) -> Path:
-    root = tmp_path_factory.mktemp("template") / "project"
-    begin(root)
-    return root
-
-
 # --- move ----------------------------------------------------------------------------------------
 
 

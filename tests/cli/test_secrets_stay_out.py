@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import pytest
 from pace import HUNG
 
 from mdmemory.capture.caller import Caller
@@ -32,13 +31,6 @@ SAID = (
     f"记住：数据库密码是{WORD}。",
     f"Recuerda que la contraseña del servidor es {WORD}.",
 )
-
-
-@pytest.fixture(scope="module")
-def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("template") / "project"
-    begin(root)
-    return root
 
 
 def found_in(root: Path) -> list[str]:

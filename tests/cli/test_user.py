@@ -96,13 +96,20 @@ def test_what_an_editor_leaves_that_is_no_text_changes_nothing(
     assert len(list(copies.iterdir())) == copies_left
 
 
-def test_a_new_note_that_is_refused_after_the_editor_is_kept_beside(
-    project: Path, say: Callable[..., tuple[int, str]], editor: Callable[[str], Path]
-) -> None:
-    editor('echo "password: hunter2hunter2" > "$1"')
-    _, said = say("add", "door", "--type", "feedback", "--description", "The door")
+@pytest.mark.parametrize(
+    "words", [("add", "door", "--type", "feedback", "--description", "The door"), ("edit", "tea")]
+)
+def test_what_a_note_may_not_hold_is_kept_beside_after_the_editor(
+    project: Path, say: Callable[..., tuple[int, str]], editor: Callable[[str], Path],
+    words: tuple[str, ...],
+) -> None:  # fmt: skip
+    editor('echo "password: hunter2hunter2" >> "$1"')
+    before = {path: path.read_bytes() for path in Path("notes/memory").glob("*.md")}
+    code, said = say(*words)
     kept = Path(said.split("Your text is in ")[1].split(". ")[0])
     assert "hunter2" in kept.read_text(encoding="utf-8")
+    assert code == 1
+    assert {path: path.read_bytes() for path in Path("notes/memory").glob("*.md")} == before
 
 
 def test_a_name_is_judged_before_the_editor_opens(

@@ -178,12 +178,6 @@ def test_what_is_asked_for_is_stored_with_models_switched_off(
     assert plugin.turn(DEPLOYS) == [FILE]
 
 
-def test_remember_this_alone_gives_one_line_for_the_assistant(plugin: Plugin) -> None:
-    (line,) = plugin.say("remember this")["parts"]
-    assert "memory_store" in line
-    assert "\n" not in line
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -206,15 +200,6 @@ def test_only_the_users_own_words_count(plugin: Plugin) -> None:
     assert plugin.say(DEPLOYS)["parts"] == [], "a sub-agent is told by another agent"
     plugin.ask("idle")
     assert (notes(), kept(), plugin.started.words) == ([], [], [])
-
-
-def test_a_note_changed_by_hand_is_in_the_index_at_the_next_message(
-    plugin: Plugin, project: Path
-) -> None:
-    note = project / "notes/memory/user-cat.md"
-    note.write_text("---\nname: cat\ndescription: Has a cat\n---\n\nTom.\n", encoding="utf-8")
-    plugin.say("hello")
-    assert "Has a cat" in (project / "notes/memory/MEMORY.md").read_text(encoding="utf-8")
 
 
 def test_a_note_changed_by_hand_is_in_the_index_when_a_wish_is_stored(
@@ -244,10 +229,6 @@ def test_a_block_is_frozen_until_a_compaction_or_a_new_start(project: Path) -> N
     with pytest.raises(MdmemoryError):
         plugin.ask("compacted")  # there is no host here to take a summary from
     assert plugin.ask("system") == {"text": "block 2"}
-
-
-def test_without_blocks_nothing_is_added_to_a_prompt(plugin: Plugin) -> None:
-    assert plugin.ask("system") == {"text": ""}
 
 
 def test_a_summary_is_asked_for_candidates_and_told_the_notes(plugin: Plugin) -> None:
@@ -312,15 +293,6 @@ def test_a_compaction_that_is_due_is_begun_soon_after_the_start_and_then_now_and
     with background.background(Memory.open(project).project):
         plugin.hooks.look()
     assert plugin.started.words == [["compact", "--if-due"]]
-
-
-@pytest.mark.slow
-@pytest.mark.full
-def test_what_is_remembered_of_sessions_is_bounded(plugin: Plugin) -> None:
-    for number in range(500):
-        plugin.ask("created", f"ses_{number}")
-        plugin.ask("system", f"ses_{number}")
-    assert len(plugin.hooks._frozen._values) == len(plugin.hooks._children._values) == 200
 
 
 # --- the log ---------------------------------------------------------------------------------

@@ -7,12 +7,15 @@ import os
 import select
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pace import HUNG
 
+from mdmemory import Memory
 from mdmemory.hosts.opencode.bridge import Bridge
+from mdmemory.hosts.opencode.hooks import PROTOCOL
 
 # A bridge with one method, which hangs.
 BRIDGE = """
@@ -102,3 +105,20 @@ def test_a_result_that_holds_no_number_is_an_error_of_that_request() -> None:
     (line,) = answers(b'{"id": 7, "method": "echo"}', result={"score": float("nan")})
     assert strict(line)["id"] == 7
     assert strict(line)["error"]["code"] == "unexpected"
+
+
+def test_when_the_client_is_gone_what_was_asked_for_is_stored(repository: Path) -> None:
+    Memory.init(repository)
+    asked = [{"id": 0, "method": "hello", "params": {"protocol": PROTOCOL}}] + [
+        {"id": at, "method": "message", "params": {
+            "session": f"ses_{at}", "message": "msg_1",
+            "parts": [{"type": "text", "text": f"Remember that shelf {at} holds the books."}]}}
+        for at in (1, 2)
+    ]  # fmt: skip
+    lines = "".join(f"{json.dumps(each)}\n" for each in asked).encode()
+    words = [sys.executable, "-P", "-m", "mdmemory", "bridge"]
+    subprocess.run(
+        words, cwd=repository, input=lines, capture_output=True, timeout=HUNG, check=True
+    )
+    facts = [each.note.head.description for each in Memory.open(repository).notes()]
+    assert sorted(facts) == ["Shelf 1 holds the books", "Shelf 2 holds the books"]

@@ -136,19 +136,6 @@ def test_where_claude_carries_what_by_its_settings(
     assert carried(repository) is None
 
 
-@pytest.mark.parametrize("was", [None, True])
-def test_claudes_own_memory_that_was_switched_off_is_switched_on_again(
-    claude: Path, was: bool | None
-) -> None:
-    assert own_memory_settings.switch_on(os.environ) == []
-    claude.write_text('{"autoMemoryEnabled": false, "model": "opus"}', "utf-8")
-    note_down(claude, enabled=was, file=False)
-    assert own_memory_settings.switch_on(os.environ)
-    before = {} if was is None else {"autoMemoryEnabled": True}
-    assert json.loads(claude.read_bytes()) == {**before, "model": "opus"}
-    assert own_memory_settings.switch_on(os.environ) == []
-
-
 @pytest.mark.parametrize("words", [["setup", "claude"], ["setup", "claude", "--remove"]], ids=str)
 def test_setup_takes_back_what_was_set(
     store: Path, repository: Path, words: list[str], capsys: pytest.CaptureFixture[str]

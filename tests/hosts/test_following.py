@@ -224,16 +224,6 @@ def test_the_assistants_own_marks_are_kept_when_its_answer_is_whole(
     assert "a summary" not in text
 
 
-def test_a_state_that_cannot_be_written_takes_nothing_else_with_it(
-    host: Host, project: Path
-) -> None:
-    (project / ".mdmemory/state.db").mkdir()
-    assert "asks to remember" in host.say("Remember that deploys go out on Tuesdays only.")[0]
-    assert host.prompt() == ""
-    assert [*(project / "notes/memory/.inbox").glob("wish-*")]
-    assert "state.db" in host.log.file.read_text(encoding="utf-8")
-
-
 def test_no_transcript_is_read_for_the_memory_of_a_session(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -384,14 +374,6 @@ def test_counts_that_make_no_sense_are_none(host: Host, tokens: object) -> None:
     host.ask("system", model="p/m", limit={"context": "large", "output": None})
     host.ask("answered", message="msg_1", model="p/m", tokens=tokens)
     assert host.say("One.") == []
-
-
-def test_without_the_models_window_no_share_of_it_is_told(host: Host) -> None:
-    host.answer(50_000)
-    (line,) = host.say("One.")
-    assert line.startswith("Context: about 50,000 tokens; how many fit is not known.")
-    host.answer(99_000)
-    assert host.say("Two.") == []
 
 
 # --- what becomes of it --------------------------------------------------------------------------

@@ -421,6 +421,20 @@ def test_a_home_that_was_copied_is_itself_again_and_the_first_one_stays_wired(
     assert tree(lived_in) == wired
 
 
+def test_a_place_that_a_variable_named_is_left_as_it_was(
+    lived_in: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = tree(lived_in)
+    with monkeypatch.context() as elsewhere:
+        for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+            elsewhere.setenv(variable, str(lived_in / "work"))
+        say(*WIRED)
+    assert say("claude", "--remove")[0] == 0
+    assert "hook gemini" in (lived_in / "work/.gemini/settings.json").read_text()
+    assert say("--remove")[0] == 0
+    assert tree(lived_in) == before
+
+
 def test_a_new_version_replaces_ours_alone(lived_in: Path, say: Say) -> None:
     from mdmemory.hosts.claude import wiring
 

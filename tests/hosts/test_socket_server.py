@@ -204,24 +204,10 @@ def test_a_client_of_another_version_ends_it_so_that_a_new_one_can_start(bridge:
     assert bridge.seen == []
 
 
-def test_dispose_ends_it(bridge: Running) -> None:
-    bridge.begin()
-    assert bridge.say(b'{"method": "dispose"}\n') == b'{"result": {}}\n'
-    assert bridge.ended()
-
-
 def test_it_ends_when_nobody_comes_any_more(bridge: Running) -> None:
     bridge.life = replace(bridge.life, idle=0.05)
     bridge.begin()
     assert bridge.ended()
-
-
-def test_it_ends_when_nobody_can_meet_it_any_more(bridge: Running) -> None:
-    met = [True, False]
-    bridge.life = Life(lambda: met.pop(0), look=0.02)
-    bridge.begin()
-    assert bridge.ended()
-    assert met == []
 
 
 def test_a_look_that_fails_is_logged_and_costs_no_request(bridge: Running) -> None:

@@ -83,7 +83,8 @@ class SocketServer:
                 asked = time.monotonic()
                 self._take(ready)
             now = time.monotonic()
-            self._drop_late(now)
+            for client in [each for each in self._clients.values() if each.until < now]:
+                self._drop(client)
             if now >= due or (ready and not self._cannot_look):
                 due = now + self._next_look()
             if now >= looked + self._life.look:
@@ -177,10 +178,6 @@ class SocketServer:
         if is_other:
             return _OTHER
         return answered(request, self._methods, self._failed)
-
-    def _drop_late(self, now: float) -> None:
-        for client in [each for each in self._clients.values() if each.until < now]:
-            self._drop(client)
 
     def _drop(self, client: _Client) -> None:
         self._selector.unregister(client.connection)

@@ -29,12 +29,9 @@ def take_in(layers: Layers, folder: Path, environment: Mapping[str, str]) -> lis
     for memory in layers.there():
         if named is not None and is_inside(named, memory.project.store):
             said += own_memory_notes.rescue_lines(memory)
-    if place is not None and not _is_store(place, layers):
+    stores = [memory.project.store for memory in layers.there()]
+    if place is not None and not any(is_inside(place, store) for store in stores):
         is_read = named is None
         with suppress(NoStore):  # nothing may be made here, or it is not certain whose it is
             said += own_memory_notes.take(layers, place, is_read=is_read)
     return said
-
-
-def _is_store(place: Path, layers: Layers) -> bool:
-    return any(is_inside(place, memory.project.store) for memory in layers.there())

@@ -198,34 +198,3 @@ def _read_notes(environment: Mapping[str, str]) -> Json:
 
 def _home() -> Json:
     return {"home": str(Path.home())}
-
-
-def switch_on(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
-    """Switch Claude's own memory on again where it was switched off for all projects; sentences."""
-    path = persons_file(environment)
-    if str(path) not in _read_notes(environment):
-        return []
-    with _noted(environment, keep=not dry_run) as noted:
-        entry = noted.pop(str(path))
-        if _read(path).get(ENABLED) is not False:
-            return []
-        if not dry_run:
-            was, before = entry.get("enabled"), _require_text(path)
-            after = jsonc.drop(before, [ENABLED]) if was is None else (
-                jsonc.put(before, [ENABLED], was))  # fmt: skip
-            if entry.get("file") and after.strip() == "{}":
-                path.unlink()
-            else:
-                _write(path, after)
-    return [f"{path}: Claude Code keeps its own memory again."]
-
-
-def _require_text(path: Path) -> str:
-    text = _text(path)
-    if text is None:
-        raise MdmemoryError(
-            f"{path} is not the JSON that Claude Code reads, or is a link.",
-            "Correct it and run this again; nothing was written.",
-            code="bad_configuration",
-        )
-    return text

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from mdmemory.config.writing import read_toml
 from mdmemory.hosts import entries, jsonc, settings_files, texts, wired
 from mdmemory.hosts.entries import ConfigEntry
+from mdmemory.hosts.settings_files import table
 from mdmemory.hosts.wired import Configuration, Own, Wiring
 
 HOST = "codex"
@@ -52,13 +52,13 @@ def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
     """What the person has still to do in Codex, a sentence each."""
     home = folder(environment)
     settings = read_toml(settings_files.read(home / "config.toml") or "")
-    if _table(settings, "features").get("hooks") is False:
+    if table(settings, "features").get("hooks") is False:
         yield (
             f"{home / 'config.toml'} switches hooks off, so Codex tells the memory nothing. Set "
             "`hooks = true` in [features]."
         )
-    known = _table(_table(settings, "hooks"), "state")
-    states = [_table(known, name) for name in _ours(home / "hooks.json")]
+    known = table(table(settings, "hooks"), "state")
+    states = [table(known, name) for name in _ours(home / "hooks.json")]
     if any(state.get("enabled") is False for state in states):
         yield (
             "Hooks of mdmemory are switched off in Codex, so it tells the memory nothing of these "
@@ -82,8 +82,3 @@ def _ours(file: Path) -> Iterator[str]:
             for number, hook in enumerate(hooks if isinstance(hooks, list) else ()):
                 if entries.is_ours(hook):
                     yield f"{file}:{snake.lstrip('_')}:{at}:{number}"
-
-
-def _table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = data.get(key)
-    return value if isinstance(value, dict) else {}

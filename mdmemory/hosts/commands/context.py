@@ -81,7 +81,7 @@ def cut(index: str, heading: str, room: int) -> str:
     notes = sum(map(_is_note, lines))
     if not notes or len(whole) <= room:
         return whole if notes else ""
-    footer = _footer(lines)
+    footer = next((line for line in reversed(lines) if line.startswith("> ")), "")
     total = _total(footer, notes)
     left = room - len(heading) - len(_counted(total, total)) - 2
     kept: list[str] = []
@@ -98,10 +98,6 @@ def cut(index: str, heading: str, room: int) -> str:
 
 def _is_note(line: str) -> bool:
     return line.startswith("- [")
-
-
-def _footer(lines: Sequence[str]) -> str:
-    return next((line for line in reversed(lines) if line.startswith("> ")), "")
 
 
 def _total(footer: str, notes: int) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 
 from mdmemory.hosts import entries, jsonc, settings_files, texts, wired
 from mdmemory.hosts.entries import ConfigEntry
+from mdmemory.hosts.settings_files import table
 from mdmemory.hosts.wired import Configuration, Own, Wiring
 
 HOST = "gemini"
@@ -52,7 +53,7 @@ def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
     """What the person has still to do in Gemini CLI, a sentence each."""
     home = folder(environment)
     settings = _read(home / "settings.json")
-    if _table(_table(settings, "security"), "folderTrust").get("enabled") is False:
+    if table(table(settings, "security"), "folderTrust").get("enabled") is False:
         return
     named = environment.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH", "")
     if not _is_trusted(_read(Path(named) if named else home / "trustedFolders.json"), project):
@@ -75,8 +76,3 @@ def _is_trusted(rules: Mapping[str, Any], project: Path) -> bool:
 def _read(path: Path) -> Mapping[str, Any]:
     data = jsonc.parse(settings_files.read(path) or "{}").data
     return data if isinstance(data, dict) else {}
-
-
-def _table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = data.get(key)
-    return value if isinstance(value, dict) else {}

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular
 from mdmemory.hosts import jsonc
 from mdmemory.hosts.opencode.places import Place
+from mdmemory.hosts.settings_files import invalid
 
 SCHEMA = "https://opencode.ai/config.json"
 LIST, SERVERS, SERVER = "instructions", "mcp", "mdmemory"
@@ -31,11 +31,8 @@ def by_hand(instructions: Sequence[str], command: Sequence[str]) -> str:
 
 def _settings(instructions: Sequence[str], command: Sequence[str]) -> dict[str, Any]:
     settings: dict[str, Any] = {LIST: [*instructions]} if instructions else {}
-    return settings | ({SERVERS: {SERVER: _server(command)}} if command else {})
-
-
-def _server(command: Sequence[str]) -> dict[str, Any]:
-    return {"type": "local", "command": [*command, "mcp"], "enabled": True}
+    server = {"type": "local", "command": [*command, "mcp"], "enabled": True}
+    return settings | ({SERVERS: {SERVER: server}} if command else {})
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -68,7 +65,7 @@ def names_plugins(place: Place) -> bool:
 def _entries(place: Place, file: Path) -> list[str]:
     listed = _root(place, file).get(LIST, [])
     if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
-        raise _invalid(place, file, f'"{LIST}" is not a list of strings')
+        raise invalid(place.name(file), f'"{LIST}" is not a list of strings')
     return listed
 
 
@@ -84,9 +81,9 @@ def _root(place: Place, file: Path) -> dict[str, Any]:
     try:
         root = jsonc.parse(text).data
     except jsonc.JsoncError as problem:
-        raise _invalid(place, file, str(problem)) from problem
+        raise invalid(place.name(file), problem) from problem
     if not isinstance(root, dict):
-        raise _invalid(place, file, "An object was expected")
+        raise invalid(place.name(file), "An object was expected")
     return root
 
 
@@ -94,12 +91,4 @@ def _text(place: Place, file: Path) -> str:
     try:
         return read_regular(os.path.realpath(file)).decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise _invalid(place, file, "It is not UTF-8") from problem
-
-
-def _invalid(place: Place, file: Path, problem: str) -> MdmemoryError:
-    return MdmemoryError(
-        f"{place.name(file)} is not a valid configuration: {problem}.",
-        "Correct it and run this again; nothing was written.",
-        code="bad_configuration",
-    )
+        raise invalid(place.name(file), "It is not UTF-8") from problem

@@ -313,6 +313,10 @@ class Hooks:
             self._following.deleted(memory, session)
         return {}
 
+    def close(self) -> None:
+        """The client is gone."""
+        self._log.tried("end", lambda: self._conversation.end(self._open()))
+
     def _open(self) -> Layers:
         layers = self._open_layers()
         if memory := layers.project or layers.person:
