@@ -54,15 +54,16 @@ def transcript(rows: Rows) -> Transcript:
     What a forked session took over from another is no turn of it.
     """
     titles: dict[str, str] = {}
-    turns: dict[str, Turn] = {}
+    told: dict[str, tuple[str, Turn]] = {}  # each turn with the session that it was said in
     summaries: list[Turn] = []
     own_name, start = "", 0
     for row in rows:
-        own_name = as_text(row.get("sessionId")) or own_name
+        said_in = as_text(row.get("sessionId"))
+        own_name = said_in or own_name
         kind = as_text(row.get("type"))
         if kind in _TITLES:
             titles[kind] = as_text(row.get(_TITLES[kind]))
-        if kind == _QUEUE and not (start or turns):
+        if kind == _QUEUE and not (start or told):
             start = milliseconds(row.get("timestamp"))
         turn, is_summary = _turn(row, kind)
         if turn is None or "forkedFrom" in row or 0 < turn.time < start - _FORKED:
@@ -70,12 +71,13 @@ def transcript(rows: Rows) -> Transcript:
         if is_summary:
             summaries.append(turn)
         else:
-            turns.setdefault(turn.id, turn)  # a session that was resumed may repeat its lines
+            told.setdefault(turn.id, (said_in, turn))  # a resumed session may repeat its lines
+    turns = tuple(turn for said_in, turn in told.values() if said_in in ("", own_name))
     name = own_name if is_id(own_name) else ""
     title = next((titles[kind] for kind in reversed(_TITLES) if titles.get(kind)), "")
     if is_ours(title):
         return Transcript(name, title, "", ())
-    return Transcript(name, title, "", tuple(turns.values()), tuple(summaries))
+    return Transcript(name, title, "", turns, tuple(summaries))
 
 
 def _turn(row: Mapping[str, Any], kind: str) -> tuple[Turn | None, bool]:
@@ -142,7 +144,8 @@ def files(projects: Path, folders: Sequence[Path] | None) -> Iterator[SessionFil
     slugs: tuple[str, ...] = ("",)
     if folders is not None:
         places = {str(place) for folder in folders for place in (folder, os.path.realpath(folder))}
-        slugs = tuple(_slug(place)[:_MAX_SLUG] for place in places)
+        # every character but letters and digits becomes a dash
+        slugs = tuple(re.sub(r"[^A-Za-z0-9]", "-", place)[:_MAX_SLUG] for place in places)
     for file in sorted(projects.glob("*/*.jsonl")):
         # a folder's name does not tell a slash from a dash: the session itself says where it is
         if file.parent.name.startswith(slugs) and not file.name.startswith("agent-"):
@@ -160,8 +163,3 @@ def find(projects: Path, session: str, folders: Sequence[Path]) -> SessionFile |
 def began(found: SessionFile) -> str:
     """The folder in which a session began, "" where it does not say so. Raises MdmemoryError."""
     return next((cwd for cwd in (as_text(row.get("cwd")) for row in head(found)) if cwd), "")
-
-
-def _slug(folder: str) -> str:
-    # every character but letters and digits becomes a dash
-    return re.sub(r"[^A-Za-z0-9]", "-", folder)

@@ -143,9 +143,9 @@ def files(home: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:
 
     A session that was taken up again may have several files.
     """
-    roots = _Roots(home)
+    registry = _registry(home)
     for project in sorted((home / "tmp").glob("*/chats")):
-        root = roots.of(project.parent)
+        root = _root(project.parent, registry)
         if not root and folders is not None:
             continue
         together: dict[str, list[Path]] = {}
@@ -159,10 +159,10 @@ def find(home: Path, session: str, folders: Sequence[Path]) -> SessionFile | Non
     """A session of any project."""
     if not is_uuid(session):
         return None
-    roots = _Roots(home)
+    registry = _registry(home)
     for project in sorted((home / "tmp").glob("*/chats")):
         paths = tuple(sorted(project.glob(f"session-*-{session[:_SHORT]}.jsonl")))
-        found = SessionFile(session, paths, roots.of(project.parent))
+        found = SessionFile(session, paths, _root(project.parent, registry))
         if paths and own_name(found) == session:
             return found
     return None
@@ -176,24 +176,18 @@ def own_name(found: SessionFile) -> str:
     return name if is_id(name) else ""
 
 
-class _Roots:
-    """The folder of each project: from a file in it, or from the registry."""
-
-    def __init__(self, home: Path) -> None:
-        self._registry = _registry(home / "projects.json")
-
-    def of(self, project: Path) -> str:
-        """The root of a project's folder, "" where nobody knows it."""
-        try:
-            text = read_regular(project / ".project_root", 4096 * 4)
-        except MdmemoryError:
-            return self._registry.get(project.name, "")
-        return text.decode("utf-8", "replace").strip()
-
-
-def _registry(path: Path) -> dict[str, str]:
+def _root(project: Path, registry: Mapping[str, str]) -> str:
+    """The root of a project: from a file in its folder, or the registry; "" where nobody knows."""
     try:
-        value = json.loads(read_regular(path, _MAX_REGISTRY))
+        text = read_regular(project / ".project_root", 4096 * 4)
+    except MdmemoryError:
+        return registry.get(project.name, "")
+    return text.decode("utf-8", "replace").strip()
+
+
+def _registry(home: Path) -> dict[str, str]:
+    try:
+        value = json.loads(read_regular(home / "projects.json", _MAX_REGISTRY))
     except (MdmemoryError, ValueError, RecursionError):
         return {}
     projects = value.get("projects") if isinstance(value, dict) else None

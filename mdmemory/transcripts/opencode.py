@@ -34,10 +34,11 @@ class OpenCodeSession:
     """A row of the table `session`; `time` is its last change, milliseconds since 1970."""
 
     id: str
+    time: int
     parent: str
     directory: str
     title: str
-    time: int
+    revert: str  # JSON: from where on the person took messages back
 
 
 # --- the database ----------------------------------------------------------------------------
@@ -82,10 +83,8 @@ def parent(path: Path, session: str) -> str:
 
     Raises BadTranscript.
     """
-    if not path.is_file():
-        return ""
-    rows = _read(path, lambda database: [row for row in _rows(database) if row.id == session])
-    return rows[0].parent if rows else ""
+    found = _session(path, session) if path.is_file() else None
+    return found.parent if found else ""
 
 
 def directory(path: Path, session: str) -> str | None:
@@ -93,8 +92,12 @@ def directory(path: Path, session: str) -> str | None:
 
     Raises BadTranscript.
     """
-    rows = _read(path, lambda database: [row for row in _rows(database) if row.id == session])
-    return rows[0].directory if rows else None
+    found = _session(path, session)
+    return found.directory if found else None
+
+
+def _session(path: Path, session: str) -> OpenCodeSession | None:
+    return _read(path, lambda base: next((row for row in _rows(base) if row.id == session), None))
 
 
 def transcripts(path: Path, names: Collection[str]) -> list[tuple[str, Transcript]]:
@@ -139,11 +142,12 @@ def file_state(path: Path) -> str:
 
 
 def _rows(database: Connection) -> Iterator[OpenCodeSession]:
-    query = "SELECT id, parent_id, directory, title, time_updated FROM session"
-    for id, parent, directory, title, time in database.execute(query):
+    columns = "id, time_updated, parent_id, directory, title"
+    there = database.execute("SELECT name FROM pragma_table_info('session')")
+    columns += ", revert" if ("revert",) in there else ", ''"  # older clients have none
+    for id, time, *texts in database.execute(f"SELECT {columns} FROM session"):
         if isinstance(id, str) and is_id(id):
-            changed = time if isinstance(time, int) else 0
-            yield OpenCodeSession(id, as_text(parent), as_text(directory), as_text(title), changed)
+            yield OpenCodeSession(id, time if isinstance(time, int) else 0, *map(as_text, texts))
 
 
 def _wanted(database: Connection, wanted: Callable[[str], bool]) -> list[OpenCodeSession]:
@@ -170,7 +174,7 @@ def _exported(
         if part and message in messages:
             messages[message]["parts"].append(part)
     info = {"id": session.id, "title": session.title, "parentID": session.parent}
-    return info, list(messages.values())
+    return {**info, "revert": _object(session.revert)}, list(messages.values())
 
 
 def _object(data: object) -> Mapping[str, Any]:
@@ -238,8 +242,9 @@ def _sentence(path: Path, problem: Exception) -> str:
 def read_export(data: bytes) -> Transcript:
     """The turns of an export; a message or part with a wrong shape is skipped.
 
-    Synthetic and ignored parts, tool output, reasoning and compaction give no turns; sub-agents'
-    and mdmemory's own sessions have none. Raises BadTranscript for anything else.
+    Synthetic and ignored parts, tool output, reasoning, compaction and what the person took back
+    give no turns; sub-agents' and mdmemory's own sessions have none. Raises BadTranscript for
+    anything else.
     """
     return transcript(*_shape(_json(data)))
 
@@ -252,17 +257,28 @@ def transcript(info: Mapping[str, object], messages: Sequence[object]) -> Transc
     title, parent = as_text(info.get("title")), as_text(info.get("parentID"))
     if parent or is_ours(title):
         return Transcript(session, title, parent, ())
-    turns = sorted(filter(None, map(_turn, messages)), key=lambda pair: _order(pair[0]))
+    # the time in an id has 36 bits of milliseconds and begins anew every two years
+    found = sorted(filter(None, map(_turn, messages)), key=lambda pair: (pair[0].time, pair[0].id))
+    end = _taken_back(info.get("revert"), messages)
+    kept = [pair for pair in found if end is None or (pair[0].time, pair[0].id) < end]
+    turns = tuple(turn for turn, is_summary in kept if not is_summary)
     return Transcript(
-        session, title, parent,
-        tuple(turn for turn, is_summary in turns if not is_summary),
-        tuple(turn for turn, is_summary in turns if is_summary),
+        session, title, parent, turns, tuple(turn for turn, is_summary in kept if is_summary),
+        {turn.id: len(turns) for turn, _ in found[len(kept) :]},
     )  # fmt: skip
 
 
-def _order(turn: Turn) -> tuple[int, str]:
-    # the time in an id has 36 bits of milliseconds and begins anew every two years
-    return turn.time, turn.id
+def _taken_back(revert: object, messages: Sequence[object]) -> tuple[int, str] | None:
+    """Time and id of the first message that the person took back; None where they took none. They
+    may take them up again: until the next message the client keeps them."""
+    if not isinstance(revert, dict):
+        return None
+    for message in messages:
+        info = message.get("info") if isinstance(message, dict) else None
+        if isinstance(info, dict) and info.get("id") == revert.get("messageID"):
+            # of a message that is taken back in part, the words before stay
+            return _created(info.get("time")), f"{info['id']}{'~' if 'partID' in revert else ''}"
+    return None
 
 
 def _json(data: bytes) -> object:

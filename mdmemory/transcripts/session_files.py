@@ -1,6 +1,7 @@
 """Files of sessions, one JSON object a line, read line by line however long they are.
 
-A file may be written while it is read. A line that is broken, not whole or too long is passed over.
+A file may be written while it is read, and a crash may have left half a record in front of a whole
+one: what is broken or too long is passed over, and the whole records of the same line are read.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,10 @@ from mdmemory.transcripts.turns import as_text
 MAX_BYTES = 256 * 1024 * 1024  # of one file
 MAX_LINE = 32 * 1024 * 1024  # bytes; a pasted picture has a few millions
 _HEAD = 200  # lines; a host says in the first ones where the session began
-_BOM = b"\xef\xbb\xbf"
+_READ = json.JSONDecoder().raw_decode
+# what stands behind a record: the next one, or the end of the line. What is inside of another has
+# its comma or bracket there
+_NEXT = re.compile(r"\s*(?=\{|\Z)")
 Rows = Iterable[Mapping[str, Any]]
 
 
@@ -49,33 +55,37 @@ class SessionFile:
 def rows(source: bytes | SessionFile) -> Iterator[Mapping[str, Any]]:
     """The objects of a session's lines. Raises MdmemoryError for a file that cannot be read."""
     for line in _lines(source):
-        if not line.lstrip().startswith((b"{", _BOM + b"{")):
-            continue
+        # after a power cut blocks that were not written yet are NUL bytes
+        text = line.replace(b"\0", b"").decode("utf-8-sig", "replace").strip()
+        if text.startswith("{"):
+            yield from _records(text)
+
+
+def _records(text: str) -> Iterator[Mapping[str, Any]]:
+    """The whole objects of a line that are no part of another, whatever stands between them."""
+    at = 0
+    while (at := text.find("{", at)) >= 0:
         try:
-            row = json.loads(line.decode("utf-8-sig", "replace"))
+            row, end = _READ(text, at)
         except (ValueError, RecursionError):
+            at += 1
             continue
-        if isinstance(row, dict):
+        at = end
+        if _NEXT.match(text, end):
             yield row
 
 
 def _lines(source: bytes | SessionFile) -> Iterator[bytes]:
-    if isinstance(source, SessionFile):
-        for path in source.paths:
-            yield from lines_of(path, MAX_BYTES, MAX_LINE)
+    if isinstance(source, bytes):
+        yield from BytesIO(source)
         return
-    at = 0
-    while at < len(source):
-        end = source.find(b"\n", at)
-        end = len(source) if end < 0 else end
-        yield source[at:end]
-        at = end + 1
+    for path in source.paths:
+        yield from lines_of(path, MAX_BYTES, MAX_LINE)
 
 
 def head(source: SessionFile) -> Iterator[Mapping[str, Any]]:
     """The first objects of a session. Raises as `rows`."""
-    for _, row in zip(range(_HEAD), rows(source), strict=False):
-        yield row
+    return islice(rows(source), _HEAD)
 
 
 def as_lines(found: Rows) -> bytes:

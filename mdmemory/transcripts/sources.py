@@ -152,9 +152,7 @@ def _bytes(path: Path) -> bytes:
 
 def place(hosts: Hosts, reader: Reader) -> Path:
     """Where a host keeps its sessions."""
-    found = getattr(hosts, reader.name)
-    assert isinstance(found, Path)
-    return found
+    return Path(getattr(hosts, reader.name))
 
 
 def copy(hosts: Hosts, session: str, folders: Sequence[Path] | None = None) -> bytes:
@@ -188,12 +186,13 @@ def _require_here(session: str, directory: str | None, folders: Sequence[Path]) 
         )
 
 
-def began_in(folders: Sequence[Path]) -> Callable[[str], bool]:
-    """A test whether a directory, as a host recorded it, lies in one of these folders."""
+def began_in(folders: Sequence[Path] | None) -> Callable[[str], bool]:
+    """A test whether a directory, as a host recorded it, lies in one of these folders; for None,
+    wherever it lies."""
 
     def wanted(directory: str) -> bool:
         # the host's text may be no path at all
-        return (
+        return folders is None or (
             os.path.isabs(directory)
             and "\0" not in directory
             and any(is_inside(Path(directory), each) for each in folders)
@@ -217,9 +216,8 @@ def sessions(hosts: Hosts, folders: Sequence[Path] | None, newest: int | None = 
         problems += bad
         is_all = is_all and whole
     if hosts.opencode.is_file():
-        wanted = began_in(folders) if folders is not None else lambda directory: True
         try:
-            pairs = opencode.sessions(hosts.opencode, wanted, newest)
+            pairs = opencode.sessions(hosts.opencode, began_in(folders), newest)
             listed += [Session(row.id, row.time, "opencode", told) for row, told in pairs]
             is_all = is_all and (newest is None or len(pairs) < newest)
         except BadTranscript as problem:
@@ -235,7 +233,7 @@ def _of_host(
     reader: Reader, home: Path, folders: Sequence[Path] | None, newest: int | None
 ) -> tuple[list[Session], list[MdmemoryError], bool]:
     """The sessions of one host, what could not be read, and whether these are all."""
-    wanted = began_in(folders) if folders is not None else lambda directory: True
+    wanted = began_in(folders)
     there = [*reader.files(home, folders)]
     if newest is not None and len(there) > newest:
         there.sort(key=lambda file: -file.changed)

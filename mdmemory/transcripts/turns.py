@@ -7,7 +7,7 @@ out here, for every host, so that no later step can take them for a person's wor
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -45,7 +45,8 @@ class Turn(NamedTuple):
 class Transcript(NamedTuple):
     """A session's turns in order; `parent` is the session that started this one, or "".
 
-    `summaries` are texts of the host's own compaction; they are not among the turns.
+    `summaries` are texts of the host's own compaction; they are not among the turns. `gone` has the
+    ids of messages that are no turns any more, each with how many turns stand before it.
     """
 
     session: str
@@ -53,6 +54,7 @@ class Transcript(NamedTuple):
     parent: str
     turns: tuple[Turn, ...]
     summaries: tuple[Turn, ...] = ()
+    gone: Mapping[str, int] = {}
 
     @property
     def named(self) -> str:
@@ -78,7 +80,7 @@ def since(
 def turns_read(transcript: Transcript, watermark: str) -> int:
     """How many turns lie at or before the watermark; 0 when it is unknown."""
     ids = [turn.id for turn in transcript.turns]
-    return ids.index(watermark) + 1 if watermark in ids else 0
+    return ids.index(watermark) + 1 if watermark in ids else transcript.gone.get(watermark, 0)
 
 
 def _within(turns: Sequence[Turn], max_turns: int, max_chars: int) -> list[Turn]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import each
 
 from mdmemory.config.person import Hosts
 from mdmemory.config.person import hosts as of_environment
@@ -174,6 +175,18 @@ def test_a_broken_line_hides_no_other(
     file.write_bytes(junk + b"\n" + file.read_bytes() + junk + b"\n")
     (session,) = sessions(hosts, [tmp_path]).found
     session.transcript.turns[0].text.encode()
+
+
+def test_what_a_crash_left_in_a_line_hides_no_whole_record() -> None:
+    torn, one, two, nul = b'{"a": {"b": 1}, "c": "x', b'{"n": 1, "in": {}}', b'{"n": 2}', b"\0" * 9
+
+    def check(line: bytes, *numbers: int) -> None:
+        assert [row["n"] for row in rows(line)] == [*numbers]
+
+    each([
+        (torn + one, 1), (torn + torn + one, 1), (one + two, 1, 2), (one + b" " + two, 1, 2),
+        (nul + one, 1), (one + nul + two, 1, 2), (one + torn, 1), (torn,),
+    ], check)  # fmt: skip
 
 
 def test_what_is_no_session_is_passed_over(hosts: Hosts, write: Writer, tmp_path: Path) -> None:

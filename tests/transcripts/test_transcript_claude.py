@@ -95,6 +95,10 @@ def test_a_line_of_another_form_is_passed_over(row: dict[str, Any]) -> None:
     assert texts(read(data)) == ["remember: the next is read"]
 
 
+def test_what_was_said_in_another_session_is_no_turn_of_a_fork() -> None:
+    assert texts(read(line("old", uuid="a") + line("new", uuid="b", sessionId="s2"))) == ["new"]
+
+
 def test_a_time_that_is_none_is_unknown() -> None:
     for stamp in (None, 3, "yesterday", "9999-99-99", ""):
         assert read(line("x", timestamp=stamp)).turns[0].time == 0
