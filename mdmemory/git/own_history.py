@@ -55,7 +55,8 @@ def carry(history: History, own: Repository) -> Carried:
     own.run("index-pack", "--stdin", data=packed(walk.made, old.hash_name))
     # what the trees hold is copied out of the old repository by the repack, which sees both
     both = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(str(old.common_dir / "objects"))}
-    refs = {**done.refs, **({_branch(own): done.head} if done.head else {})}
+    branch = text(own.run("symbolic-ref", "HEAD")).strip()
+    refs = {**done.refs, **({branch: done.head} if done.head else {})}
     rows = "".join(f"create {ref} {commit}\n" for ref, commit in sorted(refs.items()))
     own.run("update-ref", "--stdin", data=rows.encode(), extra=both)
     own.run("repack", "-a", "-d", "-q", extra=both)
@@ -71,10 +72,6 @@ def has_all(old: Repository, new: Repository) -> bool:
     data = "".join(f"{id}\n" for id in ids).encode()
     found = new.run("cat-file", "--batch-check=%(objecttype)", data=data)
     return not any(row.endswith(b"missing") for row in found.splitlines())
-
-
-def _branch(own: Repository) -> str:
-    return text(own.run("symbolic-ref", "HEAD")).strip()
 
 
 def _quoted(path: str) -> str:

@@ -282,11 +282,11 @@ def find(folder: Path) -> Repository | None:
         _require_whole(folder, Path(top))
         shared = Path(os.path.realpath(folder / common))  # it is relative to where git ran
         return Repository(Path(top), Path(git_dir), shared, kind.strip())
-    complaint = last_line(done.stderr)
+    complaint = last_line(done.stderr).rstrip(".")
     if "not a git repository" in complaint:
         _require_whole(folder, None)
         return None
-    raise RepositoryState(f"git refuses this repository: {complaint}", "Run `git status` there.")
+    raise RepositoryState(f"git refuses this repository: {complaint}.", "Run `git status` there.")
 
 
 def _require_whole(folder: Path, top: Path | None) -> None:

@@ -49,7 +49,6 @@ def _prompt(name: str) -> Json:
 
 def _file(name: str) -> tuple[str, str]:
     """The title and the text of a command's file."""
-    _, head, text = assets.read(f"templates/opencode/command/{_PROMPTS[name][0]}.md").split(
-        "---\n", 2
-    )
+    file = assets.read(f"templates/opencode/command/{_PROMPTS[name][0]}.md")
+    _, head, text = file.split("---\n", 2)
     return head.removeprefix("description:").strip(), text

@@ -15,7 +15,7 @@ from mdmemory.note.note import SUPERSEDED
 from mdmemory.search import evidence, nearness, ranking
 from mdmemory.search.by_words import Fit, by_words
 from mdmemory.search.database import BrokenError, Database, LockedError, Row, UnusableError
-from mdmemory.search.query import Query, parse
+from mdmemory.search.query import Query, parse, signed
 from mdmemory.search.ranking import Channel
 from mdmemory.search.results import MEMORY, SESSIONS, SOURCES, Found, Hit
 from mdmemory.text.words import parts
@@ -85,10 +85,14 @@ def _best(
         chunk for chunk, row in rows.items()
         if ranking.is_named(_names(row), query.words, query.names)
     }  # fmt: skip
+    written = [c for c, row in rows.items() if query.signed and query.signed <= signed(_whole(row))]
     sure = _evidence(text, query, fit, rows, called)
+    is_all = sum(term.weight >= 1 for term in query.terms) < 2  # that is asked for, or nearly
+    sure |= dict.fromkeys(written if is_all else (), 1.0)
     sure = {chunk: max(sure.get(chunk, 0.0), close.get(chunk, 0.0)) for chunk in rows}
     scores = {chunk: score for chunk, score in ranking.fused(channels).items() if chunk in rows}
     scores = ranking.named(scores, called & scores.keys())
+    scores = ranking.named(scores, written, 1.0)
     scores = {c: ranking.aged(s, rows[c].date, today, weights.half_life) for c, s in scores.items()}
     old = {chunk for chunk in scores if rows[chunk].status == SUPERSEDED}
     weak = old | {chunk for chunk in scores if sure.get(chunk, 0.0) < evidence.STRONG}
@@ -162,8 +166,7 @@ def _evidence(
     for chunk, row in rows.items():
         is_exact = fit.quoted and chunk in fit.scores
         if exact and not is_exact:
-            whole = f"{row.name} {row.aliases} {row.description} {row.text}".casefold()
-            is_exact = any(each in whole for each in exact)
+            is_exact = any(each in _whole(row).casefold() for each in exact)
         if is_exact or (chunk in called and _is_called(row, query)):
             found[chunk] = 1.0
     return found
@@ -177,6 +180,10 @@ def _is_called(row: Row, query: Query) -> bool:
     called = [name] if others < 1 or len(parts(name)) > 1 else []
     called += [alias for alias in aliases if others < 2 or len(parts(alias)) > 1]
     return ranking.is_named(called, query.words, query.names)
+
+
+def _whole(row: Row) -> str:
+    return f"{row.name} {row.aliases} {row.description} {row.text}"
 
 
 def _names(row: Row) -> tuple[str, ...]:

@@ -63,12 +63,8 @@ def cut(text: str, size: int = 400, overlap: int = 80, first: int = 1) -> Iterat
 
 def _lines(text: str, size: int, first: int) -> Iterator[tuple[int, str]]:
     """The lines with their numbers; one that is longer than a piece comes in parts."""
-    start, number = 0, first
-    while start <= len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        yield from ((number, part) for part in _parts(text[start:end], size))
-        start, number = end + 1, number + 1
+    for number, line in enumerate(text.split("\n"), first):
+        yield from ((number, part) for part in _parts(line, size))
 
 
 def _parts(line: str, size: int) -> Iterator[str]:

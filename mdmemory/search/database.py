@@ -46,6 +46,12 @@ class Document(NamedTuple):
     days: str = ""  # all dates that its head has (`YYYY-MM-DD`), a space between two
     cites: str = ""  # what it cites in its project, one a line
 
+    @property
+    def about(self) -> tuple[str, str, str, str, str, str, str, str, str]:
+        """What is known of the file, in the order of a Row."""
+        own = (self.name, self.title, self.description, self.date, self.status)
+        return (*own, self.aliases, self.session, self.days, self.cites)
+
 
 class Row(NamedTuple):
     """One chunk as it comes out, with what is known of its file."""

@@ -35,17 +35,23 @@ def near_in(refresher: Refresher) -> Near:
     def near(text: str, notes: Sequence[StoredNote]) -> list[StoredNote]:
         if len(notes) <= SCANNED:
             return scan(text, notes)
-        from mdmemory.search.database import UnusableError
-        from mdmemory.search.project import Search  # with it comes the database
-
-        try:
-            files = Search(refresher).near(text)
-        except (MdmemoryError, UnusableError, OSError):
+        if (files := _asked(refresher, text)) is None:
             return scan(text, notes)
         known = {note.file: note for note in notes}
         return [known[file] for file in files if file in known]
 
     return near
+
+
+def _asked(refresher: Refresher, text: str) -> list[str] | None:
+    """The files near a text, as the database tells; None where it cannot be used."""
+    from mdmemory.search.database import UnusableError
+    from mdmemory.search.project import Search  # with it comes the database
+
+    try:
+        return Search(refresher).near(text)
+    except (MdmemoryError, UnusableError, OSError):
+        return None
 
 
 def near_notes(refresher: Refresher) -> Callable[[str], list[StoredNote]]:
@@ -57,15 +63,8 @@ def near_notes(refresher: Refresher) -> Callable[[str], list[StoredNote]]:
         free = [file for file in catalog.files if file not in held]
         if len(free) <= SCANNED:
             return scan(text, [read(file) for file in free])
-        from mdmemory.search.database import UnusableError
-        from mdmemory.search.project import Search
-
-        try:
-            found = Search(refresher).near(text)
-        except (MdmemoryError, UnusableError, OSError):
-            return []
         known = frozenset(free)
-        return [read(file) for file in found if file in known]
+        return [read(file) for file in _asked(refresher, text) or () if file in known]
 
     return near
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
@@ -27,7 +26,6 @@ if TYPE_CHECKING:  # only a search at a commit asks git
     from mdmemory.store.sights import Sight
 
 Report = Callable[[int, int, str], None]  # done, of how many, what
-T = TypeVar("T")
 
 BATCH = 200  # files that go in together, so that neither memory nor the lock is held for long
 MANY = 1_000  # files put in, after which tidying up pays
@@ -86,9 +84,9 @@ def update(
     if gone:
         database.remove(MEMORY, gone)
     different = [*gone]
-    for at, some in enumerate(_batched(stale, BATCH)):
-        report(at * BATCH, len(stale), "notes for search")
-        free = [file for file in some if file not in left_out]
+    for at in range(0, len(stale), BATCH):
+        report(at, len(stale), "notes for search")
+        free = [file for file in stale[at : at + BATCH] if file not in left_out]
         different += _put(database, store, free, prints, known, is_held, cutting)
     if len(different) > MANY:
         database.tidy()
@@ -150,12 +148,6 @@ def _chunks(note: Note, cutting: Cutting) -> Iterator[Chunk]:
         return
     first = 1 + text[: text.rindex(body)].count("\n")
     yield from cut(body, cutting.size, cutting.overlap, first)
-
-
-def _batched(items: Sequence[T], size: int) -> Iterator[list[T]]:
-    rest = iter(items)
-    while some := list(islice(rest, size)):
-        yield some
 
 
 # --- the notes of a commit

@@ -33,6 +33,9 @@ _SMALL_WEIGHT = 0.01  # of a word that says nothing, in a query of such words: w
 _HALF = 0.5  # of a German compound counts each of its parts
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,500})[\"“”]")
 JOINED = re.compile(r"(?<![0-9A-Za-z])[0-9A-Za-z]+(?:[._/:@+-]+[0-9A-Za-z]+)+")
+_BETWEEN = re.compile(r"[\s/,;:|*!?()\[\]{}\"'`“”]+")
+_SIGN = r"[+#.$@&~%=<>^-]"
+_SIGNED = re.compile(rf"{_SIGN}+\w.*|.*\w{_SIGN}+|\w+&\w+")
 _BEGUN = re.compile(r"(?<![^\W_])([^\W_]++)\*")
 
 
@@ -59,6 +62,7 @@ class Query(NamedTuple):
     phrases: tuple[Term, ...] = ()
     words: frozenset[str] = frozenset()  # all words in lower case, CJK character by character
     names: frozenset[str] = frozenset()  # those that only signs or capitals tell: `c++`, `IT`
+    signed: frozenset[str] = frozenset()  # those of signs
 
 
 def parse(text: str, today: date) -> Query:
@@ -77,7 +81,16 @@ def parse(text: str, today: date) -> Query:
         terms = {
             Term(_runs(word, small.likely), weight=_SMALL_WEIGHT): None for word in sorted(said)
         }
-    return Query(tuple(terms)[:MOST], phrases[:8], said, written_names(text))
+    return Query(tuple(terms)[:MOST], phrases[:8], said, written_names(text), signed(text))
+
+
+def signed(text: str) -> frozenset[str]:
+    """The names in a text that begin or end with a sign, as `C++`, `.NET`, `--force`, and those
+    like `R&D`, in lower case: nothing else tells them from other words."""
+    found = (word.rstrip(".") for word in _BETWEEN.split(normal(text).casefold()))
+    return frozenset(
+        word for word in found if _SIGNED.fullmatch(word) and any(map(str.isalpha, word))
+    )
 
 
 def terms_of(text: str) -> list[Term]:

@@ -150,9 +150,11 @@ def is_named(
     return False
 
 
-def named(scores: Mapping[int, float], chunks: Collection[int]) -> dict[int, float]:
+def named(
+    scores: Mapping[int, float], chunks: Collection[int], much: float = NAMED
+) -> dict[int, float]:
     """The scores, those of some chunks, whose name is asked for, raised; 1 is still the most."""
-    found = {chunk: score + NAMED * (chunk in chunks) for chunk, score in scores.items()}
+    found = {chunk: score + much * (chunk in chunks) for chunk, score in scores.items()}
     most = max(1.0, *found.values(), 0.0)
     return {chunk: score / most for chunk, score in found.items()}
 

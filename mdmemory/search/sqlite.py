@@ -186,7 +186,7 @@ class SQLite(Vectors):
             self._touch()
             for document in documents:
                 self._take_out(document.source, document.file)
-                row = _file_row(document)
+                row = (*document[:3], bytes.fromhex(document.digest), *document.about)
                 query = f"INSERT INTO files VALUES (NULL{', ?' * len(row)})"
                 self._add_chunks(database.execute(query, row).lastrowid, document)
 
@@ -196,13 +196,9 @@ class SQLite(Vectors):
         first = self._rows(query, (low, low, high))[0][0]
         for number, chunk in enumerate(document.chunks, first):
             self._database.execute(
-                "INSERT INTO chunks VALUES (?, ?, ?, ?, ?)",
-                (number, file, chunk.start, chunk.end, chunk.text),
+                "INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", (number, file, *chunk)
             )
-            row = Row(document.source, document.file, document.name, document.title,
-                      document.description, document.date, document.status, document.aliases,
-                      document.session, document.days, document.cites, chunk.start, chunk.end,
-                      chunk.text)  # fmt: skip
+            row = Row(*document[:2], *document.about, chunk.start, chunk.end, chunk.text)
             self._database.execute(
                 "INSERT INTO words (rowid, name, description, body, links, dates)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
@@ -297,14 +293,6 @@ class SQLite(Vectors):
         )
         with told(self._checked):  # one after the other: all of them are much
             yield from self._database.execute(query, numbers(source))
-
-
-def _file_row(document: Document) -> tuple[object, ...]:
-    return (
-        document.source, document.file, document.print, bytes.fromhex(document.digest),
-        document.name, document.title, document.description, document.date, document.status,
-        document.aliases, document.session, document.days, document.cites,
-    )  # fmt: skip
 
 
 def _said(term: Term) -> str:

@@ -18,18 +18,19 @@ from mdmemory.note.limits import TYPES
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.prompt import lines, receipts
 from mdmemory.tools.layered import holding, layer_of, passage, search
-from mdmemory.tools.tool import AS_DATA, Notes, Tool, ToolAnswer, schema, text, whole
+from mdmemory.tools.tool import AS_DATA, LONGEST, Notes, Tool, ToolAnswer, schema, text, whole
 from mdmemory.tools.tool import texts as listed
 
 if TYPE_CHECKING:
     from mdmemory.capture.forgetting import Forgotten
     from mdmemory.capture.store_fact import Stored
-    from mdmemory.search.results import Hit
+    from mdmemory.search.results import Hit, Passage
 
 SOURCES = ("memory", "sessions", "files", "observations", "all")
 
 _LINES_SHOWN = 12  # of the passage of a strong hit
 _LINE = 600  # characters of such a line
+_ROOM = LONGEST - 1_000  # characters of a note in an answer, beside what is said of it
 _PLACE = re.compile(r"(?s)(.+?):(\d{1,9})(?:-(\d{1,9}))?")
 _LINES = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*")
 
@@ -98,18 +99,30 @@ def _get(memory: Notes, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     if place:
         file, lines = place[1], lines or _numbers(file[len(place[1]) + 1 :])
     found = passage(memory, file, lines)
+    found, more = _beginning(found)
     where = f"{found.file}:{found.start_line}-{found.end_line}"
     if found.to_verify:
         where += f" [{found.to_verify}d old, verify]"
-    name = found.file
-    owner, name = holding(memory, name)
+    owner, name = holding(memory, found.file)
     cites = owner.known_citations([name]).get(name, ())
     if mark := drift(cites)[1]:
         where += f" [{mark}]"
     structured = {
         **found._asdict(), "layer": layer_of(memory, found.file), "cites": cites_as_json(cites),
     }  # fmt: skip
-    return ToolAnswer(f"{where}\n{AS_DATA}\n\n{found.text}", structured)
+    return ToolAnswer(f"{where}\n{AS_DATA}\n\n{found.text}{more}", structured)
+
+
+def _beginning(found: Passage) -> tuple[Passage, str]:
+    """As many lines as an answer has room for, and how to read on, or ""."""
+    if len(found.text) <= _ROOM:
+        return found, ""
+    lines = found.text[:_ROOM].split("\n")
+    lines = lines[:-1] or lines  # the last one is cut
+    end = found.start_line + len(lines) - 1
+    rest = f"Go on with lines={end + 1}-{found.end_line}."
+    rest = rest if end < found.end_line else "The rest of this line is in the file alone."
+    return found._replace(text="\n".join(lines), end_line=end), f"\n\n(It is cut here. {rest})"
 
 
 def _numbers(lines: str) -> tuple[int, int] | None:

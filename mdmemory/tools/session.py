@@ -124,7 +124,7 @@ SESSION = Tool(
     "session_memory",
     "This session's memory",
     "Read or change what this session keeps over compactions: texts (goal, progress, context) and "
-    "lists. Use it when the goal is clear, after a step, and to remove what is done.",
+    "lists. Use it when the goal is clear, after a step.",
     schema(
         "action",
         action=text("write: replace a text. add: a line or an entry. remove: one. clear: all.",

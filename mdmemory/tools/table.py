@@ -14,11 +14,10 @@ from mdmemory.session.cleaning import UNSEEN
 from mdmemory.tools.notes import NOTES
 from mdmemory.tools.observations import OBSERVATIONS
 from mdmemory.tools.session import SESSION
-from mdmemory.tools.tool import Tool, ToolAnswer, checked
+from mdmemory.tools.tool import LONGEST, Tool, ToolAnswer, checked
 
 __all__ = ["SESSION", "TOOLS", "Caller", "Tool", "ToolAnswer", "call", "offered"]
 
-LONGEST = 20_000  # characters of an answer
 _CUT = "(The answer is cut here: ask for less.)"
 TOOLS: tuple[Tool, ...] = (*NOTES, *OBSERVATIONS, SESSION)
 
@@ -47,7 +46,10 @@ def call(
         asked = memory if tool in NOTES else memory.main
     answer = tool.run(asked, given, caller or Caller())
     text = answer.text if len(answer.text) <= LONGEST else f"{answer.text[: LONGEST - 60]}\n{_CUT}"
-    return ToolAnswer(_visible(text), _all_visible(answer.structured), answer.toast)
+    most = LONGEST  # of one text; the longest ones give way
+    while len(str(told := _all_visible(answer.structured, most))) > 2 * LONGEST and most:
+        most //= 2
+    return ToolAnswer(_visible(text), told, answer.toast)
 
 
 def _visible(text: str) -> str:
@@ -55,12 +57,12 @@ def _visible(text: str) -> str:
     return UNSEEN.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
-def _all_visible(value: Any) -> Any:
-    """A JSON value with all its texts `_visible`."""
+def _all_visible(value: Any, most: int) -> Any:
+    """A JSON value with all its texts `_visible`, and at most so many characters of each."""
     if isinstance(value, str):
-        return _visible(value)
+        return _visible(value[:most])
     if isinstance(value, Mapping):
-        return {key: _all_visible(each) for key, each in value.items()}
+        return {key: _all_visible(each, most) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_all_visible(each) for each in value]
+        return [_all_visible(each, most) for each in value]
     return value

@@ -431,6 +431,15 @@ def test_names_of_a_letter_and_signs_are_told_apart(opened: Opened) -> None:
         assert [hit.file for hit in hits if not hit.weak] == [f"user-{file}.md"]
 
 
+@pytest.mark.parametrize("name", ["F#", "g++", ".env", "--force", "@types", "$HOME", "R&D"])
+def test_a_note_with_the_very_signs_comes_first_and_is_strong(opened: Opened, name: str) -> None:
+    bare = name.strip("#+.-@$").replace("&", " ")
+    facts = (f"{bare} is where all of it begins", f"Our plan rests on {name} now", f"A {bare} fact")
+    notes = {f"user-n{n}.md": note(f"n{n}", fact) for n, fact in enumerate(facts)}
+    first = opened(notes).search(name).hits[0]
+    assert (first.file, first.weak) == ("user-n1.md", False)
+
+
 def test_a_short_alias_settles_a_short_question_and_no_long_one(opened: Opened) -> None:
     others = {f"user-o{n}.md": note(f"o{n}", f"Machine {n} has memory") for n in range(9)}
     notebook = note("the-notebook", "Works on a Framework 13", "Fedora.")

@@ -285,22 +285,11 @@ class Postgres(PostgresWords, PostgresVectors):
 
 def _row(document: Document, at: int) -> Row:
     piece = document.chunks[at]
-    return Row(
-        document.source, document.file, document.name, document.title, document.description,
-        document.date, document.status, document.aliases, document.session, document.days,
-        document.cites, piece.start, piece.end, piece.text,
-    )  # fmt: skip
+    return Row(*document[:2], *document.about, piece.start, piece.end, piece.text)
 
 
 def _file_row(document: Document) -> tuple[object, ...]:
-    texts = (
-        *(document.name, document.title, document.description, document.date, document.status),
-        *(document.aliases, document.session, document.days, document.cites),
-    )
-    return (
-        document.source, document.file, document.print, bytes.fromhex(document.digest),
-        *map(_kept, texts),
-    )  # fmt: skip
+    return (*document[:3], bytes.fromhex(document.digest), *map(_kept, document.about))
 
 
 def _kept(text: str) -> str:
