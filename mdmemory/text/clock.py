@@ -45,7 +45,8 @@ _NIGHT = frozenset(("下午", "午後", "晚上", "傍晚", "夜", "夕方", "�
 _NAMED = {
     name: time
     for time, names in (
-        ("12:00", "noon|midday|mittags?|12 uhr mittags|midi|mediodía|meio-dia|mezzogiorno|正午"),
+        ("12:00", "noon|midday|mittag|mittags|12 uhr mittags|midi|mediodía|meio-dia|mezzogiorno"),
+        ("12:00", "正午"),
         ("00:00", "midnight|mitternacht|minuit|medianoche|meia-noite|mezzanotte|午夜|零点"),
     )
     for name in names.split("|")

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from mdmemory.text.pieces import is_german, pieces, proper_nouns
-from mdmemory.text.words import CJK, is_cjk, key, spellings
+from mdmemory.text.words import CJK, is_cjk, key, keys, spellings
 
 _STEM = 4  # letters of a noun that its ending must leave
 LISTED = 20  # lost or invented literals that an audit lists
@@ -69,6 +69,7 @@ _SPAN_SIGN = re.compile("[`~\"'“„«‘「『《]")
 _ORDINAL = re.compile(r"(?m)^[ \t]*[0-9]{1,2}[.)](?=[ \t])")  # the number of a list item: form
 _WHY = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*(\S.*)$")
 _LINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]")
+REASON = 0.5  # of the telling words of a `Why:` line, of which more have to stay
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
 _WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
 
@@ -180,12 +181,16 @@ class _Reading:
         return set(map(key, self.vocabulary))
 
     def gives(self, reason: str, strange: bool) -> bool:
-        """Whether a reason stands here, or (strange) is made of the words that do."""
+        """Whether a reason stands here: word for word; or in most of its telling words, where there
+        is a `Why:` line; or (strange) is made of the words that stand here."""
         if stands(_folded(reason), self.folded):
             return True
-        return strange and {word for piece in pieces(reason) for word in _parts(piece)} <= (
-            self.vocabulary
-        )
+        words = {word for piece in pieces(reason) for word in _parts(piece)}
+        if strange and words <= self.vocabulary:
+            return True
+        wanted = {*keys(reason)}
+        has_one = any(map(_WHY.search, self.texts))
+        return has_one and len(wanted & {*keys(self.whole)}) > REASON * len(wanted)
 
 
 def stands(token: str, text: str) -> bool:

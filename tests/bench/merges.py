@@ -1,4 +1,6 @@
-"""How the guards judge labelled merges and rewrites: `python tests/bench/merges.py FILE [-v]`.
+"""How labelled merges and rewrites are judged: `python tests/bench/merges.py FILE [-v]`, by the
+guards; with `--ask OUT` it writes what a second reading of those that pass is asked, and with
+`--answers FILE` (lines of `{"id", "verdict"}`) it counts as accepted only what is `ok` there.
 
 Each line of the file is one note in place of others: `{"id", "lang", "kind", "sources":
 [{"description", "body"}], "result": {"description", "body"}, "right"}`. The real judgement runs on
@@ -12,12 +14,14 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from mdmemory.compact import second_reading
 from mdmemory.compact.guards import check
-from mdmemory.compact.plan import Merge, Op, Plan, Rewrite
+from mdmemory.compact.plan import Merge, Plan, Rewrite
+from mdmemory.compact.second_reading import Readable
 from mdmemory.files import digest
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
@@ -32,6 +36,7 @@ class Judged:
 
     row: Row
     reason: str
+    shown: Row
 
     @property
     def accepted(self) -> bool:
@@ -47,14 +52,17 @@ def judge(row: Row) -> Judged:
     """What the guards say of one row."""
     notes = [_stored(f"n{at}", **each) for at, each in enumerate(row["sources"])]
     files = tuple(note.file for note in notes)
-    text = row["result"]["description"], row["result"]["body"]
-    op: Op = Rewrite(files[0], text[1], text[0])
+    description, body = row["result"]["description"], row["result"]["body"]
+    text = description, body or description  # as a note has it that says no more
+    op: Readable = Rewrite(files[0], text[1], text[0])
     if len(notes) > 1:
         op = Merge(files, files[0], "n0", "project", *text)
     digests = {note.file: note.digest for note in notes}
     verdict = check(Plan((op,), digests), notes, has_secret=lambda text: False)
     reasons = [f"{code}: {message}" for _, code, message in verdict.refused]
-    return Judged(row, "; ".join([*reasons, *(f"{code}: {why}" for code, why in verdict.refusals)]))
+    reasons += [f"{code}: {why}" for code, why in verdict.refusals]
+    shown = second_reading._shown(op, {note.file: note for note in notes})
+    return Judged(row, "; ".join(reasons), json.loads(shown))
 
 
 def _stored(name: str, description: str, body: str) -> StoredNote:
@@ -83,8 +91,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("file", type=Path)
     parser.add_argument("-v", action="store_true", help="name the rows that are judged wrongly")
+    parser.add_argument("--ask", type=Path, metavar="OUT")
+    parser.add_argument("--answers", type=Path, metavar="FILE")
     asked = parser.parse_args()
     judged = [judge(row) for row in read(asked.file)]
+    if asked.ask:
+        passed = [{**each.shown, "number": each.row["id"]} for each in judged if each.accepted]
+        lines = (json.dumps(each, ensure_ascii=False) for each in passed)
+        asked.ask.write_text("\n".join(lines) + "\n", "utf-8")
+    if asked.answers:
+        said = {row["id"]: row["verdict"] for row in read(asked.answers)}
+        judged = [
+            each if each.reason or said.get(each.row["id"]) == second_reading.OK
+            else replace(each, reason=f"doubted: {said.get(each.row['id'])}")
+            for each in judged
+        ]  # fmt: skip
     print("\n".join(table(judged)))
     for each in judged if asked.v else ():
         if each.accepted != each.row["right"]:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from compact import plans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pace import scaled
 
 from mdmemory.compact.guards import Verdict, check, removable
-from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, named
+from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, flagged_pairs, named
 from mdmemory.store.store import StoredNote
 
 Make = Callable[..., StoredNote]
@@ -90,14 +91,6 @@ def test_a_name_that_is_no_note_refuses_the_op(notes: list[StoredNote], file: st
         assert verdict.accepted == ()
 
 
-def test_an_unknown_file_refuses_the_op(notes: list[StoredNote]) -> None:
-    good = Delete("user-tea.md", "r")
-    for file in ("user-none.md", "User-tea.md"):
-        verdict = judge(notes, Delete(file, "r"), good)
-        assert (op_codes(verdict), verdict.accepted) == (["unknown_file"], (good,))
-        assert file in verdict.refused[0][2]
-
-
 @pytest.mark.parametrize(
     "op",
     [
@@ -112,11 +105,6 @@ def test_a_target_that_is_no_source_has_the_name_of_its_note(
     notes: list[StoredNote], op: Merge
 ) -> None:
     assert op_codes(judge(notes, op)) == ["bad_name"]
-
-
-def test_a_merge_may_make_a_new_file(notes: list[StoredNote]) -> None:
-    op = merge("tea", "chess", target="user-tea-and-chess.md", name="tea-and-chess")
-    assert judge(notes, op).accepted == (op,)
 
 
 @pytest.mark.parametrize(
@@ -272,25 +260,19 @@ def test_a_bad_description_refuses_the_op(notes: list[StoredNote], description: 
     assert op_codes(judge(notes, op)) == ["description"]
 
 
-def test_a_note_in_an_open_conflict_is_only_flagged(notes: list[StoredNote]) -> None:
+def test_a_note_that_is_held_or_in_an_open_conflict_is_only_flagged(
+    notes: list[StoredNote],
+) -> None:
     ops = (merge("tea", "chess"), Delete("user-maps.md", "r"), Rewrite("user-bread.md", "b"))
     flag = Flag(("user-opera.md", "user-violin.md"), "r")
-    pairs = [
-        frozenset(("user-chess.md", "user-maps.md")),
-        frozenset(("user-bread.md", "user-opera.md")),
-    ]
-    verdict = judge(notes, *ops, flag, open_conflicts=pairs)
-    assert op_codes(verdict) == ["in_conflict"] * 3
-    assert verdict.accepted == (flag,)
-
-
-def test_a_held_note_is_only_flagged(notes: list[StoredNote]) -> None:
-    ops = (merge("tea", "chess"), Delete("user-maps.md", "r"), Rewrite("user-bread.md", "b"))
-    flag = Flag(("user-opera.md", "user-violin.md"), "r")
-    held = ["user-chess.md", "user-maps.md", "user-bread.md", "user-opera.md"]
-    verdict = judge(notes, *ops, flag, held=held)
-    assert op_codes(verdict) == ["held"] * 3
-    assert verdict.accepted == (flag,)
+    named = ["user-chess.md", "user-maps.md", "user-bread.md", "user-opera.md"]
+    pairs = [frozenset(named[:2]), frozenset(named[2:])]
+    for code, verdict in (
+        ("in_conflict", judge(notes, *ops, flag, open_conflicts=pairs)),
+        ("held", judge(notes, *ops, flag, held=named)),
+    ):
+        assert op_codes(verdict) == [code] * 3
+        assert verdict.accepted == (flag,)
 
 
 def test_an_unreadable_note_is_left_alone(notes: list[StoredNote]) -> None:
@@ -434,3 +416,146 @@ def test_whatever_the_plan_the_laws_hold(
     removed = merged + sum(isinstance(op, Delete) for op in accepted)
     assert removed <= max(3, total // 4)
     assert removed < total
+
+
+# --- one flawed op costs itself and what leans on it --------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "merged into user-sailing.md", "a duplicate", "said twice", "already in the other note",
+        "doppelt", "steht schon in der anderen", "重复", "the same fact as user-sailing.md",
+        "user-sailing has it", "unita a user-sailing", "已放进user-sailing了", "see [[sailing]]",
+    ],
+)  # fmt: skip
+def test_a_note_that_no_other_says_is_never_deleted_as_merged(
+    make: Make, notes: list[StoredNote], reason: str
+) -> None:
+    orders = make("orders", "The orders service owns the queue", "It is so.", type="project")
+    stock = make("stock", "The stock service owns the queue", "It is so.", type="project")
+    twin = make("twin", "Orders services own the queue", "It is so.", type="project")
+    op = Delete(orders.file, reason)
+    assert op_codes(judge([*notes, orders, stock], op)) == ["literal_lost"]
+    assert judge([*notes, orders, stock, twin], op).accepted == (op,)
+    for own in ("the service was shut down in May", "the move already happened, it is over"):
+        over = Delete(orders.file, own)
+        assert judge([*notes, orders, stock], over).accepted == (over,)
+
+
+def test_no_op_passes_that_leans_on_a_bad_one() -> None:
+    found = [each for row in plans.rows() for each in plans.judged(row)]
+    passed = [(each.row, each.op) for each in found if each.kind == plans.LEANING and not each.code]
+    assert passed == []
+    assert sum(each.kind == plans.LEANING for each in found) == 40
+
+
+def test_of_two_twins_that_name_each_other_one_stays(make: Make, notes: list[StoredNote]) -> None:
+    one, two = make("one", "Likes rain", "It rains."), make("two", "Likes rain", "It rains.")
+    both = (Delete(one.file, "duplicate of two"), Delete(two.file, "duplicate of one"))
+    verdict = judge([*notes, one, two], *both)
+    assert verdict.accepted == ()
+    assert op_codes(verdict) == ["literal_lost"] * 2
+
+
+def test_a_delete_falls_with_the_merge_that_it_leans_on(
+    make: Make, notes: list[StoredNote]
+) -> None:
+    """Its link would lead nowhere, for the text that was to take the link out is refused."""
+    linking = make("cups", "Owns cups", "For [[tea]], on port 8080.")
+    lossy = Rewrite(linking.file, "For the tea.")
+    gone = Delete("user-tea.md", "over")
+    other = Rewrite("user-chess.md", "He said so about chess.")
+    more = Rewrite("user-opera.md", "He said so about opera.")
+    verdict = judge([*notes, linking], lossy, gone, other, more)
+    assert sorted(op_codes(verdict)) == ["dangling_link", "literal_lost"]
+    assert verdict.accepted == (other, more)
+
+
+def test_where_most_of_a_plan_is_refused_nothing_is_removed(notes: list[StoredNote]) -> None:
+    delete = Delete("user-tea.md", "over")
+    flag = Flag(("user-opera.md", "user-violin.md"), "which one")
+    wrong = [Rewrite(f"user-{word}.md", "") for word in ("maps", "bread", "clay")]
+    half = judge(notes, delete, flag, *wrong[:2])
+    assert (half.accepted, op_codes(half)) == ((delete, flag), ["body"] * 2)
+    most = judge(notes, delete, flag, *wrong)
+    assert (most.accepted, op_codes(most)) == ((flag,), ["budget"] + ["body"] * 3)
+    # those that were refused before the plan was put together count, too
+    assert judge(notes, delete, flag, refused_before=3).accepted == (flag,)
+
+
+def test_what_automatic_passes_removed_in_these_days_counts(notes: list[StoredNote]) -> None:
+    deletes = [Delete(f"user-{word}.md", "over") for word in ("tea", "chess", "opera")]
+    for gone, room in ((0, 3), (1, 2), (2, 1), (3, 0), (9, 0)):
+        verdict = judge(notes, *deletes, gone=gone)
+        assert verdict.accepted == tuple(deletes[:room])
+        assert [op for op, _ in verdict.skipped] == deletes[room:]
+        assert verdict.refused == ()
+
+
+def test_a_flag_of_many_notes_writes_ten_lines_and_leaves_no_note_out() -> None:
+    for count in range(2, 21):
+        files = [f"n{at}.md" for at in range(count)]
+        pairs = flagged_pairs(files)
+        assert len(pairs) == len(set(pairs)) == min(10, count * (count - 1) // 2)
+        assert {file for pair in pairs for file in pair} == set(files)
+
+
+def test_merges_and_deletes_of_one_plan_stand_together(make: Make) -> None:
+    """A duplicate may go because the note that says it takes another one in."""
+    one = make("one", "Sarah owns billing", "Ask Sarah.")
+    two = make("two", "Ask Sarah for the invoices", "Sarah has the invoices.")
+    twin = make("three", "Sarah owns billing", "Ask Sarah.")
+    others = [make(f"n{at}", f"Matter {at}", f"It is {at}.") for at in range(4)]
+    merge = Merge((one.file, two.file), one.file, "one", "user", "Sarah owns billing",
+                  "Ask Sarah for the invoices: Sarah has them.")  # fmt: skip
+    delete = Delete(twin.file, "merged into user-one.md")
+    assert judge([one, two, twin, *others], merge, delete).accepted == (merge, delete)
+
+
+# --- what the text of an op may not gain: what nobody sees, and what a viewer fetches ------------
+
+
+BODY = "The token rotates weekly, see [the log](https://log.example/x)."
+
+
+@pytest.mark.parametrize("char", [*"\u200b\u2060\u00ad\u034f\ufeff\u2028\u2029\u3164\u115f\u1160"])
+def test_no_op_puts_a_character_into_a_word_that_nobody_sees(make: Make, char: str) -> None:
+    note, other = make("token", "About the token", BODY), make("queue", "On queues", "They grow.")
+    hidden = BODY.replace("token", f"to{char}ken")
+    assert op_codes(judge([note], Rewrite(note.file, hidden))) == ["body"]
+    described = Rewrite(note.file, BODY, f"About the to{char}ken")
+    # of two lines it is no description
+    assert op_codes(judge([note], described)) in (["body"], ["description"])
+    op = Merge((note.file, other.file), note.file, "token", "user", "About the token, on queues",
+               f"{hidden} They grow.")  # fmt: skip
+    assert op_codes(judge([note, other], op)) == ["body"]
+
+
+def test_what_nobody_sees_may_stay_where_it_was_and_may_go(
+    from_text: Callable[[str, str], StoredNote],
+) -> None:
+    text = "---\nname: a\ndescription: About a\nmetadata:\n  type: user\n---\n\nIt is so\u200bft.\n"
+    note = from_text("user-a.md", text)
+    for body in ("It is so\u200bft.\n\nIt is so\u200bft.", "It is soft."):
+        assert op_codes(judge([note], Rewrite(note.file, body))) == []
+
+
+@pytest.mark.parametrize(
+    "fetched",
+    [
+        "![the log](https://log.example/x)",
+        "![the\nlog](https://log.example/x)",
+        "![the [old] log](https://log.example/x)",
+        "![the log][x]",
+        "![[the log]]",
+        '<img src="https://log.example/x">',
+        "<IFRAME src=https://log.example/x>",
+    ],
+)
+def test_a_link_does_not_become_a_picture_that_viewers_fetch(make: Make, fetched: str) -> None:
+    link = "[the log](https://log.example/x)"
+    plain, shown = make("token", "On it", BODY), make("token", "On it", BODY.replace(link, fetched))
+    body = f"Once a week the token rotates, see {fetched}."
+    assert "body" in op_codes(judge([plain], Rewrite(plain.file, body)))
+    assert op_codes(judge([shown], Rewrite(shown.file, body))) == []

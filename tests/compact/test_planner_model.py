@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scripted import Said, Scripted
 
 from mdmemory.compact import model_planner
 from mdmemory.compact.model_planner import ModelPlanner
-from mdmemory.compact.model_question import read
+from mdmemory.compact.model_question import batches, read, size, whole
 from mdmemory.compact.plan import Delete, Flag, Merge, PlanRefused, Rewrite, as_json, parse
 from mdmemory.compact.planner import ProposedPlan, Tokens
 from mdmemory.compact.talk import MAX_CUT, MAX_TOO_LONG
-from mdmemory.errors import BadSetting
 from mdmemory.llm.answer import Answer, Asking, ContextExceeded, ModelFailed, Schema, in_words
 from mdmemory.llm.schemas import PLAN, READINGS
 from mdmemory.llm.sizes import tokens
@@ -108,7 +109,11 @@ def test_the_question_tells_what_ops_are_judged_by(notes: list[StoredNote], make
 
 def test_a_note_with_a_secret_is_not_sent_in_parts(notes: list[StoredNote], make: Any) -> None:
     model = Scripted(plan())
-    more = [make("key", "The key", "It is hunter2."), make("allowed", secrets="allowed")]
+    more = [
+        make("key", "The key", "It is hunter2."),
+        make("code", "Its code is hunter2"),
+        make("allowed", secrets="allowed"),
+    ]
     ask([*notes, *more], model)
     assert len(shown(model)) == 5
     assert "redacted" not in model.asked[0].user
@@ -366,33 +371,6 @@ def test_an_op_that_the_model_takes_back_is_no_refusal(notes: list[StoredNote]) 
     assert (parse(done.answer).ops, done.refused, done.rejected) == ((), (), ())
 
 
-# --- failures ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("problem", "code", "calls"),
-    [
-        (ModelFailed("It is down.", "Wait."), "model_failed", 1),
-        (ModelFailed("Enough for today.", "Wait.", "over_cap"), "over_cap", 0),
-        (BadSetting("There is no key.", "Set one."), "bad_setting", 0),
-    ],
-)
-def test_a_model_that_fails_is_told(
-    notes: list[StoredNote], problem: Exception, code: str, calls: int
-) -> None:
-    done = ask(notes, Scripted(problem))
-    assert [each[0] for each in done.failed] == [code]
-    assert (parse(done.answer).ops, done.tokens.calls) == ((), calls)
-
-
-def test_a_model_that_cannot_be_found_is_told(notes: list[StoredNote]) -> None:
-    def find() -> Asking:
-        raise BadSetting("There is no opencode.", "Install it.")
-
-    done = ModelPlanner("opencode", find, "2026-06-01", str).propose(notes, conflicts=[])
-    assert done.failed == (("bad_setting", "There is no opencode. Install it."),)
-
-
 # --- batches -----------------------------------------------------------------------------------
 
 
@@ -447,17 +425,6 @@ def test_a_flag_across_batches_goes_before_other_ops_on_its_notes(large: list[St
     done = ask(large, Scripted(plan(FLAG), plan(), plan(rewrite)))
     assert [type(op) for op in parse(done.answer).ops] == [Flag]
     assert done.more, "the other waits"
-
-
-def test_one_failed_batch_spoils_no_other(large: list[StoredNote]) -> None:
-    body = large[2].note.body + " Words."
-    rewrite = {"op": "rewrite", "file": "reference-desk.md", "body": body}
-    model = Scripted(ModelFailed("It is down."), plan(rewrite), "no plan", "no plan")
-    done = ask(large, model)
-    assert [type(op) for op in parse(done.answer).ops] == [Rewrite]
-    assert [code for code, _ in done.failed] == ["model_failed", "unparsable"]
-    assert not done.more, "it met no limit"
-    assert done.tokens.calls == 5
 
 
 @pytest.mark.parametrize(
@@ -536,3 +503,48 @@ def test_a_flag_of_what_the_ledger_holds_is_left_out(notes: list[StoredNote]) ->
     flag = {"op": "flag", "files": ["project-on.md", "project-off.md"], "reason": "which?"}
     done = ask(notes, Scripted(plan(flag)), ledger)
     assert (parse(done.answer).ops, done.more) == ((), False)
+
+
+# --- batches hold every note once, near notes together, and no more than the limit ---------------
+
+
+def chars(note: StoredNote) -> int:
+    return size(whole(note))
+
+
+def test_a_store_within_the_limit_is_one_batch(make: Any) -> None:
+    notes = [make("b"), make("a"), make("c", type="project")]
+    (batch,) = batches(notes, chars, 60_000)
+    assert [note.file for note in batch] == ["project-c.md", "user-a.md", "user-b.md"]
+    assert batches([], chars, 60_000) == []
+
+
+def test_neighbours_stay_together_whatever_their_names(make: Any) -> None:
+    pets = ["the cat eats tuna at noon", "the cat eats salmon at noon"]
+    work = ["deploys leave on friday evening", "deploys leave on monday evening"]
+    texts = zip("abcd", (pets[0], work[0], pets[1], work[1]), strict=True)
+    notes = [make(name, text, text) for name, text in texts]
+    limit = max(map(chars, notes)) * 2
+    found = [{note.file for note in batch} for batch in batches(notes, chars, limit)]
+    assert found == [{"user-a.md", "user-c.md"}, {"user-b.md", "user-d.md"}]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_every_note_stands_in_one_batch_that_keeps_the_limit(
+    make: Any, data: st.DataObject
+) -> None:
+    word = st.sampled_from(["tea", "port", "deploy", "tabs", "喜欢", "8080", "night"])
+    words = st.lists(word, max_size=5)
+    notes = [
+        make(f"n-{at}", " ".join(text), type=kind)
+        for at, (text, kind) in enumerate(
+            data.draw(st.lists(st.tuples(words, st.sampled_from(["user", "project"])), max_size=30))
+        )
+    ]
+    limit = data.draw(st.integers(1, 2_000))
+    found = batches(notes, chars, limit)
+    assert all(batch and sum(map(chars, batch)) <= limit for batch in found)
+    files = [note.file for batch in found for note in batch]
+    assert sorted(files) == sorted(note.file for note in notes if chars(note) <= limit)
+    assert found == batches(notes[::-1], chars, limit)

@@ -159,16 +159,6 @@ def test_settings_decide_when_it_is_due() -> None:
         ) == is_due, name
 
 
-def test_a_pass_that_is_not_due_asks_no_planner(shop: Shop) -> None:
-    shop.write(TEA, CHESS)
-    assert shop.run(Offline(), if_due=True).outcome == "noop"
-
-    def asked() -> None:
-        raise AssertionError("asked")
-
-    assert shop.run(Acting(asked), if_due=True).outcome == "not_due"
-
-
 def test_a_pass_that_another_made_meanwhile_is_not_made_again(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,16 +270,6 @@ def test_a_plan_whose_ops_are_all_refused_makes_no_commit(shop: Shop) -> None:
     assert shop.everything() == before
     (kept,) = (shop.memory.project.private / "refused").iterdir()
     assert "Drinks 3 teas." in kept.read_text("utf-8")
-
-
-def test_a_refused_op_lets_the_others_go_on(shop: Shop) -> None:
-    shop.write(FRIDAY, MONDAY, TEA, TEA_TOO)
-    since = Rewrite("user-friday.md", "Since 2019.")
-    done = shop.plan(since, Delete("user-tea-2.md", "said twice"))
-    assert done.outcome == "applied"
-    assert [describe(op) for op in done.applied] == ["delete user-tea-2.md: said twice"]
-    assert [code for _, code, _ in done.refused] == ["literal_invented"]
-    assert (shop.folder / "user-friday.md").exists()
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 from fake_server import FakeServer, system_text, user_texts
 from pace import HUNG
-from scripted import Scripted
+from scripted import Said, Scripted
 
 from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.compact import model_planner, runner
 from mdmemory.compact.past_passes import PARTIAL, due
+from mdmemory.compact.plan import Flag, Merge
 from mdmemory.config.settings import load
 from mdmemory.errors import Busy
 from mdmemory.git.lock import turn
@@ -42,21 +43,27 @@ UNLIKE = {
     "name": "login", "type": "project", "description": "Sign-in is on",
     "body": "The sign-in page is enabled.", "reason": "the newer one",
 }  # fmt: skip
+NOTES = {
+    "user-tea": ("Drinks green tea", "Drinks 2 cups of green tea each day."),
+    "user-cups": ("Green tea, each day", "Of green tea 2 cups are drunk each day."),
+    "project-login": ("Sign-in is on", "The sign-in page is enabled."),
+    "project-port": ("Where the proxy listens", "The proxy listens on port 8080."),
+}
+
+
+def write(memory: Memory, notes: dict[str, tuple[str, str]]) -> None:
+    """Put notes there by hand: descriptions and bodies by type and name."""
+    for file, (description, body) in notes.items():
+        type, _, name = file.partition("-")
+        head = f"name: {name}\ndescription: {description}\nmetadata:\n  type: {type}"
+        (memory.project.store / f"{file}.md").write_text(f"---\n{head}\n---\n\n{body}\n")
 
 
 @pytest.fixture
 def memory(repository: Path, monkeypatch: pytest.MonkeyPatch, git: Git) -> Memory:
     memory, _ = Memory.init(repository)
     monkeypatch.chdir(repository)
-    for file, description, body in (
-        ("user-tea", "Drinks green tea", "Drinks 2 cups of green tea each day."),
-        ("user-cups", "Green tea, each day", "Of green tea 2 cups are drunk each day."),
-        ("project-login", "Sign-in is on", "The sign-in page is enabled."),
-        ("project-port", "Where the proxy listens", "The proxy listens on port 8080."),
-    ):
-        type, name = file.split("-")
-        text = f"name: {name}\ndescription: {description}\nmetadata:\n  type: {type}"
-        (memory.project.store / f"{file}.md").write_text(f"---\n{text}\n---\n\n{body}\n")
+    write(memory, NOTES)
     memory = Memory.open(repository, clock=lambda: NOON)
     memory.index()
     git(repository, "add", "-A")
@@ -202,15 +209,6 @@ class Meanwhile(Scripted):
         return answer
 
 
-def test_a_note_that_changed_while_the_model_thought_is_skipped(memory: Memory) -> None:
-    mine = memory.project.store / "user-cups.md"
-    model = Meanwhile(lambda: mine.write_bytes(b"I drink coffee now.\n"), plan(MERGED))
-    done = memory.compact(model=model)
-    assert (done.outcome, done.commit) == ("noop", None)
-    assert [why for _, why in done.skipped] == ["user-cups.md changed since the plan was made."]
-    assert mine.read_bytes() == b"I drink coffee now.\n"
-
-
 def test_another_writes_while_the_model_thinks(memory: Memory) -> None:
     def add() -> None:
         memory.add("new", type="user", description="New", body="It is new.")
@@ -344,3 +342,140 @@ def test_the_command_asks_a_real_server_through_the_real_client(memory: Memory, 
     assert json.loads(user_texts(second)[0])["refused"][0]["op"]["sources"] == UNLIKE["sources"]
     assert "\nMemory-Model: gpt-5-mini\n" in git(root, "log", "-1", "--format=%B")
     assert git(root, "status", "--porcelain") == ""
+
+
+# --- two processes of which both would compact: one does, the other says so and leaves ------------
+
+
+# A pass whose planner says that it was asked, and answers when it is told to.
+SLOW = """
+import sys
+from datetime import UTC, datetime
+from mdmemory import Memory
+from mdmemory.compact.offline import Offline
+from mdmemory.compact.runner import Compactor
+
+class Slow(Offline):
+    def propose(self, notes, *, conflicts):
+        print("asked", flush=True)
+        sys.stdin.readline()
+        return super().propose(notes, conflicts=conflicts)
+
+memory = Memory.open(".")
+print(Compactor(memory._writer(), Slow(), str, datetime.now(UTC)).run(if_due=True).outcome)
+"""
+
+
+def command(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-P", "-m", "mdmemory", "compact", "--if-due", *words]
+    return subprocess.run(line, cwd=root, capture_output=True, text=True, timeout=HUNG, check=False)
+
+
+@pytest.mark.slow
+def test_while_one_process_compacts_the_other_says_so_and_leaves(
+    repository: Path, git: Callable[..., str]
+) -> None:
+    memory, _ = Memory.init(repository)
+    for name in ("tea", "more-tea"):
+        memory.add(name, type="user", description="Drinks tea", body=f"Drinks tea{name[4:5]}.")
+    (memory.project.store / "user-twin.md").write_bytes(
+        (memory.project.store / "user-tea.md").read_bytes().replace(b"name: tea", b"name: twin")
+    )
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", SLOW], cwd=repository, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as slow:  # fmt: skip
+        assert slow.stdout
+        assert slow.stdout.readline() == "asked\n"
+        before = git(repository, "rev-parse", "HEAD")
+        other, told = command(repository, "--json"), command(repository)
+        assert (other.returncode, json.loads(other.stdout)["outcome"]) == (0, "busy")
+        assert (told.returncode, told.stderr) == (0, "")
+        assert told.stdout == "Another process is writing; nothing changed.\n"
+        assert git(repository, "rev-parse", "HEAD") == before
+        assert slow.communicate("go on\n", timeout=HUNG)[0] == "applied\n"
+    assert git(repository, "log", "-1", "--format=%s").startswith("memory: merge 2 notes: ")
+    assert command(repository).stdout == "No compaction is due.\n"
+    assert git(repository, "status", "--porcelain") == ""
+
+
+# --- choosing a model never switches off what is sure without one ---------------------------------
+
+
+WRONG = {"op": "rewrite", "file": "user-editor.md", "body": "Works in Vim."}
+RIGHT = {"op": "rewrite", "file": "user-editor.md", "body": "Works in Helix, on Linux."}
+TWINS = {
+    "user-tea": ("Drinks green tea", "Drinks 2 cups of green tea each day."),
+    "user-tea-2": ("Drinks green tea", "Drinks 2 cups of green tea each day."),
+    "project-on": ("Sign-in runs on port 8080", "The sign-in page."),
+    "project-off": ("Sign-in runs on port 8443", "The sign-in page."),
+    "user-editor": ("Works in Helix", "Works in Helix, on Linux. Works in Helix."),
+}
+
+
+@pytest.fixture
+def twins(repository: Path, git: Git) -> Memory:
+    twins, _ = Memory.init(repository)
+    write(twins, TWINS)
+    twins.index()
+    return twins
+
+
+def stems(twins: Memory) -> set[str]:
+    return {note.file.removesuffix(".md") for note in twins.notes()}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [ModelFailed("It is down.")],
+        ["I would rather not."] * 2,
+        [plan(WRONG), plan(WRONG)],
+        [plan()],
+    ],
+)
+def test_what_is_sure_is_done_whatever_the_model_says(twins: Memory, said: list[Said]) -> None:
+    done = twins.compact(model=Scripted(*said))
+    assert (done.outcome, {type(op) for op in done.applied}) == ("applied", {Merge, Flag})
+    assert stems(twins) == TWINS.keys() - {"user-tea-2"}
+    assert len(twins.conflicts()) == 1
+    failed = isinstance(said[0], ModelFailed | str)
+    assert bool(done.refusals) == failed, "a failure is said"
+
+
+def test_both_parts_are_one_commit_and_one_undo(twins: Memory, git: Git) -> None:
+    twins.add("port", type="project", description="The port", body="It is 8080.")
+    before = {path.name: path.read_bytes() for path in twins.project.store.glob("*-*.md")}
+    commits = int(git(twins.project.root, "rev-list", "--count", "HEAD"))
+    done = twins.compact(model=Scripted(plan(RIGHT)))
+    assert [type(op).__name__ for op in done.applied] == ["Merge", "Rewrite", "Flag"]
+    assert int(git(twins.project.root, "rev-list", "--count", "HEAD")) == commits + 1
+    twins.undo(done.id)
+    after = {path.name: path.read_bytes() for path in twins.project.store.glob("*-*.md")}
+    assert after == before
+
+
+def test_the_model_is_shown_what_is_left(twins: Memory) -> None:
+    model = Scripted(plan())
+    twins.compact(model=model)
+    told = json.loads(model.asked[0].user)
+    shown = {note["file"] for note in told["notes"]}
+    assert shown == {"project-off.md", "project-on.md", "user-editor.md"}
+    assert told["conflicts"] == [["project-off.md", "project-on.md"]]
+
+
+def test_what_was_taken_back_is_neither_done_again_nor_in_the_way(twins: Memory) -> None:
+    twins.undo(twins.compact(model=Scripted(plan())).id)
+    merged = {
+        "op": "rewrite", "file": "user-tea.md", "body": "Of green tea, each day 2 cups are drunk."
+    }  # fmt: skip
+    done = twins.compact(model=Scripted(plan(merged, RIGHT)))
+    assert "user-tea-2" in stems(twins)
+    assert [op.file for op in done.applied if hasattr(op, "file")] == [
+        "user-tea.md", "user-editor.md"
+    ]  # fmt: skip
+
+
+def test_a_plan_of_a_persons_own_is_carried_out_as_it_stands(twins: Memory) -> None:
+    done = twins.compact(plan=json.dumps(plan(RIGHT)))
+    assert [type(op).__name__ for op in done.applied] == ["Rewrite"]
