@@ -16,13 +16,12 @@ class Extracted:
     """What a run did (or, on a dry run, would do): files, and what was dropped with its reasons.
 
     `superseded` are the notes that were replaced: file, the file `by` which, the old `text` and the
-    `new` one (their descriptions); `doubtful` has the same of those that flagged ones may replace
-    or contradict. `pending` are ids of candidates that wait for a person (they stand in `dropped`,
-    too), `model` is who was asked, `unread` counts turns that are left for the next run, `older`
-    those of a session's first reading that lie before what a model is shown, `passed_over` those of
-    which it gave no answer that could be read, `unreadable` candidates that did not come whole.
-    `failure`:
-    no answer of the model could be used; what the user asked for was stored all the same. `waits`:
+    `new` one (their descriptions). `pending` are ids of candidates that wait for a person (they
+    stand in `dropped`, too), `model` is who was asked, `unread` counts turns that are left for the
+    next run, `older` those of a session's first reading that lie before what a model is shown,
+    `passed_over` those of which it gave no answer that could be read, `unreadable` candidates that
+    did not come whole. `failure`: no answer of the model could be used; what the user asked for was
+    stored all the same. `waits`:
     it is in no branch yet, and the next command that a person types commits it. `kept` are the
     files of wishes that could not be written; `failure` says why. `second` is the model's second
     look at what it proposed.
@@ -34,7 +33,6 @@ class Extracted:
     reinforced: list[str] = field(default_factory=list)
     flagged: list[str] = field(default_factory=list)
     superseded: list[dict[str, str]] = field(default_factory=list)
-    doubtful: list[dict[str, str]] = field(default_factory=list)
     pending: list[str] = field(default_factory=list)
     dropped: list[dict[str, object]] = field(default_factory=list)
     id: str | None = None

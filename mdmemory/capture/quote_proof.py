@@ -70,9 +70,8 @@ class Proof(NamedTuple):
 def of_fact(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[str] = ()) -> Proof:
     """Whether a turn of the user proves the fact, which replaces notes of these texts."""
     found = Proof(why=_unusable(quote, turns))
-    for at, own in () if found.why else _places(quote, turns):
-        asked = _question_before(turns, at) if _agrees(quote, own) else ""
-        if not asked and _is_asked(quote, own):
+    for at, own, asked in () if found.why else _places(quote, turns):
+        if asked is None:
             found = Proof(why="question")
             continue
         found = _borne_out(fact, f"{own}\n{asked}", replaced, turns[at])
@@ -101,12 +100,10 @@ def of_forgetting(quote: str, turns: Sequence[Turn], note: Note) -> Proof:
     """Whether a turn of the user asks for a note to go: its words name the note, or point at what
     was said just before, and do not repeat what the note says."""
     found = Proof(why=_unusable(quote, turns))
-    for at, own in () if found.why else _places(quote, turns):
-        asked = _question_before(turns, at) if _agrees(quote, own) else ""
-        if not asked and _is_asked(quote, own):
-            found = Proof(why="question")
+    for at, own, asked in () if found.why else _places(quote, turns):
+        found = Proof(why="question" if asked is None else "not_about")
+        if asked is None:
             continue
-        found = Proof(why="not_about")
         sentence = asked or _sentence_of(quote, own)
         before = "" if asked else _before(turns, at, own, sentence)
         if not (_names(note, sentence) or (_points(sentence, note) and _names(note, before))):
@@ -130,9 +127,9 @@ def _unusable(quote: str, turns: Sequence[Turn]) -> str:
     return "" if any(turn.role == "user" for turn in turns) else "unheard"
 
 
-def _places(quote: str, turns: Sequence[Turn]) -> Iterator[tuple[int, str]]:
+def _places(quote: str, turns: Sequence[Turn]) -> Iterator[tuple[int, str, str | None]]:
     """The user's turns that hold the quote in words that they typed, the newest first, each with
-    these words."""
+    these words and the question that they answer by it: None where it only asks."""
     wanted = fold(quote).strip(_AROUND)
     is_long = sum(map(str.isalnum, wanted)) >= (SHORTEST if wanted.isascii() else SHORTEST // 2)
     for at in range(len(turns) - 1, -1, -1):
@@ -141,7 +138,8 @@ def _places(quote: str, turns: Sequence[Turn]) -> Iterator[tuple[int, str]]:
         own = typed(turns[at].text)
         there = fold(own)
         if wanted == there.strip(_AROUND) or (is_long and _stands(wanted, there)):
-            yield at, own
+            asked = _question_before(turns, at) if _agrees(quote, own) else ""
+            yield at, own, asked if asked or not _is_asked(quote, own) else None
 
 
 def _stands(wanted: str, there: str) -> bool:
