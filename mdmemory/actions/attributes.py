@@ -9,7 +9,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_regular
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.replacement import Change
-from mdmemory.store.store import GENERATED, Store
+from mdmemory.store.store import Store
 
 RAW = "*.md -text"  # the bytes of a note are what was written, on every machine
 # Generated text merges by keeping both sides: it is derived again at the next command anyway.
@@ -33,11 +33,6 @@ def lines_added(path: Path, name: str, lines: Sequence[str]) -> list[Change]:
 def wanted(raw: bool) -> list[str]:
     """The lines of the store's .gitattributes; without the first where git converts line ends."""
     return [RAW, *UNION] if raw else list(UNION)
-
-
-def ignored_index() -> list[str]:
-    """The lines of the store's .gitignore when the generated files are not tracked."""
-    return [f"/{name}" for name in GENERATED]
 
 
 def same_bytes(history: History, store: Store) -> bool:

@@ -261,8 +261,7 @@ def confirm(writer: Writer, name: str, *, today: str) -> Edited:
         anew = cited.cited_anew(writer, stored.note)
         if anew is stored.note and len(wanted) == 1:
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
-        fresh = editing.edit(anew, set=wanted)
-        return _replace(writer, stored, fresh.text, "confirm")
+        return _replace(writer, stored, editing.edit(anew, set=wanted).text, "confirm")
 
 
 def _replace(
@@ -390,7 +389,9 @@ def three_way(base: str, ours: str, theirs: str) -> str | None:
     if any(hunk.meets(each) for hunk in fresh for each in mine):
         return None
     in_order = sorted([*mine, *fresh], key=attrgetter("start", "end", "lines"))
-    return "".join(_applied(before, in_order))
+    for hunk in reversed(in_order):
+        before[hunk.start : hunk.end] = hunk.lines
+    return "".join(before)
 
 
 def _hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:
@@ -402,12 +403,3 @@ def _hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:
         for tag, start, end, first, last in codes
         if tag != "equal"
     ]  # fmt: skip
-
-
-def _applied(before: Sequence[str], hunks: Sequence[_Hunk]) -> list[str]:
-    lines: list[str] = []
-    at = 0
-    for hunk in hunks:
-        lines += [*before[at : hunk.start], *hunk.lines]
-        at = hunk.end
-    return [*lines, *before[at:]]

@@ -121,8 +121,7 @@ def _without_quiet_differences(base: Note | None, ours: Note, theirs: Note) -> l
 
 
 def _value(note: Note, key: str) -> str:
-    value = getattr(note.head, key)
-    return str(value or "")
+    return str(getattr(note.head, key) or "")
 
 
 def _chosen(key: str, one: str, other: str) -> str:

@@ -33,11 +33,6 @@ _ELSEWHERE = (
 )
 
 
-def is_unattended(places: Places) -> bool:
-    """Whether a build service runs us: there nothing is made in the memory folder."""
-    return places.environment.get("CI", "").lower() not in ("", "0", "false", "no")
-
-
 def project_around(start: Path) -> repositories.Repository:
     """The repository around `start`, which can have a store in the memory folder.
 
@@ -94,8 +89,7 @@ def begin_person(places: Places, is_secret: Callable[[str], bool]) -> Setup:
             return setup.init(folder, places, is_secret, store=".")
         if os.path.lexists(folder):
             raise NoStore(f"{folder} is there and is no store.", "Move it away, then try again.")
-        text = f'store = "."\n{PERSONS_INDEX}'.encode()
-        return _begun(folder, text, places, is_secret)
+        return _begun(folder, f'store = "."\n{PERSONS_INDEX}'.encode(), places, is_secret)
 
 
 def join(start: Path, store: str, places: Places) -> Path:
@@ -118,7 +112,8 @@ def _know(entry: Known, repository: repositories.Repository) -> None:
     project = identity.of(repository)
     assert project is not None  # it has a commit
     own, path = repositories.find(entry.store), entry.store / PROJECT_FILE
-    with locked(_lock_of(entry.store, own), "`mdmemory init`", Patience(30.0)):
+    lock = own.common_dir / "mdmemory.lock" if own else entry.store / ".mdmemory" / "lock"
+    with locked(lock, "`mdmemory init`", Patience(30.0)):
         before = path.read_bytes()
         after = homes.write(entry.met(project, identity.head(repository)), before)
         if own is None or repositories.refusal(own) is not None:
@@ -131,13 +126,10 @@ def _know(entry: Known, repository: repositories.Repository) -> None:
             transactions.apply([change], transactions.checkpoint([PROJECT_FILE], KEEP), message)
 
 
-def _lock_of(store: Path, own: repositories.Repository | None) -> Path:
-    return own.common_dir / "mdmemory.lock" if own else store / ".mdmemory" / "lock"
-
-
 def prepared(places: Places) -> Path:
     """The memory folder, made where it is missing. Raises NoStore."""
-    if is_unattended(places):
+    # a build service runs us
+    if places.environment.get("CI", "").lower() not in ("", "0", "false", "no"):
         raise NoStore(
             "CI is set, and a build service keeps no memory of its own.",
             "Unset CI, or make the store in the project: `mdmemory init --shared`.",

@@ -76,7 +76,8 @@ def move(
             done.commits = move.count()
             return done
         with writer.recovered():
-            move.require_ready()
+            if move.history and (problem := repositories.refusal(move.history.repository)):
+                raise problem  # in the middle of a merge, or another git is at work
             writer.commit_what_waits()
             move.build(done)
             move.settle(done)
@@ -104,7 +105,8 @@ class _Move:
         if writer.trouble:
             raise writer.trouble
         self.own = self.history is not None and not self.history.prefix
-        if self.own and self.project.root == self.project.store and not self._is_within():
+        within = any((folder / ".git").exists() for folder in self.project.store.parents)
+        if self.own and self.project.root == self.project.store and not within:
             raise NoStore(
                 f"{self.project.store} is a repository of its own, in no project.",
                 "Move the folder itself: its history is in it.",
@@ -112,9 +114,6 @@ class _Move:
         self.around = self._around()
         self.roots = self._roots()
         self.hidden = Path()
-
-    def _is_within(self) -> bool:
-        return any((folder / ".git").exists() for folder in self.project.store.parents)
 
     def _around(self) -> Repository | None:
         """The project's repository, by which its store is known. Raises NoStore."""
@@ -180,11 +179,6 @@ class _Move:
                 break
         raise RepositoryState(f"{root / wanted} is there, or a branch or tag has files there.",
                               "Name another one with --folder.")  # fmt: skip
-
-    def require_ready(self) -> None:
-        """Raises RepositoryState in the middle of a merge, or where another git is at work."""
-        if self.history and (problem := repositories.refusal(self.history.repository)):
-            raise problem
 
     def count(self) -> int:
         """How many commits of the store HEAD has."""
@@ -283,8 +277,7 @@ class _Move:
         if self.around is not None:
             target = done.target
             if is_inside(target, self.around.top):
-                inside = target.relative_to(self.around.top).as_posix()
-                setup.exclude(self.around, [f"/{inside}"])
+                setup.exclude(self.around, [f"/{target.relative_to(self.around.top).as_posix()}"])
             for root in self.roots:
                 moved.note(root, source, target)
         os.rename(self.hidden, done.target)

@@ -105,10 +105,6 @@ class _Commit(NamedTuple):
     came_from: Mapping[str, tuple[str, ...]]
     undone: bool
 
-    @property
-    def is_by_hand(self) -> bool:
-        return _is_by_hand(self.logged)
-
 
 def life(history: History, store: Store, name: str) -> list[Step]:
     """The steps of the note that `name` means, newest first.
@@ -141,7 +137,8 @@ def _life(
         for later in files & commit.came_from.keys():
             files |= {*commit.came_from[later]}
             met |= files
-            if commit.is_by_hand:  # renamed; a merge of ours may go on under a source's name
+            # renamed; a merge of ours may go on under a source's name
+            if _is_by_hand(commit.logged):
                 files.discard(later)
     return steps, changes
 
@@ -277,9 +274,10 @@ def _named_before(
     for file in gone:
         if name in (file, file.removesuffix(".md")):
             return file
-    last = {file: _last_blob(file, commits) for file in gone}
+    last = {file: next(filter(None, (c.blobs.get(file) for c in commits)), "") for file in gone}
     texts = _texts(history, last.values())
-    called = (f for f, b in last.items() if _name_in(texts.get(b or ""), f) == name.casefold())
+    notes = ((f, decode(texts[blob], f)) for f, blob in last.items() if blob in texts)
+    called = (f for f, note in notes if note.head.name.casefold() == name.casefold())
     return next(called, None)
 
 
@@ -287,14 +285,6 @@ def _gone(store: Store, commits: Sequence[_Commit]) -> list[str]:
     """The files of all removed notes, the last removed first."""
     files = dict.fromkeys(file for commit in commits for file in commit.blobs)
     return [file for file in files if not os.path.lexists(store.folder / file)]
-
-
-def _last_blob(file: str, commits: Sequence[_Commit]) -> str | None:
-    return next((blob for c in commits if (blob := c.blobs.get(file))), None)
-
-
-def _name_in(data: bytes | None, file: str) -> str | None:
-    return None if data is None else decode(data, file).head.name.casefold()
 
 
 def _became(file: str, commits: Sequence[_Commit], met: set[str] | None = None) -> str:
@@ -407,5 +397,4 @@ def _merges(logged: Logged, blobs: Mapping[str, str | None]) -> dict[str, tuple[
 def _texts(history: History, blobs: Iterable[str | None]) -> dict[str, bytes]:
     """The bytes of these objects; those that a partial clone lacks are left out."""
     ids = list(dict.fromkeys(filter(None, blobs)))
-    objects = history.objects.read(ids)
-    return {id: each.data for id, each in zip(ids, objects, strict=True) if each}
+    return {id: each.data for id, each in zip(ids, history.objects.read(ids), strict=True) if each}

@@ -48,7 +48,7 @@ def quality(writer: Writer) -> Quality:
     """The counts of a store, whose index is brought up to date. Raises NoState."""
     refresher = writer.refresher
     refresher.keep_fresh()
-    heads = [*refresher.catalog().heads()]
+    heads, held = [*refresher.catalog().heads()], refresher.catalog().held
     with writer.state() as state:
         seen = evidence.recorded(state)
     rows = [each for each in seen if each.phase != "run"]
@@ -57,7 +57,7 @@ def quality(writer: Writer) -> Quality:
         notes=len(heads),
         sources=_counted(head.source or HISTORICAL for head in heads),
         types=_counted(_type(head) for head in heads),
-        statuses=_counted(_statuses(heads, refresher.catalog().held)),
+        statuses=_counted(filter(None, ("on hold" if h.file in held else h.status for h in heads))),
         reinforced=sum(head.reinforced > 0 for head in heads),
         found=_counted(each.outcome for each in rows),
         reasons=_counted(why for each in rows for why in each.reasons),
@@ -70,11 +70,6 @@ def _type(head: Head) -> str:
     return "decision" if (head.type, head.kind) == ("project", "decision") else head.type
 
 
-def _statuses(heads: list[Head], held: frozenset[str]) -> list[str]:
-    found = ["on hold" if head.file in held else head.status for head in heads]
-    return [each for each in found if each]
-
-
 def _captures(writer: Writer) -> tuple[int, int]:
     """How many commits stored what was found, and how many of them were taken back."""
     if writer.history is None:
@@ -85,5 +80,4 @@ def _captures(writer: Writer) -> tuple[int, int]:
 
 def _counted(words: Iterable[str]) -> dict[str, int]:
     """How often each stands there, the most frequent first, equals by name."""
-    counts = Counter(words)
-    return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+    return dict(sorted(Counter(words).items(), key=lambda each: (-each[1], each[0])))

@@ -148,8 +148,7 @@ def fetch(history: History, own: PersonsGit, remote: str, *, is_own: bool) -> No
         _refuse_erased(history, gone, own.run("ls-remote", remote).stdout, remote)
     is_shallow = (history.repository.common_dir / "shallow").exists()
     more = ["--prune", *(["--unshallow"] if is_shallow else [])] if is_own else []
-    done = own.run("fetch", "--quiet", *more, remote)
-    require(done, f"git could not fetch from {remote}")
+    require(own.run("fetch", "--quiet", *more, remote), f"git could not fetch from {remote}")
     if gone:
         _refuse_erased(history, gone, history.repository.run("rev-list", "--remotes"), remote)
 

@@ -164,5 +164,4 @@ def _ledger(store: Store, changes: Sequence[tuple[StoredNote, StoredNote]]) -> l
     if now == ledger:
         return []
     old, new = (text.encode("utf-8", "surrogateescape") for text in (ledger, now))
-    line = f"edit {LEDGER}: its lines follow"
-    return [Group(line, (Change(LEDGER, digest(old), new),))]
+    return [Group(f"edit {LEDGER}: its lines follow", (Change(LEDGER, digest(old), new),))]

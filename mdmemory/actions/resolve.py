@@ -79,8 +79,7 @@ def across(
     found = []
     for one in projects:
         for other in persons:
-            texts = (each.note.head.description for each in (one, other))
-            pair = conflict.other_literal(*texts)
+            pair = conflict.other_literal(*(each.note.head.description for each in (one, other)))
             if pair is None or conflicts.known(entries, one, _persons(other)):
                 continue
             since = max(_day(one), _day(other))

@@ -71,7 +71,8 @@ def init(
         _require_history(History(repository, base), os.path.relpath(root / inside, base))
     with writing(root / inside):
         (root / inside).mkdir(parents=True, exist_ok=True)
-    text = text or _project_text(inside, tracked)
+    more = "" if tracked else "\n[index]\ntracked = false\n"
+    text = text or f'store = "{inside}"\n{more}'.encode()
     if own_repo and not (root / PROJECT_FILE).exists():
         write_atomic(root / PROJECT_FILE, text)
     settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
@@ -120,11 +121,6 @@ def _store_path(root: Path, places: Places, wanted: str | None) -> str:
             "Name it relative to the project, such as notes/memory.",
         )
     return clean
-
-
-def _project_text(inside: str, tracked: bool) -> bytes:
-    more = "" if tracked else "\n[index]\ntracked = false\n"
-    return f'store = "{inside}"\n{more}'.encode()
 
 
 def _require_no_links(root: Path, inside: str) -> None:
@@ -274,7 +270,7 @@ def _missing(
         here += _attributes(setup, history)
         if not project.settings.switch("index.tracked"):
             path = project.store / ".gitignore"
-            here += attributes.lines_added(path, path.name, attributes.ignored_index())
+            here += attributes.lines_added(path, path.name, [f"/{name}" for name in GENERATED])
     here += _index(setup, refresher)
     return changes + [
         Change(os.path.normpath(os.path.join(inside, c.file)), c.old, c.new, c.derived)

@@ -230,8 +230,7 @@ def _changes(
 
 
 def _named(files: Sequence[str]) -> str:
-    more = f" and {len(files) - 3} more" if len(files) > 3 else ""
-    return ", ".join(files[:3]) + more
+    return ", ".join(files[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")
 
 
 # a project's repository
@@ -281,7 +280,10 @@ def _merge(own: PersonsGit, history: History, result: Synced, rebase: bool) -> N
         done = own.run(*words, "--no-autostash", "@{upstream}")
     finally:
         unmerged = text(history.repository.run("ls-files", "-u", "-z")).split("\0")[:-1]
-        _abort(own, history, words[0])
+        # the project stays as it was before a merge that stopped
+        marks = ("rebase-merge", "rebase-apply") if rebase else ("MERGE_HEAD",)
+        if any((history.repository.git_dir / mark).exists() for mark in marks):
+            own.run(words[0], "--abort")
     if done.returncode == 0:
         result.merged = history.head()
         return
@@ -300,14 +302,6 @@ def _foreseen(own: PersonsGit, head: str, theirs: str) -> list[str]:
     words = ("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, theirs)
     done = own.run(*words)
     return text(done.stdout).split("\0")[1:-1] if done.returncode == 1 else []
-
-
-def _abort(own: PersonsGit, history: History, verb: str) -> None:
-    """Leave the project as it was before a merge that stopped."""
-    folder = history.repository.git_dir
-    marks = {"merge": ("MERGE_HEAD",), "rebase": ("rebase-merge", "rebase-apply")}[verb]
-    if any((folder / mark).exists() for mark in marks):
-        own.run(verb, "--abort")
 
 
 # and back

@@ -62,11 +62,7 @@ def undo(writer: Writer, id: str | None = None, agree: Agree | None = None) -> U
 
     Raises NotFound when there is nothing to undo.
     """
-
-    def chosen(history: History) -> list[Logged]:
-        return [_chosen(history, id)]
-
-    return _undo(writer, chosen, agree)[0]
+    return _undo(writer, lambda history: [_chosen(history, id)], agree)[0]
 
 
 def undo_session(writer: Writer, session: str, agree: Agree | None = None) -> list[Undone]:
@@ -201,8 +197,8 @@ def find(history: History, id: str) -> Logged:
 
 
 def _planned(history: History, entry: Logged) -> Planned:
-    facts = _facts(history, entry)
-    return Planned(entry.commit, entry.time, entry.get("Memory-Op") or "", facts)
+    kind = entry.get("Memory-Op") or ""
+    return Planned(entry.commit, entry.time, kind, _facts(history, entry))
 
 
 def _facts(history: History, entry: Logged) -> tuple[str, ...]:
@@ -225,12 +221,10 @@ def _fact(
 ) -> str:
     """The fact that an op was about: of the note that it left, else the name of one it removed."""
     notes = [file for file in files if is_note_name(file)]
-    for file in notes:
-        if (data := after.get(file)) is not None:
-            return headline(decode(data, file).head)
-    for file in notes:
-        if (data := before.get(file)) is not None:
-            return headline(decode(data, file).head, gone=True)
+    for texts in (after, before):
+        for file in notes:
+            if (data := texts.get(file)) is not None:
+                return headline(decode(data, file).head, gone=texts is before)
     return ""
 
 

@@ -210,14 +210,12 @@ def _settled(entries: Iterable[Entry]) -> list[Entry]:
         if entry.cleared:
             ticked[entry.id].append(entry)
     return [
-        entry if entry.cleared or not _is_cleared(entry, ticked.get(entry.id, ()))
-        else entry._replace(cleared=True)
+        entry._replace(cleared=entry.cleared or any(
+            other.digests == entry.digests or other.since >= entry.since
+            for other in ticked.get(entry.id, ())
+        ))
         for entry in found
     ]  # fmt: skip
-
-
-def _is_cleared(entry: Entry, ticked: Iterable[Entry]) -> bool:
-    return any(other.digests == entry.digests or other.since >= entry.since for other in ticked)
 
 
 def _fresh(one: StoredNote, other: StoredNote, why: str, today: str) -> Entry:

@@ -244,8 +244,7 @@ def find(home: Path, start: Path) -> Match:
     if common is None:
         return Match()
     # most stores are other projects': their files are not parsed
-    near = entries(home, _quoted(str(common)))
-    here = [entry for entry in near if str(common) in entry.folders]
+    here = [entry for entry in entries(home, _quoted(str(common))) if str(common) in entry.folders]
     here = [entry for entry in here if _holds_a_root(start, common, entry.roots)]
     if len(here) == 1:
         return Match(here[0])

@@ -16,18 +16,13 @@ def strange(text: str, known: Collection[str], ours: Collection[str] = ()) -> li
     """The lines of an index that say what no note says: `known` are the files of all notes, of now
     and before, `ours` the lines of an index that we made. Headings, comments and quoted lines say
     nothing; a line that names a file which never was says what its note would."""
-    lines = (line.strip() for line in text.removeprefix("\ufeff").splitlines())
-    return [line for line in lines if line not in ours and _speaks(line, known)]
-
-
-def _speaks(line: str, known: Collection[str]) -> bool:
-    if not line.startswith(_BULLETS):
-        return bool(line) and not line.startswith(("#", ">", "<!--", "---"))
-    target = line.partition(_LINK)[2].partition(_TARGET_END)[0]
-    return _name(target) not in known
-
-
-def _name(target: str) -> str:
     from urllib.parse import unquote
 
-    return unquote(target).rpartition("/")[2]
+    def speaks(line: str) -> bool:
+        if not line.startswith(_BULLETS):
+            return bool(line) and not line.startswith(("#", ">", "<!--", "---"))
+        target = line.partition(_LINK)[2].partition(_TARGET_END)[0]
+        return unquote(target).rpartition("/")[2] not in known
+
+    lines = (line.strip() for line in text.removeprefix("\ufeff").splitlines())
+    return [line for line in lines if line not in ours and speaks(line)]

@@ -95,11 +95,7 @@ def _file_system(folder: Path) -> str:
             return row[row.index("-") + 1]
     # of btrfs and overlays a file's device is another than that of the mount
     real = os.path.realpath(folder)
-    above = [row for row in rows if "-" in row and _is_below(real, row[4])]
+    mounts = [(row[4].replace("\\040", " ").rstrip("/"), row) for row in rows if "-" in row]
+    above = [row for mount, row in mounts if f"{real}/".startswith(f"{mount}/")]
     nearest = max(above, key=lambda row: len(row[4]), default=None)
     return nearest[nearest.index("-") + 1] if nearest else ""
-
-
-def _is_below(path: str, mount: str) -> bool:
-    mount = mount.replace("\\040", " ")
-    return path == mount or path.startswith(f"{mount.rstrip('/')}/")

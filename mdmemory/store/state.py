@@ -239,18 +239,16 @@ class State:
 
     def last_pass(self) -> Pass | None:
         """The newest compaction pass, or None."""
-        query = "SELECT at, outcome, digests FROM pass ORDER BY id DESC LIMIT 1"
-        row = self._row(query)
+        row = self._row("SELECT at, outcome, digests FROM pass ORDER BY id DESC LIMIT 1")
         return Pass(row[0], row[1], json.loads(row[2])) if row else None
 
     def record_pass(self, at: str, outcome: str, digests: Mapping[str, str]) -> None:
         """Remember that a pass ended, and what the notes were after it."""
-        with self._writing() as database:
-            row = (at, outcome, json.dumps(dict(digests)))
-            database.execute("INSERT INTO pass (at, outcome, digests) VALUES (?, ?, ?)", row)
-            database.execute(
-                "DELETE FROM pass WHERE id <= (SELECT max(id) FROM pass) - ?", (_KEPT_PASSES,)
-            )
+        row = (at, outcome, json.dumps(dict(digests)))
+        self.change(
+            ("INSERT INTO pass (at, outcome, digests) VALUES (?, ?, ?)", row),
+            ("DELETE FROM pass WHERE id <= (SELECT max(id) FROM pass) - ?", (_KEPT_PASSES,)),
+        )
 
     # model calls; a day is `YYYY-MM-DD`
 
@@ -280,12 +278,9 @@ class State:
 
     def add_tokens(self, day: str, purpose: str, model: str, input: int, output: int) -> None:
         """Add what a call cost to the day it was begun on."""
-        with self._writing() as database:
-            database.execute(
-                "UPDATE model_call SET input = input + ?, output = output + ?"
-                " WHERE day = ? AND purpose = ? AND model = ?",
-                (input, output, day, purpose, model),
-            )
+        tokens = "UPDATE model_call SET input = input + ?, output = output + ?"
+        where = " WHERE day = ? AND purpose = ? AND model = ?"
+        self.change((tokens + where, (input, output, day, purpose, model)))
 
     def usage(self, day: str) -> Usage:
         """All calls of a day."""
@@ -297,14 +292,12 @@ class State:
 
     def answer_form(self, endpoint: str) -> str | None:
         """The form that worked, or None. `endpoint` is a digest: an address may be private."""
-        query = "SELECT form FROM answer_form WHERE endpoint = ?"
-        row = self._row(query, (endpoint,))
+        row = self._row("SELECT form FROM answer_form WHERE endpoint = ?", (endpoint,))
         return row[0] if row else None
 
     def set_answer_form(self, endpoint: str, form: str) -> None:
         """Remember the form that worked."""
-        with self._writing() as database:
-            database.execute("INSERT OR REPLACE INTO answer_form VALUES (?, ?)", (endpoint, form))
+        self.change(("INSERT OR REPLACE INTO answer_form VALUES (?, ?)", (endpoint, form)))
 
     # what else was found out about an endpoint: its window, the fields that it does not know
 
