@@ -223,8 +223,7 @@ AHEAD = {
     "session.heard.put", "session.heard.forget",
     # the hooks of Claude Code and `setup claude` ask these
     "hosts.claude.own_memory.take_in", "hosts.claude.own_memory.carried",
-    "hosts.claude.own_memory_settings.withdraw_all", "hosts.claude.own_memory_settings.switch_off",
-    "hosts.claude.own_memory_settings.switch_on",
+    "hosts.claude.own_memory_settings.withdraw_all",
 }  # fmt: skip
 
 

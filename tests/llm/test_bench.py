@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,6 @@ PLANNED = {
     row["id"]: row["plan"]["ops"] for row in map(json.loads, PLANS.read_text("utf-8").splitlines())
 }
 SMALL = (4_096, "no JSON mode", "think")
-
-
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as running:
-        yield running
 
 
 def bench(server: FakeServer, folder: Path, model: Answering, calls: int = 50) -> Bench:

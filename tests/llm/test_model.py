@@ -24,7 +24,7 @@ from mdmemory.cli import main
 from mdmemory.compact.plan import parse
 from mdmemory.config import person
 from mdmemory.config.settings import load
-from mdmemory.errors import BadSetting, Busy, MdmemoryError
+from mdmemory.errors import BadSetting, Busy
 from mdmemory.git.lock import Patience, is_held, locked
 from mdmemory.llm import choose, schemas
 from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed
@@ -37,12 +37,6 @@ from mdmemory.store.state import State, Usage
 KEY = "sk-proj-aVerySecretKeyThatMustNeverBeSeen0123"
 TEXT = "what the user said in confidence"
 DAY = "2026-06-01"
-
-
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as running:
-        yield running
 
 
 @pytest.fixture
@@ -187,11 +181,8 @@ def test_the_limit_of_a_day_holds_for_all_purposes_and_ends_with_it(
     assert "llm.daily_calls" in stopped.value.hint
     assert len(scripted.asked) == 2
     assert metered(scripted, day="2026-06-02", calls=2).complete("s", "u").text == "c"
-
-
-def test_a_limit_of_zero_means_none(metered: Callable[..., Metered]) -> None:
     with pytest.raises(ModelFailed):
-        metered(Scripted("a"), calls=0).complete("s", "u")
+        metered(Scripted("a"), day="2026-06-03", calls=0).complete("s", "u")
 
 
 def test_what_was_asked_long_ago_is_forgotten(tmp_path: Path) -> None:
@@ -474,11 +465,6 @@ def test_a_missing_key_is_told_before_anything_is_sent(tmp_path: Path) -> None:
         model.complete("s", "u")
 
 
-def test_a_server_without_keys_needs_none(server: FakeServer, tmp_path: Path) -> None:
-    model = OpenAIModel("m", server.url, "", tmp_path / "state.db")
-    assert model.complete("s", "u").text == "Done."
-
-
 def test_an_odd_account_of_tokens_counts_as_none(openai: OpenAIModel, server: FakeServer) -> None:
     choice = '"choices": [{"message": {"content": "a"}}]'
     for usage in ("null", "7", '{"prompt_tokens": -1, "completion_tokens": true}'):
@@ -717,15 +703,14 @@ def test_the_project_supplies_no_program(tmp_path: Path, monkeypatch: pytest.Mon
     assert find_program(str(good), "", here)[0] == good
 
 
-@pytest.mark.parametrize("command", ["./opencode", "bin/opencode", "../opencode", ""])
-def test_a_command_is_absolute_or_a_name(command: str, tmp_path: Path) -> None:
+def test_a_command_is_absolute_or_a_name(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
-    path.write_text(f'[opencode]\ncommand = "{command}"\n', encoding="utf-8")
-    if command:
+    for command in ("./opencode", "bin/opencode", "../opencode"):
+        path.write_text(f'[opencode]\ncommand = "{command}"\n', encoding="utf-8")
         with pytest.raises(BadSetting):
             load({}, personal=path)
-    else:
-        assert load({}, personal=path).text("opencode.command") == ""
+    path.write_text('[opencode]\ncommand = ""\n', encoding="utf-8")
+    assert load({}, personal=path).text("opencode.command") == ""
 
 
 def test_the_opencode_planner_is_chosen_with_the_persons_own_model(tmp_path: Path) -> None:
@@ -784,8 +769,3 @@ def test_what_the_schema_of_a_plan_allows_is_read_as_a_plan() -> None:
         ops.append(op)
     assert [op["op"] for op in ops] == ["merge", "rewrite", "delete", "flag"]
     assert len(parse(json.dumps({"ops": ops})).ops) == 4
-
-
-def test_no_failure_of_a_model_is_unexpected() -> None:
-    assert issubclass(ModelFailed, MdmemoryError)
-    assert ModelFailed("x").exit_code == 1

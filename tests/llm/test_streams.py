@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,12 +18,6 @@ from mdmemory.llm.openai_api import OpenAIModel
 from mdmemory.llm.streams import ChatReader, Senseless, Unfinished
 
 TEXT = "a text of words"
-
-
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as running:
-        yield running
 
 
 def model(server: FakeServer, folder: Path, timeout: float = 1.0) -> OpenAIModel:
@@ -82,14 +75,6 @@ def test_an_answer_that_said_its_end_counts_though_the_line_stays_open(
 
 
 # --- servers that do it in other ways ----------------------------------------------------------
-
-
-def test_a_server_that_ignores_the_stream_answers_as_before(
-    server: FakeServer, tmp_path: Path
-) -> None:
-    whole = {"choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}]}
-    server.misbehave(body=json.dumps(whole).encode())
-    assert model(server, tmp_path).complete("s", "u").text == TEXT
 
 
 def test_fields_that_a_server_refuses_by_name_are_left_out_from_then_on(

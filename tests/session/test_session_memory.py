@@ -16,7 +16,6 @@ from mdmemory.store.state import State
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 KEY = "sk-ant-api03-" + "aB3" * 30
-PARTS = ("memory", "pruning", "pressure")
 
 
 @pytest.fixture
@@ -60,15 +59,6 @@ def test_a_new_session_starts_empty(state: State, own: SessionMemory) -> None:
         SessionMemory(state, "", load({}))
 
 
-def test_a_failing_test_opens_an_error_and_a_passing_one_closes_it(own: SessionMemory) -> None:
-    run(own, "pytest", "FAILED tests/test_a.py::test_x - assert 1 == 2", 1)
-    own.new_epoch(now=NOW)
-    assert "- [test] FAILED tests/test_a.py::test_x" in own.blocks()
-    run(own, "pytest", "1 passed")
-    own.new_epoch(now=NOW)
-    assert "[test]" not in own.blocks()
-
-
 def test_an_error_that_was_closed_stands_nowhere_and_a_decision_stands_once(
     own: SessionMemory,
 ) -> None:
@@ -84,59 +74,6 @@ def test_an_error_that_was_closed_stands_nowhere_and_a_decision_stands_once(
     own.new_epoch(now=NOW)
     assert "FAILED" not in own.blocks()
     assert own.read().errors == []
-
-
-def test_the_blocks_are_the_same_bytes_until_the_next_epoch(own: SessionMemory) -> None:
-    own.write("goal", "Ship it", now=NOW)
-    before = own.blocks()
-    run(own, "pytest", "FAILED x", 1)
-    own.write("goal", "Ship something else", now=NOW)
-    own.message("user", "Let's use pnpm here.", now=NOW + timedelta(hours=1))
-    assert own.blocks() == before
-    own.new_epoch(now=NOW)
-    assert "Ship something else" in own.blocks()
-    assert "Let's use pnpm here" in own.blocks()
-
-
-def test_core_blocks_survive_compaction_and_a_restart(state: State, own: SessionMemory) -> None:
-    own.write("progress", "Half done", now=NOW)
-    own.new_epoch(now=NOW, compacted=True)
-    before = own.blocks()
-    path = state.path
-    with State(path) as again:
-        restarted = SessionMemory(again, "ses_1", load({}))
-        assert restarted.blocks() == before
-        assert restarted.read().blocks == {"progress": "Half done"}
-
-
-def test_the_blocks_keep_their_budgets_when_all_is_full(own: SessionMemory) -> None:
-    for block in ("goal", "progress", "context"):
-        own.write(block, "word " * 600, now=NOW)
-    for number in range(30):
-        for slot in ("errors", "decisions", "todos", "dependencies", "pool"):
-            own.add(slot, f"{slot} {number} " + "x" * 300, now=NOW)
-        run(own, f"pytest {number}", "FAILED " + "y" * 300, 1)
-        own.tool("edit", {"filePath": f"src/{'z' * 90}{number}.py"}, "", now=NOW)
-    text = own.blocks()
-    assert len(text) <= 6_100
-    assert text.endswith("</session_memory>")
-    assert text.count("<session_memory>") == 1
-    for list in ("errors", "decisions", "todos", "dependencies", "files", "pool"):
-        assert f"\n{list}:\n- " in text
-
-
-def test_two_sessions_at_once_never_mix(state: State, own: SessionMemory) -> None:
-    other = SessionMemory(state, "ses_2", load({}))
-    for number in range(3):
-        run(own, "pytest", f"FAILED one_{number}", 1)
-        run(other, "pytest", f"FAILED two_{number}", 1)
-        own.add("todos", f"one {number}", now=NOW)
-        other.add("todos", f"two {number}", now=NOW)
-    assert "two" not in own.blocks()
-    assert "one" not in other.blocks()
-    other.deleted()
-    assert "one_2" in own.blocks()
-    assert other.blocks() == ""
 
 
 def test_a_long_output_is_shown_in_part_and_the_whole_is_where_it_says(own: SessionMemory) -> None:
@@ -226,15 +163,6 @@ def test_nothing_secret_or_private_reaches_the_database(state: State, own: Sessi
     assert "[redacted:" in text
     assert KEY not in text
     assert "blue door" not in text
-
-
-def test_a_part_that_is_switched_off_does_nothing(state: State) -> None:
-    quiet = SessionMemory(state, "ses_1", off(*PARTS))
-    before = dump(state)
-    assert run(quiet, "pytest", "FAILED x\n" * 500, 1) is None
-    assert quiet.message("user", "Let's use pnpm.", now=NOW, tokens=99, window=100) == []
-    assert quiet.blocks() == ""
-    assert dump(state) == before
 
 
 def test_a_switch_takes_nothing_of_what_was_kept_before(state: State, own: SessionMemory) -> None:

@@ -221,11 +221,6 @@ def test_a_snapshot_is_never_over_its_budget_and_tells_whole_lines(
     assert sections_of(state.document()) == state
 
 
-def test_an_empty_state_says_nothing_and_a_foreign_document_is_an_empty_state() -> None:
-    assert snapshot(Sections()) == ""
-    assert sections_of({"files": [{"no": 1}], "event": "x"}) == Sections()
-
-
 HOSTILE = [
     "git " + "-a " * 5_000 + "x", "x " * 50_000, "a=b " * 20_000, "'" * 9_999, "-a-b" * 9_999,
     "uv run " + "-a-b" * 9_999, "((((" * 9_999, "\n" * 99_999, "a/" * 9_999, "a-" * 9_999 + ".",

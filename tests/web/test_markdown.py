@@ -6,9 +6,11 @@ import json
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
 from rows import each
 
 from mdmemory.web.markdown import MOST, rendered
+from mdmemory.web.marks import commands
 
 CORPUS = json.loads((Path(__file__).parent / "browser" / "xss.json").read_text("utf-8"))
 TAGS = {
@@ -80,3 +82,19 @@ def test_hidden_characters_are_marked_and_a_huge_text_is_shown_as_it_stands() ->
     assert "\ufffd" in rendered("a\u200bb", leads)
     huge = rendered("<b>*x*</b>" * (MOST // 5), leads)
     assert huge.startswith('<pre class="plain">&lt;b&gt;*x*')
+
+
+@pytest.mark.parametrize(
+    ("sentence", "page"),
+    [
+        ("None is connected.", "None is connected."),
+        ("Run `mdmemory setup`.", "Run <code>mdmemory setup</code>."),
+        ("`a` or `b`", "<code>a</code> or <code>b</code>"),
+        ("half a `span", "half a `span"),
+        ("`<b>` & <i>", "<code>&lt;b&gt;</code> &amp; &lt;i&gt;"),
+        ("`<b> & x", "`&lt;b&gt; &amp; x"),
+        ("", ""),
+    ],
+)
+def test_a_command_is_shown_as_code_and_nothing_becomes_markup(sentence: str, page: str) -> None:
+    assert str(commands(sentence)) == page
