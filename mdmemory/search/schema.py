@@ -14,7 +14,7 @@ from mdmemory.text import dates
 from mdmemory.text.search_words import indexed, rule_of
 from mdmemory.version import VERSION
 
-SCHEMA_VERSION = 8  # raise it when a table, or what goes into it, takes another shape
+SCHEMA_VERSION = 9  # raise it when a table, or what goes into it, takes another shape
 
 # The words go in as stems: the table only has to find the spaces between them.
 _TOKENIZE = "content = '', tokenize = 'unicode61 remove_diacritics 0'"
