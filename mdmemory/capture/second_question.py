@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 from mdmemory import assets
 from mdmemory.capture.candidates import Candidate
 from mdmemory.errors import MdmemoryError
-from mdmemory.llm import sizes
+from mdmemory.llm import sizes, verdicts
 from mdmemory.llm.answer import Asking, ContextExceeded, Model
-from mdmemory.llm.form import once_more
-from mdmemory.llm.json_answer import BadAnswer, listed
+from mdmemory.llm.json_answer import BadAnswer
 from mdmemory.llm.schemas import VERDICTS
 from mdmemory.transcripts.turns import Turn
 
 LASTING, MOMENT, UNCLEAR = "lasting", "moment", "unclear"
+_FIELDS = ("number", "reason", "verdict", "untrue")
 MAX_QUESTION = 40_000  # characters
 _BESIDE = 400  # characters of the turns before and after
 _TURN = 2_000  # characters of the turn itself
@@ -44,16 +44,11 @@ class FactVerdict(NamedTuple):
 
 
 @dataclass
-class SecondLook:
-    """The verdicts on the proposals of one run, by their places; `failure` says why there are fewer
-    than proposals."""
+class SecondLook(verdicts.Spent):
+    """The verdicts on the proposals of one run, by their places."""
 
     verdicts: dict[int, FactVerdict] = field(default_factory=dict)
     asked: int = 0
-    input: int = 0
-    output: int = 0
-    calls: int = 0
-    failure: MdmemoryError | None = None
 
     def as_json(self) -> dict[str, Any]:
         """What programs are told of it."""
@@ -82,7 +77,7 @@ def ask(model: Model, proposed: Sequence[Asked], turns: Sequence[Turn], today: s
         places = left.pop(0)
         text = question(proposed, places, turns, today)
         try:
-            look.verdicts |= _answered(asking, text, places, look)
+            look.verdicts |= read(verdicts.ask(asking, text, VERDICTS, _FIELDS, look), places)
         except ContextExceeded as problem:
             middle = len(places) // 2
             if middle:
@@ -97,41 +92,14 @@ def ask(model: Model, proposed: Sequence[Asked], turns: Sequence[Turn], today: s
     return look
 
 
-def _answered(asking: Asking, text: str, places: range, look: SecondLook) -> dict[int, FactVerdict]:
-    """The verdicts of an answer; one that cannot be read gets one more question, with an example of
-    the form."""
-    for question_ in (text, once_more(text, VERDICTS)):
-        answer = asking.model.complete(asking.system, question_, VERDICTS)
-        look.calls += 1
-        look.input += answer.input_tokens
-        look.output += answer.output_tokens
-        try:
-            fields = ("number", "reason", "verdict", "untrue")
-            found = listed(answer.text, "verdicts", fields=fields, mark="verdict")
-            return read(found.objects, places)
-        except BadAnswer as problem:
-            bad = problem
-    raise bad
-
-
 def read(objects: Sequence[object], places: range) -> dict[int, FactVerdict]:
-    """The verdicts on these places, one by one; what cannot be read is left out, and of two on one
-    number neither counts."""
-    found: dict[int, FactVerdict] = {}
-    twice = set()
-    for each in objects:
-        if not isinstance(each, dict):
-            continue
-        word, number = each.get("verdict"), str(each.get("number", "")).strip()
-        at = int(number) - 1 if number.isascii() and number.isdigit() and len(number) < 4 else -1
-        if at not in places or not isinstance(word, str):
-            continue
-        if at in found:
-            twice.add(at)
-        word = word.strip().casefold()
-        is_untrue = str(each.get("untrue", "")).strip().casefold() in ("yes", "true")
-        found[at] = FactVerdict(word if word in (LASTING, MOMENT) else UNCLEAR, is_untrue)
-    return {at: verdict for at, verdict in found.items() if at not in twice}
+    """The verdicts of an answer on these places."""
+
+    def verdict(word: str, said: Mapping[str, Any]) -> FactVerdict:
+        is_untrue = str(said.get("untrue", "")).strip().casefold() in ("yes", "true")
+        return FactVerdict(word if word in (LASTING, MOMENT) else UNCLEAR, is_untrue)
+
+    return verdicts.by_place(objects, places, verdict)
 
 
 # --- the question --------------------------------------------------------------------------------

@@ -7,14 +7,15 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from mdmemory import assets
 from mdmemory.compact.plan import Merge, Rewrite
 from mdmemory.compact.text_guards import said
 from mdmemory.errors import MdmemoryError
+from mdmemory.llm import verdicts
 from mdmemory.llm.answer import Asking, ContextExceeded, Model
-from mdmemory.llm.form import once_more
-from mdmemory.llm.json_answer import BadAnswer, listed
+from mdmemory.llm.json_answer import BadAnswer
 from mdmemory.llm.schemas import READINGS
 from mdmemory.store.store import StoredNote
 
@@ -29,15 +30,11 @@ Readable = Merge | Rewrite
 
 
 @dataclass
-class SecondReading:
+class SecondReading(verdicts.Spent):
     """`doubts` says of each op that was answered "" (it is right) or what is wrong with it, as half
     a sentence; an op that is not in it had no answer, for the reason in `failure`, if any."""
 
     doubts: dict[Readable, str] = field(default_factory=dict)
-    input: int = 0
-    output: int = 0
-    calls: int = 0
-    failure: MdmemoryError | None = None
 
 
 def read_again(
@@ -89,38 +86,16 @@ def _answered(
 ) -> dict[Readable, str]:
     shown = ", ".join(_shown(op, notes, number) for number, op in enumerate(ops, 1))
     text = f'{{"ops": [{shown}]}}'
-    for asked in (text, once_more(text, READINGS)):
-        answer = asking.model.complete(asking.system, asked, READINGS)
-        reading.calls += 1
-        reading.input += answer.input_tokens
-        reading.output += answer.output_tokens
-        try:
-            fields = ("number", "verdict", "what")
-            found = listed(answer.text, "verdicts", fields=fields, mark="verdict").objects
-        except BadAnswer as problem:
-            bad = problem
-            continue
-        return {ops[at]: doubt for at, doubt in _doubts(found, len(ops)).items()}
-    raise bad
+    found = verdicts.ask(asking, text, READINGS, ("number", "verdict", "what"), reading)
+    return {
+        ops[at]: doubt for at, doubt in verdicts.by_place(found, range(len(ops)), _doubt).items()
+    }
 
 
-def _doubts(found: Sequence[object], count: int) -> dict[int, str]:
-    """What is wrong with each, by its place; what cannot be read is left out, and of two verdicts
-    on one number neither counts."""
-    doubts: dict[int, str] = {}
-    twice = set()
-    for each in found:
-        if not isinstance(each, dict):
-            continue
-        number, word = str(each.get("number", "")).strip(), each.get("verdict")
-        at = int(number) - 1 if number.isascii() and number.isdigit() and len(number) < 4 else -1
-        if not (0 <= at < count and isinstance(word, str)):
-            continue
-        if at in doubts:
-            twice.add(at)
-        word, what = word.strip().casefold(), each.get("what")
-        said_what = " ".join(what.split())[:_WHAT] if isinstance(what, str) else ""
-        if word != OK and word not in DOUBTS:
-            continue
-        doubts[at] = "" if word == OK else f"{DOUBTS[word]} {said_what or 'something'}"
-    return {at: doubt for at, doubt in doubts.items() if at not in twice}
+def _doubt(word: str, said: Mapping[str, Any]) -> str | None:
+    """What is wrong, as half a sentence; "" for nothing, None for a word that is no verdict."""
+    if word == OK:
+        return ""
+    what = said.get("what")
+    told = " ".join(what.split())[:_WHAT] if isinstance(what, str) else ""
+    return f"{DOUBTS[word]} {told or 'something'}" if word in DOUBTS else None

@@ -254,7 +254,7 @@ def test_the_two_readings_decide_together_whatever_they_say(
     before = judged(*candidates, notes=[PROXY])
     words = {at: word for at, (_, _, word) in enumerate(cases) if word is not None}
     for (action, names, verdict), found in zip(
-        cases, weighed(before, range(len(cases)), SecondLook(words)), strict=True
+        cases, weighed(before, range(len(cases)), SecondLook(verdicts=words)), strict=True
     ):
         word = verdict.word if verdict else "unclear"
         expected = {"lasting": ("keep", ()), "moment": ("dropped", ("momentary",))}
