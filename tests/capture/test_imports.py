@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import rows
 
 from mdmemory import Memory
 from mdmemory.capture.imports.incoming import BadImport, Incoming, day
@@ -90,7 +91,7 @@ def test_notes_of_other_tools_keep_their_heads(tmp_path: Path) -> None:
     ("text", "facts"),
     [
         ("# Rules\n\n- Use tabs\n  in Go\n- Never push to main\n\nBye.\n\n1. Third\n",
-         ["Use tabs\nin Go", "Never push to main", "Bye.", "Third"]),
+         ["Use tabs\nin Go", "Never push to main", "Rules: Bye.", "Rules: Third"]),
         ("We deploy on Tuesdays.\n\nWhy: on-call is complete.\n",
          ["We deploy on Tuesdays.\n\nWhy: on-call is complete."]),
         (f"# Title\n\n{'One. ' * 200}\n\n{'Two. ' * 200}\n",
@@ -124,6 +125,38 @@ def test_what_holds_no_memory_is_refused_with_a_next_step(
     with pytest.raises(BadImport) as refused:
         read(path.parent if name.startswith("empty") else path)
     assert refused.value.hint
+
+
+# a file, its text, the facts of it, and what none of them says
+MARKS_OF_OTHERS = [
+    ("a.md", "- [ ] call them\n- [-] no more\n\nWe ship on Fridays.\n", ["We ship on Fridays."]),
+    ("a.md", "> they said\n\nWe ship on Fridays.\n", ["We ship on Fridays."]),
+    ("a.md", "title:: x\ntags:: y\n\n- We ship on Fridays\n- LATER ask\n- {{embed x}}\n",
+     ["We ship on Fridays"]),
+    ("a.md", "---\ntitle: \"{{title}}\"\n---\n## Present\n", []),
+    ("a.md", "# Left to do\n- Refunds\n- Use `{{ x }}` in charts of Helm\n",
+     ["Left to do: Refunds", "Use `{{ x }}` in charts of Helm"]),
+    ("a.md", "One line\nand another.\n---\n\n- Tabs are wide in Go files\n",
+     ["One line\nand another.", "Tabs are wide in Go files"]),
+    ("a.md", "[2026-03-01] - We ship on Fridays", ["[2026-03-01] - We ship on Fridays"]),
+    ("a.txt", "[[page]] says how we ship", ["[[page]] says how we ship"]),
+    ("a.md", "---\npermalink: a/b\n---\n\n---\ndescription: We ship\n---\n\nOn Fridays.\n",
+     ["On Fridays."]),
+    ("a.json", '[{"role": "user", "content": "Remember that we ship on Fridays."},'
+     ' {"role": "assistant", "content": "I always ship with care."}]', ["we ship on Fridays"]),
+    ("a.json", '[{"author": {"role": "tool"}, "content": {"parts": ["It is done now."]}}]', []),
+    ("a.json", '[{"memory": "Ships on Fridays", "role": "assistant"}]', ["Ships on Fridays"]),
+]  # fmt: skip
+
+
+def test_marks_of_other_programs_and_words_of_others_are_no_facts(tmp_path: Path) -> None:
+    def check(name: str, text: str, facts: list[str]) -> None:
+        found = read(put(tmp_path, name, text))
+        assert [fact.text.rstrip(".") for fact in found if not fact.reason] == [
+            fact.rstrip(".") for fact in facts
+        ]
+
+    rows.each(MARKS_OF_OTHERS, check)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from mdmemory.errors import MdmemoryError
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAYS = ("created_at", "createdAt", "created", "date", "timestamp", "time")
 
 
 class BadImport(MdmemoryError):
@@ -20,7 +22,8 @@ class BadImport(MdmemoryError):
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """`origin` is the place it comes from, such as `mem0.json:4f1a`; `reason` is "" or says why it
-    is left out already. Dates are `YYYY-MM-DD` or ""; the rest as in a note, "" where unknown."""
+    is left out already, `own` are keys of its head that are nobody's but the person's. Dates are
+    `YYYY-MM-DD` or ""; the rest as in a note, "" where unknown."""
 
     text: str
     origin: str
@@ -38,7 +41,10 @@ class Incoming:
     turn: str = ""
     status: str = ""
     reason: str = ""
+    expires: str = ""
+    title: str = ""
     aliases: tuple[str, ...] = ()
+    own: Mapping[str, str | list[str]] = field(default_factory=dict)
 
 
 def day(value: object) -> str:
@@ -50,6 +56,11 @@ def day(value: object) -> str:
         seconds = value / 1000 if value > 1e11 else value
         return datetime.fromtimestamp(seconds, UTC).date().isoformat()
     return ""
+
+
+def day_of(row: Mapping[str, object]) -> str:
+    """The day on which a fact was first told, by the keys that memories have for it, or ""."""
+    return next(filter(None, (day(row.get(key)) for key in _DAYS)), "")
 
 
 def word(value: object) -> str:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from mdmemory.capture.imports import markdown
-from mdmemory.capture.imports.incoming import Incoming, day, text, word
+from mdmemory.capture.imports.incoming import Incoming, day, day_of, text, word
 from mdmemory.capture.imports.markdown_blocks import NO_FACT
+from mdmemory.capture.notice import notice, weight
 from mdmemory.note.note import parse
 
 DEPTH = 40  # of nested lists and objects that are looked into
@@ -22,7 +23,9 @@ _FACTS = (
     "memory", "fact", "content", "text", "observation", "observations", "note", "notes",
     "statement", "value", "body", "message", "summary", "description", "facts", "memories",
 )  # fmt: skip
-_DAYS = ("created_at", "createdAt", "created", "date", "timestamp", "time")
+_USER = ("user", "human")
+_OTHERS = ("assistant", "ai", "model", "system", "developer", "tool", "function")
+_MORE = 24  # the weight of what a message says beside a request, and that is no mere courtesy
 _EXPORTED = {"file", "body", "type", "description", "head"}
 
 
@@ -119,24 +122,41 @@ def _any(value: object, above: Incoming, depth: int, *, is_fact: bool) -> Iterat
         for inner in value:
             yield from _any(inner, above, depth + 1, is_fact=is_fact)
     elif said := text(value):
-        if is_fact:
+        if above.source == "explicit":
+            yield from _asked(said, above)
+        elif is_fact:
             yield replace(above, text=said)
         elif " " in said and not day(said):
             yield replace(above, text=said, reason=NO_FACT)
 
 
+def _asked(said: str, above: Incoming) -> Iterator[Incoming]:
+    """What a message of the user asks to remember; it is handed on where it says more than that."""
+    left = said
+    for wish in notice(said).wishes:
+        yield replace(above, text=wish)
+        left = left.replace(wish, "", 1)
+    if left == said or weight(left) >= _MORE:
+        yield replace(above, text=said, reason=NO_FACT)
+
+
 def _row(row: Mapping[str, Any], above: Incoming) -> Incoming:
-    """What an object tells of the facts in it: its id, its days, who found them, its state."""
-    created = next(filter(None, (day(row.get(key)) for key in _DAYS)), "")
-    number = row.get("id")
+    """What an object tells of the facts in it: its id, its days, who found them, its state. In a
+    conversation, which is no list of facts, only what the user asks for is one."""
+    number, author = row.get("id"), row.get("author")
+    role = author.get("role") if isinstance(author, Mapping) else row.get("role", row.get("sender"))
+    speaker = "" if {"memory", "fact"} & row.keys() else word(role).lower()
+    reason = "superseded" if word(row.get("state")).lower() in _GONE else above.reason
     return replace(
         above,
         origin=f"{above.origin}:{number}" if isinstance(number, str | int) else above.origin,
-        source="extraction" if row.get("agent_id") else above.source,
-        created=created or above.created,
+        source="explicit" if speaker in _USER
+        else "extraction" if row.get("agent_id") else above.source,
+        created=day_of(row) or above.created,
         updated=day(row.get("updated_at")) or above.updated,
-        reason="superseded" if word(row.get("state")).lower() in _GONE else above.reason,
-    )
+        reason=NO_FACT if speaker in _OTHERS else reason,
+        expires=day(row.get("expiration_date")) or above.expires,
+    )  # fmt: skip
 
 
 def _maps(value: object) -> list[Mapping[str, Any]]:

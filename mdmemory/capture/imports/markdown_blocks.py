@@ -1,9 +1,8 @@
 """A markdown text as facts, with nothing left out: each block becomes a fact, or is named as none.
 
-A fact is an item of a list (with all that is nested in it) or a paragraph. Headings above it are
-its section. Code, tables, quotes, tasks and headings without a fact are no facts, and are handed
-on with the reason, so that the one who imports can keep them. Lines are taken as they stand.
-"""
+A fact is an item of a list (with all that is nested in it) or a paragraph; headings above are its
+section. Code, tables, quotes, tasks, marks of other programs and bare headings are none, and are
+handed on with the reason, so that who imports can keep them. Lines are taken as they stand."""
 
 from __future__ import annotations
 
@@ -23,7 +22,11 @@ LINES = 200_000  # a longer text is refused: it is no memory
 NO_FACT = "no_fact"
 TASK = "task"
 
-_TASK = re.compile(r"\[[ xX]\][ \t]")
+# of GitHub and Obsidian, and of Logseq
+_TASK = re.compile(r"\[[ xX/>-]\][ \t]|(?:TODO|DOING|DONE|LATER|NOW|WAITING|CANCELL?ED)[ \t]")
+# What other programs put in a place of their own: fields of a template, queries, properties.
+_PLACEHOLDER = re.compile(r"\{\{.*?\}\}|<%.*?%>", re.DOTALL)
+_PROPERTIES = re.compile(r"(?:[\w-]+::(?:[ \t].*)?(?:\n|\Z))+")
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
 _LISTS = ("bullet_list", "ordered_list")
 _INTRO = 80  # characters; a line with a colon above a list, and no longer, is a heading
@@ -48,8 +51,9 @@ def blocks(text: str) -> list[Block]:
     everything = sorted(reader.read(), key=lambda block: block.start)
     facts = [block for block in everything if not block.reason]
     is_one = len({block.section for block in everything}) == 1
-    if facts and is_one and not reader.has_list and len(text) <= MAX_WHOLE:
-        start = everything[0].start
+    begins_so = bool(facts) and everything[0] is facts[0]  # a text is about what it begins with
+    if begins_so and is_one and not reader.has_list and len(text) <= MAX_WHOLE:
+        start = facts[0].start
         return [Block("\n".join(reader.lines[start - 1 :]).strip(), start, facts[0].section)]
     return everything
 
@@ -96,7 +100,10 @@ class _Reader:
             yield Block(text, line + 1, (), NO_FACT)
 
     def _read_node(self, node: SyntaxTreeNode, start: int, end: int) -> Iterator[Block]:
-        if node.type == "heading":
+        if node.type == "heading" and node.markup == "-" and end > start + 2:
+            # several lines with a rule right below them, which markdown takes for a heading
+            yield self._fact(self._text(start, end - 1), start)
+        elif node.type == "heading":
             self._add_heading(int(node.tag[1:]), start, end)
         elif node.type in _LISTS:
             for item in node.children:
@@ -112,10 +119,9 @@ class _Reader:
         width = marker.end() if marker else 0
         rest = [_dedented(line, width) for line in self.lines[start + 1 : end]]
         if text := "\n".join([first[width:], *rest]).strip():
-            is_task = _TASK.match(text)
-            self.has_list = self.has_list or not is_task
+            self.has_list = True
             task = Block(text, start + 1, self._section(), TASK)
-            yield task if is_task else self._fact(text, start)
+            yield task if _TASK.match(text) else self._fact(text, start)
 
     def _read_between(self, start: int, end: int) -> Iterator[Block]:
         """The lines that no block of the parser holds, such as the targets of links."""
@@ -135,6 +141,8 @@ class _Reader:
         return "\n".join(self.lines[start:end])
 
     def _fact(self, text: str, start: int) -> Block:
+        if is_placeholder(text):
+            return Block(text.strip(), start + 1, self._section(), NO_FACT)
         for _, line, _ in self._headings:
             self._unused.pop(line, None)
         return Block(text.strip(), start + 1, self._section())
@@ -153,6 +161,13 @@ class _Reader:
 
     def _section(self) -> tuple[str, ...]:
         return tuple(text for _, _, text in self._headings if text)
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether a text says something only to the program that it was written for."""
+    left = _PLACEHOLDER.sub("", text)
+    is_empty = left != text and not re.search(r"\w", left)
+    return is_empty or _PROPERTIES.fullmatch(text) is not None
 
 
 def _dedented(line: str, width: int) -> str:

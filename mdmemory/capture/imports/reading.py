@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from mdmemory.capture.imports import json_memories, markdown
 from mdmemory.capture.imports.incoming import BadImport, Incoming
 
+# A text may begin with a bracket, too: of a date, a link, a task.
+_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[{"])')
 MAX_BYTES = 64 * 1024 * 1024
 
 
@@ -47,7 +50,7 @@ def _file(path: Path) -> Iterator[Incoming]:
     lines = text.splitlines()
     if json_memories.is_graph(next((line for line in lines if line.strip()), "")):
         yield from json_memories.graph_of(lines)
-    elif text.lstrip()[:1] in ("{", "["):
+    elif path.suffix == ".json" or _JSON.match(text):
         yield from _json(path, text)
     else:
         yield from markdown.of_file(text, path.name)

@@ -35,8 +35,7 @@ def keep(store: Path, label: str, rests: Sequence[Rest], since: str) -> Path:
     """
     folder = store / INBOX
     inbox.prepare(folder)
-    blocks = [f"<!-- {_comment(rest)} -->\n{rest.text}\n" for rest in rests]
-    body = "\n".join(blocks)
+    body = "\n".join(f"<!-- {_comment(rest)} -->\n{rest.text}\n" for rest in rests)
     head = f'---\nfrom: {json.dumps(label, ensure_ascii=False)}\nsince: "{since}"\n---\n\n'
     name = digest(f"{label}\n{body}".encode("utf-8", "replace"))[:12]
     path = folder / f"{_BEGIN}{name}{inbox.END}"

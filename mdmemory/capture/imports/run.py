@@ -94,16 +94,13 @@ def store_all(
     route: Route = ALL,
 ) -> Imported:  # fmt: skip
     """Store each fact as a note of its own. `label` tells in the commit where they come from."""
-
-    def judged() -> _Desk:
+    with writer.locked():
         desk = _Desk(writer, today, route)
         for fact in facts:
             desk.take(_typed(fact))
-        return desk
-
-    def store(desk: _Desk) -> Imported:
         if desk.rests and not dry_run:
-            desk.done.rest = rest.keep(store_folder, _source(label), desk.rests, today)
+            folder = writer.refresher.store.folder
+            desk.done.rest = rest.keep(folder, _source(label), desk.rests, today)
         if desk.groups and not dry_run:
             written = writer.write(
                 subject("import", desk.headlines), desk.groups, kind="import",
@@ -114,10 +111,6 @@ def store_all(
             desk.done.added = [each for each in desk.done.added if each[0] not in late]
             desk.done.dropped += [{"text": file, "reasons": ["note_changed"]} for file in late]
         return desk.done
-
-    store_folder = writer.refresher.store.folder
-    with writer.locked():
-        return store(judged())
 
 
 def _both(done: Imported, other: Imported, prefix: str) -> Imported:
@@ -159,31 +152,36 @@ class _Desk:
         if max(len(fact.text), len(fact.description), len(fact.name)) > bounds.FACT:
             self._too_long(fact)
             return
-        body = redact(strip_private(unseen.without(fact.text))[0])[0].strip()
-        about = description_of(redact(strip_private(unseen.without(fact.description))[0])[0])
-        type, kind = fact.type, fact.kind
-        if why := fact.reason or _objection(fact, body, type):
+        body, about = _clean(fact.text), description_of(_clean(fact.description))
+        if why := fact.reason or _objection(fact, body, self.today):
             whole = body if about in body else f"{about}\n\n{body}".strip()
             self._drop(whole, why, fact)
         elif same := next(filter(None, map(self._known.get, sorted(keys_of_fact(body)))), None):
             self.done.known.append((same, fact.origin))
         else:
-            self._add(fact, body, about or hook(body), type, kind)
+            self._add(fact, body, about or hook(body))
 
-    def _add(self, fact: Incoming, body: str, about: str, type: str, kind: str) -> None:
+    def _add(self, fact: Incoming, body: str, about: str) -> None:
+        type = fact.type
         name = "" if names_secret(fact.name) else limits.slug(fact.name.removesuffix(".md"))
         name = name.removeprefix(f"{type}-") if name else name_of(about)
         name = limits.free_name(name or "fact", type, self._taken)
         file = limits.file_name(type, name)
+        own = {
+            key: _clean(value) if isinstance(value, str) else [*filter(None, map(_clean, value))]
+            for key, value in fact.own.items()
+        }
         try:
             text = editing.compose(
                 name=name,
                 type=type,
                 description=about,
                 body=beside(about, body),
-                kind=kind,
+                kind=fact.kind,
+                title=description_of(_clean(fact.title)),
                 aliases=_aliases(fact),
                 metadata=self._metadata(fact) | self._route.metadata(type, holds_everywhere(body)),
+                own=own,
                 cites=self._cite(f"{about}\n{body}") if MAY_CITE.search(body) else (),
             )
         except BadNote:
@@ -238,11 +236,17 @@ def _aliases(fact: Incoming) -> list[str]:
     return [each for each in found if each.isprintable() and not names_secret(each)]
 
 
-def _objection(fact: Incoming, body: str, type: str) -> str:
+def _clean(text: str) -> str:
+    return redact(strip_private(unseen.without(text))[0])[0].strip()
+
+
+def _objection(fact: Incoming, body: str, today: str) -> str:
     """Why a fact is left out, as words with spaces between; "" when it comes in."""
     if not body:
         return "private" if fact.text.strip() else "empty"
     if not says_something(body):
         return "secret"
+    if fact.expires and fact.expires < today:
+        return "superseded"
     # what a person or an assistant kept is no proposal; what a model had found is one
     return "" if fact.source in _KEPT else " ".join(form(body))
