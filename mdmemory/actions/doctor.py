@@ -157,18 +157,26 @@ def _shared_aliases(heads: Sequence[Head], names: Container[str]) -> Iterator[Fi
 
 
 def _strangers(writer: Writer) -> Iterator[Finding]:
-    """Entries that look like notes and are none: links, folders, FIFOs, undecodable names."""
+    """Entries that look like notes and are none: links, folders, FIFOs, undecodable names. And
+    files that are none, which no commit holds."""
+    others = []
     with os.scandir(writer.project.store) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             shown = entry.name.encode("utf-8", "replace").decode()
             if not is_note_name(entry.name) and entry.name not in (*GENERATED, LEDGER):
-                continue
-            if entry.is_symlink():
+                if shown[0] not in "._" and entry.is_file(follow_symlinks=False):
+                    others.append(shown)
+            elif entry.is_symlink():
                 yield Finding("files", "warning", shown, "It is a link, and is not followed.")
             elif not entry.is_file(follow_symlinks=False):
                 yield Finding("files", "warning", shown, "It is not a regular file, so no note.")
             elif shown != entry.name:
                 yield Finding("files", "warning", shown, "Its name is not UTF-8: rename it.")
+    git = writer.history
+    held = git.tree(git.head(), others) if git and others else others
+    for shown in (each for each in others if each not in held):
+        message = "It is no note, so no commit of ours takes it along: commit it, or import it."
+        yield Finding("files", "warning", shown, message)
 
 
 def _folders(writer: Writer) -> Iterator[Finding]:
@@ -194,8 +202,7 @@ def _folders(writer: Writer) -> Iterator[Finding]:
 def _lost(writer: Writer) -> Iterator[Finding]:
     if writer.history and (seen := adopt.look(writer.refresher, writer.history)).lost:
         problem = adopt.sudden_loss(seen, writer.project.store)
-        message = f"{problem.message} {problem.hint}"
-        yield Finding("loss", "error", "", message, fixable=True)
+        yield Finding("loss", "error", "", f"{problem.message} {problem.hint}", fixable=True)
 
 
 def _copied(writer: Writer) -> Iterator[Finding]:

@@ -38,10 +38,11 @@ def compose(
     metadata: Mapping[str, str] = {},
     cites: Sequence[str] = (),
     title: str = "",
+    own: Mapping[str, str | Sequence[str]] = {},
 ) -> str:
     """The text of a new note, without empty metadata values. Its file is called by type and name,
-    so the name alone stands among the aliases, where Obsidian finds it. A body of "" is none: the
-    description says it all. Raises BadNote."""
+    so the name alone stands among the aliases, where Obsidian finds it. `own` are other keys, of a
+    person. A body of "" is none: the description says it all. Raises BadNote."""
     check_name(name)
     check_description(description)
     if body:
@@ -64,6 +65,8 @@ def compose(
         *([f"title: {scalar('title', title)}"] if title else []),
         f"description: {scalar('description', description)}",
         f"{limits.ALIASES}: [{items(dict.fromkeys((name, *aliases)))}]",
+        *(f"{key}: {scalar(key, v)}" for key, v in own.items() if isinstance(v, str) and v),
+        *(f"{key}: [{items(v)}]" for key, v in own.items() if not isinstance(v, str)),
         "metadata:",
         *(f"  {key}: {scalar(key, block[key])}" for key in keys if block.get(key)),
         *([f"  {CITES}: [{items(cites)}]"] if cites else []),

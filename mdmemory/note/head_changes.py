@@ -24,7 +24,7 @@ from mdmemory.note.limits import LINE_KEYS
 _ITEM = re.compile(r"([ \t]*-[ \t]+)([^\r\n]*)")
 _COMMENT = re.compile(r"[ \t]+#[^\r\n]*\Z")
 _AFTER_FLOW = re.compile(r"[\]}]([ \t]+#[^\r\n]*)\s*\Z")
-_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+OWN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 
 def put(head: str, place: str, value: str | Sequence[str] | None, eol: str) -> str:
@@ -104,7 +104,7 @@ def _block_lines(block: Field, eol: str) -> list[str]:
         raise BadNote(
             "The note's `metadata` is not valid YAML.", "Correct it by hand, then try again."
         )
-    if re.search(r"[ \t\n]#", flow) or not all(map(_KEY.fullmatch, values)):
+    if re.search(r"[ \t\n]#", flow) or not all(map(OWN_KEY.fullmatch, values)):
         raise _too_odd("metadata")
     rows = [f"  {key}: {_written(key, value)}{eol}" for key, value in values.items()]
     return [f"metadata:{comment}{eol}", *rows]

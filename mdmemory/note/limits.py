@@ -36,7 +36,7 @@ _INVISIBLE = (
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0"
     r"\U000e0100-\U000e01ef]"
 )
-_CONFLICT_MARKER = r"(?m)^(?:<{7}|>{7}) "
+CONFLICT_MARKER = r"(?m)^(?:<{7}|>{7}) "
 
 
 def file_name(type: str, name: str) -> str:
@@ -113,7 +113,7 @@ def check_body(text: str) -> None:
     first = re.search(_TEXT_LINE, text)
     if first and first[0].rstrip() == "---":
         raise BadNote("The body begins with a `---` line.", "Begin it with a sentence.")
-    if re.search(_CONFLICT_MARKER, text):
+    if re.search(CONFLICT_MARKER, text):
         raise BadNote("The body holds git conflict markers.", "Resolve the conflict first.")
 
 

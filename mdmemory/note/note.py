@@ -35,6 +35,8 @@ BY_A_PERSON = ("explicit", "manual")  # sources: asked for in so many words, or 
 UNCLOSED = "The head is opened by `---` and never closed."  # or not written to its end yet
 ZEROS = "It holds zero bytes, as a power cut leaves them: restore an older text, or take them out."
 
+MERGING = "It holds an open merge: keep the text that is right, and take out the marks of git."
+
 _IN_METADATA = frozenset(limits.METADATA_KEYS)
 _AT_TOP = _IN_METADATA.union(limits.TOP_KEYS)
 _BESIDE = frozenset(("title",))
@@ -44,7 +46,7 @@ _OPENING = re.compile(rf"\ufeff?(?:[ \t]*{EOL})*---[ \t]*{EOL}")
 _CLOSING = re.compile(rf"[\r\n](?:---|\.\.\.)[ \t]*(?:{EOL}|\Z)")
 _BLANK_LINE = re.compile(rf"[ \t]*{EOL}")
 _TEXT_LINE = re.compile(r"\S[^\r\n]*")
-_HEADING_MARKS = re.compile(r"#{1,6}[ \t]+")
+_HEADING_MARKS = re.compile(r"\A#{1,6}[ \t]+")
 
 
 class Head(NamedTuple):
@@ -98,7 +100,7 @@ def parse(text: str, file: str) -> Note:
     fences, reading = opened(text)
     start, end = body_span(text, fences)
     body = text[start:end]
-    return Note(text, _head(file, reading, body, "\0" in text), body)
+    return Note(text, _head(file, reading, body, text), body)
 
 
 def to_verify(head: Head, today: str) -> int:
@@ -133,8 +135,7 @@ def judged_by(head: Head) -> dict[str, str]:
 
 def unreadable(file: str, problem: str) -> Note:
     """A placeholder for a file that is not text; `edit` refuses it."""
-    head = Head(file, *_from_stem(file), status=UNREADABLE, problems=(problem,))
-    return Note("", head, "")
+    return Note("", Head(file, *_from_stem(file), status=UNREADABLE, problems=(problem,)), "")
 
 
 def fields(note: Note) -> Mapping[str, object]:
@@ -153,12 +154,28 @@ def decode(data: bytes) -> str:
 
 
 def opened(text: str) -> tuple[_Fences | None, Reading]:
-    """The place and content of the frontmatter; no fences if the whole text is the body."""
+    """The place and content of the frontmatter; no fences if the whole text is the body. A second
+    head right below it, as other programs put one above a note's own, fills what the first lacks.
+    """
+    fences, reading = _opened_at(text, 0)
+    second, below = _opened_at(text, fences.rest) if fences else (None, reading)
+    is_head = not below.problem and not below.fields.keys().isdisjoint(limits.TOP_KEYS)
+    if fences is None or second is None or not is_head:
+        return fences, reading
+    found = {**below.fields, **reading.fields}
+    more, block = below.fields.get("metadata"), reading.fields.get("metadata")
+    if isinstance(more, dict) and isinstance(block, dict):
+        found["metadata"] = {**more, **block}
+    return fences._replace(rest=second.rest), reading._replace(fields=found)
+
+
+def _opened_at(text: str, start: int) -> tuple[_Fences | None, Reading]:
+    """The head that begins at a place of the text, after blank lines at most."""
     from mdmemory.note import (
         frontmatter,  # its patterns take 15 ms to compile, and a listing reads no head
     )
 
-    opening = _OPENING.match(text)
+    opening = _OPENING.match(text, start)
     if not opening:
         return None, frontmatter.Reading({}, "There is no head between two `---` lines.")
     # The line end of the opening fence may be the one before the closing fence.
@@ -198,7 +215,7 @@ def _from_stem(file: str) -> tuple[str, str, str]:
     return (rest if kind in TYPES and rest else stem), "", "reference"
 
 
-def _head(file: str, reading: Reading, body: str, has_zeros: bool) -> Head:
+def _head(file: str, reading: Reading, body: str, text: str) -> Head:
     problems = [reading.problem] if reading.problem else []
     # Other tools write metadata keys at the top level: those count where metadata lacks them.
     values = _values(reading.fields, _AT_TOP, problems)
@@ -208,8 +225,10 @@ def _head(file: str, reading: Reading, body: str, has_zeros: bool) -> Head:
         problems.append("There is no name: the file's name is used.")
         values["name"] = _from_stem(file)[0]
     values["description"] = _description(values.get("description", ""), body, problems)
-    if has_zeros or "\0" in values["description"]:
+    if "\0" in text or "\0" in values["description"]:
         problems.append(ZEROS)
+    if "<<<<<<< " in text and re.search(limits.CONFLICT_MARKER, text):
+        problems.append(MERGING)
     if "type" not in values:
         problems.append("There is no type: the note counts as `reference`.")
         values["type"] = "reference"
@@ -244,8 +263,7 @@ def _aliases(written: object, problems: list[str]) -> tuple[str, ...]:
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         problems.append("`aliases` is not a list of names.")
         return ()
-    names = (" ".join(name.split()) for name in listed)
-    return tuple(dict.fromkeys(filter(None, names)))
+    return tuple(dict.fromkeys(filter(None, (" ".join(name.split()) for name in listed))))
 
 
 def _cites(written: object, problems: list[str]) -> tuple[str, ...]:

@@ -3,7 +3,6 @@ not plain."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,8 +18,6 @@ class RefusedHeadError(Exception):
 
 class HeadHandler(YAMLHandler):
     """Every scalar stays a string. Anchors, aliases, tags, depth and repeated keys are refused."""
-
-    FM_BOUNDARY = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 
     def load(self, fm: str, **options: object) -> dict[str, Any]:
         """The keys of a head. Raises RefusedHeadError."""

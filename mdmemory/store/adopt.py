@@ -158,8 +158,7 @@ def sudden_loss(seen: Look, store: Path) -> MdmemoryError:
 
 def restore(refresher: Refresher, history: History) -> list[str]:
     """Put notes back that went all at once; the files. Never writes over anything."""
-    seen = look(refresher, history)
-    texts = history.contents(history.head(), seen.lost)
+    texts = history.contents(history.head(), look(refresher, history).lost)
     for file, data in texts.items():
         path = refresher.store.folder / file
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -190,11 +190,8 @@ def _shown(text: str) -> str:
     text = clean(text)
     if len(text) > MAX_HOOK:
         text = text[: MAX_HOOK - 1].rstrip() + "…"
-    return _compiled(_SPECIAL).sub(_escaped, text)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return {"<": "&lt;", "&": "&amp;"}.get(match[0], f"\\{match[0]}")
+    named = {"<": "&lt;", "&": "&amp;"}
+    return _compiled(_SPECIAL).sub(lambda match: named.get(match[0], f"\\{match[0]}"), text)
 
 
 def _percent(match: re.Match[str]) -> str:
@@ -342,17 +339,13 @@ def weigh(traces: Iterable[str]) -> dict[str, float]:
     for trace in distinct:
         beginning, _, dates = trace.rpartition(" ")
         if beginning not in manners:
-            manners[beginning] = _manner(beginning)
+            # initial weight, and halvings per day
+            _, weight, reinforced = beginning.split(" ")
+            manners[beginning] = float(weight), SLOWING ** int(reinforced) / HALF_LIFE
         initial, rate = manners[beginning]
         # not round(x, 6), which goes through decimal text and costs more than all the rest
         found[trace] = round(initial * 2.0 ** (-ages[dates[:10]] * rate) * UNIT) / UNIT
     return found
-
-
-def _manner(beginning: str) -> tuple[float, float]:
-    """Initial weight and halvings per day, from the words of a trace before the dates."""
-    _, initial, reinforced = beginning.split(" ")
-    return float(initial), SLOWING ** int(reinforced) / HALF_LIFE
 
 
 @lru_cache(maxsize=1024)

@@ -20,7 +20,8 @@ from mdmemory.store.merged import alias_names, folded, former, own_names
 _LINK = re.compile(
     r"^[ \t]*(?P<fence>```|~~~).*?(?:^[ \t]*(?P=fence)|\Z)"
     r"|(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
-    r"|\[\[[ \t]*(?P<target>[^\[\]|#\n]*[^\[\]|#\s])[ \t]*(?:[|#][^\[\]\n]*)?\]\]"
+    # in a table the bar is escaped, and the backslash is no part of the target
+    r"|\[\[[ \t]*(?P<target>[^\[\]|#\n]*[^\[\]|#\s\\])[ \t]*(?:\\*[|#][^\[\]\n]*)?\]\]"
     r"|\]\([ \t]*(?:\./)?(?P<file>[^\s()<>#?]*\.md)(?=[)#? \t])"
     r"|\]\([ \t]*<(?:\./)?(?P<angled>[^<>\n#?]*\.md)(?=[>#?])",
     re.MULTILINE | re.DOTALL,
@@ -135,8 +136,10 @@ def following(note: Note, old: Head, new: Head, *, by_name: bool = True) -> str:
     start, _ = body_span(note.text, opened(note.text)[0])
     parts = (note.text[:start], note.text[start:])
     text = "".join(_replaced(part, now, file_now) for part in parts)
-    # a link that shows the name, as `doctor` writes it for Obsidian
-    return text.replace(f"[[{stem}|{old.name}]]", f"[[{stem}|{new.name}]]") if by_name else text
+    for bar in ("|", "\\|") if by_name else ():
+        # a link that shows the name, as `doctor` writes it for Obsidian
+        text = text.replace(f"[[{stem}{bar}{old.name}]]", f"[[{stem}{bar}{new.name}]]")
+    return text
 
 
 def _replaced(
@@ -157,7 +160,9 @@ def _replaced(
             now = name_now(found[group])
             now = now and f"{now}{ending}"
             if now and found[group] in shown and not _SHOWS.search(found[0]):
-                now = f"{now}|{found[group]}"
+                line = found.string[found.string.rfind("\n", 0, found.start()) + 1 :]
+                bar = "\\|" if line.lstrip().startswith("|") else "|"  # of a table, or of a link
+                now = f"{now}{bar}{found[group]}"
         else:
             now = file_now(found[group]) if group in ("file", "angled") else None
         if not now:

@@ -54,8 +54,7 @@ class PlainWrites:
         journal = self.journals.read()
         if journal is None:
             return ()
-        awaited = replacement.awaited(self.folder, journal.moves)
-        return report(awaited, dict(self._finish(journal)))
+        return report(replacement.awaited(self.folder, journal.moves), dict(self._finish(journal)))
 
     def _finish(self, journal: Journal) -> tuple[tuple[str, str], ...]:
         with replacement.finishing():

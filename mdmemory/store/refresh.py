@@ -175,8 +175,7 @@ class Refresher:
         """MEMORY.md as it now is; with `most` an index of at most so many characters."""
         if not most and not self.catalog().changed:  # then it says what the notes say
             with contextlib.suppress(OSError):
-                data = (self.store.folder / INDEX).read_bytes()
-                return data.decode("utf-8", "surrogateescape")
+                return (self.store.folder / INDEX).read_bytes().decode("utf-8", "surrogateescape")
         now = self.current()
         if not most:
             return now.index.memory

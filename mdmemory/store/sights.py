@@ -255,8 +255,7 @@ def others(folder: Path) -> tuple[str, int]:
 def seal(sight: Sight, others: str) -> str:
     """One word for the notes as they were seen, and the other files as `others` says. No file
     name holds a NUL."""
-    everything = "\0".join([others, *sight.files, "", *sight.prints])
-    return hashlib.sha256(everything.encode()).hexdigest()
+    return hashlib.sha256("\0".join([others, *sight.files, "", *sight.prints]).encode()).hexdigest()
 
 
 def _clock(cache: Path) -> int:

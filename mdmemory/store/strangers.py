@@ -6,10 +6,12 @@ a person's own, or the one that `mdmemory review` makes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from mdmemory import bounds, unseen
 from mdmemory.errors import GitFailed, RepositoryState
+from mdmemory.note.limits import slug
 from mdmemory.note.note import UNREADABLE, Note
 from mdmemory.store.project import Project
 from mdmemory.store.store import INDEX
@@ -24,6 +26,9 @@ WHY = {
     ORDER: "it reads like an order to an assistant",
     HIDDEN: "it holds characters that nobody sees",
 }
+_COPY = re.compile(r"(?is)(.+?)(?:\.sync-conflict-.*| \([^(]*conflict[^(]*\))\.md").fullmatch
+# An index has no name that tells its copy: only what no person calls a note counts.
+_COPY_OF_INDEX = re.compile(r"MEMORY(?: \(?\d+\)?|-.*[A-Z].*| \([^(]*\d{4}-\d\d-\d\d[^(]*\))\.md")
 _FEW = 20  # notes of which the text is looked at before git is asked
 _READ = 600  # characters of a line
 
@@ -86,14 +91,13 @@ def copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     """The files that a sync tool made of others when both sides had changed, and of which.
 
     `names` are those that the notes have, in the order of `files`. Dropbox, Nextcloud and Syncthing
-    say so in the file's name; iCloud and OneDrive add a number or a host, and the note keeps its
-    name.
+    say so in the file's name; they and others add something in any language, a number or a host,
+    and the note keeps its name.
     """
     # a look at each name is dear where there are many, and few have what it takes
-    odd = (file for file in files if ")" in file or "." in file[:-3])
-    found = {file: base for file in odd if (base := _says_copy(file))}
+    odd = (match for file in files if ")" in file or "." in file[:-3] if (match := _COPY(file)))
     there = {*files, INDEX}
-    found = {file: base for file, base in found.items() if base in there}
+    found = {match[0]: base for match in odd if (base := f"{match[1]}.md") in there}
     if len({*names}) < len(names):
         same: dict[str, list[str]] = {}
         for file, name in zip(files, names, strict=True):
@@ -101,27 +105,12 @@ def copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         for group in same.values():
             first = min(group, key=len)
             found |= {file: first for file in group if _adds(first, file)}
-    stem = INDEX.removesuffix(".md")
-    found |= {file: INDEX for file in files if file.startswith(stem) and _adds(INDEX, file)}
-    return found
-
-
-def _says_copy(file: str) -> str:
-    """The file that this one says it is a copy of, or ""."""
-    stem = file.removesuffix(".md")
-    base, mark, _ = stem.partition(".sync-conflict-")
-    if not mark and stem.endswith(")"):
-        base, mark, inside = stem.rpartition(" (")
-        if "conflict" not in inside.casefold():
-            return ""
-    return f"{base}.md" if base and mark else ""
+    return found | {file: INDEX for file in files if _COPY_OF_INDEX.fullmatch(file)}
 
 
 def _adds(base: str, file: str) -> bool:
-    """Whether a file is named like another with a number, or the name of a host, behind it."""
+    """Whether a file is named like another with more behind it that is no part of a note's name."""
     stem = base.removesuffix(".md")
     more = file.removesuffix(".md").removeprefix(stem)
-    if file == base or not file.startswith(stem):
-        return False
-    is_number = more[:1] == " " and more[1:].strip("()").isdigit()
-    return is_number or (more[:1] == "-" and more != more.lower())
+    is_longer = file != base and file.startswith(stem) and not more[:1].isalnum()
+    return is_longer and more != f"-{slug(more)}"

@@ -43,8 +43,7 @@ def write(
     with history.objects.open():
         was = _keep(transactions, before, KEEP)
         now = _keep(transactions, {change.file: change.new for change in changes}, message)
-    kept = transactions.apply_uncommitted([*changes, *derived], before)
-    return now != was, [*kept.items()]
+    return now != was, [*transactions.apply_uncommitted([*changes, *derived], before).items()]
 
 
 def _keep(transactions: Transactions, files: Mapping[str, bytes | None], message: Message) -> str:

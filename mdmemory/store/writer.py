@@ -263,8 +263,7 @@ class Writer:
         assert self.history
         if not changes:
             return Written()
-        index = self._index(changes)
-        is_new, left = uncommitted.write(self.history, changes, index, message)
+        is_new, left = uncommitted.write(self.history, changes, self._index(changes), message)
         self.refresher.refresh()
         waits = is_new and self.waits
         return Written(id if waits else None, kept=self._kept(left), waits=waits)

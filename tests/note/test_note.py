@@ -217,6 +217,18 @@ def test_a_head_that_is_not_understood_gets_no_second_one_above_it(text: str) ->
         edit(parse(text, "n.md"), set={"metadata.type": "user"})
 
 
+def test_a_number_sign_within_a_line_two_heads_and_an_open_merge() -> None:
+    for line in ("We write C# 12.", "It is # 4", "F# and C# are ours"):
+        assert parse(f"## {line}\n", "a.md").head.description == line
+    text = "---\nid: 1\n---\n\n---\nname: tea\nmetadata:\n  type: user\n---\n\nGreen.\n"
+    note = parse(text, "a.md")
+    assert (note.head.name, note.head.type, note.body) == ("tea", "user", "Green.")
+    edited = edit(note, set={"name": "cup"}, body="Black.")
+    assert (edited.head.name, edited.head.type, edited.body) == ("cup", "user", "Black.")
+    merging = "<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> other\n"
+    assert any("open merge" in each for each in parse(merging, "a.md").head.problems)
+
+
 def test_an_empty_file_is_a_note_with_problems() -> None:
     note = parse("", "user-a.md")
     assert (note.head.name, note.head.description, note.body) == ("a", "", "")

@@ -340,6 +340,8 @@ COPIES = {
     "Syncthing": "project-shop.sync-conflict-20260601-101112-ABCDEF7.md",
     "iCloud": "project-shop 2.md",
     "OneDrive": "project-shop-LAPTOP-7Q.md",
+    "in French": "project-shop (Copie en conflit 2026-06-01).md",
+    "in German": "project-shop - Kopie.md",
 }
 
 

@@ -18,6 +18,7 @@ LINKS = (
     *("[[ prefers-pnpm ]]", "[[prefers-pnpm#x]]", "[[prefers-pnpm|why]]", "![[prefers-pnpm]]"),
     *("[a](feedback-prefers-pnpm.md)", "[a](./feedback-prefers-pnpm.md#x)"),
     *("[a](<feedback-prefers-pnpm.md>)", "[[feedback-prefers-pnpm|prefers-pnpm]]"),
+    "| [[feedback-prefers-pnpm\\|prefers-pnpm]] | [[prefers-pnpm\\|why]] |",
 )
 OTHERS = (
     *("[[prefers-pnpm-2]]", "[[user-prefers-pnpm]]", "prefers-pnpm", "`[[prefers-pnpm]]`"),
