@@ -222,8 +222,8 @@ AHEAD = {
     # hooks put in what was typed
     "session.heard.put", "session.heard.forget",
     # the hooks of Claude Code and `setup claude` ask these
-    "hosts.claude.own_memory.take_in", "hosts.claude.own_memory.carried",
-    "hosts.claude.own_memory_settings.withdraw_all",
+    "hosts.claude.own_memory_notes.take_in", "hosts.claude.own_memory_settings.carried",
+    "hosts.claude.own_memory_settings.withdraw",
 }  # fmt: skip
 
 

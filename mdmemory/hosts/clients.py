@@ -27,7 +27,7 @@ Environment = Mapping[str, str]
 
 def _leave_claude(environment: Environment, *, dry_run: bool) -> list[str]:
     """Take back what mdmemory 0.2 set in Claude Code's settings for its own memory."""
-    return own_memory_settings.withdraw_all(environment, dry_run=dry_run)
+    return own_memory_settings.withdraw(environment, dry_run=dry_run)
 
 
 @dataclass(frozen=True, slots=True)

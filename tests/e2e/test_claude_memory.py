@@ -11,7 +11,7 @@ from assistants import Claude
 from fake_provider import FakeProvider
 
 from mdmemory import Layers, Memory
-from mdmemory.hosts.claude import own_memory
+from mdmemory.hosts.claude import own_memory_notes
 
 pytestmark = [pytest.mark.hosts, pytest.mark.slow]
 
@@ -34,5 +34,5 @@ def test_what_claude_wrote_into_its_own_folder_is_taken_over(
     provider.call("Write", file_path=str(place / "pnpm.md"), content=NOTE.format(FACT, FACT))
     claude.run("We use pnpm")
     layers = Layers.open(repository, automatic=True)
-    assert own_memory.take_in(layers, repository, os.environ)
+    assert own_memory_notes.take_in(layers, repository, os.environ)
     assert [each.note.head.description for each in Memory.open(repository).notes()] == [FACT]

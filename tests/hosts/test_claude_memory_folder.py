@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Layers, Memory
-from mdmemory.hosts.claude import own_memory
+from mdmemory.hosts.claude import own_memory_notes
 
 Git = Callable[..., str]
 TEXT = """\
@@ -46,7 +46,7 @@ def wrote(place: Path, name: str, about: str, type: str = "project") -> Path:
 
 def take_in(folder: Path) -> list[str]:
     layers = Layers.open(folder, automatic=True)
-    return own_memory.take_in(layers, folder, os.environ)
+    return own_memory_notes.take_in(layers, folder, os.environ)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from commands_host import CommandHost
 from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.hosts import jsonc
-from mdmemory.hosts.claude import own_memory, own_memory_settings
+from mdmemory.hosts.claude import own_memory_settings
 
 Git = Callable[..., str]
 
@@ -64,7 +64,7 @@ def point(repository: Path, store: Path) -> None:
 
 
 def carried(folder: Path) -> Path | None:
-    return own_memory.carried(folder, os.environ)
+    return own_memory_settings.carried(folder, os.environ)
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_what_was_set_is_taken_back_byte_for_byte(
         local(repository).chmod(0o640)
     point(repository, store)
     assert carried(repository) == store
-    assert own_memory_settings.withdraw_all(os.environ, dry_run=True)
+    assert own_memory_settings.withdraw(os.environ, dry_run=True)
     assert carried(repository) == store
-    assert own_memory_settings.withdraw_all(os.environ)
-    assert own_memory_settings.withdraw_all(os.environ) == []
+    assert own_memory_settings.withdraw(os.environ)
+    assert own_memory_settings.withdraw(os.environ) == []
     if before is None:
         assert not local(repository).parent.exists()
         assert (exclude.read_bytes() if exclude.exists() else None) == there
@@ -106,7 +106,7 @@ def test_what_a_person_added_since_stays_when_ours_is_taken_back(
     point(repository, store)
     named = json.loads(local(repository).read_bytes())
     local(repository).write_text(json.dumps({"model": "opus", **named}, indent=2), "utf-8")
-    own_memory_settings.withdraw_all(os.environ)
+    own_memory_settings.withdraw(os.environ)
     assert json.loads(local(repository).read_bytes()) == {"model": "opus"}
 
 
@@ -117,7 +117,7 @@ def test_what_a_person_set_and_what_cannot_be_read_stays(
     local(repository).parent.mkdir()
     local(repository).write_text(text, "utf-8")
     note_down(local(repository), value=str(store), file=True)
-    assert own_memory_settings.withdraw_all(os.environ) == []
+    assert own_memory_settings.withdraw(os.environ) == []
     assert local(repository).read_text("utf-8") == text
 
 
@@ -154,32 +154,6 @@ def test_the_start_of_a_session_takes_back_what_was_set_in_its_project(
     assert not local(repository).exists()
 
 
-@pytest.fixture
-def pointed_copy(
-    claude: Path, empty_home: Path, git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Path:
-    """The copy of a home in which Claude was pointed at the store of `project`, in use now."""
-    project = empty_home / "project"
-    project.mkdir()
-    git(project, "init", "-q")
-    who = ("-c", "user.name=x", "-c", "user.email=x@example.com")
-    git(project, *who, "commit", "-q", "--allow-empty", "-m", "first")
-    point(project, Memory.init(project, home=True)[0].project.store)
-    copy = tmp_path / "copy"
-    shutil.copytree(empty_home, copy)
-    monkeypatch.setenv("HOME", str(copy))
-    return copy
-
-
-def test_of_a_home_that_was_copied_only_its_own_files_are_taken_back(
-    pointed_copy: Path, empty_home: Path
-) -> None:
-    (said,) = own_memory_settings.withdraw_all(os.environ)
-    assert str(pointed_copy) in said
-    assert not local(pointed_copy / "project").exists()
-    assert local(empty_home / "project").exists()
-
-
 def test_what_a_copied_home_shares_with_the_first_one_stays(
     store: Path, repository: Path, empty_home: Path, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -188,5 +162,5 @@ def test_what_a_copied_home_shares_with_the_first_one_stays(
     before = local(repository).read_bytes()
     shutil.copytree(empty_home, tmp_path / "copy")
     monkeypatch.setenv("HOME", str(tmp_path / "copy"))
-    assert own_memory_settings.withdraw_all(os.environ) == []
+    assert own_memory_settings.withdraw(os.environ) == []
     assert local(repository).read_bytes() == before

@@ -15,9 +15,9 @@ from mdmemory.capture.imports import rest
 from mdmemory.capture.imports.rest import Rest
 from mdmemory.capture.note_text import keys_of
 from mdmemory.config import person
-from mdmemory.errors import BadNote, MdmemoryError, NotFound
-from mdmemory.files import digest, read_regular, write_atomic
-from mdmemory.hosts.claude.own_memory_settings import main_checkout
+from mdmemory.errors import BadNote, MdmemoryError, NoStore, NotFound
+from mdmemory.files import digest, is_inside, read_regular, write_atomic
+from mdmemory.hosts.claude.own_memory_settings import carried, main_checkout
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.note.editing import edit
@@ -37,6 +37,26 @@ _MOST_FILES = 500
 _MOST_BYTES = 256 * 1024  # of a note
 _MOST_SLUG = 200  # characters; of a longer one Claude cuts the end and adds a hash
 _FROM = "Claude Code's MEMORY.md"
+SETTING = "claude.memory"
+
+
+def take_in(layers: Layers, folder: Path, environment: Mapping[str, str]) -> list[str]:
+    """Take over what Claude wrote into its own folder of the project around `folder`; sentences for
+    the person. For the end of a turn."""
+    if layers.settings.text(SETTING) == "off":
+        return []
+    place = folder_of(folder, environment)
+    said: list[str] = []
+    named = carried(folder, environment)
+    for memory in layers.there():
+        if named is not None and is_inside(named, memory.project.store):
+            said += rescue_lines(memory)
+    stores = [memory.project.store for memory in layers.there()]
+    if place is not None and not any(is_inside(place, store) for store in stores):
+        is_read = named is None
+        with suppress(NoStore):  # nothing may be made here, or it is not certain whose it is
+            said += take(layers, place, is_read=is_read)
+    return said
 
 
 def folder_of(folder: Path, environment: Mapping[str, str]) -> Path | None:

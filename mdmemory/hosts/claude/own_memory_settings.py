@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_if_there, write_atomic, writing
+from mdmemory.files import read_if_there, write_atomic
 from mdmemory.git import private_folder, repositories
 from mdmemory.git.lock import locked
 from mdmemory.hosts import jsonc
@@ -80,48 +79,34 @@ def _read(path: Path) -> Json:
 # --- what 0.2 set ------------------------------------------------------------------------------
 
 
-def withdraw(folder: Path, environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
-    """Take back what was set for the project around `folder`; sentences."""
-    path = str(main_checkout(folder) / LOCAL)
-    return _withdraw(environment, lambda each: each == path, dry_run)
-
-
-def withdraw_all(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
-    """Take back what was set for any project; sentences."""
-    return _withdraw(environment, lambda _: True, dry_run)
-
-
-def pointed(environment: Mapping[str, str]) -> dict[Path, Path]:
-    """The settings files in which a folder of ours is named, each with that folder."""
-    noted = _read_notes(environment)
-    return {
-        Path(path): Path(entry["value"])
-        for path, entry in noted.items()
-        if isinstance(entry, dict) and isinstance(entry.get("value"), str)
-    }
-
-
-def _withdraw(
-    environment: Mapping[str, str], is_meant: Callable[[str], bool], dry_run: bool
+def withdraw(
+    environment: Mapping[str, str], folder: Path | None = None, *, dry_run: bool = False
 ) -> list[str]:
-    if not any(is_meant(str(path)) for path in pointed(environment)):
+    """Take back what was set for the project around `folder`, or (None) for any; sentences."""
+    only = folder and main_checkout(folder) / LOCAL
+    record = person.state_folder(environment) / _NOTED
+    meant = {
+        path: entry for path, entry in _read(record).items()
+        if only in (None, Path(path)) and entry.get("home", "") in ("", str(Path.home()))
+    }  # fmt: skip
+    if not meant:
         return []
-    said: list[str] = []
-    with _noted(environment, keep=not dry_run) as noted:
-        for path in [*pointed(environment)]:
-            if not is_meant(str(path)):
-                continue
-            entry = noted.pop(str(path), {})
-            if _read(path).get(FOLDER) != entry.get("value"):
+    said = []
+    with locked(record.with_suffix(".lock"), "the wiring of Claude Code"):
+        for path, entry in meant.items():
+            text, value = _text(Path(path)), entry.get("value")
+            if text is None or value is None or _read(Path(path)).get(FOLDER) != value:
                 continue  # a person set another, or the project is gone
             said.append(f"{path}: Claude Code keeps its own memory in its own folder again.")
             if not dry_run:
-                _take_back(path, entry)
+                _take_back(Path(path), entry, text)
+        if not dry_run:
+            left = {path: entry for path, entry in _read(record).items() if path not in meant}
+            write_atomic(record, json.dumps(left, indent=1).encode() + b"\n", mode=0o600)
     return said
 
 
-def _take_back(path: Path, entry: Json) -> None:
-    before = _text(path) or ""
+def _take_back(path: Path, entry: Json, before: str) -> None:
     if entry.get("file") and before == _alone(entry["value"]):
         path.unlink()
         if entry.get("folder") and not any(path.parent.iterdir()):
@@ -165,36 +150,3 @@ def _include(repository: repositories.Repository) -> None:
         path.unlink(missing_ok=True)
     elif rest != lines:
         write_atomic(path, b"".join(rest))
-
-
-@contextmanager
-def _noted(environment: Mapping[str, str], keep: bool = True) -> Iterator[Json]:
-    """What was set, by settings file; nobody else changes it meanwhile, and changes are kept."""
-    path = person.state_folder(environment) / _NOTED
-    with writing(path.parent):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with locked(path.with_suffix(".lock"), "the wiring of Claude Code"):
-        found = _read_notes(environment)
-        before = json.dumps(found)
-        try:
-            yield found
-        finally:
-            if keep and json.dumps(found) != before:
-                write_atomic(path, json.dumps(found, indent=1).encode() + b"\n", mode=0o600)
-
-
-def _read_notes(environment: Mapping[str, str]) -> Json:
-    """What was set, by settings file. Of a home that was copied or renamed since these are the
-    copy's files; what both share stays the first one's."""
-    found: Json = {}
-    for path, entry in _read(person.state_folder(environment) / _NOTED).items():
-        home = str(entry.get("home", "")) if isinstance(entry, dict) else ""
-        here = person.in_this_home(path, home)
-        is_moved = bool(home) and home != str(Path.home())
-        if not is_moved or here != path or not os.path.isdir(str(entry.get("value"))):
-            found[here] = {**entry, **_home()} if is_moved else entry
-    return found
-
-
-def _home() -> Json:
-    return {"home": str(Path.home())}

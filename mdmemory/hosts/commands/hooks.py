@@ -340,10 +340,10 @@ def _leave_claude(folder: Path) -> None:
     """Let Claude Code keep its own memory in its own folder again, from its next session on."""
     from mdmemory.hosts.claude import own_memory_settings
 
-    own_memory_settings.withdraw(folder, person.places().environment)
+    own_memory_settings.withdraw(person.places().environment, folder)
 
 
 def _claudes_own(layers: Layers, folder: Path) -> list[str]:
-    from mdmemory.hosts.claude import own_memory
+    from mdmemory.hosts.claude import own_memory_notes
 
-    return own_memory.take_in(layers, folder, person.places().environment)
+    return own_memory_notes.take_in(layers, folder, person.places().environment)

@@ -79,9 +79,9 @@ class Starting:
         folder = str(event.folder)
         if event.source in _KEPT and (known := self._carried.get(folder)):
             return known if known != Path() else None
-        from mdmemory.hosts.claude import own_memory
+        from mdmemory.hosts.claude import own_memory_settings
 
-        found = own_memory.carried(event.folder, person.places().environment)
+        found = own_memory_settings.carried(event.folder, person.places().environment)
         self._carried.put(folder, found or Path())
         return found
 
