@@ -121,15 +121,13 @@ def test_undoing_an_edit(root: Path) -> None:
 
 
 def test_hearing_a_message_through_the_bridge(root: Path) -> None:
-    # of a run that nobody watches, whose end stores nothing
     part = {"type": "text", "text": "Fix it. Remember: tests run before each commit"}
     params = {"session": "ses_1", "message": "msg_1", "parts": [part]}
     hello = {"id": 0, "method": "hello", "params": {"protocol": PROTOCOL, "mode": "run"}}
     request = {"id": 1, "method": "message", "params": params}
     said = f"{json.dumps(hello)}\n{json.dumps(request)}\n"
     walked, printed = walk(root, "bridge", said=said)
-    answer = json.loads(printed.splitlines()[1])
-    assert "memory_store" in answer["result"]["parts"][0]
+    assert "memory_store" in json.loads(printed.splitlines()[1])["result"]["parts"][0]
     (kept,) = (root / "notes/memory/.inbox").glob("wish-*.md")
     assert "before each commit" in kept.read_text()
     check("message", walked)

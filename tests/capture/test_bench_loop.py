@@ -25,7 +25,6 @@ def store(**more: Any) -> dict[str, Any]:
     [
         (CASE, [store(quote="the proxy is on 8443 now", replaces=["project-proxy-port.md"])],
          {"settled": 1, "kept": 1, "proven": 1}),
-        (CASE, [store(quote="the proxy is on 8443 now")], {"unsure": 1, "kept": 1}),
         (CASE, [], {"blind": 1}),
         (WISH, [], {"wishes": 1, "kept": 1, "proven": 1}),
         (WISH, [store(declined="joke", quote="remember that Lena reviews it")], {"stored": 0}),

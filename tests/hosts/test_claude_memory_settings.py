@@ -43,9 +43,8 @@ def note_down(path: Path, **entry: object) -> None:
     """What 0.2 noted of a settings file that it wrote."""
     record = Path.home() / ".local/state/mdmemory/claude-memory.json"
     record.parent.mkdir(parents=True, exist_ok=True)
-    known = json.loads(record.read_bytes()) if record.exists() else {}
-    known[str(path)] = {**entry, "home": str(Path.home())}
-    record.write_text(json.dumps(known), "utf-8")
+    noted = {str(path): {**entry, "home": str(Path.home())}}
+    record.write_text(json.dumps(noted), "utf-8")
 
 
 def point(repository: Path, store: Path) -> None:
