@@ -177,8 +177,8 @@ def stem_by(rule: str, word: str) -> str:
     if rule == "en":
         return _doing(stem_in(rule, _plain(base)))
     # Few words of a question tell which of four sister languages it is in: one stemmer finds a note
-    # in each, and of these four the Portuguese finds most (`make bench-search`).
-    language = "pt" if rule == "romance" else rule
+    # in each, and of these four the French finds most (`make bench-search`).
+    language = "fr" if rule == "romance" else rule
     return _plain(stem_in(language, base)) + RULES[rule]  # German tells ä from a until it is cut
 
 

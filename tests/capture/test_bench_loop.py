@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from bench.loop import LoopCase, asked, judge, near, play
+from bench.loop import LoopCase, asked, judge, play
 
 PORT = ("proxy-port", "project", "The proxy listens on 8080")
 SAID = "the proxy is on 8443 now, fix the test"
@@ -25,7 +25,6 @@ def store(**more: Any) -> dict[str, Any]:
     [
         (CASE, [store(quote="the proxy is on 8443 now", replaces=["project-proxy-port.md"])],
          {"settled": 1, "kept": 1, "proven": 1}),
-        (CASE, [], {"blind": 1}),
         (WISH, [], {"wishes": 1, "kept": 1, "proven": 1}),
         (WISH, [store(declined="joke", quote="remember that Lena reviews it")], {"stored": 0}),
     ],
@@ -42,4 +41,3 @@ def test_the_assistant_is_shown_the_index_and_what_the_hook_adds() -> None:
     told = asked(WISH)
     assert "The proxy listens on 8080" in told["system"]
     assert "The user asks to remember" in told["added"]
-    assert "'told': True" in near([CASE])

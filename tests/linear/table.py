@@ -30,7 +30,7 @@ from mdmemory.capture import (
 )
 from mdmemory.capture import run as capturing
 from mdmemory.capture import typed as typed_by_form
-from mdmemory.capture.imports import incoming, markdown, markdown_blocks
+from mdmemory.capture.imports import incoming, markdown, markdown_blocks, reading
 from mdmemory.capture.imports import run as importing
 from mdmemory.citing import citation
 from mdmemory.citing import mentions as citing_mentions
@@ -49,7 +49,7 @@ from mdmemory.prompt import blocks, message_part, typed
 from mdmemory.search import by_message, chunks, folders, query, schema
 from mdmemory.search.postgres import keywords
 from mdmemory.session import cleaning, failures, mentions, pruning, sections, tracking
-from mdmemory.store import conflicts, index, links
+from mdmemory.store import conflicts, index, links, strangers
 from mdmemory.store.store import StoredNote
 from mdmemory.text import (
     clock,
@@ -354,6 +354,8 @@ EVERY = (
     row(lambda text: list(markdown.of_file(text, "there")), markdown),
     row(markdown_blocks.blocks, markdown_blocks),
     row(importing._ABOUT_USER.search, importing),
+    row(reading._JSON.match, reading),
+    row(lambda text: strangers.copies([text, f"MEMORY{text}"], []), strangers, "copies", 255),
     row(incoming.day, incoming, "day"),
     row(incoming.word, incoming, "word"),
     # what a model answers
