@@ -30,7 +30,7 @@ _SECRET = (
     "The user asks to remember a secret: nothing of it is kept. Do not repeat or store it; tell "
     "them to keep it in a password manager."
 )
-_PRIVATE = "What the user marked as private, or asked not to remember, is not kept: nor do you."
+_PRIVATE = "Private and unwanted parts are not kept, nor by you. If a note has them: memory_forget."
 
 
 def part(
