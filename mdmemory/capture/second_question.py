@@ -95,8 +95,8 @@ def ask(model: Model, proposed: Sequence[Asked], turns: Sequence[Turn], today: s
 def read(objects: Sequence[object], places: range) -> dict[int, FactVerdict]:
     """The verdicts of an answer on these places."""
 
-    def verdict(word: str, said: Mapping[str, Any]) -> FactVerdict:
-        is_untrue = str(said.get("untrue", "")).strip().casefold() in ("yes", "true")
+    def verdict(word: str, row: Mapping[str, Any]) -> FactVerdict:
+        is_untrue = str(row.get("untrue", "")).strip().casefold() in ("yes", "true")
         return FactVerdict(word if word in (LASTING, MOMENT) else UNCLEAR, is_untrue)
 
     return verdicts.by_place(objects, places, verdict)

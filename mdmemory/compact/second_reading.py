@@ -92,10 +92,10 @@ def _answered(
     }
 
 
-def _doubt(word: str, said: Mapping[str, Any]) -> str | None:
+def _doubt(word: str, row: Mapping[str, Any]) -> str | None:
     """What is wrong, as half a sentence; "" for nothing, None for a word that is no verdict."""
     if word == OK:
         return ""
-    what = said.get("what")
+    what = row.get("what")
     told = " ".join(what.split())[:_WHAT] if isinstance(what, str) else ""
     return f"{DOUBTS[word]} {told or 'something'}" if word in DOUBTS else None

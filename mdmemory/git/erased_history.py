@@ -148,8 +148,7 @@ def rewrite(history: History, erasure: Erasure) -> int:
     try:
         beside = _beside(git, place, wanted)
         new = _refs(beside)
-        trees = (f"{commit}^{{tree}}" for commit in (head, new.get(history.branch())))
-        if head and len({*beside("rev-parse", *trees).split()}) > 1:
+        if head and not _is_same_tree(beside, head, new[history.branch()]):
             raise GitFailed("git filter-repo changed the files of HEAD; nothing was erased.")
         rows = (place / "filter-repo/commit-map").read_text("ascii").splitlines()[1:]
         pairs = [row.split() for row in rows]
@@ -174,6 +173,11 @@ def _refs(run: Run) -> dict[str, str]:
     out = text(run("for-each-ref", "--format=%(objectname) %(symref) %(refname)"))
     rows = (row.split(" ", 2) for row in out.splitlines())
     return {ref: id for id, points_to, ref in rows if not points_to}
+
+
+def _is_same_tree(run: Run, one: str, other: str) -> bool:
+    trees = run("rev-parse", f"{one}^{{tree}}", f"{other}^{{tree}}").split()
+    return trees[0] == trees[1]
 
 
 def _beside(git: Repository, place: Path, refs: dict[str, str]) -> Run:

@@ -35,10 +35,9 @@ class Client:
     """A client: its name on the command line, what people call it, its program, and its wiring.
 
     `folder` is there once it has run, and `variable` may name another place for it. `after` is what
-    the person has to do then. `carrier` names
-    what brings the memory already, such as a plugin, `twice` says what to do where both do,
-    `findings` looks at what the client itself has still to allow, and `leave` takes back what
-    earlier versions did to it.
+    the person has to do then. `carrier` names what brings the memory already, such as a plugin,
+    `twice` says what to do where both do, `findings` looks at what the client itself has still to
+    allow, and `leave` takes back what earlier versions did to it.
     """
 
     name: str
@@ -63,8 +62,9 @@ class Client:
         record tells."""
         found = [self.wiring(environment)]
         for path in wired.elsewhere(found[0]) if self.variable else ():
-            places = ({**environment, self.variable: str(folder)} for folder in path.parents)
-            found += [each for each in map(self.wiring, places) if wired.has(each, path)]
+            for folder in path.parents:
+                other = self.wiring({**environment, self.variable: str(folder)})
+                found += [other] if any(each.path == path for each in other.configurations) else []
         return found
 
 

@@ -78,11 +78,6 @@ def elsewhere(wiring: Wiring) -> list[Path]:
     ]  # fmt: skip
 
 
-def has(wiring: Wiring, path: Path) -> bool:
-    """Whether a file is one of a wiring's."""
-    return any(each.path == path for each in wiring.configurations)
-
-
 def made_folders(environment: Mapping[str, str]) -> frozenset[Path]:
     """The folders that were not there before any `install`."""
     return frozenset(_folders(wiring_record.read(wiring_record.place(environment)).made))

@@ -87,7 +87,8 @@ def withdraw(
     record = person.state_folder(environment) / _NOTED
     meant = {
         path: entry for path, entry in _read(record).items()
-        if only in (None, Path(path)) and entry.get("home", "") in ("", str(Path.home()))
+        if isinstance(entry, dict) and entry.get("home", "") in ("", str(Path.home()))
+        and only in (None, Path(path))
     }  # fmt: skip
     if not meant:
         return []
