@@ -276,13 +276,13 @@ def test_a_store_that_is_made_later_gets_a_bridge_of_its_own(
     Layers.open(bare).add("Deploys go out on Tuesdays.", type="project")
     person.hook("UserPromptSubmit", bare)
     assert person.socket(bare) == ""
+    own = str(person.home / "mdmemory/bare/.mdmemory/bridge.sock")
 
     def answered() -> bool:
         person.hook("UserPromptSubmit", bare)
-        return person.met(bare)
+        return person.met(bare) and person.socket(bare) == own
 
     wait_for(answered)  # by the next message, or one behind it where the old bridge still ends
-    assert person.socket(bare) == str(person.home / "mdmemory/bare/.mdmemory/bridge.sock")
 
 
 def test_without_a_store_no_bridge_stays_and_none_is_started_again_soon(
