@@ -170,10 +170,10 @@ def test_a_wish_that_came_along_with_a_repository_is_not_the_users(
     ("text", "assistant", "wishes"),
     [
         (WISH, "memory_store", 1),
-        ("Don't remember that I like pnpm.", "nor do you", 0),
+        ("Don't remember that I like pnpm.", "nor by you", 0),
         ("remember this", "memory_store", 0),
         ("remember that bug from last week?", "memory_store", 0),
-        ("remember <private>my cat</private>", "private", 0),
+        ("remember <private>my cat</private>", "Private", 0),
     ],
 )
 def test_the_assistant_hears_what_a_message_wants_and_only_a_fact_is_kept(
