@@ -13,19 +13,15 @@ import pytest
 from mdmemory import Memory, assets, protocol
 from mdmemory.capture.candidates import parse as candidates
 from mdmemory.capture.fact import fact_of
-from mdmemory.capture.judge import judge
 from mdmemory.cli import main
-from mdmemory.compact import guards
-from mdmemory.compact.plan import parse
-from mdmemory.errors import NotFound
+from mdmemory.compact import model_question
+from mdmemory.compact.plan import PlanRefused
 from mdmemory.llm import schemas
+from mdmemory.llm.json_answer import BadAnswer
 from mdmemory.llm.sizes import tokens
 from mdmemory.note.limits import TYPES
-from mdmemory.note.note import parse as parse_note
 from mdmemory.privacy.redaction import has_secret
-from mdmemory.store.sources import StoredIn
-from mdmemory.store.store import StoredNote, is_note_name
-from mdmemory.transcripts.turns import Turn
+from mdmemory.store.store import is_note_name
 
 # what prompts are cut from; no note is written by one that reads a session
 SECTIONS = {
@@ -114,30 +110,29 @@ def test_each_prompt_shows_an_answer_with_nothing_and_one_with_something() -> No
     assert not fits({"candidates": [{"action": "drop"}]}, schemas.CANDIDATES)
 
 
+def filled(task: str) -> str:
+    """The answer that a prompt shows, as a model with something to say would fill it in."""
+    words = {"<file>": "feedback-a.md", "<other file>": "feedback-b.md", "<its name>": "a"}
+    text = json.dumps(samples(task)[1])
+    for sign, word in words.items():
+        text = text.replace(sign, word)
+    return re.sub(r"<([a-z ]+)>", r"The \1 that was said", text)
+
+
 def test_the_sample_answers_would_be_taken() -> None:
-    fact, update = samples("extract")[1]["candidates"]
+    fact, update = json.loads(filled("extract"))["candidates"]
     for each in (fact, update):
         assert fact_of(each["fact"], each["title"], each["type"], each["why"]).type == each["type"]
         assert len(each["fact"]) <= 150
     assert (update["action"], [*map(is_note_name, update["replaces"])]) == ("update", [True])
-    assert len(parse(json.dumps(samples("compact")[1])).ops) == 1
-
-
-def no_note(file: str) -> StoredIn:
-    raise NotFound(f"There is no {file}.")
+    assert len(candidates(filled("extract")).candidates) == 2
+    assert len(model_question.read(filled("compact")).ops) == 1
 
 
 def test_a_sample_that_a_model_copies_does_no_harm() -> None:
-    copied = candidates(json.dumps(samples("extract")[1])).candidates
-    turns = (Turn("m1", "user", "Keep the answers short, please, and fix the parser."),)
-    assert {each.outcome for each in judge(copied, turns, no_note, {})} == {"dropped"}
-    note = parse_note(
-        "---\nname: a\ndescription: A\nmetadata:\n  type: user\n---\n\nA.\n", "user-a.md"
-    )
-    plan = parse(json.dumps(samples("compact")[1]))
-    stored = [StoredNote("user-a.md", "0" * 64, note)]
-    verdict = guards.check(plan, stored, has_secret=lambda text: False)
-    assert [*verdict.accepted] == []
+    for read, task in ((candidates, "extract"), (model_question.read, "compact")):
+        with pytest.raises((BadAnswer, PlanRefused)):
+            read(json.dumps(samples(task)[1]))
 
 
 # Tokens of the system text by our own estimate, which is rather too many.

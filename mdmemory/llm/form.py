@@ -8,17 +8,10 @@ from typing import Any
 
 Schema = Mapping[str, Any]
 
-# What stands in the fields of an example. No note and no session has these words.
-_SAMPLES = {
-    "target": "project-example.md", "name": "example",
-    "number": "1", "quote": "The words of the user", "description": "One sentence.",
-    "body": "One or two sentences.", "reason": "Why.", "title": "A title",
-}  # fmt: skip
-_FILES = ["project-example.md", "project-example-2.md"]
-
 
 def example(schema: Schema) -> Any:
-    """A value that fits a schema, with one item in each list of objects."""
+    """A value that fits a schema, with one item in each list of objects. Its texts are the names of
+    their fields in `<...>`, which `json_answer` reads as nothing: small models copy examples."""
     return _value(schema, "")
 
 
@@ -29,10 +22,10 @@ def _value(schema: Schema, name: str) -> Any:
         return {key: _value(each, key) for key, each in schema["properties"].items()}
     if schema["type"] == "array":
         if schema["items"].get("type") == "string":
-            return _FILES if name in ("sources", "files") else []
+            return ["<file>", "<other file>"] if name in ("sources", "files") else []
         return [_value(schema["items"], name)]
     words = schema.get("enum")
-    return next(filter(None, words)) if words and words[0] else _SAMPLES.get(name, "")
+    return next(filter(None, words)) if words and words[0] else "" if words else f"<{name}>"
 
 
 def once_more(question: str, schema: Schema) -> str:

@@ -15,6 +15,7 @@ from mdmemory.llm.json_text import Damaged, strict, string, values
 
 _DEEP = 3  # how often a list may be wrapped in objects, lists and strings
 _ALONE = re.compile(r"(?m)^[ \t`]*(?:json)?[ \t]*\[\s*\][ \t`]*$")  # an empty list
+_PLACEHOLDER = re.compile(r"\s*<[a-z][^<>\n]{0,60}>\s*")  # as the examples in our prompts have them
 _BETWEEN = re.compile(r"(?:[\s,;]++|```\w*)*+")  # of objects that stand one after the other
 
 
@@ -102,9 +103,16 @@ def _is_sound(text: str) -> bool:
 
 
 def _named(value: dict[str, Any]) -> dict[str, Any] | None:
-    """The object with its keys in lower case; None where two of them are one then."""
-    found = {key.strip().lower(): each for key, each in value.items()}
+    """The object with its keys in lower case, and without what is copied from an example; None
+    where two of its keys are one then."""
+    found = {key.strip().lower(): _without_placeholders(each) for key, each in value.items()}
     return found if len(found) == len(value) else None
+
+
+def _without_placeholders(value: Any) -> Any:
+    if isinstance(value, list):
+        return [each for each in map(_without_placeholders, value) if each != ""]
+    return "" if isinstance(value, str) and _PLACEHOLDER.fullmatch(value) else value
 
 
 # --- where the answer stands ------------------------------------------------------------------

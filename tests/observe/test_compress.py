@@ -115,4 +115,4 @@ def test_a_prompt_is_short_and_its_sample_would_be_taken(task: str) -> None:
     event = Event(1, "s", "edit", 0, "{}", "", ("src/client.py",))
     (draft,) = parse(sample, [event]).values()
     assert draft.files == ("src/client.py",)
-    assert draft.importance == 4
+    assert (draft.title, draft.narrative) == ("Edited src/client.py", ""), "no word of the sample"
