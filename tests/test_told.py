@@ -14,9 +14,8 @@ from mdmemory.capture.notice import notice
 from mdmemory.capture.store_fact import Stored
 from mdmemory.cli.commands import COMMANDS
 from mdmemory.mcp import instructions
-from mdmemory.prompt import blocks, lines, receipts
+from mdmemory.prompt import lines, receipts
 from mdmemory.prompt.message_part import part
-from mdmemory.search.results import Hit
 from mdmemory.session.block import MOST
 from mdmemory.store.adopt import Unadopted
 from mdmemory.tools.notes import _stored
@@ -84,12 +83,6 @@ def test_whoever_has_the_tools_is_told_in_less_than_350_tokens() -> None:
 FILE = "feedback-" + "word-" * 11 + "ends.md"  # as long as a name gets that capture writes
 FACT = "Parcels above 31.5 kg go with the parcel service, and what is lighter by letter. " * 3
 PAIR = {"file": FILE, "by": FILE, "text": FACT, "new": FACT}
-HITS = [
-    Hit(f"{n}-{FILE}", "name", "A title", 1, 20, 0.9, "memory", FACT * 5, "", "2026-06-01")
-    for n in range(12)
-]  # fmt: skip
-
-
 WISH = "Remember that " + FACT[0].lower() + FACT[1:]
 
 
@@ -118,8 +111,6 @@ MESSAGES = {
     "changed by other hands": (
         lambda: receipts.by_hand([Unadopted(FILE, "changed")] * 9, ["gone.md"] * 9), 90,
     ),
-    "twelve recalled notes": (lambda: blocks.notes(HITS, 600), 600),
-    "one long recalled note": (lambda: blocks.notes(HITS[:1], 4_000), 420),
     "the memory of a session": (lambda: "x" * MOST, 1_600),
 }  # fmt: skip
 

@@ -265,7 +265,7 @@ def _looked_at(
         for each in map(judged.__getitem__, places)
     ]  # fmt: skip
     report(0, 1, f"asking {model} whether {len(proposed)} of them will last")
-    look = second_question.ask(asking.model, proposed, turns, today)
+    look = second_question.ask(asking.reader, proposed, turns, today)
     return weighed(judged, places, look), look
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from mdmemory.store.state import State
 
 PATIENCE = 0.25  # seconds that a message waits for its notes
+MESSAGE_TOKENS = 600  # of the notes that go with one message
+SESSION_TOKENS = 6_000  # of these notes in one session
 _STEPS = 5  # notes of a chain, each superseded by the next, that are gone through
 Found = list[tuple[str, Refresher, "Hit"]]  # a prefix for its file, its store, the hit
 
@@ -76,8 +78,7 @@ class ByMessage:
         nothing is looked at twice. Raises MdmemoryError, which costs nobody more than this text,
         and TooSlow.
         """
-        settings = layers.settings
-        if not settings.switch("recall.by_message") or not layers.there():
+        if not layers.settings.switch("recall.by_message") or not layers.there():
             return Near()
         found = self._in_time(partial(_search, layers, heard.text, fresh))
         notes = [*_notes(found, heard.indexes)]
@@ -93,24 +94,15 @@ class ByMessage:
 
         database = state()
         before = recalls.read(database, heard.session)
-        room = settings.whole("recall.session_tokens") - before.tokens
+        room = SESSION_TOKENS - before.tokens
         text, files = recalled.block(
             [each for each in fitting if with_shown or each.file not in before.files],
-            min(settings.whole("recall.message_tokens"), room),
+            min(MESSAGE_TOKENS, room),
         )
         if files:
             recalls.add(database, heard.session, heard.id, files, layers.main.now())
         again = (each.file for each in fitting if each.file in before.files)
         return Near(text, (*named, *(file for file in again if file not in files)))
-
-    def named(
-        self, layers: Layers, heard: Heard, fresh: Sequence[Refresher] = ()
-    ) -> tuple[str, ...]:
-        """The files of the notes near a message, for a prompt that is about to have their text."""
-        if not layers.settings.switch("recall.by_message") or not layers.there():
-            return ()
-        found = self._in_time(partial(_search, layers, heard.text, fresh))
-        return tuple(each.file for each, _ in _notes(found, heard.indexes))
 
     def _in_time(self, search: Callable[[], Found]) -> Found:
         """What a search finds. Raises TooSlow, also while an earlier one is still at work."""

@@ -31,7 +31,9 @@ from mdmemory.store.state import State
 if TYPE_CHECKING:
     from mdmemory.llm.embedding_api import EmbeddingAPI
 
-EXTRACT, COMPACT, OBSERVE = "extract", "compact", "observe"
+EXTRACT, COMPACT, OBSERVE, VERIFY = "extract", "compact", "observe", "verify"
+# the settings that name a model for one purpose; extract.model is for the others
+_OWN_MODEL = {COMPACT: "compact.model", VERIFY: "llm.verify_model"}
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,11 @@ def asking(purpose: str, project: Project, today: str, given: Model | None = Non
     """The model `given`, or the one that the settings choose for a purpose, with the system text
     of its prompt; None where none was chosen. Raises BadSetting."""
     chosen = given or model(purpose, project, today)
-    return Asking(chosen, prompt(purpose, in_force())) if chosen else None
+    if chosen is None:
+        return None
+    has_verifier = given is None and project.settings.text(_OWN_MODEL[VERIFY])
+    verifier = model(VERIFY, project, today) if has_verifier else None
+    return Asking(chosen, prompt(purpose, in_force()), verifier)
 
 
 def sends_to(settings: Settings) -> str | None:
@@ -179,7 +185,7 @@ def _planner_sends_to(settings: Settings) -> str | None:
         case "opencode":
             from mdmemory.llm import opencode_run
 
-            chosen = (_chosen(purpose, settings) for purpose in (EXTRACT, COMPACT))
+            chosen = (_chosen(purpose, settings) for purpose in (EXTRACT, COMPACT, VERIFY))
             places = [opencode_run.provider(name if by_hand else "") for name, by_hand in chosen]
             return " and ".join(dict.fromkeys(places))
         case _:
@@ -208,11 +214,8 @@ def _model(purpose: str, project: Project, environment: Mapping[str, str], today
 
 def _chosen(purpose: str, settings: Settings) -> tuple[str, bool]:
     """The model's name, and whether a person chose it."""
-    setting = (
-        "compact.model"
-        if purpose == COMPACT and settings.text("compact.model")
-        else ("extract.model")
-    )
+    own = _OWN_MODEL.get(purpose, "")
+    setting = own if own and settings.text(own) else "extract.model"
     return settings.text(setting), settings.origins.get(setting, "default") != "default"
 
 

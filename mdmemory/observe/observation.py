@@ -173,9 +173,9 @@ def count(state: State, session: str = "") -> int:
     return int(state.rows(query, (session,))[0][0])
 
 
-def expire(state: State, now: datetime, days: int = MAX_DAYS) -> None:
-    """Remove observations that are older than `days`, and the oldest beyond the limit."""
-    oldest = (now - timedelta(days=days)).isoformat(timespec="seconds")
+def expire(state: State, now: datetime) -> None:
+    """Remove observations that are older than MAX_DAYS, and the oldest beyond the limit."""
+    oldest = (now - timedelta(days=MAX_DAYS)).isoformat(timespec="seconds")
     state.change(
         ("DELETE FROM observation WHERE at < ?", (oldest,)),
         ("DELETE FROM observation WHERE id IN (SELECT id FROM observation ORDER BY at DESC,"

@@ -126,7 +126,7 @@ class Observations:
         with self.state() as state:
             draft = drafted(type, title, rest, files=files)
             added = observation.add(state, session, draft, self.clock())
-            observation.expire(state, self.clock(), self._days)
+            observation.expire(state, self.clock())
         return added
 
     def forget(self, ids: str) -> list[Observation]:
@@ -153,7 +153,7 @@ class Observations:
         with self.state() as state:
             for _ in range(BATCHES):
                 # the clock anew: a model takes its time, and the queue goes by the time
-                done = queue.work(state, model, self.clock(), days=self._days)
+                done = queue.work(state, model, self.clock())
                 stored += done.kept
                 if done.failure or not queue.waiting(state)["pending"]:
                     break
@@ -168,7 +168,6 @@ class Observations:
         with self.state() as state:
             return summarize(
                 state, session, model, self.clock(), request=request or _asked_first(session),
-                days=self._days,
             )  # fmt: skip
 
     def brought_up(self, session: str) -> bool:
@@ -202,10 +201,6 @@ class Observations:
         text = "\n".join(["Memory candidates:", *(f"- [{type}] {fact}" for fact in facts)])
         writer = self.writer()
         return take(OneStore(writer), writer, session, text, said, now=self.clock(), shown={})
-
-    @property
-    def _days(self) -> int:
-        return self.project.settings.whole("observe.days")
 
     def _model(self) -> Model | None:
         from mdmemory.llm import choose

@@ -15,7 +15,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Model
 from mdmemory.observe import observation
 from mdmemory.observe.compress import Event, by_its_metadata, compressed, event_of
-from mdmemory.observe.observation import MAX_DAYS, Draft
+from mdmemory.observe.observation import Draft
 from mdmemory.store.state import State, Statement
 
 BATCH = 5
@@ -64,11 +64,9 @@ def tool_used(
     return True
 
 
-def work(
-    state: State, model: Model | None, now: datetime, *, batches: int = 1, days: int = MAX_DAYS
-) -> Worked:
+def work(state: State, model: Model | None, now: datetime, *, batches: int = 1) -> Worked:
     """Turn batches of five events into observations, by `model` or by their metadata; then remove
-    observations older than `days`. A failed model is reported as `failure`."""
+    observations that are too old. A failed model is reported as `failure`."""
     seconds = int(now.timestamp())
     _refresh(state, seconds)
     stored = _store_old(state, seconds)
@@ -84,7 +82,7 @@ def work(
             _give_back(state, events, seconds, counts=problem.code != "over_cap")
             break
         stored += _finish(state, events, drafts, model.name if model else "", seconds)
-    observation.expire(state, now, days)
+    observation.expire(state, now)
     state.change(_beyond("status = 'completed'", MAX_DONE))
     counts = waiting(state)
     return Worked(stored, counts["pending"] + counts["processing"], counts["failed"], failure)

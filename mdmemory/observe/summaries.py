@@ -83,7 +83,6 @@ def forget(state: State, sessions: Iterable[str]) -> None:
 
 def summarize(
     state: State, session: str, model: Model | None, now: datetime, *, request: str = "",
-    days: int = MAX_DAYS,
 ) -> Summed:  # fmt: skip
     """Update a session's summary, if there are newer observations.
 
@@ -106,7 +105,7 @@ def summarize(
                 return Summed(before, failure)
     fields = fields or _by_titles(observations, wanted)
     at = now.isoformat(timespec="seconds")
-    _keep(state, Summary(session, at, upto, name, **fields), now - timedelta(days=days))
+    _keep(state, Summary(session, at, upto, name, **fields), now - timedelta(days=MAX_DAYS))
     return Summed(get(state, session), failure)
 
 

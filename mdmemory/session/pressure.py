@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 PER_TOKEN = 4  # characters, where the provider counted no tokens
 FIRST_COUNT = 50_000  # tokens that are reported where the window is not known, and each doubling
@@ -22,7 +22,7 @@ class Threshold:
     advice: str
 
 
-# By rising percentage; the percentages of moderate, high and critical are settings.
+# By rising percentage.
 THRESHOLDS: tuple[Threshold, ...] = (
     Threshold("safe", 0, "normal", "There is room again."),
     Threshold("moderate", 70, "normal", "Read parts of files rather than whole ones."),
@@ -67,37 +67,33 @@ def usable(context: int, input: int = 0, output: int = 0) -> int:
     return max(0, context - min(RESERVED, output or RESERVED)) if context else 0
 
 
-def thresholds(percents: Mapping[str, int]) -> list[Threshold]:
-    """The table with these percentages by level, by rising percentage."""
-    table = [replace(each, percent=percents.get(each.level, each.percent)) for each in THRESHOLDS]
-    return sorted(table, key=lambda each: each.percent)
-
-
-def level(usage: ContextUsage, table: Sequence[Threshold]) -> str:
+def level(usage: ContextUsage) -> str:
     """The level of the highest threshold that is reached. Where the window is not known there is
     none, and the last count that was to be reported stands in its place, as `100,000 tokens`."""
     if usage.percent is None:
-        return f"{_count(usage.size):,} tokens" if usage.size >= FIRST_COUNT else table[0].level
-    reached = [each for each in table if usage.percent >= each.percent or each is table[0]]
+        return (
+            f"{_count(usage.size):,} tokens" if usage.size >= FIRST_COUNT else THRESHOLDS[0].level
+        )
+    reached = [
+        each for each in THRESHOLDS if usage.percent >= each.percent or each is THRESHOLDS[0]
+    ]
     return reached[-1].level
 
 
-def notice(
-    before: str, usage: ContextUsage, table: Sequence[Threshold], sizes: Mapping[str, int]
-) -> str:
+def notice(before: str, usage: ContextUsage, sizes: Mapping[str, int]) -> str:
     """The text for the turn, "" while the level is still `before`.
 
     At the highest level it lists the parts of our block (`sizes`, in characters) and the choices.
     Where the window is not known, only a count that grew is reported.
     """
-    now = level(usage, table)
+    now = level(usage)
     if now == before:
         return ""
     if usage.percent is None:
         grew = usage.size >= FIRST_COUNT and _count(usage.size) > _reported(before)
         return _counted(usage.size) if grew else ""
-    threshold = next(each for each in table if each.level == now)
-    if threshold is table[0] and before not in {each.level for each in table}:
+    threshold = next(each for each in THRESHOLDS if each.level == now)
+    if threshold is THRESHOLDS[0] and before not in {each.level for each in THRESHOLDS}:
         return ""  # there was no level yet
     line = f"Context {now}: about {int(usage.percent)}% full. {threshold.advice}"
     return f"{line}\n{_choices(sizes)}" if now == INTERVENES else line

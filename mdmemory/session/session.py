@@ -164,14 +164,14 @@ class SessionMemory:
         self, parts: Parts, tokens: int, window: int, sizes: Mapping[str, int]
     ) -> list[str]:
         """Update the level of the context: a notice if it changed."""
-        table = self._thresholds()
         counts = parts["pressure"]
         # the last counts hold until there are new ones
         counts["tokens"] = tokens = tokens or _whole(counts.get("tokens"))
         counts["window"] = window = window or _whole(counts.get("window"))
         usage = ContextUsage(tokens, window, _whole(counts.get("characters")))
-        notice = pressure.notice(str(counts.get("level", table[0].level)), usage, table, sizes)
-        counts["level"] = pressure.level(usage, table)
+        before = str(counts.get("level", pressure.THRESHOLDS[0].level))
+        notice = pressure.notice(before, usage, sizes)
+        counts["level"] = pressure.level(usage)
         return [notice] if notice and self._is_on("pressure") else []
 
     def _pruned(
@@ -206,13 +206,8 @@ class SessionMemory:
     def _level(self) -> str:
         """The level of pruning for the context's last level."""
         level = self._parts().get("pressure", {}).get("level")
-        table = self._thresholds()
+        table = pressure.THRESHOLDS
         return next((each.pruning for each in table if each.level == level), table[0].pruning)
-
-    def _thresholds(self) -> list[pressure.Threshold]:
-        names = ("moderate", "high", "critical")
-        whole = self._settings.whole
-        return pressure.thresholds({name: whole(f"session.{name}_percent") for name in names})
 
     def _edit(self, act: Callable[[Sections], Result], now: datetime) -> Result:
         def edit(parts: Parts) -> Result:

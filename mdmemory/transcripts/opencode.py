@@ -72,12 +72,6 @@ def states(path: Path, wanted: Callable[[str], bool]) -> dict[str, str]:
     return _read(path, ask)
 
 
-def titles(path: Path, wanted: Callable[[str], bool]) -> list[tuple[str, str]]:
-    """Id and title of these sessions, the newest first; no turn is read."""
-    rows = _read(path, lambda database: _wanted(database, wanted))
-    return [(row.id, row.title) for row in sorted(rows, key=lambda row: (-row.time, row.id))]
-
-
 def parent(path: Path, session: str) -> str:
     """The session that started this one; "" where none did, or it is not in a database there.
 

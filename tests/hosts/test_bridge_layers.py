@@ -182,24 +182,6 @@ def test_under_ci_nothing_is_made_and_the_persons_store_is_used_where_it_is(
     assert {MINE, "project-tests-run-on-every-push.md"} <= {*stores(empty_home)["me"]}
 
 
-def test_the_notes_of_both_layers_that_fit_a_message_are_in_the_prompt(
-    work: Path, empty_home: Path
-) -> None:
-    settings = empty_home / ".config/mdmemory/config.toml"
-    settings.parent.mkdir(parents=True)
-    settings.write_text('[recall]\nnotes = "keyword"\n', encoding="utf-8")
-    plugin = Plugin(work)
-    plugin.turn(DEPLOYS)
-    plugin.turn(NAME, "msg_2")
-    for question, file in {
-        "When do deploys go out?": f"({FILE}",
-        "What is my name?": f"(me/{MINE}",
-    }.items():
-        fresh = Plugin(work)
-        fresh.say(question, "msg_3")
-        assert file in fresh.ask("system")["text"]
-
-
 def test_both_indexes_are_in_the_prompt_each_under_its_own_budget(
     work: Path, empty_home: Path
 ) -> None:

@@ -183,17 +183,6 @@ def test_the_index_in_the_prompt_is_not_said_again(plugin: Plugin, project: Path
     assert f"\n  {body}" in plugin.say(asked), "of its body the index shows nothing"
 
 
-def test_the_notes_of_a_frozen_prompt_are_not_said_again(
-    plugin: Plugin, project: Path, empty_home: Path
-) -> None:
-    own = empty_home / ".config/mdmemory/config.toml"
-    own.parent.mkdir(parents=True)
-    own.write_text('[recall]\nnotes = "keyword"\n', encoding="utf-8")
-    assert plugin.say(NEEDS, "msg_1") == "", "the prompt is about to be made of this message"
-    assert FILE in plugin.ask("system")["text"]
-    assert plugin.say(NEEDS, "msg_2") == ""
-
-
 def test_a_sub_agent_is_told_nothing(plugin: Plugin, monkeypatch: pytest.MonkeyPatch) -> None:
     plugin.ask("created", "ses_2", parent="ses_1")
     assert plugin.say(NEEDS, session="ses_2") == ""
@@ -328,14 +317,15 @@ def test_an_unconfirmed_note_and_one_in_conflict_say_so(plugin: Plugin, project:
 
 
 def test_a_message_gets_no_more_than_its_budget_and_a_session_no_more_than_its_own(
-    plugin: Plugin, project: Path
+    plugin: Plugin, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = Memory.open(project)
     for number in range(4):
         body = "Its healthcheck fails at noon. " + f"word{number} " * 120
         note(memory.project.store, f"billing-{number}", f"Billing {number} in its container", body)
     commit(memory)
-    configure(project, message_tokens=300, session_tokens=450)
+    monkeypatch.setattr(by_message, "MESSAGE_TOKENS", 300)
+    monkeypatch.setattr(by_message, "SESSION_TOKENS", 450)
     first = plugin.say(NEEDS, "msg_1")
     assert 0 < tokens(first) <= 300
     second = plugin.say(f"again: {NEEDS}", "msg_2")

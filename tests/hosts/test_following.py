@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -433,8 +432,6 @@ def test_observations_are_queued_worked_on_at_idle_and_shown_at_the_next_start(
     (told,) = [each for each in host.ask("compacting")["context"] if "2 of 2 observ" in each]
     assert "The last summary" in told, "what is new since the last idle moment is in it"
     assert found.waiting()["pending"] == 0
-    prefer("recall", observation_tokens=0)
-    assert "observations" not in Host(project).prompt()
 
 
 def test_no_compaction_waits_for_a_model(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -443,64 +440,6 @@ def test_no_compaction_waits_for_a_model(host: Host, monkeypatch: pytest.MonkeyP
     host.run("cat README", "The billing service listens on port 8080, says the README of it.")
     host.ask("compacting")
     assert host.started.words == [["session", "ses_1", "--work"]]
-
-
-# --- notes ---------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def noted(project: Path) -> Path:
-    for name, fact in (("billing", "The billing database is Postgres 15"), ("cat", "Has a cat")):
-        Memory.open(project).add(name, type="project", description=fact, body=f"{fact}.")
-    return project
-
-
-def test_notes_stand_there_only_where_they_are_wanted(noted: Path) -> None:
-    def recalled(message: str) -> str:
-        host = Host(noted)
-        if message:
-            host.say(message)
-        return host.prompt()
-
-    question = "Which database does billing use?"
-    assert "recalled_memory" not in recalled(question)
-    prefer("recall", notes="keyword")
-    assert "project-billing.md" in recalled(question)
-    assert "project-cat.md" not in recalled(question)
-    assert "recalled_memory" not in recalled("Good morning!"), "nothing fits, nothing is shown"
-    assert "recalled_memory" not in recalled("")
-
-
-def test_the_last_session_is_what_is_looked_for_without_a_message(
-    noted: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prefer("recall", notes="keyword")
-    titles = [("ses_1", "This one"), ("ses_0", "Billing database")]
-    monkeypatch.setattr("mdmemory.transcripts.opencode.titles", lambda *_: titles)
-    assert "project-billing.md" in Host(noted).prompt()
-
-
-@pytest.mark.slow
-def test_no_prompt_waits_for_a_server_that_hangs(
-    noted: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prefer("recall", notes="hybrid")
-    search, over = Memory.search, threading.Event()
-
-    def slow(self: Memory, query: str, *, meaning: bool = True, **more: Any) -> Any:
-        if meaning:
-            over.wait(HUNG)
-        return search(self, query, meaning=False, **more)
-
-    monkeypatch.setattr(Memory, "search", slow)
-    host = Host(noted)
-    host.say("Which database does billing use?")
-    start = time.monotonic()
-    text = host.prompt()
-    took = time.monotonic() - start
-    over.set()
-    assert "project-billing.md" in text
-    assert took < HUNG / 2
 
 
 def test_a_value_is_made_once_for_its_session_and_again_after_it_was_dropped() -> None:

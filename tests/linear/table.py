@@ -417,7 +417,6 @@ EVERY = (
     row(_marks, query, "highlight", NOTE, words),
     row(lambda text: dates.asked(text, TODAY), dates, "asked", bounds.QUERY),
     row(lambda text: dates.words(text), dates, "words", NOTE),
-    row(lambda text: blocks.query(text, "p", "t"), blocks, "query"),
     row(blocks.safe, blocks, "safe", NOTE),
     row(typed.typed, typed_by_form, "message"),
     row(_fitted, by_message, "", bounds.QUERY_OF_MESSAGE),

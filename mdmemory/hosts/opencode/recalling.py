@@ -49,11 +49,8 @@ class Recalling:
             return Near()
         if self._children.is_one(session):
             return Near()
-        is_first = prompt is None and layers.settings.text("recall.notes") != "off"
         heard = Heard(session, turn.id, turn.text, prompt or "")
         stores = [each for each in fresh if each is not None]
         seen = stores if len(stores) == len(layers.there()) else ()
-        if is_first:  # that part is about to be made of the same message
-            return Near("", self._by_message.named(layers, heard, seen))
         state = partial(self._following.state, layers.main)
         return self._by_message.near(layers, state, heard, seen, with_shown=with_shown)
