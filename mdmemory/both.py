@@ -190,8 +190,7 @@ class BothLayers:
                 mark = order[at].status if order[at].status not in (DRIFTED, MOVED) else ""
                 order[at] = order[at]._replace(status=mark or IN_CONFLICT)
             if places[1] < places[0]:
-                lifted = order.pop(places[0])._replace(weak=order[places[1]].weak)
-                order.insert(places[1], lifted)
+                order.insert(places[1], order.pop(places[0]))
         return tuple(order)
 
     def across(self) -> list[Across]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 4  # lines of a hit that are shown to a person
 _TOLD = 3  # of these, where the description stands above them
+_NO_PROOF = "A match is no proof."
 _WIDTH = 400  # characters of such a line
 _MARK = ("\x1b[1;33m", "\x1b[0m")
 _TITLE = ("\x1b[1m", "\x1b[0m")
@@ -64,11 +65,8 @@ def search(asked: Namespace) -> int:
         return 0
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     colour = colour and os.environ.get("TERM") != "dumb"
-    parts: list[str] = []
-    for heading, hits in found.sections():
-        shown = [_shown(hit, layers, query, colour) for hit in hits]
-        parts += [f"{heading}:", *shown] if heading and shown else shown
-    print("\n\n".join(parts) or "No matches.")
+    shown = [_shown(hit, layers, query, colour) for hit in found.hits]
+    print("\n\n".join([*shown, _NO_PROOF] if shown else ["No matches."]))
     return 0
 
 
@@ -80,14 +78,15 @@ def _shown(hit: Hit, layers: Layers, query: str, colour: bool) -> str:
         file = f"{hit.project}/{file}" if hit.project else layers.shown(hit.layer, file)
     place = f"{file}:{hit.start_line}-{hit.end_line}"
     title = f"{_TITLE[0]}{visible(place)}{_TITLE[1]}" if colour else visible(place)
-    status = "".join(f"  [{visible(mark)}]" for mark in hit.marks)
+    status = f"  [{visible(hit.mark)}]" if hit.mark else ""
+    status += visible(f"  {', '.join(hit.matched) or 'no word of the query'}")
     if hit.source == "sessions":  # the id of a session says little
         status += visible(f"  {hit.date}  {hit.title}".rstrip())
     lines = [hit.description] if hit.description else []
-    lines += telling(hit, query, 1 if hit.weak else _TOLD if lines else _SHOWN, _WIDTH)
+    lines += telling(hit, query, _TOLD if lines else _SHOWN, _WIDTH)
     lines = [visible(line)[:_WIDTH] for line in lines]
     lines = [f"    {_marked(line, query) if colour else line}" for line in lines]
-    return "\n".join([f"{title}  {hit.score:.2f}{status}", *lines])
+    return "\n".join([f"{title}{status}", *lines])
 
 
 def _marked(line: str, query: str) -> str:

@@ -43,10 +43,6 @@ class Settings:
         """A setting that is on or off."""
         return bool(self.values[name])
 
-    def number(self, name: str) -> float:
-        """A setting that may be a fraction."""
-        return float(self.values[name])
-
     def text(self, name: str) -> str:
         """A setting that is text."""
         return str(self.values[name])

@@ -35,13 +35,6 @@ def context(value: object) -> int:
     return number
 
 
-def share(value: object) -> float:
-    number = float(str(value))
-    if isinstance(value, bool) or not 0 <= number <= 1:
-        raise ValueError
-    return number
-
-
 def switch(value: object) -> bool:
     words = {"1": True, "true": True, "yes": True, "on": True}
     words |= {"0": False, "false": False, "no": False, "off": False}
@@ -250,15 +243,6 @@ TABLE = (
             "1000", context, 0, "Size of the model's context in tokens. 0: from a table of known "
             "models, else from the server's errors. Set it for a local server such as Ollama, "
             "which cuts long prompts without an error.", personal=True),
-    Setting("search.chunk_tokens", (), "a whole number of at least 50", whole(50), 400,
-            "Length of the chunks of long notes in the search database, in tokens. A token is four "
-            "characters, or one Chinese, Japanese or Korean one."),
-    Setting("search.overlap_tokens", (), "a whole number of at least 0", whole(0), 80,
-            "Overlap of neighbouring chunks in tokens; at most half a chunk."),
-    Setting("search.keyword_weight", (), "a number from 0 to 1", share, 0.5,
-            "Weight of matching words in a score."),
-    Setting("search.vector_weight", (), "a number from 0 to 1", share, 0.5,
-            "Weight of similar meaning in a score."),
     Setting("search.backend", ("MDMEMORY_SEARCH_BACKEND",), "sqlite or postgres",
             one_of("sqlite", "postgres"), "sqlite",
             "The search database: `.mdmemory/search.db`, or the PostgreSQL server of search.dsn, "
@@ -268,9 +252,6 @@ TABLE = (
             "a PostgreSQL address such as postgresql://user@host/database", or_empty(dsn), "",
             "The address of search.backend `postgres`. ~/.pgpass is safer for a password.",
             personal=True, secret=True),
-    Setting("search.recency_days", (), "a whole number of at least 0", whole(0), 0,
-            "Days after which a result has lost a quarter of its score; it loses at most half. "
-            "0: age does not count."),
     Setting("search.embeddings", (), "off, openai or local", one_of("off", "openai", "local"),
             "off", "Search also by meaning. `local`: a model on this machine, by the package "
             "fastembed. `openai`: a server, which gets all searched text, "
@@ -283,9 +264,6 @@ TABLE = (
             "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2 (50 languages). "
             "`local` also takes the other models of fastembed, and a folder with a model.",
             personal=True),
-    Setting("search.embedding_dimensions", (), "a whole number from 1 to 16000",
-            whole(1, 16_000), 1536,
-            "Length of the vectors of search.embedding_model; `local` ignores it.", personal=True),
     Setting("search.embedding_url", (),
             "an http(s) address without user, query or fragment", or_empty(address), "",
             "The server of `openai` embeddings. If not set: openai.base_url, with its key.",
@@ -296,8 +274,6 @@ TABLE = (
     Setting("search.embedding_calls", (), "a whole number of at least 0", whole(0), 2_000,
             "Maximum number of requests for vectors per project and day (UTC), each with up to 100 "
             "texts. They do not count as calls to models.", personal=True),
-    Setting("search.vector_floor", (), "a number from 0 to 1", share, 0.3,
-            "Minimum similarity (cosine) of a strong result that matches by meaning alone."),
     Setting("search.folders", (), "a list of absolute folders", folders, "",
             "Folders of markdown, such as an Obsidian vault, for `search --source files`.",
             personal=True, common=True),

@@ -163,8 +163,7 @@ def embedder(project: Project, today: str) -> EmbeddingAPI | None:
 
     address, key = _embedding_address(settings)
     return EmbeddingAPI(
-        settings.text("search.embedding_model") or "text-embedding-3-small",
-        settings.whole("search.embedding_dimensions"), address, key,
+        settings.text("search.embedding_model") or "text-embedding-3-small", address, key,
         project.state_file, today, settings.whole("search.embedding_calls"), redacted,
     )  # fmt: skip
 

@@ -26,8 +26,6 @@ LONGEST = 24_000  # characters of a text; models take about 8,000 tokens
 MAX_ANSWER = 64 * 1024 * 1024  # bytes: 100 vectors of 16,000 numbers, in digits
 REST = 60.0  # seconds in which a server that was late is not asked: each search would wait
 _late: dict[str, float] = {}  # by address, when that was
-# Only these can be asked for fewer numbers than they have; other servers refuse the question.
-_SHORTENED = "text-embedding-3"
 
 
 class _Again(Exception):
@@ -40,14 +38,13 @@ class _Again(Exception):
 
 @dataclass(frozen=True)
 class EmbeddingAPI:
-    """The model `name` at `base_url`, whose vectors have that many `dimensions`.
+    """The model `name` at `base_url`.
 
     On the day `today` (UTC) it is asked `daily_calls` times at most; `redact` cleans what it is
     asked. `sleep` is for tests.
     """
 
     name: str
-    dimensions: int
     base_url: str
     key: str = field(repr=False)
     state_file: Path
@@ -60,7 +57,7 @@ class EmbeddingAPI:
     @property
     def model(self) -> str:
         """The name of the vector space: only vectors with the same name can be compared."""
-        return f"{self.sends_to} {self.name} {self.dimensions}"
+        return f"{self.sends_to} {self.name}"
 
     @property
     def sends_to(self) -> str:
@@ -117,8 +114,6 @@ class EmbeddingAPI:
         import openai
 
         asked: dict[str, Any] = {"model": self.name, "input": texts, "encoding_format": "float"}
-        if _SHORTENED in self.name:
-            asked["dimensions"] = self.dimensions
         try:
             return line.body(
                 lambda client: client.embeddings.with_streaming_response.create(**asked),
@@ -145,7 +140,7 @@ class EmbeddingAPI:
         if status in (400, 413, 422):
             return ModelFailed(
                 f"{self.sends_to} refused these texts ({status}).",
-                "One may be too long for search.embedding_model: lower search.chunk_tokens.",
+                "One may be too long for search.embedding_model: it has to read 400 tokens.",
                 "refused",
             )
         sentence, hint = {

@@ -74,13 +74,9 @@ class Observations:
     def search(self, query: str, *, k: int = 6) -> Found:
         """The `k` best observations for a question, best first."""
         from mdmemory.observe.timeline import find
-        from mdmemory.search.answer import Weights
 
-        days = self.project.settings.whole("search.recency_days")
         with self.state() as state:
-            return find(
-                state, query, k=k, today=self.clock().date(), weights=Weights(half_life=days)
-            )
+            return find(state, query, k=k, today=self.clock().date())
 
     def block(self, *, session: str = "", budget: int = 4_000) -> str:
         """A block for the prompt, the newest observations in full: of all sessions, or of one with

@@ -13,7 +13,7 @@ from mdmemory.observe import observation
 from mdmemory.observe.observation import MAX_OBSERVATIONS, Observation
 from mdmemory.observe.summaries import Summary
 from mdmemory.search import schema, sqlite
-from mdmemory.search.answer import Weights, answer
+from mdmemory.search.answer import answer
 from mdmemory.search.chunks import Chunk, tokens
 from mdmemory.search.database import Document
 from mdmemory.search.results import MEMORY, Found
@@ -82,7 +82,7 @@ SOURCE = "observations"
 FILE = "observations.db"  # beside state.db; derived, and made anew where it is missing
 
 
-def find(state: State, query: str, *, k: int, today: date, weights: Weights | None = None) -> Found:
+def find(state: State, query: str, *, k: int, today: date) -> Found:
     """The best observations for a query. A hit's `file` is its number, such as `#12`; its lines are
     those of the observation's text."""
     if not observation.count(state):
@@ -90,9 +90,7 @@ def find(state: State, query: str, *, k: int, today: date, weights: Weights | No
 
     def job(database: SQLite) -> Found:
         _update(database, observation.newest(state, MAX_OBSERVATIONS))
-        return answer(
-            database, query, source=MEMORY, k=k, today=today, weights=weights or Weights()
-        )
+        return answer(database, query, source=MEMORY, k=k, today=today)
 
     answered, said = sqlite.use(state.path.with_name(FILE), f"{schema.STAMP} {SOURCE}", job)
     hits = tuple(hit._replace(source=SOURCE, description="") for hit in answered.hits)

@@ -19,14 +19,10 @@ _GUESSED = 0.8  # of a word counts where a similar one was found
 
 
 class Fit(NamedTuple):
-    """The chunks that have any word of a query, each with a score from 0 to 1, and which of them
-    has which of the words. `total` counts all chunks; `quoted`: those found have what the query
-    has in quotes; `rows` are the chunks themselves, where they were asked for."""
+    """The chunks that have any word of a query, each with a score from 0 to 1; `rows` are the
+    chunks themselves, where they were asked for."""
 
     scores: Mapping[int, float]
-    asked: Sequence[TermMatch] = ()
-    total: int = 0
-    quoted: bool = False
     rows: Mapping[int, Row] | None = None
 
 
@@ -58,7 +54,7 @@ def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
     rows = None if source == SESSIONS else database.rows(scores)
     if rows is not None:
         scores = _together(scores, rows)
-    return Fit(ranking.fused([Channel(1.0, scores)]), asked, total, quoted, rows)
+    return Fit(ranking.fused([Channel(scores)]), rows)
 
 
 def _together(scores: Mapping[int, float], rows: Mapping[int, Row]) -> dict[int, float]:
@@ -118,8 +114,7 @@ def _match(
     lift = rarity - ranking.scored_rarity(held, total) if is_scored else rarity
     chunks = database.having(term, among) if held else set()
     head = database.having(term, chunks, head=True) if lift > ranking.HEADED else set()
-    telling = term.weight >= 1
-    return TermMatch(term.weight * rarity, chunks, term.sure, telling, held, lift, head)
+    return TermMatch(term.weight * rarity, chunks, term.sure, held, lift, head)
 
 
 def _guessed(database: Database, term: Term) -> Term:

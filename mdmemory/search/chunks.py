@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+SIZE, OVERLAP = 400, 80  # tokens of a piece, and of what it shares with the one before
 CHARACTERS = 4  # in a token, outside the scripts below
 # a plain string: compiled only where there is such a text
 _WIDE = "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
@@ -35,7 +36,7 @@ def _quarters(text: str) -> int:
     return narrow + CHARACTERS * (len(text) - narrow)
 
 
-def cut(text: str, size: int = 400, overlap: int = 80, first: int = 1) -> Iterator[Chunk]:
+def cut(text: str, size: int = SIZE, overlap: int = OVERLAP, first: int = 1) -> Iterator[Chunk]:
     """The pieces of a text, of at most `size` tokens; none of a text without words.
 
     The last lines of a piece, up to `overlap` tokens (never over half of `size`), open the next.

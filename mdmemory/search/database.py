@@ -6,7 +6,6 @@ A file is in it with all its chunks or not at all. Raises Unusable where it cann
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from mdmemory.search.chunks import Chunk
@@ -70,17 +69,6 @@ class Row(NamedTuple):
     start: int
     end: int
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """How the cosines of all texts of a source lie: the least, their mean and standard deviation,
-    and how many there are."""
-
-    low: float = 0.0
-    mean: float = 0.0
-    deviation: float = 0.0
-    count: int = 0
 
 
 def of_queries(model: str) -> str:
@@ -170,9 +158,9 @@ class Database(Protocol):
 
     def nearest(
         self, source: str, model: str, vector: bytes, limit: int, also: Collection[int] = ()
-    ) -> tuple[dict[int, float], Spread]:
-        """The cosines of the nearest chunks, best first, and then of those in `also`; and how those
-        of all chunks of the source lie."""
+    ) -> tuple[dict[int, float], float]:
+        """The cosines of the nearest chunks, best first, and then of those in `also`; and the least
+        that any chunk of the source has."""
 
     def query_vector(self, model: str, hash: bytes) -> bytes | None:
         """The vector of a query that was asked before, named by a hash; None where it is not

@@ -44,14 +44,10 @@ _ENGLISH = ("all-minilm", "english", "nomic-embed-text-v1", "-en-", "-en ")
 
 
 class Embedder(Protocol):
-    """Who makes vectors. `model` names all on which they depend, `dimensions` how many numbers
-    each must have (0: however many)."""
+    """Who makes vectors. `model` names all on which they depend."""
 
     @property
     def model(self) -> str: ...
-    @property
-    def dimensions(self) -> int: ...
-
     def embed(self, texts: Sequence[str]) -> list[Any]:
         """A list of numbers for each of up to 100 texts. Raises MdmemoryError; what it gives is
         looked at by the caller."""
@@ -132,9 +128,9 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     if not texts:
         return []
     try:
-        return vectors.packed(embedder.embed(texts), len(texts), embedder.dimensions)
+        return vectors.packed(embedder.embed(texts), len(texts))
     except ValueError as problem:
         raise MdmemoryError(
             f"The model of vectors ({embedder.model}) gave {problem}.",
-            "Check search.embedding_model and search.embedding_dimensions.",
+            "Check search.embedding_model.",
         ) from None

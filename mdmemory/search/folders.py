@@ -18,7 +18,7 @@ from mdmemory.note.note import begins_head, fields, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.search.chunks import cut
 from mdmemory.search.database import HELD, Database, Document
-from mdmemory.search.notes import BATCH, Cutting, Report
+from mdmemory.search.notes import BATCH, Report
 from mdmemory.search.results import FILES
 
 ENDINGS = (".md", ".markdown")
@@ -36,9 +36,7 @@ class Folders:
     store: Path
     redact: Callable[[str], str]
 
-    def update(
-        self, database: Database, cutting: Cutting, report: Report
-    ) -> tuple[list[str], list[str]]:
+    def update(self, database: Database, report: Report) -> tuple[list[str], list[str]]:
         """Bring the database up to date with the folders: the files that were different, and what
         there is to say."""
         said = [f"{root} of search.folders is not there." for root in self.roots
@@ -58,14 +56,14 @@ class Folders:
             read = [(file, _head(file)) for file in stale[at : at + BATCH]]
             long += sum(len(data) > LONGEST for _, data in read if data)
             database.put([
-                self._document(file, now[file], data, cutting) for file, data in read
+                self._document(file, now[file], data) for file, data in read
                 if data is not None
             ])  # fmt: skip
         if long:
             said.append(f"Of {long} files over {LONGEST >> 20} MiB only the beginning is searched.")
         return gone + stale, said
 
-    def _document(self, file: str, print: str, data: bytes, cutting: Cutting) -> Document:
+    def _document(self, file: str, print: str, data: bytes) -> Document:
         text = _shortened(data).decode("utf-8-sig", "replace")
         text = _unprivate(text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", " "))
         clean = self.redact(text)
@@ -77,7 +75,7 @@ class Folders:
         return Document(
             FILES, file, print, digest(data), name=name, title=_title(clean) or name,
             date=datetime.fromtimestamp(changed, UTC).date().isoformat(),
-            chunks=tuple(cut(clean.rstrip(), cutting.size, cutting.overlap)),
+            chunks=tuple(cut(clean.rstrip())),
         )  # fmt: skip
 
 

@@ -31,8 +31,6 @@ class Local:
     """The model `name`: one of fastembed's, or the whole path of a folder with an ONNX file and
     its tokenizer. It is loaded by its first text; `cache` is the folder of fetched models."""
 
-    dimensions = 0  # see Embedder
-
     def __init__(self, name: str, cache: Path) -> None:
         self.name = name
         self.cache = cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
@@ -32,18 +32,6 @@ MANY = 1_000  # files put in, after which tidying up pays
 _FILE_MODES = ("100644", "100755")  # no links
 
 
-class Cutting(NamedTuple):
-    """How long chunks are and how much they share, in tokens."""
-
-    size: int = 400
-    overlap: int = 80
-
-    @property
-    def stamp(self) -> str:
-        """What a database that is cut so has to be stamped with."""
-        return f"{self.size}/{self.overlap}"
-
-
 def state(catalog: Catalog, cache: Path | None) -> str:
     """One line that stands for the folder as it is, or "" while that is not sure.
 
@@ -61,7 +49,7 @@ def state(catalog: Catalog, cache: Path | None) -> str:
 
 def update(
     database: Database, store: Store, sight: Sight, *, is_held: Callable[[Note], bool],
-    cutting: Cutting, waiting: Callable[[], Collection[str]] = tuple, seen: str = "",
+    waiting: Callable[[], Collection[str]] = tuple, seen: str = "",
     report: Report = lambda *_: None,
 ) -> list[str]:  # fmt: skip
     """Bring the database up to date with the store's folder; the files that were different.
@@ -87,7 +75,7 @@ def update(
     for at in range(0, len(stale), BATCH):
         report(at, len(stale), "notes for search")
         free = [file for file in stale[at : at + BATCH] if file not in left_out]
-        different += _put(database, store, free, prints, known, is_held, cutting)
+        different += _put(database, store, free, prints, known, is_held)
     if len(different) > MANY:
         database.tidy()
     if seen:
@@ -97,7 +85,7 @@ def update(
 
 def _put(
     database: Database, store: Store, files: Sequence[str], prints: dict[str, str],
-    known: dict[str, tuple[str, str]], is_held: Callable[[Note], bool], cutting: Cutting,
+    known: dict[str, tuple[str, str]], is_held: Callable[[Note], bool],
 ) -> list[str]:  # fmt: skip
     """Put in what has other bytes than before; of the rest only the print is new."""
     documents, same = [], {}
@@ -110,7 +98,7 @@ def _put(
             if known[file][0] != prints[file]:
                 same[file] = prints[file]
         else:
-            documents.append(document(stored, prints[file], is_held(stored.note), cutting))
+            documents.append(document(stored, prints[file], is_held(stored.note)))
     if documents:
         database.put(documents)
     if same:
@@ -118,7 +106,7 @@ def _put(
     return [each.file for each in documents]
 
 
-def document(stored: StoredNote, print: str, held: bool, cutting: Cutting) -> Document:
+def document(stored: StoredNote, print: str, held: bool) -> Document:
     """A note as the database takes it. Of one that is held or unreadable nothing is told."""
     head = stored.note.head
     if held or head.status == UNREADABLE:
@@ -130,7 +118,7 @@ def document(stored: StoredNote, print: str, held: bool, cutting: Cutting) -> Do
         MEMORY, stored.file, print, stored.digest, name=head.name, title=head.title,
         description=head.description, date=head.updated or head.created, status=head.status,
         aliases=aliases, session=head.session, days=_days(stored.note),
-        cites="\n".join(head.cites), chunks=tuple(_chunks(stored.note, cutting)),
+        cites="\n".join(head.cites), chunks=tuple(_chunks(stored.note)),
     )  # fmt: skip
 
 
@@ -139,7 +127,7 @@ def _days(note: Note) -> str:
     return " ".join(dates.days(note.text[: len(note.text) - len(note.body)]))
 
 
-def _chunks(note: Note, cutting: Cutting) -> Iterator[Chunk]:
+def _chunks(note: Note) -> Iterator[Chunk]:
     """The body's pieces with the file's line numbers; the description where there is no body."""
     text = note.text.replace("\r\n", "\n").replace("\r", "\n")
     body = note.body.replace("\r\n", "\n").replace("\r", "\n")
@@ -147,16 +135,15 @@ def _chunks(note: Note, cutting: Cutting) -> Iterator[Chunk]:
         yield Chunk(1, max(1, text.rstrip("\n").count("\n") + 1), note.head.description)
         return
     first = 1 + text[: text.rindex(body)].count("\n")
-    yield from cut(body, cutting.size, cutting.overlap, first)
+    yield from cut(body, first=first)
 
 
 # --- the notes of a commit
 
 
 def fill_from_commit(
-    database: Database, history: History, revision: str, *, is_held: Callable[[Note], bool],
-    cutting: Cutting,
-) -> None:  # fmt: skip
+    database: Database, history: History, revision: str, *, is_held: Callable[[Note], bool]
+) -> None:
     """Put in all notes of a commit, which is named as git names it. Raises NotFound."""
     tree = history.tree(history.resolve(revision))
     notes = [
@@ -167,7 +154,7 @@ def fill_from_commit(
     for at in range(0, len(notes), BATCH):
         some = notes[at : at + BATCH]
         stored = _at_commit(history, some)
-        database.put([document(each, "", is_held(each.note), cutting) for each in stored])
+        database.put([document(each, "", is_held(each.note)) for each in stored])
 
 
 def _at_commit(history: History, files: Sequence[tuple[str, Blob]]) -> Iterator[StoredNote]:

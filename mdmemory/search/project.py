@@ -14,10 +14,10 @@ from mdmemory.citing.citation import drift
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note.note import SUPERSEDED, Head, Note
 from mdmemory.search import embeddings, notes, schema, sqlite
-from mdmemory.search.answer import CANDIDATES, Meaning, Weights, answer, merged
+from mdmemory.search.answer import CANDIDATES, Meaning, answer, merged
 from mdmemory.search.database import Database, LockedError
 from mdmemory.search.embeddings import REFUSED, Embedder
-from mdmemory.search.notes import Cutting, Report
+from mdmemory.search.notes import Report
 from mdmemory.search.query import terms_of
 from mdmemory.search.results import ALL, MEMORY, SOURCES, Found, Hit
 from mdmemory.store import catalog
@@ -44,9 +44,7 @@ class Updated(NamedTuple):
 class Feeder(Protocol):
     """What keeps one source beside the notes up to date; what was different, and words on it."""
 
-    def update(
-        self, database: Database, cutting: Cutting, report: Report
-    ) -> tuple[list[str], list[str]]: ...
+    def update(self, database: Database, report: Report) -> tuple[list[str], list[str]]: ...
 
 
 class Search:
@@ -64,16 +62,7 @@ class Search:
         self._seen: tuple[Sight, str] | None = None  # what the database was brought up to
         self._others = others or {}
         self._embedder = embedder
-        settings = refresher.project.settings
-        self._cutting = Cutting(
-            settings.whole("search.chunk_tokens"), settings.whole("search.overlap_tokens")
-        )
-        self._weights = Weights(
-            settings.number("search.keyword_weight"), settings.number("search.vector_weight"),
-            settings.whole("search.recency_days"),
-        )  # fmt: skip
-        self._floor = settings.number("search.vector_floor")
-        is_local = settings.text("search.embeddings") == "local"
+        is_local = refresher.project.settings.text("search.embeddings") == "local"
         self._most = embeddings.EACH_SEARCH_LOCAL if is_local else embeddings.EACH_SEARCH
 
     def find(
@@ -173,7 +162,7 @@ class Search:
                     said.append(f"{are} searched by words only until the next searches have "
                                 "made their vectors.")  # fmt: skip
             vector = embeddings.of_query(database, embedder, query)
-            return Meaning(embedder.model, vector, self._floor), said
+            return Meaning(embedder.model, vector), said
         except MdmemoryError as problem:
             said.append(f"Searched by words only. {problem.message} {problem.hint}".rstrip())
             return None, said
@@ -233,12 +222,10 @@ class Search:
         self, query: str, history: History, revision: str, *, k: int, today: date
     ) -> Found:
         def job(database: Database) -> Found:
-            notes.fill_from_commit(
-                database, history, revision, is_held=self._is_held, cutting=self._cutting
-            )
+            notes.fill_from_commit(database, history, revision, is_held=self._is_held)
             return self._answer(database, query, k, today, MEMORY, None)
 
-        return sqlite.use(None, self._stamp, job)[0]
+        return sqlite.use(None, schema.STAMP, job)[0]
 
     def update(self, report: Report = lambda *_: None, *, anew: bool = False) -> Updated:
         """Bring the database up to date with the notes, or make it anew, with vectors where there
@@ -280,10 +267,7 @@ class Search:
         self, database: Database, query: str, k: int, today: date, source: str,
         meaning: Meaning | None,
     ) -> Found:  # fmt: skip
-        return answer(
-            database, query, source=source, k=k, today=today, weights=self._weights,
-            meaning=meaning,
-        )  # fmt: skip
+        return answer(database, query, source=source, k=k, today=today, meaning=meaning)
 
     def _update_sources(
         self, database: Database, wanted: Sequence[str], report: Report
@@ -293,7 +277,7 @@ class Search:
         said: list[str] = []
         for source in wanted:
             if source in self._others:
-                more, words = self._others[source].update(database, self._cutting, report)
+                more, words = self._others[source].update(database, report)
                 changed += more
                 said += words
         return changed, said
@@ -314,7 +298,7 @@ class Search:
         and the file will do, too, with the file."""
 
         def in_file() -> tuple[sqlite.T, list[str]]:
-            return sqlite.use(path, self._stamp, job, must=must, anew=anew)
+            return sqlite.use(path, schema.STAMP, job, must=must, anew=anew)
 
         settings = self._refresher.project.settings
         if path is None or settings.text("search.backend") != "postgres":
@@ -322,7 +306,7 @@ class Search:
         from mdmemory.search.postgres import postgres  # few have a server
 
         server = postgres.server(settings.text("search.dsn"), path.parent)
-        return postgres.use(server, self._stamp, job, None if must else in_file, anew=anew)
+        return postgres.use(server, schema.STAMP, job, None if must else in_file, anew=anew)
 
     def _update(self, database: Database, report: Report) -> list[str]:
         """Bring the database up to date with the notes as `refresher` sees them, once for each
@@ -333,7 +317,7 @@ class Search:
             return []
         cache = path.with_name("catalog") if path else None
         changed = notes.update(
-            database, self._refresher.store, sight, is_held=self._is_held, cutting=self._cutting,
+            database, self._refresher.store, sight, is_held=self._is_held,
             waiting=lambda: known.waiting, seen=notes.state(known, cache), report=report,
         )  # fmt: skip
         self._seen = (sight, database.touched()) if database.lasting else None
@@ -341,10 +325,6 @@ class Search:
 
     def _is_held(self, note: Note) -> bool:
         return catalog.is_held(note, self._refresher.is_secret)
-
-    @property
-    def _stamp(self) -> str:
-        return f"{schema.STAMP} {self._cutting.stamp}"
 
     def _path(self) -> Path | None:
         try:

@@ -1,4 +1,4 @@
-"""From raw scores to an order: fusion of channels, what a hit covers, folding, age. Pure.
+"""From raw scores to an order: fusion of channels, what a hit covers, folding. Pure.
 
 A channel gives raw scores of its own kind (bm25, cosine); only here do they meet.
 """
@@ -6,9 +6,7 @@ A channel gives raw scores of its own kind (bm25, cosine); only here do they mee
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -31,7 +29,6 @@ class Channel(NamedTuple):
     """Raw scores by chunk, more is better; `low` is the least that any chunk of all could have,
     `high` the most (None: what the best has)."""
 
-    weight: float
     scores: Mapping[int, float]
     low: float = 0.0
     high: float | None = None
@@ -40,33 +37,31 @@ class Channel(NamedTuple):
 class TermMatch(NamedTuple):
     """One term of a query: how much it says, and which of the chunks that are looked at have it.
 
-    `telling` terms are what the query is about. `held` counts all chunks that have the term.
-    `lift` is what a full-text table leaves out of the rarity of a common word; `head` has it in the
-    name or description.
+    `held` counts all chunks that have the term. `lift` is what a full-text table leaves out of the
+    rarity of a common word; `head` has it in the name or description.
     """
 
     weight: float
     chunks: Collection[int]
     sure: float = 1.0
-    telling: bool = True
     held: int = 1
     lift: float = 0.0
     head: Collection[int] = ()
 
 
 def fused(channels: Sequence[Channel]) -> dict[int, float]:
-    """One score between 0 and 1 per chunk: each channel from its least to its best, by weight.
+    """One score between 0 and 1 per chunk: the mean over the channels that have any chunk, each
+    from its least to its best.
 
     A chunk that a channel does not have counts as its least there, and stays a hit.
     """
-    whole = sum(channel.weight for channel in channels if channel.scores)
+    filled = [channel for channel in channels if channel.scores]
     found: dict[int, float] = {}
-    for channel in channels:
-        high = channel.high or max(channel.scores.values(), default=0.0)
-        span = (high - channel.low) or 1.0
+    for channel in filled:
+        high = channel.high or max(channel.scores.values())
+        span = len(filled) * ((high - channel.low) or 1.0)
         for chunk, score in channel.scores.items():
-            share = channel.weight / whole if whole else 0.0
-            found[chunk] = found.get(chunk, 0.0) + share * (score - channel.low) / span
+            found[chunk] = found.get(chunk, 0.0) + (score - channel.low) / span
     return found
 
 
@@ -157,17 +152,6 @@ def named(
     found = {chunk: score + much * (chunk in chunks) for chunk, score in scores.items()}
     most = max(1.0, *found.values(), 0.0)
     return {chunk: score / most for chunk, score in found.items()}
-
-
-def aged(score: float, written: str, today: date, half_life: int) -> float:
-    """A score that loses up to half with the age of what was written (`YYYY-MM-DD`); 0: none."""
-    if not half_life or not re.fullmatch(r"\d{4}-\d\d-\d\d", written[:10]):
-        return score
-    try:
-        days = max(0, (today - date.fromisoformat(written[:10])).days)
-    except ValueError:
-        return score
-    return float(score * (0.5 + 0.5 * 0.5 ** (days / half_life)))
 
 
 def same(one: str, other: str) -> bool:

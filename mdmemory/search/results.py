@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from mdmemory.citing.citation import DRIFTED, MOVED, CheckedCitation, drift
 from mdmemory.errors import NotFound, UsageError
-from mdmemory.note.note import SUPERSEDED, UNREADABLE, to_verify
+from mdmemory.note.note import UNREADABLE, to_verify
 from mdmemory.store import catalog, strangers
 from mdmemory.store.store import Store, StoredNote, is_note_name
 from mdmemory.text.words import tokens
 
 _SHOWN = 120  # characters of a name that a message repeats
+_MATCHED = 8  # words that tell why a text is a hit
 _LONG = 1_000  # characters of a description, which in a note made by hand may be of any length
 
 
@@ -88,17 +89,15 @@ class Hit(NamedTuple):
     """One place that answers a query; `text` is that place, line by line as it stands.
 
     `description` is the fact of a note in one sentence; `text` then is the best passage of its
-    body, or the description again where there is no body. `score` lies between 0.5 and 1 for
-    strong hits, and below for `weak` ones, which share words with the query and may not answer it.
+    body, or the description again where there is no body. `score`, from 0 to 1, only tells hits of
+    one query apart; `matched` are the words of the hit that the query has in some form.
     `title` is the note's title or its name as a title, or the session's title, `date`
     (`YYYY-MM-DD` or "") its last change, `status` is "", unconfirmed, superseded (`superseded_by`
     names the successor), in conflict, or, by the last check, drifted (the project changed what the
     note `cites`) or moved (it stands at another place).
     `layer` is project or user where both were searched; `project` names another project's store.
     Lines count from 1 and belong to the file; of a session (`file` is its id) they are turns.
-    `evidence`, from 0 to 1, tells how sure it is that the hit answers the query: from 0.5 on it is
-    not weak, but for a superseded note, which always is. `cited` is what the note cites, as it is
-    written, one a line.
+    `cited` is what the note cites, as it is written, one a line.
     """
 
     file: str
@@ -115,8 +114,7 @@ class Hit(NamedTuple):
     layer: str = ""
     project: str = ""
     description: str = ""
-    weak: bool = False
-    evidence: float = 0.0
+    matched: tuple[str, ...] = ()
     cites: tuple[CheckedCitation, ...] = ()
     cited: str = ""
 
@@ -126,12 +124,6 @@ class Hit(NamedTuple):
         return f"{self.description}\n{self.text}"
 
     @property
-    def marks(self) -> list[str]:
-        """What a reader has to know of the hit, in words."""
-        is_weak = self.weak and self.status != SUPERSEDED  # which says it already
-        return [*(["weak"] if is_weak else []), *([self.mark] if self.status else [])]
-
-    @property
     def mark(self) -> str:
         """The status in words, with the successor; "" for none."""
         if self.status in (DRIFTED, MOVED):
@@ -139,15 +131,11 @@ class Hit(NamedTuple):
         return f"{self.status} by {self.superseded_by}" if self.superseded_by else self.status
 
 
-# between rooms are `evidence` and `cited`: scripts have `weak` and `cites`
-_SHOWN_OF_HIT = [name for name in Hit.__match_args__ if name not in ("evidence", "cited")]
-
-
 def as_json(hit: Hit) -> dict[str, object]:
     """A hit as scripts and tools get it."""
-    shown: dict[str, object] = {name: getattr(hit, name) for name in _SHOWN_OF_HIT}
-    shown["cites"] = cites_as_json(hit.cites)
-    return shown
+    shown = hit._asdict()
+    del shown["cited"]  # scripts have `cites`
+    return {**shown, "matched": [*hit.matched], "cites": cites_as_json(hit.cites)}
 
 
 def cites_as_json(checked: Iterable[CheckedCitation]) -> list[dict[str, str]]:
@@ -155,12 +143,20 @@ def cites_as_json(checked: Iterable[CheckedCitation]) -> list[dict[str, str]]:
     return [{"place": each.place, "state": each.state, "now": each.now} for each in checked]
 
 
+def matched(texts: Iterable[str], query: str) -> tuple[str, ...]:
+    """The words of a query that these texts have in some form, as they stand there in lower case,
+    each once; few are enough to tell why a text is a hit."""
+    from mdmemory.search.query import marks  # only where hits are shown
+
+    words = (text[start:end].casefold() for text in texts for start, end in marks(query, text))
+    return tuple(dict.fromkeys(words))[:_MATCHED]
+
+
 def telling(hit: Hit, query: str, most: int, width: int) -> list[str]:
     """At most `most` lines of a hit's passage, from the first that has a word of the query on. Each
     has at most `width` characters; of a longer one the part with the word is shown.
 
-    None where the passage has no word that the description lacks; of a weak hit with a description
-    only a line that has a word of the query."""
+    None where the passage has no word that the description lacks."""
     from mdmemory.search.query import marks  # only where hits are shown
 
     if set(tokens(hit.text)) <= set(tokens(hit.description[:_LONG])):
@@ -168,8 +164,6 @@ def telling(hit: Hit, query: str, most: int, width: int) -> list[str]:
     lines = [line for line in hit.text.split("\n") if line.strip()]
     found = ((at, marks(query, line)) for at, line in enumerate(lines))
     told, places = next(((at, places) for at, places in found if places), (-1, []))
-    if told < 0 and hit.weak and hit.description:
-        return []
     if places and places[0][1] > width and (begin := places[0][0] - width // 4) > 0:
         begin = max(begin, lines[told].find(" ", begin, places[0][0]) + 1)  # a whole word
         lines[told] = f"…{lines[told][begin:]}"
@@ -178,19 +172,12 @@ def telling(hit: Hit, query: str, most: int, width: int) -> list[str]:
 
 
 class Found(NamedTuple):
-    """The hits, best first. `mode` is keyword, hybrid or vectors; `said` tells what went wrong."""
+    """The hits, best first, superseded ones last. `mode` is keyword, hybrid or vectors, and `said`
+    tells what went wrong."""
 
     mode: str
     hits: tuple[Hit, ...]
     said: tuple[str, ...] = ()
-
-    def sections(self) -> list[tuple[str, list[Hit]]]:
-        """The hits under headings, in their order: the strong ones under none."""
-        strong, weak, old = "", "Weaker matches", "Superseded"
-        parts: dict[str, list[Hit]] = {strong: [], weak: [], old: []}
-        for hit in self.hits:
-            parts[old if hit.status == SUPERSEDED else weak if hit.weak else strong].append(hit)
-        return [*parts.items()]
 
 
 class Passage(NamedTuple):

@@ -16,7 +16,6 @@ from mdmemory.search.database import (
     Document,
     LockedError,
     Row,
-    Spread,
     UnusableError,
     of_queries,
 )
@@ -134,7 +133,7 @@ class Vectors(SQLiteFile):
 
     def nearest(
         self, source: str, model: str, vector: bytes, limit: int, also: Collection[int] = ()
-    ) -> tuple[dict[int, float], Spread]:
+    ) -> tuple[dict[int, float], float]:
         from mdmemory.search import vectors  # numpy
 
         def read() -> vectors.Space:

@@ -18,7 +18,7 @@ from mdmemory.files import digest
 from mdmemory.search.chunks import Chunk, cut
 from mdmemory.search.database import Database, Document
 from mdmemory.search.folders import walk
-from mdmemory.search.notes import Cutting, Report
+from mdmemory.search.notes import Report
 from mdmemory.search.results import SESSIONS
 from mdmemory.transcripts import opencode
 from mdmemory.transcripts.session_files import SessionFile, rows
@@ -41,9 +41,7 @@ class Transcripts:
     exports: Sequence[Path]
     redact: Callable[[str], str]
 
-    def update(
-        self, database: Database, cutting: Cutting, report: Report
-    ) -> tuple[list[str], list[str]]:
+    def update(self, database: Database, report: Report) -> tuple[list[str], list[str]]:
         """Bring the database up to date with the sessions: those that were different, and what
         there is to say."""
         known = {file: print for file, (print, _) in database.prints(SESSIONS).items()}
@@ -65,7 +63,7 @@ class Transcripts:
             some = {name: stale[name] for name in names[at : at + _TOGETHER]}
             database.put([
                 # of an exported session that is here, too, once is enough
-                self._document(name, some[name], found, cutting, is_other=found is not None
+                self._document(name, some[name], found, is_other=found is not None
                                and found.session != name and found.session in now)
                 for name, found in self._read(some, files, said)
             ])  # fmt: skip
@@ -148,7 +146,7 @@ class Transcripts:
                 yield from _told(name, *files[name])
 
     def _document(
-        self, name: str, print: str, found: Transcript | None, cutting: Cutting, *, is_other: bool
+        self, name: str, print: str, found: Transcript | None, *, is_other: bool
     ) -> Document:
         state = digest(print.encode())
         if found is None or not found.turns or is_other:
@@ -157,13 +155,13 @@ class Transcripts:
         title = self.redact(" ".join(found.named[: _TITLE * 4].split()))[:_TITLE].rstrip()
         return Document(
             SESSIONS, name, print, state, name=found.session or name, title=title,
-            date=_day(newest), chunks=tuple(self._chunks(found, cutting)),
+            date=_day(newest), chunks=tuple(self._chunks(found)),
         )  # fmt: skip
 
-    def _chunks(self, found: Transcript, cutting: Cutting) -> Iterator[Chunk]:
+    def _chunks(self, found: Transcript) -> Iterator[Chunk]:
         for number, turn in enumerate(found.turns, 1):
             text = f"{turn.role}: {self.redact(turn.text)}"
-            for piece in cut(text, cutting.size, cutting.overlap):
+            for piece in cut(text):
                 yield Chunk(number, number, piece.text)
 
 

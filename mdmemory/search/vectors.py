@@ -9,8 +9,6 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.search.database import Spread
-
 if TYPE_CHECKING:  # 60 ms, and only who has vectors needs it
     from collections.abc import Callable
 
@@ -22,14 +20,14 @@ if TYPE_CHECKING:  # 60 ms, and only who has vectors needs it
 WIDTH = 4  # bytes of a number
 
 
-def packed(vectors: Sequence[Sequence[float]], count: int, dimensions: int = 0) -> list[bytes]:
-    """Vectors as they are kept. Raises ValueError, in words, unless there are `count` of them, of
-    these `dimensions` (0: of any, all alike), of finite numbers and not all zero."""
+def packed(vectors: Sequence[Sequence[float]], count: int) -> list[bytes]:
+    """Vectors as they are kept. Raises ValueError, in words, unless there are `count` of them, all
+    of one length, of finite numbers and not all zero."""
     import numpy
 
     if len(vectors) != count:
         raise ValueError(f"{len(vectors)} vectors for {count} texts")
-    wanted = dimensions or (len(vectors[0]) if vectors else 0)
+    wanted = len(vectors[0]) if vectors else 0
     if wrong := [len(each) for each in vectors if len(each) != wanted]:
         raise ValueError(f"a vector of {wrong[0]} numbers instead of {wanted}")
     try:
@@ -52,12 +50,12 @@ class Space:
 
     def nearest(
         self, vector: bytes, limit: int, also: Collection[int] = ()
-    ) -> tuple[dict[int, float], Spread]:
+    ) -> tuple[dict[int, float], float]:
         """See Database.nearest."""
         import numpy
 
         if not len(self.chunks):
-            return {}, Spread()
+            return {}, 0.0
         cosines = self.rows @ numpy.frombuffer(vector, dtype="<f4")
         top = numpy.arange(len(cosines))
         if limit < len(cosines):
@@ -69,8 +67,7 @@ class Space:
         others = others[others < len(numbers)]
         others = others[numpy.isin(numbers[others], wanted)]
         found = {int(numbers[at]): float(cosines[at]) for at in (*top, *others)}
-        low, mean, deviation = cosines.min(), cosines.mean(), cosines.std()
-        return found, Spread(float(low), float(mean), float(deviation), len(cosines))
+        return found, float(cosines.min())
 
 
 def space(chunks: Sequence[int], data: bytes | bytearray, dimensions: int) -> Space:

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 SOURCES = ("memory", "sessions", "files", "observations", "all")
 
-_LINES_SHOWN = 12  # of the passage of a strong hit
+_LINES_SHOWN = 12  # of the passage of one of the first hits
+_IN_FULL = 3  # hits; of the others one line is shown
+_NO_PROOF = "A match is no proof: check whether one answers, and do not guess."
 _LINE = 600  # characters of such a line
 _ROOM = LONGEST - 1_000  # characters of a note in an answer, beside what is said of it
 _PLACE = re.compile(r"(?s)(.+?):(\d{1,9})(?:-(\d{1,9}))?")
@@ -50,36 +52,29 @@ def _search(memory: Notes, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     if not results.hits:
         nothing = "No matches: do not guess an answer."
         return ToolAnswer("\n".join([nothing, *results.said]), structured)
-    strong, weak, old = (hits for _, hits in results.sections())
-    parts = [f"{_counted(strong, weak, old)}\n{AS_DATA}"]
-    for number, hit in enumerate(results.hits, 1):
-        if weak and hit is weak[0] and strong:
-            parts.append("Weaker matches:")
-        parts.append(_hit(number, hit, given["query"]))
+    hits = [_hit(at, hit, given["query"]) for at, hit in enumerate(results.hits, 1)]
+    parts = [f"{_counted(results.hits)} {_NO_PROOF}\n{AS_DATA}", *hits]
     return ToolAnswer("\n\n".join([*parts, *results.said]), structured)
 
 
-def _counted(strong: Sequence[Hit], weak: Sequence[Hit], old: Sequence[Hit]) -> str:
-    """How many there are of each kind; and that weak ones alone are no answer."""
-    what = "note" if all(hit.source == "memory" for hit in (*strong, *weak, *old)) else "place"
-    found = [f"{len(strong)} {what}{'s' * (len(strong) > 1)}"] if strong else []
-    found += [f"{len(weak)} weaker match{'es' * (len(weak) > 1)}"] if weak else []
-    found += [f"{len(old)} superseded {what}{'s' * (len(old) > 1)}"] if old else []
-    counted = f"Found {' and '.join(found)}."
-    if strong:
-        return counted
-    return f"{counted} No sure answer: check whether one fits, and do not guess."
+def _counted(hits: Sequence[Hit]) -> str:
+    """How many there are, those that are superseded apart."""
+    what = "note" if all(hit.source == "memory" for hit in hits) else "place"
+    old = sum(hit.status == SUPERSEDED for hit in hits)
+    counts = ((len(hits) - old, what), (old, f"superseded {what}"))
+    told = [f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count]
+    return f"Found {' and '.join(told)}."
 
 
 def _hit(number: int, hit: Hit, query: str) -> str:
     from mdmemory.search.results import telling
 
-    about = f"score: {hit.score:.2f}"
-    about += f", source: {hit.source}" if hit.source != "memory" else ""
-    about += f", {hit.mark}" if hit.status else ""
-    about += f", {hit.date}" if hit.source != "memory" and hit.date else ""
-    place = f"[{number}] {hit.file}:{hit.start_line}-{hit.end_line} ({about})"
-    if hit.weak:
+    about = [f"source: {hit.source}", hit.date] if hit.source != "memory" else []
+    words = f"words: {', '.join(hit.matched)}" if hit.matched else "no word of the query"
+    about += [hit.mark, words]
+    place = f"[{number}] {hit.file}:{hit.start_line}-{hit.end_line}"
+    place += f" ({'; '.join(filter(None, about))})"
+    if number > _IN_FULL:
         facts = filter(None, (hit.description, *telling(hit, query, 1, _LINE)))
         return f"{place} {' · '.join(line.strip()[:_LINE] for line in facts)}".rstrip()
     title = "" if hit.description else hit.title

@@ -1,4 +1,4 @@
-"""Search in notes, sessions and files: each hit with its score, and the words it was found by."""
+"""Search in notes, sessions and files: each hit with the words it was found by."""
 
 from __future__ import annotations
 
@@ -25,33 +25,24 @@ def search(site: Site, request: Request) -> Response:
     query = request.query_params.get("q", "").strip()[:500]
     source = request.query_params.get("source", "") or MEMORY
     found = site.layers.search(query, k=SIZE, source=source) if query else None
-    sections = [
-        (heading, [_shown(site, hit, query) for hit in hits])
-        for heading, hits in (found.sections() if found else [])
-        if hits
-    ]
+    hits = [_shown(site, hit, query) for hit in (found.hits if found else ())]
     return site.page(
-        request, "search.html", q=query, source=source, sources=SOURCES, sections=sections,
-        mode=found.mode if found else "", told=found.said if found else (),
+        request, "search.html", q=query, source=source, sources=SOURCES, hits=hits,
+        told=found.said if found else (),
     )  # fmt: skip
 
 
 def _shown(site: Site, hit: Hit, query: str) -> dict[str, Any]:
     lines = [hit.description] if hit.description not in ("", hit.title) else []
-    lines += telling(hit, query, 1 if hit.weak else _SHOWN, _WIDTH)
+    lines += telling(hit, query, _SHOWN, _WIDTH)
     layer = hit.layer or next((layer for layer, _ in site.layers.each()), "")
-    words = {
-        line[start:end].casefold(): None
-        for line in (hit.title, *lines)
-        for start, end in places(query, line)
-    }
     path = note_path(layer, hit.file) if hit.source == MEMORY and not hit.project else ""
     if hit.source == "sessions":
         path = f"/sessions/{hit.file}"
     return {
-        "title": hit.title or hit.name or hit.file, "path": path, "score": hit.score,
-        "evidence": hit.evidence, "mark": hit.mark, "is_weak": hit.weak, "date": hit.date,
+        "title": hit.title or hit.name or hit.file, "path": path,
+        "mark": hit.mark, "date": hit.date,
         "where": f"{hit.file}:{hit.start_line}-{hit.end_line}", "layer": layer,
-        "source": "" if hit.source == MEMORY else hit.source, "words": [*words][:12],
+        "source": "" if hit.source == MEMORY else hit.source, "words": hit.matched,
         "lines": [marks.words(line[:_WIDTH], places(query, line[:_WIDTH])) for line in lines],
     }  # fmt: skip

@@ -15,7 +15,7 @@ from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.search.chunks import cut
 from mdmemory.search.database import Document
-from mdmemory.search.notes import Cutting, document
+from mdmemory.search.notes import document
 from mdmemory.search.results import MEMORY, SESSIONS
 from mdmemory.store.store import StoredNote, decode
 
@@ -78,7 +78,7 @@ class Corpus:
 
     def add_stored(self, stored: StoredNote) -> None:
         """A note as the store reads it."""
-        self.add(document(stored, "", False, Cutting()), stored.note.body)
+        self.add(document(stored, "", False), stored.note.body)
 
 
 def _day(text: str) -> date | None:

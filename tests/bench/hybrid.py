@@ -12,7 +12,7 @@ from bench.retrieval import DEPTH, Finder, Hits, Question
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.search import embeddings
-from mdmemory.search.answer import Meaning, Weights, answer
+from mdmemory.search.answer import Meaning, answer
 from mdmemory.search.local_models import Local
 from mdmemory.search.sqlite import SQLite
 
@@ -33,10 +33,8 @@ def model(name: str) -> Local:
 
 
 @contextmanager
-def hybrid(corpus: Corpus, name: str, floor: float | None) -> Iterator[Finder]:
-    """Search as with `search.embeddings` and this model; `floor` is `search.vector_floor`, None
-    its default."""
-    chosen = {} if floor is None else {"floor": floor}
+def hybrid(corpus: Corpus, name: str) -> Iterator[Finder]:
+    """Search as with `search.embeddings` and this model."""
     embedder = model(name)
     with closing(SQLite(None, "bench")) as database:
         database.put(corpus.documents)
@@ -47,9 +45,9 @@ def hybrid(corpus: Corpus, name: str, floor: float | None) -> Iterator[Finder]:
             meaning = None
             if embeddings.reads(embedder.model, question.text):
                 vector = embeddings.of_query(database, embedder, question.text)
-                meaning = Meaning(embedder.model, vector, **chosen)
+                meaning = Meaning(embedder.model, vector)
             found = answer(database, question.text, source=source, k=DEPTH, today=corpus.today,
-                           weights=Weights(), meaning=meaning)  # fmt: skip
+                           meaning=meaning)  # fmt: skip
             return Hits.of(found)
 
         yield find

@@ -13,7 +13,7 @@ from datetime import date
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from mdmemory.search.answer import Weights, answer
+from mdmemory.search.answer import answer
 from mdmemory.search.results import SESSIONS
 from mdmemory.search.sqlite import SQLite
 
@@ -36,17 +36,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Hits:
-    """The files that are found (of a session, the turns), best first, and how many of them, from
-    the first, are strong."""
+    """The files that are found (of a session, the turns), best first."""
 
     files: tuple[str, ...]
-    strong: int
 
     @classmethod
     def of(cls, found: Found) -> Hits:
         """What a search of ours gave back."""
-        strong = {_place(hit) for hit in found.hits if not hit.weak}
-        return cls(tuple(dict.fromkeys(map(_place, found.hits))), len(strong))
+        return cls(tuple(dict.fromkeys(map(_place, found.hits))))
 
 
 Finder = Callable[[Question], Hits]
@@ -71,21 +68,14 @@ class Outcome:
         files = enumerate(self.hits.files[:DEPTH], 1)
         return next((at for at, file in files if file in self.question.answers), 0)
 
-    @property
-    def right(self) -> int:
-        """How many of the strong hits answer the question."""
-        return len(self.question.answers.intersection(self.hits.files[: self.hits.strong]))
-
 
 @dataclass(frozen=True)
 class Figures:
     """Means over `asked` questions that have an answer, and counts.
 
-    `first`, `five`, `ten` are recall among so many hits, weak ones too. `silent` questions have an
-    answer and no hit at all, `weak` ones have hits of which none is strong. `precise` is the share
-    of right ones among the strong hits of answerable questions, `strong` the recall of strong hits
-    alone. `false` of the `unanswerable` have a strong hit. `p50` and `p95` are milliseconds of
-    CPU.
+    `first`, `five`, `ten` are recall among so many hits. `silent` questions have an answer and no
+    hit at all. `false` of the `unanswerable` have a hit, which is shown as no proof. `p50` and
+    `p95` are milliseconds of CPU.
     """
 
     asked: int
@@ -94,9 +84,6 @@ class Figures:
     ten: float
     mrr: float
     silent: int
-    weak: int
-    precise: float
-    strong: float
     unanswerable: int
     false: int
     p50: float
@@ -107,7 +94,6 @@ def figures(outcomes: Sequence[Outcome]) -> Figures:
     """The figures of what was found."""
     answerable = [each for each in outcomes if each.question.answers]
     others = [each for each in outcomes if not each.question.answers]
-    shown = sum(each.hits.strong for each in answerable)
     times = sorted(each.seconds * 1000 for each in outcomes)
     return Figures(
         asked=len(answerable),
@@ -116,11 +102,8 @@ def figures(outcomes: Sequence[Outcome]) -> Figures:
         ten=_mean(each.recall(10) for each in answerable),
         mrr=_mean(1 / each.rank if each.rank else 0.0 for each in answerable),
         silent=sum(not each.hits.files for each in answerable),
-        weak=sum(bool(each.hits.files) and not each.hits.strong for each in answerable),
-        precise=sum(each.right for each in answerable) / max(1, shown),
-        strong=_mean(each.right / len(each.question.answers) for each in answerable),
         unanswerable=len(others),
-        false=sum(bool(each.hits.strong) for each in others),
+        false=sum(bool(each.hits.files) for each in others),
         p50=_quantile(times, 0.5),
         p95=_quantile(times, 0.95),
     )
@@ -147,11 +130,7 @@ def ours(documents: Sequence[Document], today: date) -> Iterator[Finder]:
         source = documents[0].source
 
         def find(question: Question) -> Hits:
-            return Hits.of(
-                answer(
-                    database, question.text, source=source, k=DEPTH, today=today, weights=Weights()
-                )
-            )
+            return Hits.of(answer(database, question.text, source=source, k=DEPTH, today=today))
 
         yield find
 

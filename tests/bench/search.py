@@ -44,13 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add_argument("--misses", action="store_true", help="list what is not found first")
     options.add_argument("--vectors", action="store_true", help="by words and meaning, too")
     options.add_argument("--model", default=hybrid.MODEL, help="with --vectors (%(default)s)")
-    options.add_argument("--floor", type=float, help="search.vector_floor, with --vectors")
     options.add_argument("--json", action="store_true", help="all figures, for a program")
     options.add_argument("--markdown", action="store_true", help="tables in markdown")
     chosen = options.parse_args(arguments)
     try:
         levels = readers.read(chosen.data) if chosen.data else own.levels()
-        searches = chosen_searches(chosen.model if chosen.vectors else "", chosen.floor)
+        searches = chosen_searches(chosen.model if chosen.vectors else "")
     except BadDataError as problem:
         print(problem, file=sys.stderr)
         return 1
@@ -63,12 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if broken else 0
 
 
-def chosen_searches(model: str, floor: float | None) -> Mapping[str, Search]:
+def chosen_searches(model: str) -> Mapping[str, Search]:
     """The searches that are measured. Raises BadDataError for a model that is not here."""
     if not model:
         return SEARCHES
     hybrid.model(model)
-    return {**SEARCHES, "and meaning": lambda corpus: hybrid.hybrid(corpus, model, floor)}
+    return {**SEARCHES, "and meaning": lambda corpus: hybrid.hybrid(corpus, model)}
 
 
 def show(
@@ -112,17 +111,17 @@ def table(level: str, found: Mapping[str, Sequence[Outcome]]) -> Iterator[tables
 
 
 def misses(found: Mapping[str, Mapping[str, Sequence[Outcome]]]) -> Iterator[str]:
-    """The questions whose answer is not first, and those that should find nothing strong."""
+    """The questions whose answer is not first."""
     for level, by_search in found.items():
         for search, some in by_search.items():
             if search == PLAIN:
                 continue
             for outcome in some:
                 question, files = outcome.question, outcome.hits.files
-                if outcome.rank == 1 or not (question.answers or outcome.hits.strong):
+                if outcome.rank == 1 or not question.answers:
                     continue
                 about = " ".join(filter(None, (level, search, question.lang, question.kind)))
-                wanted = " ".join(sorted(question.answers)) or "nothing"
+                wanted = " ".join(sorted(question.answers))
                 rank = outcome.rank or "-"
                 yield f"{about}  {rank:>2}  {question.text}  [{wanted}]  {' '.join(files[:2])}"
 

@@ -28,7 +28,7 @@ from bench import many_notes, plain
 from bench.many_notes import SEED, by_name, described, question
 
 from mdmemory import Memory
-from mdmemory.search.answer import Weights, answer
+from mdmemory.search.answer import answer
 from mdmemory.search.project import FILE, Search
 from mdmemory.search.results import Found
 from mdmemory.search.sqlite import SQLite
@@ -131,11 +131,9 @@ def measured(root: Path, size: int) -> Iterator[Result]:
 def asking(memory: Memory) -> Iterator[Callable[[str], Found]]:
     """Questions to the database as it is, as a running process asks them."""
     search = Search(memory._refresher())
-    today, weights = date(2026, 6, 1), Weights()
+    today = date(2026, 6, 1)
     with closing(SQLite(memory.project.private / FILE, search._stamp)) as database:
-        yield lambda query: answer(
-            database, query, source="memory", k=DEPTH, today=today, weights=weights
-        )
+        yield lambda query: answer(database, query, source="memory", k=DEPTH, today=today)
 
 
 def warm(memory: Memory, queries: list[str], target: float) -> Iterator[Result]:

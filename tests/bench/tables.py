@@ -10,8 +10,8 @@ from itertools import groupby
 from bench.retrieval import Figures
 
 _WIDTH = 44
-_HEADINGS = ("asked", "R@1", "R@5", "R@10", "MRR", "silent", "weak", "P", "false", "p50", "p95")
-_DOCUMENTED = ("asked", "R@1", "R@5", "MRR", "silent", "weak", "P", "false")
+_HEADINGS = ("asked", "R@1", "R@5", "R@10", "MRR", "silent", "false", "p50", "p95")
+_DOCUMENTED = ("asked", "R@1", "R@5", "MRR", "silent", "false")
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,6 @@ def _cells(found: Figures) -> list[str]:
         f"{found.asked}",
         *shares,
         f"{found.silent}",
-        f"{found.weak}",
-        _share(found.precise) if found.asked else "",
         f"{found.false}/{found.unanswerable}" if found.unanswerable else "",
         f"{found.p50:.1f}",
         f"{found.p95:.1f}",

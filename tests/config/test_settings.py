@@ -58,7 +58,6 @@ BAD = {
     "search.dsn": ["localhost", "mysql://a/b"],
     "search.embeddings": ["on", "yes"],
     "search.embedding_model": ["two words"],
-    "search.embedding_dimensions": ["0", "16001"],
     "search.embedding_url": ["localhost", "http://a/?key=b"],
     "search.folders": ["notes", "/a:b", " "],
     "editor": [" "],

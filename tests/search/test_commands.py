@@ -45,16 +45,17 @@ def test_the_answers_in_json(say: Say) -> None:
         "file": "user-tea.md", "name": "tea", "start_line": 9, "end_line": 16, "score": 1.0,
         "source": "memory", "text": BODY, "title": "Drinks green tea",
         "date": "2026-06-01", "status": "", "superseded_by": "", "layer": "project", "project": "",
-        "description": "Drinks green tea", "weak": False, "cites": [],
+        "description": "Drinks green tea", "matched": ["tea", "green"], "cites": [],
     }]  # fmt: skip
 
 
-def test_search_shows_place_score_and_the_lines_that_tell(say: Say) -> None:
+def test_search_shows_place_words_and_the_lines_that_tell(say: Say) -> None:
     assert say("search", "brown teapot", "-k", "1")[1] == (
-        "user-tea.md:9-16  1.00\n    Drinks green tea\n"
-        "    The teapot \ufffd[2J is brown.\n    And\n    so\n"
+        "user-tea.md:9-16  teapot, brown\n    Drinks green tea\n"
+        "    The teapot \ufffd[2J is brown.\n    And\n    so\n\n"
+        "A match is no proof.\n"
     )
-    assert "user-rum.md:9-9  1.00  [unconfirmed]\n" in say("search", "rum")[1]
+    assert "user-rum.md:9-9  [unconfirmed]  rum\n" in say("search", "rum")[1]
 
 
 def test_matches_are_marked_on_a_terminal_only(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:

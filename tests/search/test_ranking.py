@@ -9,7 +9,6 @@ import pytest
 from mdmemory.search.ranking import (
     Channel,
     TermMatch,
-    aged,
     beside,
     folded,
     fused,
@@ -28,19 +27,18 @@ TODAY = date(2026, 6, 12)
 
 
 def test_channels_meet_between_their_least_and_their_best() -> None:
-    keywords = Channel(0.5, {1: 2e-6, 2: 1e-6})
-    vectors = Channel(0.5, {1: 0.2, 3: 0.8}, low=0.2)
+    keywords = Channel({1: 2e-6, 2: 1e-6})
+    vectors = Channel({1: 0.2, 3: 0.8}, low=0.2)
     assert fused([keywords, vectors]) == {1: 0.5, 2: 0.25, 3: 0.5}
 
 
 def test_a_channel_alone_counts_whole_and_an_empty_one_not_at_all() -> None:
-    assert fused([Channel(0.3, {1: 4.0, 2: 1.0}), Channel(0.7, {})]) == {1: 1.0, 2: 0.25}
-    assert fused([Channel(0.0, {1: 1.0})]) == {1: 0.0}
+    assert fused([Channel({1: 4.0, 2: 1.0}), Channel({})]) == {1: 1.0, 2: 0.25}
     assert fused([]) == {}
 
 
 def test_a_hit_by_words_stays_a_hit_whatever_the_vectors_say() -> None:
-    assert fused([Channel(0.3, {1: 1.0}), Channel(0.7, {2: 0.9}, low=-1.0)])[1] == 0.3
+    assert fused([Channel({1: 1.0}), Channel({2: 0.9}, low=-1.0)])[1] == 0.5
 
 
 def test_rare_words_say_more_and_none_says_nothing() -> None:
@@ -115,17 +113,6 @@ def test_what_was_written_down_in_the_session_of_a_good_hit_is_better() -> None:
     assert found[1] > found[4] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("written", "half_life", "score"),
-    [("2026-06-12", 30, 1.0), ("2026-05-13", 30, 0.75), ("", 30, 1.0), ("2026-99-99", 30, 1.0),
-     ("2020-01-01", 0, 1.0), ("2027-01-01", 30, 1.0)],
-)  # fmt: skip
-def test_age_takes_up_to_half_and_only_where_it_is_asked_to(
-    written: str, half_life: int, score: float
-) -> None:
-    assert aged(1.0, written, TODAY, half_life) == score
-
-
 LONG = "the quick brown fox jumps over a lazy dog and then runs home to eat all of its dinner"
 
 
@@ -159,5 +146,5 @@ def test_a_turn_counts_for_its_neighbours_and_a_session_may_have_several_places(
 
 
 def test_a_channel_that_is_scaled_already_stays_so() -> None:
-    scaled = Channel(0.5, {1: 0.4}, high=1.0)
-    assert fused([scaled, Channel(0.5, {2: 0.9, 3: 0.1}, low=0.1)]) == {1: 0.2, 2: 0.5, 3: 0.0}
+    scaled = Channel({1: 0.4}, high=1.0)
+    assert fused([scaled, Channel({2: 0.9, 3: 0.1}, low=0.1)]) == {1: 0.2, 2: 0.5, 3: 0.0}

@@ -249,18 +249,17 @@ def test_a_talk_that_is_not_as_published_is_named(tmp_path: Path) -> None:
         readers.read(tmp_path / "b")
 
 
-def test_the_figures_count_what_is_silent_weak_and_false() -> None:
-    def outcome(answers: str, files: str, strong: int) -> Outcome:
+def test_the_figures_count_what_is_silent_and_false() -> None:
+    def outcome(answers: str, files: str) -> Outcome:
         question = Question("?", frozenset(answers.split()))
-        return Outcome(question, Hits(tuple(files.split()), strong), 0.002)
+        return Outcome(question, Hits(tuple(files.split())), 0.002)
 
     of = figures([
-        outcome("a", "a b", 2), outcome("a b", "c a", 1), outcome("a", "c a", 0),
-        outcome("a", "", 0), outcome("", "a", 1), outcome("", "a", 0), outcome("", "", 0),
+        outcome("a", "a b"), outcome("a b", "c a"), outcome("a", "c a"), outcome("a", ""),
+        outcome("", "a"), outcome("", ""),
     ])  # fmt: skip
-    assert (of.asked, of.silent, of.weak, of.unanswerable, of.false) == (4, 1, 1, 3, 1)
+    assert (of.asked, of.silent, of.unanswerable, of.false) == (4, 1, 2, 1)
     assert (of.first, of.five, of.mrr) == (0.25, 0.625, 0.5)
-    assert (of.precise, of.strong) == (1 / 3, 0.25)
     assert (of.p50, of.p95) == (2, 2)
 
 
@@ -312,7 +311,7 @@ def test_with_vectors_the_same_questions_go_by_meaning_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Model:
-        model, dimensions = "scripted", 2
+        model = "scripted"
 
         def embed(self, texts: list[str]) -> list[list[int]]:
             return [[1, 0] if re.search("tea|infusion", text) else [0, 1] for text in texts]
@@ -324,7 +323,7 @@ def test_with_vectors_the_same_questions_go_by_meaning_too(
         capsys.readouterr().err == f"There is no folder {missing}. Check search.embedding_model.\n"
     )
     monkeypatch.setattr(hybrid, "model", lambda name: Model())
-    assert search.main([path, "--vectors", "--floor", ".9", "--json"]) == 0
+    assert search.main([path, "--vectors", "--json"]) == 0
     first = {line["search"]: line["first"] for line in json.loads(capsys.readouterr().out)["lines"]}
     assert first == {search.PLAIN: 0, search.OURS: 0, "and meaning": 1}
 

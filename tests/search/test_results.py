@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rows import replace
 
-from mdmemory.search.results import Found, Hit, as_json, telling
+from mdmemory.search.results import Hit, as_json, matched, telling
 
 HIT = Hit("a.md", "a", 1, 4, 0.5, "memory", "One.\n\nTwo cups.\nThree.", description="One fact")
 
@@ -13,13 +13,6 @@ def test_a_passage_is_shown_from_the_line_that_tells_and_only_where_it_adds_some
     assert telling(HIT, "cups", 2, 80) == ["Two cups.", "Three."]
     assert telling(HIT, "zebra", 1, 80) == ["One."]
     assert telling(replace(HIT, text="One fact."), "cups", 2, 80) == []
-
-
-def test_of_a_weak_hit_only_a_line_is_shown_that_has_a_word_of_the_query() -> None:
-    weak = replace(HIT, weak=True)
-    assert telling(weak, "cups", 1, 80) == ["Two cups."]
-    assert telling(weak, "zebra", 1, 80) == []
-    assert telling(replace(weak, description=""), "zebra", 1, 80) == ["One."]
 
 
 def test_of_a_long_line_the_part_with_the_word_is_shown() -> None:
@@ -33,13 +26,9 @@ def test_of_a_long_line_the_part_with_the_word_is_shown() -> None:
     assert telling(replace(HIT, text="w" * 300), "w*", 1, 80) == ["w" * 80]
 
 
-def test_strong_weak_and_superseded_hits_stand_apart() -> None:
-    weak, old = replace(HIT, weak=True), replace(HIT, status="superseded", superseded_by="b")
-    sections = Found("keyword", (HIT, weak, old)).sections()
-    assert sections == [("", [HIT]), ("Weaker matches", [weak]), ("Superseded", [old])]
-    assert (weak.marks, old.marks) == (["weak"], ["superseded by b"])
-
-
-def test_scripts_get_weak_and_not_what_it_was_judged_by() -> None:
-    assert as_json(HIT)["weak"] is False
-    assert "evidence" not in as_json(HIT)
+def test_a_hit_tells_which_of_its_words_the_query_has() -> None:
+    texts = ("Two cups, or a CUP", "of tea")
+    assert matched(texts, "teas in the cup") == ("cups", "cup", "tea")
+    assert matched(texts, "zebra") == ()
+    assert as_json(replace(HIT, matched=("cups",)))["matched"] == ["cups"]
+    assert "cited" not in as_json(HIT), "scripts have the states of what is cited"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from search.conftest import NOW, note
+from search.conftest import note
 
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError, NotFound, Unwritable, UsageError
@@ -88,8 +88,7 @@ def test_an_alias_finds_its_note_before_others_that_have_more_of_the_question(
     others = {f"user-{n}.md": note(f"{n}", f"Why the slow machine {n} broke") for n in range(9)}
     memory = opened({"user-uses-github-actions.md": known, **others})
     for query in ("why is GHA slow?", "why is the build pipeline slow?"):
-        hit, *_ = memory.search(query).hits
-        assert (hit.name, hit.weak) == ("uses-github-actions", False)
+        assert memory.search(query).hits[0].name == "uses-github-actions"
 
 
 def test_a_date_under_a_key_of_ones_own_is_found(opened: Opened) -> None:
@@ -177,20 +176,6 @@ def test_what_is_unconfirmed_says_so_and_a_hit_has_its_date(opened: Opened) -> N
     memory = opened({"user-tea.md": note("tea", "Drinks tea", "Green.", more)})
     (hit,) = memory.search("what tea, as of last Tuesday?").hits
     assert (hit.status, hit.date, hit.title) == ("unconfirmed", "2026-06-09", "Drinks tea")
-
-
-def test_age_counts_where_it_is_set(opened: Opened) -> None:
-    old, new = ("  created: 2025-01-01\n", "  created: 2026-06-10\n")
-    pair = {
-        "user-a.md": note("a", "Drinks tea", "Green, at home.", old),
-        "user-b.md": note("b", "Drinks tea", "Black, at work.", new),
-    }
-    memory = opened(pair)
-    assert files(memory, "drinks tea") == ["user-a.md", "user-b.md"]
-    toml = store(memory).parents[1] / "mdmemory.toml"
-    toml.write_text(f"{toml.read_text('utf-8')}\n[search]\nrecency_days = 30\n", "utf-8")
-    aware = Memory.open(toml.parent, clock=lambda: NOW)
-    assert files(aware, "drinks tea") == ["user-b.md", "user-a.md"]
 
 
 def test_a_long_note_is_found_by_its_middle_with_the_lines(opened: Opened) -> None:
@@ -348,7 +333,7 @@ def test_rebuild_makes_everything_derived_again(opened: Opened) -> None:
     assert len(memory.rebuild(search_only=True).changed) == 2
 
 
-def test_a_weak_hit_comes_after_the_strong_ones(opened: Opened) -> None:
+def test_hits_come_by_rank_each_with_the_words_that_matched(opened: Opened) -> None:
     others = {f"user-o{n}.md": note(f"o{n}", f"Meets team {n} on Monday") for n in range(9)}
     memory = opened({
         **others,
@@ -356,16 +341,16 @@ def test_a_weak_hit_comes_after_the_strong_ones(opened: Opened) -> None:
         "user-tea.md": note("tea", "Buys green tea in Kyoto", "The Uji leaves."),
     })  # fmt: skip
     hits = memory.search("green Kyoto tea of the team", k=20).hits
-    assert hits[0].file == "user-tea.md"
-    assert [hit.weak for hit in hits] == sorted(hit.weak for hit in hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert [hit.matched for hit in hits[:3]] == [
+        ("tea", "green", "kyoto"),
+        ("tea", "team", "green"),
+        ("team",),
+    ]
     assert len(hits) == 11
-    for is_weak in (False, True):
-        scores = [hit.score for hit in hits if hit.weak is is_weak]
-        assert scores
-        assert scores == sorted(scores, reverse=True)
 
 
-def test_what_matches_by_one_word_is_shown_and_weak(opened: Opened) -> None:
+def test_what_matches_by_one_word_is_shown(opened: Opened) -> None:
     texts = ("Labels are 203 dpi", "Parcels leave at noon", "Invoices go out on Mondays")
     memory = opened({f"user-{n}.md": note(f"n{n}", text) for n, text in enumerate(texts)})
     (hit,) = memory.search("label resolution").hits
@@ -392,10 +377,10 @@ def test_a_superseded_note_comes_last_and_shows_what_it_said(opened: Opened) -> 
     hits = memory.search("installs packages npm").hits
     assert hits[-1].file == "user-npm.md"
     assert hits[-1].description == "Installs packages with npm"
-    assert (hits[-1].superseded_by, hits[-1].weak) == ("pnpm", True)
+    assert hits[-1].superseded_by == "pnpm"
 
 
-def test_a_quoted_phrase_a_name_of_code_and_a_whole_name_are_strong(opened: Opened) -> None:
+def test_a_quoted_phrase_is_needed_and_whole_names_come_first(opened: Opened) -> None:
     others = {f"user-o{n}.md": note(f"o{n}", f"The index of row {n} has a level") for n in range(9)}
     memory = opened({
         **others,
@@ -403,21 +388,11 @@ def test_a_quoted_phrase_a_name_of_code_and_a_whole_name_are_strong(opened: Open
         "user-limit.md": note("limit", "Lists are cut", "By index.max_rows, row by row."),
     })  # fmt: skip
 
-    def strong(query: str) -> list[str]:
-        return [hit.file for hit in memory.search(query).hits if not hit.weak]
-
-    assert strong('what about "row by row" levels of the index') == ["user-limit.md"]
-    assert strong("which index does index.max_rows name, and which level") == ["user-limit.md"]
-    assert "user-kiln-shelf.md" in strong("which row and level has the index of the kiln shelf")
-
-
-@pytest.mark.parametrize("question", ["und", "was ist das", "to be or not to be", "why not?"])
-def test_a_question_of_small_words_alone_has_weak_hits_alone(opened: Opened, question: str) -> None:
-    other = {f"user-n{at}.md": note(f"n{at}", f"Fact {at}") for at in range(20)}
-    small = note("small", "Und was ist das? Why not, it is to be")
-    hits = opened(other | {"user-small.md": small}).search(question).hits
-    assert hits
-    assert all(hit.weak for hit in hits)
+    assert files(memory, 'what about "row by row" levels of the index') == ["user-limit.md"]
+    asked = "which index does index.max_rows name, and which level"
+    assert files(memory, asked)[0] == "user-limit.md"
+    asked = "which row and level has the index of the kiln shelf"
+    assert files(memory, asked)[0] == "user-kiln-shelf.md"
 
 
 def test_names_of_a_letter_and_signs_are_told_apart(opened: Opened) -> None:
@@ -427,24 +402,12 @@ def test_names_of_a_letter_and_signs_are_told_apart(opened: Opened) -> None:
         other[f"user-{file}.md"] = text.replace("metadata:", f"aliases: ['{alias}']\nmetadata:")
     memory = opened(other)
     for question, file in (("C# style", "desktop"), ("c++", "engine"), ("who is IT?", "helpdesk")):
-        hits = memory.search(question).hits
-        assert [hit.file for hit in hits if not hit.weak] == [f"user-{file}.md"]
+        assert files(memory, question)[0] == f"user-{file}.md"
 
 
 @pytest.mark.parametrize("name", ["F#", "g++", ".env", "--force", "@types", "$HOME", "R&D"])
-def test_a_note_with_the_very_signs_comes_first_and_is_strong(opened: Opened, name: str) -> None:
+def test_a_note_with_the_very_signs_comes_first(opened: Opened, name: str) -> None:
     bare = name.strip("#+.-@$").replace("&", " ")
     facts = (f"{bare} is where all of it begins", f"Our plan rests on {name} now", f"A {bare} fact")
     notes = {f"user-n{n}.md": note(f"n{n}", fact) for n, fact in enumerate(facts)}
-    first = opened(notes).search(name).hits[0]
-    assert (first.file, first.weak) == ("user-n1.md", False)
-
-
-def test_a_short_alias_settles_a_short_question_and_no_long_one(opened: Opened) -> None:
-    others = {f"user-o{n}.md": note(f"o{n}", f"Machine {n} has memory") for n in range(9)}
-    notebook = note("the-notebook", "Works on a Framework 13", "Fedora.")
-    notebook = notebook.replace("metadata:", "aliases: [Kestrel]\nmetadata:")
-    memory = opened({**others, "user-notebook.md": notebook})
-    assert [hit.weak for hit in memory.search("kestrel battery").hits] == [False]
-    hits = memory.search("which memory size and colour does the kestrel case have").hits
-    assert all(hit.weak for hit in hits)
+    assert files(opened(notes), name)[0] == "user-n1.md"

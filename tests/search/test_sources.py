@@ -354,20 +354,19 @@ def test_what_a_note_says_is_not_said_again_by_a_file() -> None:
     assert [each.name for each in merged([notes, files], 6).hits] == ["memory-1", "files-2"]
 
 
-def test_strong_places_of_any_source_come_before_weak_notes() -> None:
-    weak = [replace(hit("memory", n, 0.4), weak=True) for n in range(4)]
-    old = replace(hit("memory", 9, 0.45), weak=True, status="superseded")
-    notes = Found("keyword", (hit("memory", 8, 0.6), *weak, old))
+def test_places_of_any_source_come_by_rank_and_superseded_notes_last() -> None:
+    low = [hit("memory", n, 0.4) for n in range(4)]
+    old = replace(hit("memory", 9, 0.45), status="superseded")
+    notes = Found("keyword", (hit("memory", 8, 0.6), *low, old))
     found = merged([notes, Found("keyword", tuple(hit("files", n, 0.9) for n in range(3)))], 7)
     names = [each.name for each in found.hits]
     assert names[:4] == ["files-0", "files-1", "files-2", "memory-8"]
-    assert [each.weak for each in found.hits[4:]] == [True] * 3
     assert merged([notes], 9).hits[-1].status == "superseded"
 
 
 def test_what_another_store_holds_still_is_not_hidden_by_a_superseded_copy() -> None:
     mine, old = hit("memory", 1, 0.8, "Use npm."), hit("memory", 2, 0.4, "Use npm.")
-    first = Found("keyword", (replace(old, status="superseded", weak=True),))
+    first = Found("keyword", (replace(old, status="superseded"),))
     found = joined([first, Found("keyword", (mine,))], 6)
     assert [each.status for each in found.hits] == [""]
 
@@ -384,7 +383,7 @@ def test_the_command_shows_the_session(
     say(empty_home, "ses_a", root, "Where do the herons nest?", title="On birds")
     words = ["--store", str(root), "search", "--source", "sessions", "herons"]
     assert main(words) == 0
-    assert "ses_a:1-1  1.00  2026-05-27  On birds" in capsys.readouterr().out
+    assert "ses_a:1-1  herons  2026-05-27  On birds" in capsys.readouterr().out
 
 
 def test_folders_are_absolute_or_there_is_a_sentence(opened: Opened, empty_home: Path) -> None:

@@ -15,9 +15,9 @@ from pace import HUNG
 
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
-from mdmemory.search.answer import Weights, answer
+from mdmemory.search.answer import answer
 from mdmemory.search.near import nearest
-from mdmemory.search.notes import Cutting, document
+from mdmemory.search.notes import document
 from mdmemory.search.query import marks
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store.store import StoredNote, decode
@@ -52,10 +52,8 @@ def note(name: str, text: str) -> StoredNote:
 def test_search_finds_it(one: str, two: str) -> None:
     notes = [note("one", one), *(note(f"n{at}", text) for at, text in enumerate(OTHER))]
     with closing(SQLite(None, "x")) as database:
-        database.put([document(each, "", False, Cutting()) for each in notes])
-        found = answer(
-            database, two, source="memory", k=1, today=date(2026, 6, 1), weights=Weights()
-        )
+        database.put([document(each, "", False) for each in notes])
+        found = answer(database, two, source="memory", k=1, today=date(2026, 6, 1))
     assert [hit.file for hit in found.hits] == ["user-one.md"]
 
 

@@ -22,6 +22,7 @@ NOTES = {
     "project-proxy.md": ("The proxy listens on port 8080", "The proxy listens on port 8080."),
     "reference-staging.md": ("The staging host", f"Log in with {KEY} on the staging host."),
 }
+NO_PROOF = "A match is no proof: check whether one answers, and do not guess."
 
 
 @pytest.fixture(scope="session")
@@ -79,13 +80,13 @@ def test_observations_have_tools_only_where_they_are_stored(memory: Memory) -> N
     assert names < {each.name for each in offered(on)}
 
 
-def test_a_search_tells_places_scores_and_text(memory: Memory) -> None:
+def test_a_search_tells_places_words_and_text(memory: Memory) -> None:
     answer = ask(memory, "memory_search", query="Which port has the proxy?")
-    assert answer.text.startswith(f"Found 1 note.\n{DATA}\n\n[1] project-proxy.md:")
+    assert answer.text.startswith(f"Found 1 note. {NO_PROOF}\n{DATA}\n\n[1] project-proxy.md:")
     assert "The proxy listens on port 8080" in answer.text
     (hit,) = answer.structured["hits"]
     place = f"{hit['file']}:{hit['start_line']}-{hit['end_line']}"
-    assert f"[1] {place} (score: {hit['score']:.2f})" in answer.text
+    assert f"[1] {place} (words: proxy, port)" in answer.text
     assert 0 < hit["score"] <= 1
     assert place.removeprefix("project-proxy.md:") in ask(memory, "memory_get", file=place).text
 
@@ -315,12 +316,11 @@ def test_an_argument_is_read_for_what_it_means(memory: Memory, number: object) -
     assert call(memory, "memory_search", {"query": 3128}).structured["hits"] == []
 
 
-def test_weak_matches_alone_are_said_to_be_no_sure_answer(memory: Memory) -> None:
-    ask(memory, "memory_store", fact="Labels of the warehouse are printed at 203 dpi")
-    answer = ask(memory, "memory_search", query="labels resolution supplier contract")
-    (hit,) = answer.structured["hits"]
-    assert hit["weak"] is True
-    assert answer.text.startswith("Found 1 weaker match. No sure answer:")
-    both = ask(memory, "memory_search", query="port of the proxy and labels").text
-    assert both.startswith("Found 1 note and 1 weaker match.")
-    assert both.index("[1] project-proxy.md") < both.index("Weaker matches:") < both.index("[2]")
+def test_the_first_hits_are_shown_in_full_and_the_others_in_a_line(memory: Memory) -> None:
+    head = "---\nname: label-{0}\ndescription: Label {0}\nmetadata:\n  type: user\n---\n"
+    for at in range(4):
+        path = memory.project.store / f"user-label-{at}.md"
+        path.write_text(f"{head}\nRed\n{{0}}\n".format(at), "utf-8")
+    text = ask(memory, "memory_search", query="red labels").text
+    assert "\n[3] user-label-2.md:8-9 (words: label, red)\nLabel 2\nRed\n2\n" in text
+    assert "\n[4] user-label-3.md:8-9 (words: label, red) Label 3 · Red" in text

@@ -10,10 +10,9 @@ import json
 from array import array
 from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
-from statistics import fmean, pstdev
 from typing import Any
 
-from mdmemory.search.database import KEPT_QUERIES, Row, Spread, of_queries
+from mdmemory.search.database import KEPT_QUERIES, Row, of_queries
 from mdmemory.search.postgres.finding import ROW
 from mdmemory.search.postgres.server import Connected, told
 
@@ -141,7 +140,7 @@ class PostgresVectors(Connected):
 
     def nearest(
         self, source: str, model: str, vector: bytes, limit: int, also: Collection[int] = ()
-    ) -> tuple[dict[int, float], Spread]:
+    ) -> tuple[dict[int, float], float]:
         with self._reading() as rows:
             place = self._place()
             if not place:
@@ -152,13 +151,13 @@ class PostgresVectors(Connected):
             if rows("SELECT to_regclass(%s)", (_index(model, numbers),))[0][0]:
                 return self._by_index(place, model, numbers, asked)
             found = rows(_exact(place), asked)
-        spread = Spread(*found[0][2:]) if found else Spread()
-        return {chunk: cosine for chunk, cosine, *_ in found}, spread
+        return {chunk: cosine for chunk, cosine, _ in found}, found[0][2] if found else 0.0
 
     def _by_index(
         self, place: str, model: str, numbers: int, asked: Mapping[str, object]
-    ) -> tuple[dict[int, float], Spread]:
-        """The nearest by the index; the others are judged by some: nobody knows all."""
+    ) -> tuple[dict[int, float], float]:
+        """The nearest by the index, which does not know the least cosine of all: that is taken
+        from what it gives."""
         kind = f"{place}.vector({numbers})"
         cosine = f"-(e.vector::{kind} OPERATOR({place}.<#>) %(vector)s::{kind})"
         with self._database.transaction():
@@ -176,23 +175,12 @@ class PostgresVectors(Connected):
         others = self._rows(
             f"SELECT v.chunk, {cosine} FROM {_OF_SOURCE} AND v.chunk = ANY(%(also)s)", asked
         )
-        sample = self._rows(
-            f"SELECT {_spread(cosine)} FROM embeddings e TABLESAMPLE SYSTEM (2) REPEATABLE (1)"
-            " WHERE e.model = %(model)s",
-            asked,
-        )[0]
         cosines = dict(sorted(found, key=lambda each: (-each[1], each[0]))) | dict(others)
-        if not cosines:
-            return {}, Spread()
-        if not sample[3]:  # a table of few pages may give none
-            values = [*cosines.values()]
-            return cosines, Spread(min(values), fmean(values), pstdev(values), len(values))
-        low = min([*cosines.values(), sample[0]])
-        return cosines, Spread(low, sample[1], sample[2], INDEXED)
+        return cosines, min(cosines.values(), default=0.0)
 
     def _compared_here(
         self, source: str, model: str, vector: bytes, limit: int, also: Collection[int]
-    ) -> tuple[dict[int, float], Spread]:
+    ) -> tuple[dict[int, float], float]:
         from mdmemory.search import vectors  # numpy
 
         def read() -> vectors.Space:
@@ -237,22 +225,17 @@ class PostgresVectors(Connected):
 
 def _exact(place: str) -> str:
     """Every vector compared; of the nearest, and of those that are wanted beside, the cosine, with
-    how those of all lie."""
+    the least of all."""
     cosine = f"-(e.vector OPERATOR({place}.<#>) %(vector)s::{place}.vector)"
     return (
         f"WITH a AS MATERIALIZED (SELECT v.chunk, {cosine} AS cosine FROM {_OF_SOURCE}"
         f" AND {place}.vector_dims(e.vector) = %(numbers)s),"
         " near AS (SELECT * FROM a ORDER BY cosine DESC, chunk LIMIT %(limit)s)"
-        f", s AS (SELECT {_spread('cosine')} FROM a) SELECT chunk, cosine, s.* FROM s,"
+        " SELECT chunk, cosine, (SELECT min(cosine) FROM a) FROM"
         " (SELECT 0 AS part, * FROM near UNION ALL SELECT 1, * FROM a"
         " WHERE chunk = ANY(%(also)s) AND chunk NOT IN (SELECT chunk FROM near)) b"
         " ORDER BY part, cosine DESC, chunk"
     )
-
-
-def _spread(cosine: str) -> str:
-    """The parts of a Spread over all rows."""
-    return f"min({cosine}), avg({cosine}), stddev_pop({cosine}), count(*)"
 
 
 def _index(model: str, numbers: int) -> str:
