@@ -61,6 +61,7 @@ def of_work(memory: Memory) -> dict[str, Any]:
         "due": memory.due(),
         "last": {"at": last.at, "outcome": last.outcome} if last else None,
         "planner": settings.text("planner"),
+        "questions": settings.text("llm.questions"),
         "sends_to": sends_to(settings),
         "embeddings": {"kind": settings.text("search.embeddings"), "missing": _missing(settings)},
         "tokens_today": used._asdict(),

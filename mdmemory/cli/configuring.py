@@ -6,6 +6,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 from mdmemory.cli.output import emit, is_terminal, opened, warn
@@ -14,6 +15,9 @@ from mdmemory.config.settings import Settings, checked, load, setting
 from mdmemory.config.table import PROJECT_FILE, TABLE, Setting
 from mdmemory.errors import MdmemoryError, NoStore, UsageError
 from mdmemory.store.project import Project
+
+# the settings that choose a model
+CHOOSING = ("planner", "extract.model", "compact.model", "openai.base_url", "openai.api_key")
 
 
 def config_options(parser: ArgumentParser) -> None:
@@ -169,6 +173,8 @@ def _set(asked: Namespace) -> int:
     _warn_of_another(row, str(file), project)
     if choice:
         answer |= _told_of_meaning(*choice, asked)
+    if row.name in CHOOSING and not asked.unset:
+        answer |= try_model(quiet=asked.json)
     if asked.json:
         emit(answer)
     return 0
@@ -234,3 +240,36 @@ def _warn_of_another(row: Setting, file: str, project: Project | None) -> None:
         origin = load(places.environment, places.personal_settings, ours).origins[row.name]
         if origin not in ("default", file):
             warn(f"{origin} sets {row.name} too, and counts here.")
+
+
+def try_model(*, quiet: bool = False) -> dict[str, Any]:
+    """Put the known questions to the model that the person's settings choose now, write what it may
+    be asked into their file, and say so unless `quiet`; what the JSON has of it.
+
+    A model that cannot be asked keeps what the settings say: that is a warning, and no error.
+    """
+    from mdmemory.actions.configuring import set_for_person
+    from mdmemory.llm import probe
+
+    places = person.places()
+    settings = load(places.environment, places.personal_settings)
+    try:
+        questions = probe.questions_for(settings, datetime.now(UTC).date().isoformat())
+    except MdmemoryError as problem:
+        warn(f"The model could not be tried. {problem.message} {problem.hint}".strip())
+        return {}
+    if questions is None:
+        return {}
+    if questions != settings.text("llm.questions"):
+        set_for_person(places.personal_settings, "llm.questions", questions)
+    if not quiet:
+        print(_SENTENCES[questions])
+    return {"questions": questions}
+
+
+_SENTENCES = {
+    "all": "The model answered three questions with known answers right.",
+    "pairs": "The model missed one of three questions with known answers. It reads no session, and "
+    "is only asked whether two notes say the same (llm.questions = pairs). A larger model may do "
+    "more.",
+}

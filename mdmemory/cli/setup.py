@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mdmemory import protocol
 from mdmemory.actions import memory_folder, setup
 from mdmemory.actions.configuring import set_for_person
+from mdmemory.cli.configuring import try_model
 from mdmemory.cli.output import emit, is_terminal, plural
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE
@@ -304,6 +305,7 @@ def _choose(asked: Namespace, project: Project) -> list[str]:
         return ["No model reads your sessions. To choose one: `mdmemory init --planner NAME`."]
     if not set_for_person(file, "planner", planner):
         return []
+    try_model(quiet=asked.json)
     return [f"Wrote planner = {planner} to {file}: {PLANNERS[planner]}."]
 
 

@@ -87,7 +87,8 @@ def status(asked: Namespace) -> int:
     lines = [_store(row) for row in rows]
     lines += [f"inbox       {_waits(waits, rows)}", *_told_of_files(rows)]
     lines.append(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
-    lines.append(f"planner     {report['planner']}: text is sent {_to(report)}")
+    small = " (a small model: asked pair by pair)" if report["questions"] == "pairs" else ""
+    lines.append(f"planner     {report['planner']}{small}: text is sent {_to(report)}")
     if (meaning := report["embeddings"])["kind"] != "off":
         lines.append(f"meaning     {meaning['kind']}{_but(meaning['missing'])}")
     if passed := report["passed_over"]:

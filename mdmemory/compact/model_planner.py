@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
-from mdmemory.compact import guards
+from mdmemory.compact import guards, pairs
 from mdmemory.compact.guards import Verdict
 from mdmemory.compact.looked import LookRecord, Looks, face
 from mdmemory.compact.model_question import (
@@ -106,7 +106,8 @@ class ModelPlanner:
     `ask` finds the model, `today` is the day (YYYY-MM-DD) that it is told, `redact` cleans text of
     secrets, and `report` hears of each question before it is asked. What `first` finds without a
     model is part of the plan, whatever becomes of the model, which is shown what is left: what is
-    new by the `record` of these notes, or `everything`; without a record all notes are new.
+    new by the `record` of these notes, or `everything`; without a record all notes are new. A small
+    model is only asked `by_pairs` whether two notes say the same.
     """
 
     kind: str
@@ -117,6 +118,7 @@ class ModelPlanner:
     first: Offline | None = None
     record: Callable[[Sequence[StoredNote]], LookRecord] | None = None
     everything: bool = False
+    by_pairs: bool = False
 
     def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
         """A plan in which what the model said stands as far as the guards let it pass.
@@ -254,6 +256,8 @@ class _Pass:
     def _batch(self, part: _Part) -> list[_Part]:
         """Ask about these notes. What is left of them to ask about: all, in more questions, where
         they were too many for the model; those that a cut answer did not come to."""
+        if self.planner.by_pairs:
+            return self._ask_by_pairs(part)
         more, heads = self._neighbours(part)
         notes = sorted([*part, *more], key=lambda note: note.file)
         told = [*map(whole, notes), *map(brief, heads)]
@@ -270,6 +274,21 @@ class _Pass:
         if is_cut and ops:
             self.talk.count_cut(of_use=is_of_use)
         return _halves([note for note in part if note.file not in there]) if is_cut else []
+
+    def _ask_by_pairs(self, part: _Part) -> list[_Part]:
+        """Ask whether notes of this part say what the one nearest to them says, where the guards
+        let the two become one."""
+        for first, other in pairs.nearest_pairs(part, self.scope.nearest):
+            op = pairs.merged(first, other)
+            files = {first.file, other.file}
+            if self.talk.is_over or not _passed(self._judged([op], [first, other], ())):
+                continue
+            is_same = self.talk.is_same(first, other)
+            (self.unanswered if is_same is None else self.answered).update(files)
+            self.ops += [op] if is_same else []
+        if not self.talk.is_over:
+            self.answered |= {note.file for note in part} - self.unanswered
+        return []
 
     def _neighbours(self, part: _Part) -> tuple[list[StoredNote], list[StoredNote]]:
         if any(note.file in self.alone for note in part):

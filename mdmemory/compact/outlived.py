@@ -1,4 +1,5 @@
-"""Superseded notes whose time is over: a pass of any planner deletes them; git keeps the text."""
+"""Notes whose time is over, superseded long ago or by their own date: a pass of any planner deletes
+them; git keeps the text."""
 
 from __future__ import annotations
 
@@ -20,23 +21,29 @@ _AT_ONCE = 100  # notes that are looked at together
 
 
 def outlived(notes: Sequence[StoredNote], today: str) -> list[StoredNote]:
-    """The notes that were superseded over 30 days ago, and that a note in force stands for.
+    """The notes whose own last day is past, and those that were superseded over 30 days ago, and
+    that a note in force stands for.
 
-    One that replaced another superseded note waits until that one is gone, so that no mark names a
-    note that is not there. A mark without a day is never old.
+    One that replaced a superseded note waits until that one is gone, so that no mark names a note
+    that is not there. A mark without a day is never old.
     """
     superseded = superseded_files(notes)
-    last_day = date.fromisoformat(today) - KEPT
-    old = [note for note in notes if note.file in superseded and _day(note) < last_day]
-    if not old:
+    day = date.fromisoformat(today)
+    expired = [note for note in notes if _date(note.note.head.expires) < day]
+    old = [
+        note for note in notes
+        if note.file in superseded and _date(note.note.head.superseded) < day - KEPT
+    ]  # fmt: skip
+    if not old and not expired:
         return []
     chains = Chains(notes)
-    return [note for note in old if not chains.has_replaced(note) and chains.last(note)]
+    gone = {note.file: note for note in (*expired, *(note for note in old if chains.last(note)))}
+    return [note for note in gone.values() if not chains.has_replaced(note)]
 
 
-def _day(note: StoredNote) -> date:
+def _date(written: str) -> date:
     try:
-        return date.fromisoformat(note.note.head.superseded)
+        return date.fromisoformat(written)
     except ValueError:
         return date.max
 
@@ -81,4 +88,6 @@ def with_outlived(
 
 
 def _deletion(note: StoredNote) -> Delete:
-    return Delete(note.file, f"superseded on {note.note.head.superseded}")
+    head = note.note.head
+    superseded = f"superseded on {head.superseded}"
+    return Delete(note.file, superseded if head.superseded else f"held until {head.expires}")

@@ -387,7 +387,8 @@ def _planner(
             return looked.read(state, writer.history, notes, today)
 
     first = Offline(writer.history)
-    return ModelPlanner(kind, ask, today, redacted, report, first, record, everything)
+    by_pairs = model is None and writer.project.settings.text("llm.questions") == "pairs"
+    return ModelPlanner(kind, ask, today, redacted, report, first, record, everything, by_pairs)
 
 
 def _text(answer: str | bytes) -> str:

@@ -84,6 +84,11 @@ class Scope:
                         break
         return found
 
+    def nearest(self, note: StoredNote) -> StoredNote | None:
+        """The note of its type that is nearest to this one, if any is near."""
+        type = note.note.head.type
+        return next((each for each in self._near(note) if each.note.head.type == type), None)
+
     def _near(self, note: StoredNote) -> list[StoredNote]:
         near = self._ranking.near(_text(note), _RAREST)[: NEAR + 1]
         return [other for at in near if (other := self._free[at]).file != note.file][:NEAR]

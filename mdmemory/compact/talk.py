@@ -7,7 +7,8 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mdmemory.compact import guards, second_reading
+from mdmemory import assets
+from mdmemory.compact import guards, pairs, second_reading
 from mdmemory.compact.model_question import read
 from mdmemory.compact.plan import Op, Plan, PlanRefused
 from mdmemory.compact.planner import Tokens
@@ -75,8 +76,7 @@ class Talk:
             self.reject()
             self._in_a_row += 1
         except MdmemoryError as problem:
-            self.failed.append((problem.code, f"{problem.message} {problem.hint}".strip()))
-            self._in_a_row = MAX_FAILURES if problem.code in _FINAL else self._in_a_row + 1
+            self._fail(problem)
         else:
             self._in_a_row = 0
             if not self.is_cut and not is_last:
@@ -100,6 +100,20 @@ class Talk:
         if (problem := reading.failure) is not None:
             self.failed.append((problem.code, f"{problem.message} {problem.hint}".strip()))
         return reading
+
+    def is_same(self, one: StoredNote, other: StoredNote) -> bool | None:
+        """Whether two notes state one fact; None where the model fails, or says neither."""
+        try:
+            self._last = self._answer(pairs.question(one, other), assets.read("protocol/same.md"))
+        except MdmemoryError as problem:
+            self._fail(problem)
+            return None
+        self._in_a_row = 0
+        return pairs.is_yes(self._last)
+
+    def _fail(self, problem: MdmemoryError) -> None:
+        self.failed.append((problem.code, f"{problem.message} {problem.hint}".strip()))
+        self._in_a_row = MAX_FAILURES if problem.code in _FINAL else self._in_a_row + 1
 
     def judge(self) -> str:
         """Who judges the notes: the model's name, and a digest of its rules and of the guards'
@@ -171,11 +185,13 @@ class Talk:
         if self._last not in self.rejected:
             self.rejected.append(self._last)
 
-    def _answer(self, question: str) -> str:
+    def _answer(self, question: str, system: str = "") -> str:
+        """The answer to a question about a plan, or with another `system` text in a few words."""
         asking = self._asking = self._asking or self.ask()
         self.name = asking.model.name or asking.model.kind
         try:
-            answer = asking.model.complete(asking.system, question, PLAN)
+            schema = None if system else PLAN
+            answer = asking.model.complete(system or asking.system, question, schema)
         except MdmemoryError as problem:
             cost = problem.cost if isinstance(problem, ContextExceeded) else (0, 0)
             self._spend(*cost, calls=problem.code not in _FINAL)

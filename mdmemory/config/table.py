@@ -221,6 +221,10 @@ TABLE = (
             or_empty(model), "", "The model that reads again what another one proposes, before it "
             "is done; the same model if not set.",
             personal=True),
+    Setting("llm.questions", ("MDMEMORY_QUESTIONS",), "all or pairs", one_of("all", "pairs"), "all",
+            "What the model may be asked. `pairs`, for a small model: only whether two notes say "
+            "the same. `config set` tries a model that you choose, and sets this.",
+            personal=True),
     Setting("openai.base_url", ("OPENAI_BASE_URL",),
             "an http(s) address without user, query or fragment", address,
             "https://api.openai.com/v1", "The server of the planner `openai`.",
@@ -284,12 +288,10 @@ TABLE = (
             "Send the notes that your message needs along with it.",
             common=True),
     Setting("session.memory", (), "true or false", switch, True,
-            "Keep the goal, files, errors, decisions and tasks of each session in its prompt, and "
-            "offer them as a tool."),
+            "Keep the goal, files, errors, decisions and tasks of each session in its prompt, "
+            "offer them as a tool, and tell the assistant when its context fills up."),
     Setting("session.pruning", (), "true or false", switch, True,
             "Shorten long outputs of tools."),
-    Setting("session.pressure", (), "true or false", switch, True,
-            "Tell the assistant when its context fills up."),
     Setting("observe.enabled", ("MDMEMORY_OBSERVE",), "true or false", switch, False,
             "Store short records of what the assistant's tools show. A planner with a model gets "
             "that text.",

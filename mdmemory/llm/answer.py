@@ -17,7 +17,8 @@ Schema = Mapping[str, object]
 
 
 class Answer(NamedTuple):
-    """The text of an answer, never blank, and its cost in tokens (0 if unknown). Where `cut`, the
+    """The text of an answer, never blank, and its cost in tokens (estimated where the server
+    tells none). Where `cut`, the
     answer ended at its length limit: what is whole of it counts, the rest is asked again."""
 
     text: str

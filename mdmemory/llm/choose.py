@@ -125,6 +125,8 @@ def model(
         return None
     if purpose == OBSERVE and not settings.switch("observe.enabled"):
         return None
+    if purpose in (EXTRACT, OBSERVE) and settings.text("llm.questions") == "pairs":
+        return None  # a small model finds little, and answers with our examples
     return Metered(
         _model(purpose, project, person.places(environment).environment, today), purpose,
         project.state_file, today, settings.whole("llm.daily_calls"), redacted,

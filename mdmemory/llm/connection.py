@@ -20,6 +20,8 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:  # loaded by the first call: it takes a second
     from openai import OpenAI
 
+SILENCE, PING, TOKEN = 0, 1, 2  # signs of life that bytes may be
+PINGED = 5  # times the wait for a token that pings may prolong it
 _GOING = 1.0  # seconds for the thread to see that its socket is shut
 
 
@@ -38,8 +40,8 @@ class Taker(Protocol):
     @property
     def is_done(self) -> bool: ...
 
-    def take(self, data: bytes) -> bool:
-        """Whether these bytes are a sign of life: the wait for the next one begins anew."""
+    def take(self, data: bytes) -> int:
+        """The sign of life that these bytes are, after which the wait for the next one begins."""
 
 
 @dataclass
@@ -50,24 +52,28 @@ class _Whole:
     data: bytearray = field(default_factory=bytearray)
     is_done: bool = False
 
-    def take(self, data: bytes) -> bool:
+    def take(self, data: bytes) -> int:
         self.data += data
         if len(self.data) > self.most:
             raise TooLong
-        return False
+        return SILENCE
 
 
 class _Clock:
-    """How long is still waited: `silence` seconds from the last sign of life, never beyond `end`.
-    One thread restarts it, another one looks at it."""
+    """How long is still waited: `silence` seconds from the last sign of life, never beyond `end`,
+    and without a token at most PINGED times as long: a slow server pings while it reads, and one
+    that hangs may ping for ever. One thread restarts it, another one looks at it."""
 
     def __init__(self, silence: float, end: float) -> None:
         self._silence, self._end = silence, end
-        self.restart()
+        self.restart(TOKEN)
 
-    def restart(self) -> None:
+    def restart(self, life: int) -> None:
         """A sign of life came."""
-        self._until = min(time.monotonic() + self._silence, self._end)
+        now = time.monotonic()
+        if life == TOKEN:
+            self._pinged_until = now + PINGED * self._silence
+        self._until = min(now + self._silence, self._pinged_until, self._end)
 
     def left(self) -> float:
         """Seconds; 0 or less where the wait is over."""
@@ -139,8 +145,8 @@ class Connection:
         try:
             with ask(self.client) as response:
                 for chunk in response.iter_bytes():
-                    if taker.take(chunk):
-                        clock.restart()
+                    if life := taker.take(chunk):
+                        clock.restart(life)
                     if taker.is_done:
                         return
                     if clock.left() <= 0:

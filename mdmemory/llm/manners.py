@@ -17,26 +17,30 @@ FORMS = ("schema", "object", "text")
 LIMITS = ("max_tokens", "max_completion_tokens")  # of an answer: an older name, and a newer one
 _FORM_FIELDS = frozenset(("response_format", "json_schema", "json_object"))
 # What a refusal can name, and the request do without.
-FIELDS = frozenset(LIMITS) | _FORM_FIELDS | {"reasoning_effort", "stream", "stream_options"}
+FIELDS = frozenset(LIMITS) | _FORM_FIELDS
+FIELDS |= {"reasoning_effort", "stream", "stream_options", "temperature"}
 _NEWER = re.compile(r"(?:.*/)?(?:o[1-9]|gpt-[5-9])(?![0-9])(?!.*chat)")  # models that reason
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
     """`form` is one of FORMS; `limit` the name of the field that bounds the answer, "" for none;
-    `effort`, `stream` and `usage` say whether these are asked for."""
+    `effort`, `stream`, `usage` and `cold` (a temperature of 0) say whether these are asked for."""
 
     form: str = FORMS[0]
     limit: str = LIMITS[0]
     effort: bool = False
     stream: bool = True
     usage: bool = True
+    cold: bool = True
 
     def fields(self, most: int) -> dict[str, Any]:
         """The fields of a request for at most `most` tokens of answer, the form apart."""
         found: dict[str, Any] = {self.limit: most} if self.limit else {}
         if self.effort:
             found["reasoning_effort"] = "low"
+        if self.cold:
+            found["temperature"] = 0
         if self.stream:
             found["stream"] = True
             if self.usage:
@@ -52,13 +56,15 @@ class Manner:
             return replace(self, limit=other)
         if self.effort and "reasoning_effort" in named:
             return replace(self, effort=False)
+        if self.cold and "temperature" in named:
+            return replace(self, cold=False)
         if self.stream and self.usage and "stream_options" in named:
             return replace(self, usage=False)
         if self.stream and "stream" in named and not named & _FORM_FIELDS:
             return replace(self, stream=False)
         if self.form != FORMS[-1]:
             return replace(self, form=FORMS[FORMS.index(self.form) + 1])
-        bare = Manner(self.form, "", False, False, False)
+        bare = Manner(self.form, "", False, False, False, False)
         return None if self == bare else bare
 
 
@@ -72,6 +78,7 @@ def first(name: str, form: str | None, known: Mapping[str, str]) -> Manner:
         reasons and known.get("effort") != "none",
         known.get("stream") != "none",
         known.get("usage") != "none",
+        not reasons and known.get("cold") != "none",
     )
 
 
@@ -80,6 +87,7 @@ def learnt(before: Manner, now: Manner) -> dict[str, str]:
     found = {} if before.limit == now.limit else {"limit": now.limit or "none"}
     given_up = {
         "effort": before.effort and not now.effort,
+        "cold": before.cold and not now.cold,
         "stream": before.stream and not now.stream,
         "usage": now.stream and before.usage and not now.usage,
     }

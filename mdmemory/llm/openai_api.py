@@ -118,7 +118,11 @@ class OpenAIModel:
         if was_cut(system, user, answer.input_tokens, self.context_tokens):
             cost = answer.input_tokens, answer.output_tokens
             raise self._too_long(max(answer.input_tokens, LEAST), cost)
-        return answer
+        if answer.input_tokens or answer.output_tokens:
+            return answer
+        return answer._replace(
+            input_tokens=question.fixed + question.length, output_tokens=tokens(answer.text)
+        )
 
     def _in_a_manner(self, line: Connection, question: _Question) -> Answer:
         """Ask in the manner that is known to work, then in others as long as it is refused."""
@@ -265,7 +269,8 @@ class OpenAIModel:
         self, status: int, retry_after: str, body: bytes, asked: dict[str, Any]
     ) -> Exception:
         refusal = read(status, body, asked["messages"][-1]["content"], FIELDS)
-        if status in (400, 422, 501) or refusal.is_too_long:
+        # llama.cpp's own server names a field it does not know with 500
+        if status in (400, 422, 501) or refusal.is_too_long or (status >= 500 and refusal.fields):
             return _Refused(status, refusal)
         if status == 429:
             told = float(retry_after) if retry_after.isdecimal() else None

@@ -37,7 +37,8 @@ ZEROS = "It holds zero bytes, as a power cut leaves them: restore an older text,
 
 MERGING = "It holds an open merge: keep the text that is right, and take out the marks of git."
 
-_IN_METADATA = frozenset(limits.METADATA_KEYS)
+EXPIRES = "expires"  # a person's own key: the last day on which the note holds
+_IN_METADATA = frozenset((*limits.METADATA_KEYS, EXPIRES))
 _AT_TOP = _IN_METADATA.union(limits.TOP_KEYS)
 _BESIDE = frozenset(("title",))
 
@@ -69,6 +70,7 @@ class Head(NamedTuple):
     quote: str = ""  # the words that an unconfirmed note is said to stand on
     superseded_by: str = ""  # the name of the note that replaced it
     superseded: str = ""  # the day on which that was said
+    expires: str = ""  # the last day on which it holds
     secrets: str = ""
     title: str = ""
     aliases: tuple[str, ...] = ()  # other names, as written, without blanks around them

@@ -172,7 +172,7 @@ class SessionMemory:
         before = str(counts.get("level", pressure.THRESHOLDS[0].level))
         notice = pressure.notice(before, usage, sizes)
         counts["level"] = pressure.level(usage)
-        return [notice] if notice and self._is_on("pressure") else []
+        return [notice] if notice and self._is_on("memory") else []
 
     def _pruned(
         self, tool: str, args: Mapping[str, Any], output: str, seen: str, synthetic: bool,

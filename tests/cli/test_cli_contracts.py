@@ -53,6 +53,7 @@ STORE = {
 STATUS = {
     **STORE, "layers": [STORE], "due": WORD, "last": dict | None, "planner": str, "sends_to": WORD,
     "tokens_today": {"input": int, "output": int, "calls": int}, "passed_over": int,
+    "questions": str,
     "embeddings": {"kind": str, "missing": str},
     "review": {
         "lost": int, "wish": int, "conflict": int, "forget": int, "pending": int,

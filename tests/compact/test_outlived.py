@@ -64,6 +64,24 @@ def test_what_was_superseded_over_30_days_ago_goes(memory: Memory) -> None:
     assert left == NOTES.keys() - {"freight", "port-1", "port-2"}
 
 
+@pytest.mark.parametrize(
+    ("day", "goes"),
+    [("2026-07-31", True), ("2026-08-01", False), ("2027-01-01", False), ("soon", False)],
+)
+def test_a_note_goes_after_its_own_last_day_and_an_undo_brings_it_back(
+    memory: Memory, day: str, goes: bool
+) -> None:
+    file = memory.project.store / "project-office.md"
+    dated = file.read_text().replace("type: project\n", f"type: project\n  expires: {day}\n")
+    file.write_text(dated)
+    (memory.project.store / "project-young.md").unlink()  # what it replaced holds it
+    done = memory.compact(offline=True)
+    assert ("project-office.md" in deleted(done)) == goes
+    assert not goes or f"held until {day}" in {op.reason for op in done.applied}
+    memory.undo(done.id)
+    assert file.read_text() == dated
+
+
 def test_an_undo_brings_it_back_for_good(memory: Memory) -> None:
     before = {path.name: path.read_bytes() for path in memory.project.store.glob("project-*")}
     memory.undo(memory.compact(offline=True).id)

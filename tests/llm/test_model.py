@@ -322,6 +322,16 @@ def test_what_an_endpoint_understands_is_found_out_once(
         assert "JSON schema" in server.requests[-1]["messages"][0]["content"]
 
 
+def test_a_form_that_is_named_by_a_failing_server_is_given_up(
+    openai: OpenAIModel, server: FakeServer
+) -> None:
+    said = {"error": {"code": 500, "message": "response_format: schema is not supported"}}
+    server.misbehave(status=500, body=json.dumps(said).encode())
+    server.say('{"ops": []}')
+    assert openai.complete("s", "?", schemas.PLAN).text == '{"ops": []}'
+    assert forms(server) == ["json_schema", "json_object"]
+
+
 def test_a_form_that_is_refused_later_is_given_up(openai: OpenAIModel, server: FakeServer) -> None:
     openai.complete("s", "u", schemas.PLAN)
     server.script.forms = frozenset()
@@ -478,11 +488,13 @@ def test_a_missing_key_is_told_before_anything_is_sent(tmp_path: Path) -> None:
         model.complete("s", "u")
 
 
-def test_an_odd_account_of_tokens_counts_as_none(openai: OpenAIModel, server: FakeServer) -> None:
+def test_an_odd_account_of_tokens_is_estimated_instead(
+    openai: OpenAIModel, server: FakeServer
+) -> None:
     choice = '"choices": [{"message": {"content": "a"}}]'
     for usage in ("null", "7", '{"prompt_tokens": -1, "completion_tokens": true}'):
         server.misbehave(body=f'{{{choice}, "usage": {usage}}}'.encode())
-        assert openai.complete("s", "u") == Answer("a", 0, 0)
+        assert openai.complete("s", "u") == Answer("a", 4, 2)
 
 
 def test_the_key_is_not_in_what_a_program_may_print_of_the_model(openai: OpenAIModel) -> None:
@@ -782,3 +794,34 @@ def test_what_the_schema_of_a_plan_allows_is_read_as_a_plan() -> None:
         ops.append(op)
     assert [op["op"] for op in ops] == ["merge", "rewrite", "delete", "flag"]
     assert len(parse(json.dumps({"ops": ops})).ops) == 4
+
+
+# --- a model that was just chosen ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "questions"), [("ok lost added", "all"), ("ok ok ok", "pairs")]
+)
+def test_a_model_that_a_person_chooses_is_tried_and_what_it_may_be_asked_is_written(
+    server: FakeServer, empty_home: Path, capsys: pytest.CaptureFixture[str],
+    verdicts: str, questions: str,
+) -> None:  # fmt: skip
+    rows = [{"number": str(n), "verdict": v} for n, v in enumerate(verdicts.split(), 1)]
+    server.script.is_raw = True
+    server.say(json.dumps({"verdicts": rows}))
+    for name, value in (("openai.base_url", server.url), ("extract.model", "tiny")):
+        assert main(["config", "set", name, value]) == 0
+    assert server.requests == [], "nothing is sent before a planner is chosen"
+    assert main(["config", "set", "planner", "openai"]) == 0
+    assert ("missed one" in capsys.readouterr().out) == (questions == "pairs")
+    written = load({}, empty_home / ".config/mdmemory/config.toml")
+    assert written.text("llm.questions") == questions
+
+
+def test_a_model_that_cannot_be_tried_is_a_warning_and_stays_chosen(
+    empty_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", "set", "openai.base_url", "http://127.0.0.1:9/v1"]) == 0
+    assert main(["config", "set", "planner", "openai"]) == 0
+    assert "The model could not be tried. 127.0.0.1:9 cannot" in capsys.readouterr().err
+    assert load({}, empty_home / ".config/mdmemory/config.toml").text("planner") == "openai"

@@ -1,8 +1,9 @@
-"""A streamed answer: only a token is a sign of life, and it is whole where the model says so."""
+"""A streamed answer: what counts as a sign of life, and it is whole where the model says so."""
 
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from rows import each
 
 from mdmemory.llm import openai_api
 from mdmemory.llm.answer import ModelFailed
-from mdmemory.llm.connection import TooLong
+from mdmemory.llm.connection import PINGED, TooLong
 from mdmemory.llm.openai_api import OpenAIModel
+from mdmemory.llm.sizes import tokens
 from mdmemory.llm.streams import ChatReader, Senseless, Unfinished
 
 TEXT = "a text of words"
@@ -42,13 +44,38 @@ def test_tokens_and_thoughts_keep_an_answer_going_beyond_the_deadline_of_silence
     assert time.monotonic() - begun > 1.0
 
 
-def test_comments_of_a_proxy_are_no_tokens(server: FakeServer, tmp_path: Path) -> None:
+def test_pings_keep_a_slow_server_alive_and_one_that_hangs_not_for_ever(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    slow = [*[delta(role="assistant", content="")] * 20, delta(content=TEXT), "[DONE]"]
+    server.misbehave(events=tuple(slow), pace=0.05)
+    assert model(server, tmp_path, 0.5).complete("s", "u").text == TEXT
+    begun = time.monotonic()
     server.misbehave(comments=0.05)
     with pytest.raises(ModelFailed, match=r"did not answer within 0\.5 s"):
         model(server, tmp_path, 0.5).complete("s", "u")
-    server.misbehave(events=tuple([delta(role="assistant", content="")] * 99), pace=0.05)
-    with pytest.raises(ModelFailed, match=r"did not answer within 0\.5 s"):
-        model(server, tmp_path, 0.5).complete("s", "u")
+    assert time.monotonic() - begun > 0.5 * PINGED
+
+
+def test_a_model_that_repeats_itself_is_ended_and_what_is_whole_counts(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    first = '{"ops": [{"op": "delete", "file": "a.md", "reason": "old"}, '
+    server.misbehave(events=(delta(content=first), *[delta(content="and so on, ")] * 99_999))
+    answer = model(server, tmp_path).complete("s", "u")
+    assert answer.cut
+    assert answer.text.startswith(first)
+    assert len(answer.text) < 10_000
+    long = " ".join(f"Sentence {n} is about another thing." for n in range(900))
+    server.misbehave(events=tuple(delta(content=each) for each in re.findall(r".{1,9}", long)))
+    assert model(server, tmp_path).complete("s", "u").text == long
+
+
+def test_a_cost_that_no_server_tells_is_estimated(server: FakeServer, tmp_path: Path) -> None:
+    end = json.dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    server.misbehave(events=(delta(content=TEXT), end))
+    answer = model(server, tmp_path).complete("one two three", "four five six")
+    assert (answer.input_tokens, answer.output_tokens) == (8, tokens(TEXT))
 
 
 def test_silence_in_the_middle_ends_it(server: FakeServer, tmp_path: Path) -> None:
@@ -81,17 +108,18 @@ def test_fields_that_a_server_refuses_by_name_are_left_out_from_then_on(
     server: FakeServer, tmp_path: Path
 ) -> None:
     rows = (
-        ({"stream"}, {"max_tokens"}),
-        ({"stream_options"}, {"stream", "max_tokens"}),
-        ({"max_tokens"}, {"stream", "stream_options", "max_completion_tokens"}),
-        ({"max_tokens", "max_completion_tokens"}, {"stream", "stream_options"}),
+        ({"stream"}, {"max_tokens", "temperature"}),
+        ({"stream_options"}, {"stream", "max_tokens", "temperature"}),
+        ({"temperature"}, {"stream", "stream_options", "max_tokens"}),
+        ({"max_tokens"}, {"stream", "stream_options", "max_completion_tokens", "temperature"}),
+        ({"max_tokens", "max_completion_tokens"}, {"stream", "stream_options", "temperature"}),
     )
 
     def check(unknown: set[str], kept: set[str]) -> None:
         server.script.unknown = frozenset(unknown)
         here = model(server, tmp_path / "-".join(sorted(unknown)))
         for _ in range(2):
-            assert here.complete("s", "u").text == "Done."
+            assert here.complete("s", "?").text == "Done."
         assert set(server.requests[-1]) == {"model", "messages", *kept}
         assert set(server.requests[-2]) == set(server.requests[-1]), "it was not remembered"
 

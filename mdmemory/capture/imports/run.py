@@ -203,6 +203,7 @@ class _Desk:
             "updated": fact.updated or fact.created or self.today,
             "reinforced": str(fact.reinforced or ""), "last_reinforced": fact.last_reinforced,
             "session": fact.session, "turn": fact.turn, "status": fact.status,
+            "expires": fact.expires,
             "imported_from": "" if names_secret(fact.origin) else description_of(fact.origin),
         }  # fmt: skip
 
