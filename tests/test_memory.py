@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
+from rows import each
 
 import mdmemory
 from mdmemory import Memory, assets
+from mdmemory.cli import main
 from mdmemory.errors import MdmemoryError, NoStore, NotFound
 from mdmemory.git.commits_of_store import History
 from mdmemory.store import adopt, sights
@@ -319,19 +322,38 @@ def test_list_and_status_look_as_often_at_all_notes_however_many_there_are(
     assert memory.counts()["notes"] == len(memory.listing()) == 105
 
 
-def test_the_counts_are_those_of_the_list(memory: Memory) -> None:
-    stored(memory)
-    held = memory.project.store / "reference-key.md"
-    held.write_text("---\nname: key\n---\nAKIA2E0A8F3B244C9986\n", encoding="utf-8")
-    loose = memory.project.store / "project-loose.md"
-    loose.write_text("---\nname: loose\nmetadata:\n  status: unconfirmed\n---\nIt is.\n")
-    counts = memory.counts()
-    statuses = [row.status for row in memory.listing()]
-    assert counts == {
-        "notes": 3, "listed": 1, "held": 1, "unconfirmed": 1, "superseded": 0,
-        "conflicts": 0,
-    }  # fmt: skip
-    assert sorted(statuses) == ["", "held", "unconfirmed"]
+STATUS = "---\nname: {0}\nmetadata:\n  status: {0}\n---\nIt is.{1}\n"
+KEY = " AKIA2E0A8F3B244C9986"
+KINDS = {"plain": "It is.", "key": KEY, "odd": "\udcff", "empty": "", **{
+    f"{status}{len(more)}": STATUS.format(status, more)
+    for status in ("unconfirmed", "superseded") for more in ("", KEY)
+}}  # fmt: skip
+
+
+def test_status_and_list_count_alike_whatever_the_notes_are(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = memory.project.store
+    monkeypatch.chdir(memory.project.root)
+
+    def are_counted_alike(*kinds: str) -> None:
+        for file in store.glob("*-kind.md"):
+            file.unlink()
+        for kind in kinds:
+            (store / f"{kind}-kind.md").write_bytes(KINDS[kind].encode("utf-8", "surrogateescape"))
+        counts, rows = Memory.open(memory.project.root).counts(), memory.listing()
+        statuses = Counter(row.status for row in rows)
+        assert (counts["notes"], counts["listed"]) == (len(rows), sum(row.listed for row in rows))
+        assert [each for each in ("held", "unconfirmed", "superseded")
+                if counts[each] != statuses[each]] == []  # fmt: skip
+        capsys.readouterr()
+        main(["list"])
+        total = capsys.readouterr().out.splitlines()[-1]
+        assert total.startswith(f"{store}: {len(rows)} note")
+        main(["status"])
+        assert total in capsys.readouterr().out
+
+    each([*list(combinations(KINDS, 2))[::2], (), (*KINDS,)], are_counted_alike)
 
 
 def test_at_one_look_what_hands_did_is_found_once(

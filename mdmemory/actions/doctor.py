@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -18,7 +18,7 @@ from mdmemory.errors import GitFailed, MdmemoryError, NoState
 from mdmemory.git import index_file, private_folder, replacement, repositories
 from mdmemory.git.journal import Journals
 from mdmemory.git.transaction import Change, Transactions
-from mdmemory.note.note import SUPERSEDED, Head
+from mdmemory.note.note import SUPERSEDED
 from mdmemory.store import adopt
 from mdmemory.store.merged import folded
 from mdmemory.store.refresh import is_foreign
@@ -29,7 +29,7 @@ from mdmemory.store.superseding import Chains
 from mdmemory.store.writer import Group, Writer
 
 _MOST_FOLDERS = 1_000  # of a store that are looked into
-_SHOWN = 3  # notes in them that are named
+_SHOWN = 3  # notes or links that are named
 _LONG = 60.0  # seconds; git holds a lock on a branch for milliseconds
 
 
@@ -131,29 +131,24 @@ def _journal(writer: Writer) -> Iterator[Finding]:
 
 def _unreadable(writer: Writer) -> Iterator[Finding]:
     for head in writer.refresher.catalog().heads():
-        for problem in head.problems:
-            yield Finding("note", "warning", head.file, problem)
+        if head.problems:
+            yield Finding("note", "warning", head.file, " ".join(head.problems))
 
 
 def _names(writer: Writer) -> Iterator[Finding]:
-    seen: dict[str, str] = {}
-    for head in writer.refresher.catalog().heads():
+    heads, seen = writer.refresher.catalog().heads(), dict[str, str]()
+    for head in heads:
         other = seen.setdefault(head.name.casefold(), head.file)
         if other != head.file:
             message = f"It has the name {head.name}, as {other} does: rename one of them."
             yield Finding("names", "warning", head.file, message)
-    yield from _shared_aliases(writer.refresher.catalog().heads(), seen)
-
-
-def _shared_aliases(heads: Sequence[Head], names: Container[str]) -> Iterator[Finding]:
-    """An alias of two notes leads to neither, unless a note has it as its name."""
-    seen: dict[str, str] = {}
-    for head in heads:
-        for alias in head.aliases:
-            other = seen.setdefault(alias.casefold(), head.file)
-            if other != head.file and alias.casefold() not in names:
-                message = f"It has the alias {alias[:80]}, as {other} does: take it out of one."
-                yield Finding("names", "warning", head.file, message)
+    # an alias of two notes leads to neither, unless a note has it as its name
+    names = frozenset(seen)
+    for file, alias in ((head.file, alias) for head in heads for alias in head.aliases):
+        other = seen.setdefault(alias.casefold(), file)
+        if other != file and alias.casefold() not in names:
+            message = f"It has the alias {alias[:80]}, as {other} does: take it out of one."
+            yield Finding("names", "warning", file, message)
 
 
 def _strangers(writer: Writer) -> Iterator[Finding]:
@@ -190,13 +185,16 @@ def _folders(writer: Writer) -> Iterator[Finding]:
             found += [f"{place}/{file}" for file in sorted(files) if is_note_name(file)]
     if found:
         count = "1 note lies" if len(found) == 1 else f"{len(found)} notes lie"
-        shown = ", ".join(found[:_SHOWN]) + (", ..." if found[_SHOWN:] else "")
         first = shlex.quote(str(store / found[0].partition("/")[0]))
         message = (
-            f"{count} in folders of the store, and only notes at its top are read: {shown}. "
+            f"{count} in folders of the store, and only notes at its top are read: {_some(found)}. "
             f"`mdmemory import {first}` copies them."
         )
         yield Finding("folders", "warning", "", message.encode("utf-8", "replace").decode())
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (", ..." if names[_SHOWN:] else "")
 
 
 def _lost(writer: Writer) -> Iterator[Finding]:
@@ -232,13 +230,16 @@ def _held(writer: Writer) -> Iterator[Finding]:
 def _links(writer: Writer, elsewhere: Collection[str]) -> Iterator[Finding]:
     links, is_ready = mending.stray_links(writer), writer.refusal() is None
     mendable = mending.mendable(writer, links) if is_ready else {}
+    dead: dict[str, list[str]] = {}
     for link in links:
         if link in mendable.get(link.file, ()):
             message = f"It links to [[{link.target}]], which is [[{link.now}]] now."
             yield Finding("links", "warning", link.file, message, fixable=True)
         elif not link.now and folded(link.target) not in elsewhere:
-            message = f"It links to [[{link.target}]], and there is no such note."
-            yield Finding("links", "warning", link.file, message)
+            dead.setdefault(link.file, []).append(f"[[{link.target}]]")
+    for file, targets in dead.items():
+        message = f"It links to {_some(targets)}, and there is no such note: add it, or unlink it."
+        yield Finding("links", "warning", file, message)
 
 
 _MARKS = {
@@ -264,7 +265,7 @@ def _obsidian(writer: Writer) -> Iterator[Finding]:
     if not links or writer.refusal() is not None:
         return
     for file, some in mending.mendable(writer, links).items():
-        shown = ", ".join(f"[[{link.target}]]" for link in some[:_SHOWN])
+        shown = _some([f"[[{link.target}]]" for link in some])
         message = (
             f"Obsidian knows notes by their files alone and does not follow {shown}; the form is "
             f"[[{some[0].now}|{some[0].target}]]."
@@ -285,7 +286,8 @@ def _index(writer: Writer) -> Iterator[Finding]:
             yield Finding("index", "error", name, message)
             return
     for name in writer.refresher.refresh(write=False).changed:
-        yield Finding("index", "warning", name, "It is not what the notes say.", fixable=True)
+        message = "It is not what the notes say: `mdmemory index`."
+        yield Finding("index", "warning", name, message, fixable=True)
 
 
 def _attributes(writer: Writer) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from mdmemory.errors import MdmemoryError, NoGit
@@ -15,6 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # a listing itself must not pay for it
     from mdmemory.store.adopt import Look
     from mdmemory.store.writer import Writer
+
+
+_KINDS = {"held": "on hold", "superseded": "superseded", "unconfirmed": "unconfirmed"}
 
 
 class Listed(NamedTuple):
@@ -69,19 +72,27 @@ def _contested(refresher: Refresher) -> set[str]:
 
 
 def counts(refresher: Refresher) -> dict[str, int]:
-    """How many notes are in force, are listed, held, unconfirmed, how many were superseded, and how
-    many conflicts are open."""
+    """How many rows `listing` has, how many of them are listed, held, unconfirmed and superseded,
+    and how many conflicts are open."""
     state = refresher.current()
     catalog = state.catalog
-    superseded, held = catalog.with_status(SUPERSEDED), catalog.held
+    held = catalog.held
     return {
-        "notes": len(catalog.files) - len(superseded),
+        "notes": len(catalog.files),
         "listed": len(state.index.listed),
         "held": len(held.union(catalog.with_status("held"))),
         "unconfirmed": len({*catalog.with_status("unconfirmed")} - held),
-        "superseded": len(superseded),
+        "superseded": len({*catalog.with_status(SUPERSEDED)} - held),
         "conflicts": len(refresher.open_conflicts()),
     }
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """What `counts` says of the notes, as every list and overview shows it."""
+    notes = counts["notes"]
+    said = [f"{notes} note{'' if notes == 1 else 's'}", f"{counts['listed']} in the index"]
+    said += [f"{counts[key]} {words}" for key, words in _KINDS.items() if counts[key]]
+    return ", ".join(said)
 
 
 def unread(refresher: Refresher) -> list[str]:

@@ -6,13 +6,13 @@ import os
 from argparse import ArgumentParser, Namespace
 
 from mdmemory.cli.output import emit
+from mdmemory.config import person
+from mdmemory.config.settings import load
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.hosts import clients
+from mdmemory.store.project import home_of
 
-_NEXT = (
-    'Next: say "Remember that ..." to your assistant. To take all of this out again: '
-    "`mdmemory setup --remove`."
-)
+_KEYS = ("openai.api_key", "search.embedding_key")
 
 
 def setup_options(parser: ArgumentParser) -> None:
@@ -33,32 +33,60 @@ def setup(asked: Namespace) -> int:
     """Connect your assistants to the memory, for all projects. You can repeat it at any time."""
     names = _names(asked)
     missing = [name for name in clients.NAMES if not clients.is_installed(name, os.environ)]
+    wired = clients.connected(os.environ)
     work = clients.remove if asked.remove else clients.install
     said = work(names, os.environ, dry_run=asked.dry_run)
     if said and not asked.remove:
-        said += _not_here(asked, missing)
-        said += [] if asked.dry_run else [_NEXT]
+        said += [
+            f"{clients.title(name)} was not found on this machine, and is wired all the same."
+            for name in names if name in missing
+        ]  # fmt: skip
     if asked.json:
         emit({"clients": names, "missing": missing, "said": said})
     elif not said:
         print("Nothing to remove." if asked.remove else "All is in place; nothing changed.")
     else:
-        print("\n".join(said))
+        is_whole = asked.verbose or asked.dry_run
+        lines = [each for each in said if is_whole or not clients.is_of_files(each)]
+        if asked.remove and not asked.dry_run:
+            lines += _removed([name for name in names if name in wired])
+        elif not asked.dry_run:
+            lines += _connected([name for name in names if clients.is_wired(name, os.environ)])
+        print("\n".join(lines))
     return 0
 
 
-def _not_here(asked: Namespace, missing: list[str]) -> list[str]:
-    """A sentence on the clients that are not installed, by what was asked for."""
-    named = dict.fromkeys(name for name in asked.clients if name in missing)
-    if named:
-        return [
-            f"{clients.title(name)} was not found on this machine, and is wired all the same."
-            for name in named
-        ]
-    if asked.clients or not missing:
-        return []
-    titles = ", ".join(map(clients.title, missing))
-    return [f"Not found here: {titles}. To wire one all the same: `mdmemory setup {missing[0]}`."]
+def _connected(names: list[str]) -> list[str]:
+    """What a person wants to know at the end: who is connected, where notes will lie, what changed,
+    what to do next, and how to take it out."""
+    notes = "".join(f" {clients.NOTES[name]}." for name in names if name in clients.NOTES)
+    home = home_of(person.places())
+    return [
+        f"Connected, for all your projects: {_titles(names)}.",
+        f"Notes will lie in {home}: what is about you in `me`, a folder for each project.",
+        "Changed: their settings have our entries, and files of ours lie beside them. "
+        "`mdmemory setup --remove --dry-run` names each.",
+        f'Next: start them again, and say "Remember that ..." to one.{notes}',
+        "To take all of this out again: `mdmemory setup --remove`.",
+    ]
+
+
+def _removed(names: list[str]) -> list[str]:
+    """Who is connected no more, and what stays."""
+    places = person.places()
+    origins, file = (
+        load(places.environment, places.personal_settings).origins,
+        str(places.personal_settings),
+    )
+    said = [f"Disconnected: {_titles(names)}. Start them again."] if names else []
+    said.append(f"Your notes stay in {home_of(places)}.")
+    if any(origins[name] == file for name in _KEYS):
+        said.append(f"{file} stays, with an API key in it.")
+    return said
+
+
+def _titles(names: list[str]) -> str:
+    return ", ".join(map(clients.title, names))
 
 
 def _names(asked: Namespace) -> list[str]:

@@ -43,27 +43,24 @@ def doctor(asked: Namespace) -> int:
     if not asked.json and not rows:
         stores = (str(memory.project.store) for _, memory in layers.each())
         print(f"No problems in {' and '.join(stores)}.")
-    for row in rows:
-        row["path"] = _path(row, layers) if not asked.json else row["path"]
-    return _report(rows, asked)
+    return _report(rows, asked, MINE if layers.project else "")
 
 
-def _path(row: dict[str, Any], layers: Layers) -> str:
-    """A path as the terminal shows it: `me/` before one of the person's own store."""
-    return f"{MINE}{row['path']}" if layers.project and row["layer"] == USER else row["path"]
+def _report(rows: list[dict[str, Any]], asked: Namespace, mine: str = "") -> int:
+    """Show the findings, `mine` before a path in the person's own store; 1 if one of them is an
+    error."""
+    from mdmemory.hosts import problems
 
-
-def _report(rows: list[dict[str, Any]], asked: Namespace) -> int:
-    """Show the findings; 1 if one of them is an error."""
     failed = any(row["level"] == "error" for row in rows)
     if asked.json:
         emit({"ok": not failed, "findings": rows})
         return 1 if failed else 0
-    for row in rows:
-        print(f"{row['level']}: {row['path'] + ': ' if row['path'] else ''}{row['message']}")
-    fixable = sum(row["fixable"] for row in rows)
-    if fixable and not asked.fix:
-        print(f"`mdmemory doctor --fix` fixes {fixable} of these.")
+    of_files = problems.by_file(rows)
+    for row in of_files:
+        path = f"{mine if row['layer'] == USER else ''}{row['path']}: " if row["path"] else ""
+        print(f"{row['level']}: {path}{row['message']}")
+    if rows:
+        print(problems.in_all(of_files))
     return 1 if failed else 0
 
 

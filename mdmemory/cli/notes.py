@@ -7,7 +7,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
-from mdmemory.actions.listing import Listed
+from mdmemory.actions.listing import Listed, in_words
 from mdmemory.cli.output import emit, is_terminal, layered, plural, tell_of_others, visible, warn
 from mdmemory.errors import MdmemoryError, NoGit, UsageError
 from mdmemory.layers import Layers
@@ -178,8 +178,8 @@ def list(asked: Namespace) -> int:
             file = f"{name}/{row.head.file}" if name else layers.shown(layer, row.head.file)
             mark = f"  [{visible(row.mark)}]" if row.status else _unlisted(row)
             print(f"{file}  {_description(row)}{mark}")
-    for _, _, memory, rows in found:
-        print(f"{plural(len(rows), 'note')} in {memory.project.store}")
+    for _, _, memory, _ in found:
+        print(f"{memory.project.store}: {in_words(memory.counts())}")
     return 0
 
 

@@ -11,7 +11,7 @@ from mdmemory import protocol
 from mdmemory.actions import memory_folder, setup
 from mdmemory.actions.configuring import set_for_person
 from mdmemory.cli.configuring import try_model
-from mdmemory.cli.output import emit, is_terminal, plural
+from mdmemory.cli.output import emit, plural
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
@@ -167,18 +167,12 @@ def _refuse_wiring_of_elsewhere(
     wired = asked.opencode or asked.git_hooks
     if not wired or (store := _store_elsewhere(root, in_tree, places)) is None:
         return
-    if asked.opencode:
-        raise UsageError(
-            f"The store of this project is {store}, and files of the project would name it.",
-            "`mdmemory setup opencode` connects OpenCode to every such store. For a store that is "
-            "part of the project: `mdmemory init --shared --opencode`.",
-        )
     from shlex import quote
 
     raise UsageError(
-        f"The store of this project is {store}, which the project's git does not change.",
-        f"For hooks in the repository of the store: `mdmemory init {quote(str(store))} "
-        "--git-hooks`.",
+        f"The store of this project is {store}, and files of the project would name it.",
+        "`mdmemory setup opencode` connects OpenCode to every such store, and hooks go into its "
+        f"own repository: `mdmemory init {quote(str(store))} --git-hooks`.",
     )
 
 
@@ -223,14 +217,7 @@ def _remove(asked: Namespace, root: Path) -> int:
     project = Memory.open(root, store=asked.store).project
     said = _unwire(project, is_personal=asked.user) + git_hooks.remove(project)
     said += [f"The notes stay in {project.store}."] if said else ["Nothing to remove."]
-    if asked.json:
-        emit({
-            "root": str(project.top), "store": str(project.store), "commit": None, "files": [],
-            "said": said,
-        })  # fmt: skip
-    else:
-        print("\n".join(said))
-    return 0
+    return _tell(asked, setup.Setup(project), said)
 
 
 # --- OpenCode ----------------------------------------------------------------------------------
@@ -294,28 +281,14 @@ def _install(asked: Namespace, root: Path, store: Path) -> list[str]:
 
 
 def _choose(asked: Namespace, project: Project) -> list[str]:
-    """Write the chosen planner to the settings, ask for it at a terminal, or say how to choose."""
+    """Write the chosen planner to the settings, or say how to choose."""
     file = person.places().personal_settings
     planner = asked.planner
     if planner is None and project.settings.origins.get("planner", "default") != "default":
         return []
-    if planner is None and not (asked.json or not is_terminal()):
-        planner = _ask()
     if planner is None:
         return ["No model reads your sessions. To choose one: `mdmemory init --planner NAME`."]
     if not set_for_person(file, "planner", planner):
         return []
     try_model(quiet=asked.json)
     return [f"Wrote planner = {planner} to {file}: {PLANNERS[planner]}."]
-
-
-def _ask() -> str:
-    """The planner that the person chooses; an empty line means offline."""
-    print("Which model should find facts in your sessions and plan compactions?")
-    for name, what in PLANNERS.items():
-        print(f"  {name:<9} {what}.")
-    while True:
-        answer = input("planner [offline]: ").strip() or "offline"
-        if answer in PLANNERS:
-            return answer
-        print(f"Choose one of {', '.join(PLANNERS)}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from argparse import ArgumentParser, Namespace
 
+from mdmemory.actions.listing import in_words
 from mdmemory.cli.output import NO_STORE_YET, emit, layered, plural, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
@@ -103,14 +104,11 @@ def status(asked: Namespace) -> int:
 def _store(row: dict[str, Any]) -> str:
     """Where a store lies, what it holds, and whether git and a remote have it."""
     whose = "your own   " if row["layer"] == USER else "store      "
-    notes = f"{plural(row['notes'], 'note')}, {row['listed']} in the index"
-    if row["superseded"]:
-        notes += f", {row['superseded']} superseded"
     git = "" if row["git"] == "ready" else f"; git: {row['git']}"
     # the same command without a store named would give the project's store that remote
     named = f" --store {shlex.quote(row['store'])}" if row["layer"] == USER else ""
     remote = "" if row["remote"] else f"; only on this disk (`mdmemory{named} sync --remote URL`)"
-    return f"{whose} {row['store']}: {notes}{git}{remote}"
+    return f"{whose} {row['store']}: {in_words(row)}{git}{remote}"
 
 
 def _waits(waits: dict[str, int], rows: list[dict[str, Any]]) -> str:

@@ -25,19 +25,14 @@ from mdmemory.hosts.wired import Wiring
 Environment = Mapping[str, str]
 
 
-def _leave_claude(environment: Environment, *, dry_run: bool) -> list[str]:
-    """Take back what mdmemory 0.2 set in Claude Code's settings for its own memory."""
-    return own_memory_settings.withdraw(environment, dry_run=dry_run)
-
-
 @dataclass(frozen=True, slots=True)
 class Client:
     """A client: its name on the command line, what people call it, its program, and its wiring.
 
-    `folder` is there once it has run, and `variable` may name another place for it. `after` is what
-    the person has to do then. `carrier` names what brings the memory already, such as a plugin,
-    `twice` says what to do where both do, `findings` looks at what the client itself has still to
-    allow, and `leave` takes back what earlier versions did to it.
+    `folder` is there once it has run, and `variable` may name another place for it. `note` is what
+    to know when it starts again. `carrier` names what brings the memory already, such as a
+    plugin, `twice` says what to do where both do, `findings` looks at what the client itself has
+    still to allow, and `leave` takes back what earlier versions did to it.
     """
 
     name: str
@@ -46,16 +41,11 @@ class Client:
     folder: Callable[[Environment], Path]
     wiring: Callable[[Environment], Wiring]
     variable: str
-    after: Sequence[str] = ()
+    note: str = ""
     carrier: Callable[[Environment], str] = lambda _: ""
     twice: str = ""
     findings: Callable[[Environment, Path], Iterable[str]] = lambda _, project: ()
     leave: Callable[..., list[str]] = lambda _, dry_run: []
-
-    @property
-    def again(self) -> str:
-        """The next step that puts the wiring right."""
-        return f"Run `mdmemory setup {self.name}` again."
 
     def wirings(self, environment: Environment) -> list[Wiring]:
         """Its wiring, and those of other places that the variable named when it was wired, as the
@@ -71,40 +61,52 @@ class Client:
 _CLIENTS = (
     Client(
         "claude", "Claude Code", "claude", claude.folder, claude.wiring, "CLAUDE_CONFIG_DIR",
-        ["Start Claude Code again: it looks for servers and commands only at its start.",
-         "Its own notes stay in its own folder; mdmemory takes them over after each turn."],
-        claude.carrier, claude.TWICE, claude.findings, _leave_claude,
+        carrier=claude.carrier, twice=claude.TWICE, findings=claude.findings,
+        leave=own_memory_settings.withdraw,
     ),
     Client(
         "codex", "Codex", "codex", codex.folder, codex.wiring, "CODEX_HOME",
-        ["Start `codex` once in a terminal: it asks whether to trust the new hooks. Until you say "
-         "yes it runs none of them, and `codex exec` does not tell."],
+        "`codex` asks whether to trust the new hooks, and runs none before you say yes",
         findings=codex.findings,
     ),
     Client(
         "gemini", "Gemini CLI", "gemini", gemini.folder, gemini.wiring, "GEMINI_CLI_HOME",
-        ["Start Gemini CLI again. It runs hooks and servers only in folders that you trust: it "
-         "asks when it starts in one."],
+        "Gemini CLI asks whether to trust a folder, and runs no hooks in others",
         gemini.carrier, gemini.TWICE, gemini.findings,
     ),
     Client(
         "cursor", "Cursor", "cursor", editors.cursor_folder, editors.cursor, "",
-        ["Start Cursor again. Its wiring follows its documentation and was not run here."],
+        "The wiring of Cursor follows its documentation and was not run here",
     ),
     Client(
         "vscode", "VS Code", "code", editors.vscode_folder, editors.vscode, "XDG_CONFIG_HOME",
-        ["Start VS Code again. Its wiring follows its documentation and was not run here."],
+        "The wiring of VS Code follows its documentation and was not run here",
     ),
 )  # fmt: skip
 _BY_NAME = {client.name: client for client in _CLIENTS}
 OPENCODE = "opencode"  # wired by files of its own only, and the first that was
 NAMES = (OPENCODE, *_BY_NAME)
-_RESTART = "Start OpenCode again: it loads plugins only at its start."
+NOTES = {client.name: client.note for client in _CLIENTS if client.note}
+# how sentences begin that name files, for whom nothing is left to do
+_OF_FILES = (
+    "Added to ",
+    "Updated ",
+    "Installed ",
+    "Wrote ",
+    "Took our ",
+    "Removed ",
+    "At its next ",
+)
 
 
 def title(name: str) -> str:
     """What people call a client."""
     return "OpenCode" if name == OPENCODE else _BY_NAME[name].title
+
+
+def is_of_files(sentence: str) -> bool:
+    """Whether one of the sentences of `install` and `remove` only names changed files."""
+    return sentence.startswith(_OF_FILES)
 
 
 def is_installed(name: str, environment: Environment) -> bool:
@@ -129,7 +131,7 @@ def is_wired(name: str, environment: Environment) -> bool:
 
 
 def install(names: Iterable[str], environment: Environment, *, dry_run: bool = False) -> list[str]:
-    """Wire clients; a sentence on each changed file and on what the person has to do then.
+    """Wire clients; sentences on each changed file, and on what stays as it was.
 
     Raises MdmemoryError, with nothing written, where a file of any of them is not valid.
     """
@@ -139,12 +141,7 @@ def install(names: Iterable[str], environment: Environment, *, dry_run: bool = F
     plan += launcher.install(environment, dry_run=True)
     if dry_run:
         return _once([DRY_RUN, *plan]) if plan else []
-    said: list[str] = []
-    for name in names:
-        sentences = _install(name, environment)
-        is_done = any(not each.startswith("Left ") for each in sentences)
-        after = [_RESTART] if name == OPENCODE else _BY_NAME[name].after
-        said += [*sentences, *(after if is_done else [])]
+    said = [sentence for name in names for sentence in _install(name, environment)]
     if OPENCODE not in names:
         said += personal.share_skill(environment)
     # last: until then what is in place already ends silently
@@ -177,12 +174,11 @@ def findings(environment: Environment, project: Path) -> Iterator[str]:
     yield from personal.findings(environment)
     for client in _CLIENTS:
         its = client.wiring(environment)
-        has_wiring, carrier = wired.is_wired(its), client.carrier(environment)
-        if not has_wiring:
+        if not wired.is_wired(its):
             continue
-        if carrier:
+        if client.carrier(environment):
             yield client.twice
-        yield from wired.findings(its, client.again)
+        yield from wired.findings(its, f"Run `mdmemory setup {client.name}` again.")
         try:
             yield from client.findings(environment, project)
         except (MdmemoryError, ValueError):
@@ -235,13 +231,12 @@ def _install(name: str, environment: Environment, *, dry_run: bool = False) -> l
 
 def _remove(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:
     if name == OPENCODE:
-        said = personal.remove(environment, dry_run=dry_run)
-    else:
-        client = _BY_NAME[name]
-        said = client.leave(environment, dry_run=dry_run)
-        for each in client.wirings(environment):
-            said += wired.remove(each, dry_run=dry_run)
-    return said if dry_run or not said else [*said, f"Start {title(name)} again."]
+        return personal.remove(environment, dry_run=dry_run)
+    client = _BY_NAME[name]
+    said = client.leave(environment, dry_run=dry_run)
+    for each in client.wirings(environment):
+        said += wired.remove(each, dry_run=dry_run)
+    return said
 
 
 def _once(sentences: Iterable[str]) -> list[str]:

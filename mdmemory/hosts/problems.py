@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,26 @@ def problems(
     main, layer = layers.main, layers.of(layers.main)
     rows = [{**asdict(finding), "layer": of} for of, finding in layers.doctor(fix=fix)]
     return [*rows, *({**row, "layer": layer} for row in _around(main, environment))]
+
+
+def by_file(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One row for each file, errors first: its worst level, and all that is wrong with it."""
+    of_files: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in sorted(rows, key=itemgetter("level")):  # an error comes before a warning
+        key = (row["layer"], row["path"] or row["message"])
+        known = of_files.setdefault(key, {**row, "message": "", "fixable": False})
+        known["message"] = f"{known['message']} {row['message']}".lstrip()
+        known["fixable"] |= row["fixable"]
+    return [*of_files.values()]
+
+
+def in_all(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How many rows of each level there are, in one sentence, and what mends some."""
+    counts = sorted(Counter(row["level"] for row in rows).items())
+    numbers = [f"{count} {level}{'' if count == 1 else 's'}" for level, count in counts]
+    fixable = sum(row["fixable"] for row in rows)
+    mended = f"; `mdmemory doctor --fix` fixes what is safe in {fixable}" if fixable else ""
+    return f"{', '.join(numbers)}{mended}."
 
 
 def of_assistants(environment: Mapping[str, str], folder: Path) -> list[dict[str, Any]]:
@@ -92,8 +114,5 @@ def _opencode(memory: Memory, environment: Mapping[str, str]) -> list[str]:
     place = Place(project.root, project.store)
     if not wiring.is_used(place):
         return bridge_log.findings(project)
-    return [
-        *checks.examine(place, git_hooks.command(), person.opencode_folder(environment)),
-        *bridge_log.findings(project),
-        *checks.version_findings(project, environment),
-    ]
+    found = checks.examine(place, git_hooks.command(), person.opencode_folder(environment))
+    return [*found, *bridge_log.findings(project)]

@@ -17,8 +17,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.hosts import entries, jsonc, launcher, settings_files, wiring_record
 from mdmemory.hosts.entries import ConfigEdit, ConfigEntry
 from mdmemory.hosts.wiring_record import WiringRecord
-from mdmemory.note.stamps import is_unedited, stamped, version_of
-from mdmemory.version import VERSION
+from mdmemory.note.stamps import is_unedited, outdated, stamped, version_of
 
 _TRIES = 5  # to write a file that another program writes at the same time
 
@@ -164,8 +163,6 @@ def is_wired(wiring: Wiring) -> bool:
 
 def findings(wiring: Wiring, again: str) -> Iterator[str]:
     """What is missing, old or edited in a wiring, a sentence each; `again` is the next step."""
-    if not is_wired(wiring):
-        return
     record = wiring_record.read(wiring.record)
     for each in wiring.configurations:
         try:
@@ -184,10 +181,8 @@ def findings(wiring: Wiring, again: str) -> Iterator[str]:
             yield f"{own.path} is missing. {again}"
         elif not version_of(present):
             continue  # a command of the person's own by the same name
-        elif not is_unedited(present):
-            yield f"{own.path} was edited, so it is not kept up to date. Delete it. {again}"
-        elif version_of(present) != VERSION:
-            yield f"{own.path} is of mdmemory {version_of(present)}, and this is {VERSION}. {again}"
+        elif wrong := outdated(present, own.path, again):
+            yield wrong
 
 
 _FOUND = {

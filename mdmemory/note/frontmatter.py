@@ -187,7 +187,7 @@ def read(head: str) -> Reading:
         return Reading(plain)
     reading = _strict(head)
     if reading.problem:
-        return Reading(_by_line(head), reading.problem)
+        return Reading(_by_line(head), f"{reading.problem} Mend it: each line is read alone.")
     return Reading(_as_written(head, {**reading.fields}))
 
 

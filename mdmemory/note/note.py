@@ -32,7 +32,9 @@ ORIGIN, MODIFIED = "originSessionId", "modified"
 UNREADABLE = "unreadable"  # the status of a file that is no text
 SUPERSEDED = "superseded"  # the status of a note that a newer one replaced
 BY_A_PERSON = ("explicit", "manual")  # sources: asked for in so many words, or written by hand
-UNCLOSED = "The head is opened by `---` and never closed."  # or not written to its end yet
+# or it is not written to its end yet
+UNCLOSED = "The head is opened by `---` and never closed: put a `---` line below it."
+EMPTY = "It is empty: write into it, or remove it."
 ZEROS = "It holds zero bytes, as a power cut leaves them: restore an older text, or take them out."
 
 MERGING = "It holds an open merge: keep the text that is right, and take out the marks of git."
@@ -98,7 +100,7 @@ class _Fences(NamedTuple):
 def parse(text: str, file: str) -> Note:
     """The note in a file's text. Never raises: `head.problems` lists what is wrong."""
     if not text.strip("\ufeff \t\r\n"):
-        return Note(text, Head(file, *_from_stem(file), problems=("It is empty.",)), "")
+        return Note(text, Head(file, *_from_stem(file), problems=(EMPTY,)), "")
     fences, reading = opened(text)
     start, end = body_span(text, fences)
     body = text[start:end]
@@ -179,7 +181,10 @@ def _opened_at(text: str, start: int) -> tuple[_Fences | None, Reading]:
 
     opening = _OPENING.match(text, start)
     if not opening:
-        return None, frontmatter.Reading({}, "There is no head between two `---` lines.")
+        return None, frontmatter.Reading(
+            {},
+            "There is no head: put `name:`, `description:` and `type:` above, between `---` lines.",
+        )
     # The line end of the opening fence may be the one before the closing fence.
     closing = _CLOSING.search(text, opening.end() - 1)
     if not closing:
@@ -187,7 +192,9 @@ def _opened_at(text: str, start: int) -> tuple[_Fences | None, Reading]:
     head = (opening.end(), closing.start() + 1)
     reading = frontmatter.read(text[slice(*head)])
     if reading.problem and not limits.KNOWN_KEYS & reading.fields.keys():
-        return None, frontmatter.Reading({}, "The lines between the `---` fences are not a head.")
+        return None, frontmatter.Reading(
+            {}, "The lines between `---` and `---` are not a head: write them as `key: value`."
+        )
     return _Fences(*head, closing.end()), reading
 
 
@@ -219,21 +226,24 @@ def _from_stem(file: str) -> tuple[str, str, str]:
 
 def _head(file: str, reading: Reading, body: str, text: str) -> Head:
     problems = [reading.problem] if reading.problem else []
+    missing: list[str] = []
     # Other tools write metadata keys at the top level: those count where metadata lacks them.
     values = _values(reading.fields, _AT_TOP, problems)
     block = _metadata(reading, problems)
     values = _values(block, _BESIDE, problems) | values | _values(block, _IN_METADATA, problems)
     if "name" not in values:
-        problems.append("There is no name: the file's name is used.")
+        missing.append("There is no `name:`, so the file's name is used: write one.")
         values["name"] = _from_stem(file)[0]
-    values["description"] = _description(values.get("description", ""), body, problems)
+    values["description"] = _description(values.get("description", ""), body, missing)
     if "\0" in text or "\0" in values["description"]:
         problems.append(ZEROS)
     if "<<<<<<< " in text and re.search(limits.CONFLICT_MARKER, text):
         problems.append(MERGING)
     if "type" not in values:
-        problems.append("There is no type: the note counts as `reference`.")
+        missing.append("There is no `type:`, so it counts as `reference`: write one.")
         values["type"] = "reference"
+    if reading.fields:  # of a note without a head nothing is missed one by one
+        problems += missing
     if ORIGIN in block or ORIGIN in reading.fields:
         _mark_models(values, {**reading.fields, **block})
     if "reinforced" in values:
@@ -263,7 +273,7 @@ def _aliases(written: object, problems: list[str]) -> tuple[str, ...]:
     """The other names of a note: a list, or one text with commas between them."""
     listed = written.split(",") if isinstance(written, str) else written or []
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
-        problems.append("`aliases` is not a list of names.")
+        problems.append("`aliases` is not a list of names: write one.")
         return ()
     return tuple(dict.fromkeys(filter(None, (" ".join(name.split()) for name in listed))))
 
@@ -272,7 +282,7 @@ def _cites(written: object, problems: list[str]) -> tuple[str, ...]:
     """The citations of a note, each once: a list, or one text."""
     listed = [written] if isinstance(written, str) else written or []
     if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
-        problems.append("`cites` is not a list of places in the project.")
+        problems.append("`cites` is not a list of places in the project: write one.")
         return ()
     return tuple(dict.fromkeys(filter(None, map(str.strip, listed))))
 
@@ -288,7 +298,7 @@ def _values(
         if isinstance(value, str):
             values[key] = value
         else:
-            problems.append(f"`{key}` is not a single value.")
+            problems.append(f"`{key}` is not a single value: write one.")
     return values
 
 
@@ -297,21 +307,21 @@ def _metadata(reading: Reading, problems: list[str]) -> Mapping[str, object]:
     if isinstance(block, dict):
         return block
     if block is None and reading.fields:
-        problems.append("There is no `metadata` block.")
+        problems.append("There is no `metadata` block: put one around the keys of ours.")
     elif block:
-        problems.append("`metadata` is not a block of keys.")
+        problems.append("`metadata` is not a block of keys: indent them below it.")
     return {}
 
 
 def _description(written: str, body: str, problems: list[str]) -> str:
     if not written:
-        problems.append("There is no description: the first line of the body is used.")
+        problems.append("There is no `description:`, so the first line is used: write one.")
         return _first_line(body)
     if len(written.splitlines()) > 1:
         written = " ".join(written.split())
     if len(written) > MAX_DESCRIPTION:
         problems.append(
-            f"The description has {len(written)} characters; {MAX_DESCRIPTION} are the limit."
+            f"The description has {len(written)} characters: cut it to {MAX_DESCRIPTION}."
         )
     return written
 
@@ -327,5 +337,5 @@ def _first_line(body: str) -> str:
 def _count(written: str, problems: list[str]) -> int:
     if written.isascii() and written.isdigit() and len(written) < 10:
         return int(written)
-    problems.append("`reinforced` is not a whole number: it counts as 0.")
+    problems.append("`reinforced` is not a whole number and counts as 0: write one.")
     return 0

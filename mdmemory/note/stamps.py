@@ -39,6 +39,15 @@ def version_of(data: bytes) -> str:
     return found[1] if found else ""
 
 
+def outdated(data: bytes, name: object, again: str) -> str:
+    """What is wrong with an installed file, with the next step `again`; "" for nothing."""
+    if not is_unedited(data):
+        return f"{name} was edited, so it is not kept up to date. Delete it. {again}"
+    if version_of(data) != VERSION:
+        return f"{name} is of mdmemory {version_of(data)}, and this is {VERSION}. {again}"
+    return ""
+
+
 def unstamped(text: str) -> str:
     """The text without its stamp."""
     found = _found(text)

@@ -8,14 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from mdmemory import overview
+from mdmemory.actions.listing import in_words
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts.problems import assistants, problems
+from mdmemory.hosts.problems import assistants, by_file, in_all, problems
 from mdmemory.web.jobs import Job
 from mdmemory.web.site import Site, redirect
 
 _EXAMINED = "doctor"
-_LEVELS = ("error", "warning")
 
 
 def health(site: Site, request: Request) -> Response:
@@ -26,11 +26,10 @@ def health(site: Site, request: Request) -> Response:
         job = _examine(site, fix=False)
     stores = site.kept.get("stores", marks, lambda: _stores(site))
     work = site.kept.get("work", marks, lambda: overview.of_work(site.layers.main))
-    rows = sorted(job.value or (), key=lambda row: _LEVELS.index(row["level"]))
+    rows = by_file(job.value or ())
     return site.page(
         request, "health.html", wait=not job.is_done, is_fresh=stores.is_fresh,
-        stores=stores.value, work=work.value, job=job, rows=rows,
-        fixable=sum(row["fixable"] for row in rows),
+        stores=stores.value, work=work.value, job=job, rows=rows, in_all=in_all(rows),
         assistants=assistants(site.layers.main, person.places().environment),
         question=site.layers.question,
     )  # fmt: skip
@@ -40,7 +39,8 @@ def _stores(site: Site) -> list[dict[str, Any]]:
     found = []
     for layer, memory in site.layers.each():
         try:
-            found.append({"layer": layer, "problem": "", **overview.of_store(memory)})
+            row = overview.of_store(memory)
+            found.append({"layer": layer, "problem": "", "counted": in_words(row), **row})
         except MdmemoryError as problem:
             found.append({"layer": layer, "problem": f"{problem.message} {problem.hint}"})
     return found

@@ -8,12 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rows import each
 
 from mdmemory import Memory
 from mdmemory.actions.doctor import Finding
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
 from mdmemory.git import replacement
+from mdmemory.hosts.problems import by_file, problems
+from mdmemory.layers import Layers
 from mdmemory.version import DISTRIBUTION
 
 Git = Callable[..., str]
@@ -93,35 +96,58 @@ def test_a_name_that_is_not_utf8_is_named(memory: Memory) -> None:
     assert any("UTF-8" in finding.message for finding in found(memory, "files"))
 
 
-def test_problems_of_notes_are_told_file_by_file(memory: Memory) -> None:
-    store = memory.project.store
-    (store / "binary.md").write_bytes(b"\xff\xfe\x00")
-    (store / "twin.md").write_bytes(b"---\nname: prefers-pnpm\ndescription: x\n---\n\nx\n")
-    (store / "links.md").write_bytes(b"See [[prefers-pnpm]] and [[nowhere]].\n")
-    assert {finding.path for finding in found(memory, "note")} >= {"binary.md", "twin.md"}
-    (name,) = found(memory, "names")
-    assert name.path == "twin.md"
-    (link,) = found(memory, "links")
-    assert "[[nowhere]]" in link.message
+HEAD = "---\nname: x\ndescription: X\n{}metadata:\n  type: user\n{}---\n\n{}\n"
+SECRET = "The token is ghp_" + "aB3dE5fG7h" * 3 + "aB3dE5\n"
+# Whatever is wrong with one note, it is one line: what is wrong, and what to do.
+WRONG = (
+    ("Plain.\n", "no head", "put `name:`"),
+    ("\ufeffPlain.\r\n", "no head"),
+    ("# A heading\n\n- a list\n", "no head"),
+    ("", "empty", "remove it"),
+    (" \n\n", "empty"),
+    ("---\nname: x\nno end", "never closed", "put a `---` line"),
+    ("---\nProse.\n---\nmore\n", "not a head", "write them as"),
+    ("---\nname: x\n---\nwords\n", "`metadata`", "`description:`", "`type:`", "write one"),
+    ("---\ntags: [a]\n---\nwords\n", "`name:`", "`type:`"),
+    ("---\nname: x\ndescription: a: b\n---\nwords\n", "YAML", "Mend it"),
+    ("---\nname: x\nname: y\n---\nwords\n", "stands twice", "Mend it"),
+    ("...\n", "no head"),
+    (
+        HEAD.format("aliases: {a: b}\n", "  cites: {a: b}\n", ""),
+        "`aliases` is not",
+        "`cites` is not",
+    ),
+    (HEAD.format("", "", "[[a]] [[b]]").replace("X", "d" * 221), "cut it to 220", "[[a]], [[b]]"),
+    ("[[a]] [[b]] [[c]] [[d]]\n", "no head", "[[c]], ...", "add it, or unlink it"),
+    ("a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> d\n", "no head", "take out the marks"),
+    ("a\0b\n", "no head", "zero bytes"),
+    ("\udcff", "not UTF-8", "Save it as UTF-8"),
+    (SECRET, "error: ", "no head", "on hold", "Take it out"),
+    (HEAD.format("", "", "").replace("name: x", "name: prefers-pnpm"), "rename one of them"),
+)
 
 
-def test_a_held_note_is_an_error(memory: Memory) -> None:
-    text = "The token is ghp_" + "aB3dE5fG7h" * 3 + "aB3dE5\n"
-    (memory.project.store / "mine.md").write_text(text, encoding="utf-8")
-    (finding,) = found(memory, "secrets")
-    assert (finding.level, finding.path) == ("error", "mine.md")
+def test_whatever_is_wrong_with_a_note_is_one_line_and_the_end_counts_the_lines(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(memory.project.root)
 
+    def is_one_line(text: str, *told: str) -> None:
+        note = memory.project.store / "zz-plain.md"
+        note.write_bytes(text.encode("utf-8", "surrogateescape"))
+        capsys.readouterr()
+        main(["doctor"])
+        *lines, end = capsys.readouterr().out.splitlines()
+        (line,) = [line for line in lines if note.name in line]
+        assert [part for part in told if part not in line] == []
+        errors = sum(line.startswith("error: ") for line in lines)
+        assert end.startswith("1 error, " * errors + f"{len(lines) - errors} warning")
+        page = by_file(problems(Layers.open("."), os.environ))
+        assert [row["message"] for row in page if row["path"] == note.name] == [
+            line.split(": ", 2)[2]
+        ]
 
-@pytest.mark.parametrize("how", ["ignored", "assume-unchanged"])
-def test_notes_that_git_does_not_see_are_named(memory: Memory, git: Git, how: str) -> None:
-    root, file = memory.project.root, "notes/memory/feedback-prefers-pnpm.md"
-    if how == "ignored":
-        (root / ".gitignore").write_text(f"{file}\n", encoding="utf-8")
-        git(root, "rm", "-q", "--cached", file)
-    else:
-        git(root, "update-index", "--assume-unchanged", file)
-    (finding,) = found(memory, "unseen")
-    assert finding.path == "feedback-prefers-pnpm.md"
+    each(WRONG, is_one_line)
 
 
 def test_state_that_git_tracks_is_an_error(memory: Memory, git: Git) -> None:
@@ -137,13 +163,6 @@ def test_a_merge_under_way_is_told(memory: Memory, git: Git) -> None:
     assert "merge" in finding.message
 
 
-def test_a_content_filter_is_an_error(memory: Memory) -> None:
-    path = memory.project.store / ".gitattributes"
-    path.write_text(path.read_text(encoding="utf-8") + "*.md filter=crypt\n", encoding="utf-8")
-    (finding,) = found(memory, "filter")
-    assert finding.level == "error"
-
-
 def test_no_content_filter_of_the_repository_is_run(
     memory: Memory, git: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -157,7 +176,8 @@ def test_no_content_filter_of_the_repository_is_run(
     git(store, "config", "core.trustctime", "false")
     note.write_bytes(note.read_bytes().replace(b"Uses pnpm", b"Uses PNPM"))
     os.utime(note, late)  # git has to read it to know whether it was edited
-    memory.doctor()
+    (finding,) = found(memory, "filter")
+    assert finding.level == "error"
     assert not ran.exists()
     git(store, "status", "--porcelain")
     assert ran.exists(), "git itself would run it"
@@ -332,11 +352,6 @@ def test_notes_in_folders_are_told_once_and_an_import_takes_them(memory: Memory)
     assert {name: (store / name).read_text() for name in texts} == texts
 
 
-def test_an_empty_file_is_one_warning(memory: Memory) -> None:
-    (memory.project.store / "Untitled.md").write_bytes(b"")
-    assert [f.message for f in found(memory, "note")] == ["It is empty."]
-
-
 def test_a_package_of_another_project_under_our_name_is_named_with_the_way_out(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -354,6 +369,6 @@ def test_a_package_of_another_project_under_our_name_is_named_with_the_way_out(
     assert "No problems" in capsys.readouterr().out
     monkeypatch.syspath_prepend(tmp_path / "site")
     assert main(["doctor"]) == 0
-    (line,) = capsys.readouterr().out.splitlines()
+    line, _ = capsys.readouterr().out.splitlines()
     assert line.startswith("warning: mdmemory 1.5 is another project's")
     assert f"-m pip uninstall mdmemory`, then install {DISTRIBUTION} again." in line

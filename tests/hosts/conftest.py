@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from commands_host import HOSTS, CommandHost
 
+from mdmemory.cli import main
 from mdmemory.layers import Layers
 
 
@@ -30,3 +31,15 @@ def work(empty_home: Path, repository: Path) -> Path:
 @pytest.fixture(params=HOSTS)
 def host(request: pytest.FixtureRequest, work: Path, tmp_path: Path) -> CommandHost:
     return CommandHost(request.param, work, tmp_path / "session.jsonl")
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str], empty_home: Path) -> Callable[..., tuple[int, str]]:
+    """`mdmemory setup` with these words: its exit code, and all that it printed."""
+
+    def run(*words: str) -> tuple[int, str]:
+        code = main(["setup", *words])
+        out, err = capsys.readouterr()
+        return code, out + err
+
+    return run

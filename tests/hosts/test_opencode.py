@@ -416,13 +416,6 @@ def test_a_bridge_that_had_trouble_is_told(
     assert "the bridge is gone: it ended (1)" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("said", "told"), [("1.18.33\n", 0), ("1.19.0\n", 1), ("2.0.0", 1), ("", 0), ("dev\n", 0)]
-)
-def test_a_client_outside_the_tested_range_is_told(said: str, told: int) -> None:
-    assert len(checks.outside(said)) == told
-
-
 # --- at the command line -------------------------------------------------------------------------
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from pace import HUNG
 
-from mdmemory.cli import main
 from mdmemory.hosts import clients, launcher
 from mdmemory.hosts.opencode import personal
 from mdmemory.hosts.opencode.files import constants
@@ -20,16 +19,6 @@ from mdmemory.note.stamps import stamped, unstamped
 
 Say = Callable[..., tuple[int, str]]
 PLUGIN = ".config/opencode/plugin/mdmemory.ts"
-
-
-@pytest.fixture
-def say(capsys: pytest.CaptureFixture[str], empty_home: Path) -> Say:
-    def run(*words: str) -> tuple[int, str]:
-        code = main(["setup", *words])
-        out, err = capsys.readouterr()
-        return code, out + err
-
-    return run
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:
@@ -59,45 +48,22 @@ def lived_in(empty_home: Path) -> Path:
 
 def test_what_was_put_in_is_taken_out_byte_for_byte(lived_in: Path, say: Say) -> None:
     before = tree(lived_in)
+    assert "plugin/mdmemory.ts" in say("opencode", "--dry-run")[1]
+    assert tree(lived_in) == before, "a dry run writes nothing"
     assert say("opencode")[0] == 0
-    added = tree(lived_in).keys() - before.keys()
-    assert PLUGIN in added
+    assert PLUGIN in tree(lived_in).keys() - before.keys()
     assert {path: tree(lived_in)[path] for path in before} == before, "nothing of theirs changed"
-    code, said = say("--remove")
-    assert (code, "Removed from" in said) == (0, True), said
+    assert "Removed from" in say("--remove", "--dry-run")[1]
+    assert "Disconnected: OpenCode." in say("--remove")[1]
     assert tree(lived_in) == before
     assert say("--remove") == (0, "Nothing to remove.\n")
-
-
-def test_a_home_without_a_configuration_is_empty_again(empty_home: Path, say: Say) -> None:
-    before = tree(empty_home)
-    assert say("opencode")[0] == 0
-    assert say("opencode", "--remove")[0] == 0
-    assert tree(empty_home) == before
-
-
-def test_a_second_time_changes_nothing(lived_in: Path, say: Say) -> None:
-    assert say()[0] == 0
-    before = tree(lived_in)
-    assert say() == (0, "All is in place; nothing changed.\n")
-    assert tree(lived_in) == before
-
-
-def test_a_dry_run_writes_nothing(lived_in: Path, say: Say) -> None:
-    before = tree(lived_in)
-    code, said = say("opencode", "--dry-run")
-    assert (code, "plugin/mdmemory.ts" in said) == (0, True), said
-    assert tree(lived_in) == before
-    say("opencode")
-    before = tree(lived_in)
-    assert "Removed from" in say("--remove", "--dry-run")[1]
-    assert tree(lived_in) == before
 
 
 def test_nothing_is_seeded_that_would_keep_npm_from_the_persons_folder(
     empty_home: Path, say: Say
 ) -> None:
-    assert "npm install" in say("opencode")[1]
+    assert "npm install" in say("opencode", "--dry-run")[1]
+    say("opencode")
     names = {path.name for path in (empty_home / ".config/opencode").iterdir()}
     assert names == {"plugin", "memory", "command", "skills"}
 
@@ -170,12 +136,11 @@ def script(empty_home: Path, tmp_path: Path) -> Path:
     return script
 
 
-def test_the_launcher_hands_on_its_words(script: Path) -> None:
-    assert start("bridge", "two words").stdout == "['bridge', 'two words']\n"
-
-
 @pytest.mark.parametrize("gone", ["program", "python", "right"])
-def test_where_the_program_is_gone_the_launcher_ends_silently(script: Path, gone: str) -> None:
+def test_the_launcher_hands_on_its_words_and_ends_silently_where_the_program_is_gone(
+    script: Path, gone: str
+) -> None:
+    assert start("bridge", "two words").stdout == "['bridge', 'two words']\n"
     if gone == "program":
         script.unlink()
     elif gone == "python":
@@ -205,7 +170,8 @@ def test_an_update_of_the_program_changes_nothing_for_the_clients(
     assert f"program={link}\n" in launcher.place().read_text(encoding="utf-8"), "the stable name"
     plugin = (empty_home / PLUGIN).read_bytes()
     monkeypatch.setenv("PATH", "/nowhere")
-    assert str(beside) in say("opencode")[1]
+    say("opencode")
+    assert f"program={beside}\n" in launcher.place().read_text(encoding="utf-8")
     assert (empty_home / PLUGIN).read_bytes() == plugin
 
 

@@ -185,7 +185,7 @@ def test_without_a_head_the_first_line_describes_and_the_stem_names(text: str) -
     assert note.head.name == "prefers-pnpm"
     assert note.head.description == "Uses pnpm"
     assert note.head.type == "reference"
-    assert len(note.head.problems) == 4
+    assert len(note.head.problems) == 1
     assert text.removeprefix("\ufeff").startswith(note.body)
 
 
@@ -227,12 +227,6 @@ def test_a_number_sign_within_a_line_two_heads_and_an_open_merge() -> None:
     assert (edited.head.name, edited.head.type, edited.body) == ("cup", "user", "Black.")
     merging = "<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> other\n"
     assert any("open merge" in each for each in parse(merging, "a.md").head.problems)
-
-
-def test_an_empty_file_is_a_note_with_problems() -> None:
-    note = parse("", "user-a.md")
-    assert (note.head.name, note.head.description, note.body) == ("a", "", "")
-    assert note.head.problems
 
 
 @pytest.mark.parametrize(

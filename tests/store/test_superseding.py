@@ -154,7 +154,7 @@ def test_index_counts_and_conflicts_leave_it_out_and_search_shows_it_last(memory
     assert "parcels.md" in index
     assert "freight.md" not in index
     assert memory.counts() == {
-        "notes": 1, "listed": 1, "held": 0, "unconfirmed": 0, "superseded": 1, "conflicts": 0,
+        "notes": 2, "listed": 1, "held": 0, "unconfirmed": 0, "superseded": 1, "conflicts": 0,
     }  # fmt: skip
     rows = {row.head.name: (row.status, row.listed) for row in memory.listing()}
     assert rows == {"freight": ("superseded", False), "parcels": ("", True)}

@@ -65,13 +65,12 @@ def carrier(environment: Mapping[str, str]) -> str:
 def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
     """What Claude Code itself keeps from working, a sentence each."""
     text = settings_files.read(folder(environment) / "settings.json") or "{}"
-    if jsonc.parse(text).member("disableAllHooks") is not None:
-        data = jsonc.parse(text).data
-        if isinstance(data, dict) and data["disableAllHooks"] is True:
-            yield (
-                f"{folder(environment) / 'settings.json'} switches all hooks off "
-                "(disableAllHooks), so Claude Code tells the memory nothing. Take that out."
-            )
+    switch = jsonc.parse(text).member("disableAllHooks")
+    if switch is not None and switch.data is True:
+        yield (
+            f"{folder(environment) / 'settings.json'} switches all hooks off (disableAllHooks), so "
+            "Claude Code tells the memory nothing. Take that out."
+        )
     if os.path.lexists(project / ".mcp.json"):
         yield from _in_project(project / ".mcp.json")
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,39 +12,10 @@ from mdmemory.files import read_regular
 from mdmemory.hosts.opencode import configurations, files
 from mdmemory.hosts.opencode.files import PLUGIN
 from mdmemory.hosts.opencode.places import INDEX_FILE, Place
-from mdmemory.llm.opencode_run import find_program
-from mdmemory.note.stamps import is_unedited, version_of
-from mdmemory.store.project import Project
-from mdmemory.version import VERSION
+from mdmemory.note.stamps import outdated
 
-TESTED = (1, 18)  # the versions that tests/e2e has run against
-_PATIENCE = 10.0  # seconds; the client takes some 2 to tell its version
 _INIT = "`mdmemory init --opencode`"
 _AGAIN = f"Run {_INIT} again"
-
-
-def version_findings(project: Project, environment: Mapping[str, str]) -> list[str]:
-    """A sentence when the client on the PATH is outside the tested range."""
-    try:
-        program, path = find_program(
-            project.settings.text("opencode.command"), environment.get("PATH", ""), project.root
-        )
-        done = subprocess.run(
-            [program, "--version"], env={**environment, "PATH": path}, capture_output=True,
-            text=True, timeout=_PATIENCE, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except (MdmemoryError, OSError, subprocess.TimeoutExpired):
-        return []  # whoever has no client needs no advice on it
-    return outside(done.stdout)
-
-
-def outside(version: str) -> list[str]:
-    """A sentence when the output of `opencode --version` is outside the tested range."""
-    match = re.match(r"\s*v?(\d+)\.(\d+)\.", version)
-    if not match or (int(match[1]), int(match[2])) == TESTED:
-        return []
-    tested = ".".join(map(str, TESTED))
-    return [f"OpenCode {version.strip()} is installed; mdmemory was tested with {tested}."]
 
 
 def examine(place: Place, command: Sequence[str], personal: Path) -> list[str]:
@@ -115,11 +84,9 @@ def _plugin_state(place: Place, command: Sequence[str]) -> Iterator[str]:
     path = place.folder / PLUGIN
     if not path.is_file():
         return
-    data, name = read_regular(path), place.name(path)
-    if not is_unedited(data):
-        yield f"{name} was edited, so it is not kept up to date. Delete it and run {_INIT} again."
-    elif version_of(data) != VERSION:
-        yield f"{name} is of mdmemory {version_of(data)}, and this is {VERSION}. {_AGAIN}."
+    name = place.name(path)
+    if wrong := outdated(read_regular(path), name, f"{_AGAIN}."):
+        yield wrong
     words = _constants(path).get("COMMAND")
     if words and not os.access(words[0], os.X_OK):
         yield f"{name} starts {words[0]}, which does not exist or cannot be run. {_AGAIN}."

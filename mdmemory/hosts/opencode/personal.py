@@ -17,9 +17,8 @@ from mdmemory.hosts import launcher
 from mdmemory.hosts.opencode import files, wiring
 from mdmemory.hosts.opencode.files import Wanted
 from mdmemory.hosts.opencode.places import Place
-from mdmemory.note.stamps import is_unedited, version_of
+from mdmemory.note.stamps import outdated, version_of
 from mdmemory.store.project import person_root
-from mdmemory.version import VERSION
 
 _FOLDERS = "opencode-folders.json"
 
@@ -75,8 +74,7 @@ def install(
 def remove(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
     """Take out exactly what `install` put in; sentences, [] when nothing of ours is there. The
     launcher stays: other clients may start it."""
-    where = place(environment)
-    return wiring.remove(where, dry_run=dry_run)
+    return wiring.remove(place(environment), dry_run=dry_run)
 
 
 def is_wired(environment: Mapping[str, str]) -> bool:
@@ -122,12 +120,5 @@ def findings(environment: Mapping[str, str]) -> list[str]:
     file = place(environment).folder / files.PLUGIN
     if not file.is_file():
         return []
-    data, again = read_regular(file), "Run `mdmemory setup opencode` again."
-    sentences = []
-    if not is_unedited(data):
-        sentences.append(f"{file} was edited, so it is not kept up to date. Delete it. {again}")
-    elif version_of(data) != VERSION:
-        sentences.append(
-            f"{file} is of mdmemory {version_of(data)}, and this is {VERSION}. {again}"
-        )
-    return sentences
+    wrong = outdated(read_regular(file), file, "Run `mdmemory setup opencode` again.")
+    return [wrong] if wrong else []
