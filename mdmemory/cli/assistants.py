@@ -57,8 +57,7 @@ def setup(asked: Namespace) -> int:
 
 
 def _connected(names: list[str]) -> list[str]:
-    """What a person wants to know at the end: who is connected, where notes will lie, what changed,
-    what to do next, and how to take it out."""
+    """What a person wants to know at the end."""
     notes = "".join(f" {clients.NOTES[name]}." for name in names if name in clients.NOTES)
     home = home_of(person.places())
     return [

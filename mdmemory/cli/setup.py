@@ -13,8 +13,9 @@ from mdmemory.actions.configuring import set_for_person
 from mdmemory.cli.configuring import try_model
 from mdmemory.cli.output import emit, plural
 from mdmemory.config import person
-from mdmemory.config.table import DEFAULT_STORE
-from mdmemory.errors import MdmemoryError, NotFound, UsageError
+from mdmemory.config.settings import load
+from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
+from mdmemory.errors import NotFound, UsageError
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
 from mdmemory.store import home as homes
@@ -96,7 +97,8 @@ def init(asked: Namespace) -> int:
     elif done.files:
         said.append(f"Wrote {', '.join(done.files)}.")
     if asked.opencode or asked.user:
-        said += _wire(asked, project)
+        project.prepare_private()
+        said += _install(asked, project.root, project.store)
     if asked.opencode or asked.user or asked.planner:
         said += _choose(asked, project)
     if asked.git_hooks:
@@ -223,30 +225,19 @@ def _remove(asked: Namespace, root: Path) -> int:
 # --- OpenCode ----------------------------------------------------------------------------------
 
 
-def _wire(asked: Namespace, project: Project) -> list[str]:
-    """Write our files for OpenCode; return messages."""
-    project.prepare_private()
-    return _install(asked, project.root, project.store)
-
-
 def _dry_run(asked: Namespace, root: Path) -> list[str]:
     """Messages about what would be written; nothing is."""
+    from mdmemory.hosts.opencode.wiring import DRY_RUN
+
     in_tree = root_in_tree(root.absolute()) if root.is_dir() else None
-    _refuse_wiring_of_elsewhere(asked, root.absolute(), in_tree, person.places())
+    places = person.places()
+    _refuse_wiring_of_elsewhere(asked, root.absolute(), in_tree, places)
     root = root.resolve()
-    usual = root if asked.user else root / (asked.store or DEFAULT_STORE)
-    store = _store_of(root) or usual
+    settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
+    store = root if asked.user else root / (asked.store or settings.text("store"))
     said = [] if store.is_dir() else [f"Would create a store in {store}."]
-    return said + _install(asked, root, store) or ["Nothing to do."]
-
-
-def _store_of(root: Path) -> Path | None:
-    """The store that the project already has, if any."""
-    try:
-        project = Memory.open(root).project if root.is_dir() else None
-    except MdmemoryError:
-        return None
-    return project.store if project and project.root == root else None
+    said += _install(asked, root, store)
+    return [DRY_RUN, *said] if said else ["Nothing to do."]
 
 
 def _unwire(project: Project, *, is_personal: bool) -> list[str]:

@@ -314,7 +314,7 @@ def _refusal(code: str, message: str) -> dict[str, str]:
 
 
 def _unparsable(message: str) -> PlanRefused:
-    return PlanRefused([_refusal("unparsable", message)])
+    return PlanRefused([_refusal("unparsable", f'{message} Give `{{"ops": [...]}}`.')])
 
 
 def describe(op: Op) -> str:

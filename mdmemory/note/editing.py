@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from mdmemory.errors import BadNote
 from mdmemory.note import frontmatter, limits
-from mdmemory.note.frontmatter import Reading, items, scalar
+from mdmemory.note.frontmatter import Reading, behind, items, scalar
 from mdmemory.note.head_changes import put
 from mdmemory.note.limits import CITES, TYPES, check_body, check_description, check_line, check_name
 from mdmemory.note.note import EOL, MODIFIED, ORIGIN, Note, begins_head, body_span, opened, parse
@@ -38,7 +38,7 @@ def compose(
     metadata: Mapping[str, str] = {},
     cites: Sequence[str] = (),
     title: str = "",
-    own: Mapping[str, str | Sequence[str]] = {},
+    own: Mapping[str, object] = {},
 ) -> str:
     """The text of a new note, without empty metadata values. Its file is called by type and name,
     so the name alone stands among the aliases, where Obsidian finds it. `own` are other keys, of a
@@ -65,8 +65,7 @@ def compose(
         *([f"title: {scalar('title', title)}"] if title else []),
         f"description: {scalar('description', description)}",
         f"{limits.ALIASES}: [{items(dict.fromkeys((name, *aliases)))}]",
-        *(f"{key}: {scalar(key, v)}" for key, v in own.items() if isinstance(v, str) and v),
-        *(f"{key}: [{items(v)}]" for key, v in own.items() if not isinstance(v, str)),
+        *(f"{key}: {behind(key, value)}" for key, value in own.items()),
         "metadata:",
         *(f"  {key}: {scalar(key, block[key])}" for key in keys if block.get(key)),
         *([f"  {CITES}: [{items(cites)}]"] if cites else []),

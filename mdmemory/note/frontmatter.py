@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mdmemory.note.limits import ALIASES, CITES, LINE_KEYS, TOP_KEYS
 
@@ -143,12 +143,22 @@ def scalar(key: str, value: str, *, quoted: bool = False) -> str:
 _PLAIN_ITEM = r"[0-9A-Za-z_][0-9A-Za-z_./+-]*+"
 
 
-def items(values: Iterable[str]) -> str:
+def behind(key: str, value: Any) -> str:
+    """What stands behind a key in its line."""
+    return scalar(key, value) if isinstance(value, str) else flow(value)
+
+
+def items(values: Iterable[object]) -> str:
     """Values as they stand between the brackets of a list on one line."""
-    return ", ".join(map(_item, values))
+    return ", ".join(map(flow, values))
 
 
-def _item(value: str) -> str:
+def flow(value: Any) -> str:
+    """A text, a list or a block, as it stands within brackets."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{flow(key)}: {flow(each)}' for key, each in value.items())}}}"
+    if not isinstance(value, str):
+        return f"[{items(value)}]"
     is_plain = re.fullmatch(_PLAIN_ITEM, value) and not _NOT_TEXT.fullmatch(value)
     return value if is_plain else scalar("", value, quoted=True)
 

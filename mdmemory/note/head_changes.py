@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from mdmemory.errors import BadNote
 from mdmemory.note.frontmatter import (
     Field,
+    behind,
     children_of,
     comment_of,
     items,
@@ -38,7 +39,7 @@ def put(head: str, place: str, value: str | Sequence[str] | None, eol: str) -> s
     if field is None and value is None:
         return head
     if field is None:
-        lines[at:at] = [f"{indent}{key}: {_written(key, value)}{eol}"]
+        lines[at:at] = [f"{indent}{key}: {behind(key, value)}{eol}"]
     elif value is None:
         del lines[field.start : field.end]
     elif isinstance(value, str):
@@ -106,16 +107,8 @@ def _block_lines(block: Field, eol: str) -> list[str]:
         )
     if re.search(r"[ \t\n]#", flow) or not all(map(OWN_KEY.fullmatch, values)):
         raise _too_odd("metadata")
-    rows = [f"  {key}: {_written(key, value)}{eol}" for key, value in values.items()]
+    rows = [f"  {key}: {behind(key, value)}{eol}" for key, value in values.items()]
     return [f"metadata:{comment}{eol}", *rows]
-
-
-def _written(key: str, value: object) -> str:
-    if isinstance(value, str):
-        return scalar(key, value)
-    if isinstance(value, Sequence) and all(isinstance(each, str) for each in value):
-        return f"[{items(value)}]"
-    raise _too_odd(key)
 
 
 def _list_lines(own: list[str], field: Field, values: Sequence[str], eol: str) -> list[str]:

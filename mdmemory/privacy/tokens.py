@@ -14,6 +14,7 @@ from mdmemory.privacy.values import changes, made_up, mixed
 SHORTEST = 14  # characters of the shortest token; none has a blank in it
 _DOTTED = 58  # characters of the shortest token that nothing but a dot announces
 _LONGEST = 6_000  # a web token with many claims has 4,000
+_LETTERS = 8  # different ones, at least, of sixteen that are random
 _BEFORE = 90  # characters that may stand before a keyword: Azure's 76
 
 
@@ -191,6 +192,8 @@ def _begins(text: str, at: int) -> bool:
 
 def _is_noise(token: str, shape: Shape) -> bool:
     tail = token if shape.is_led else token[len(shape.keyword) :]
-    if made_up(token) or not mixed(tail):
+    if made_up(token):
         return False
-    return changes(tail[:200]) >= 0.12
+    if shape.written.endswith("<upper:16>"):  # one in fifteen has no digit but its last
+        return len(set(tail)) >= _LETTERS
+    return mixed(tail) and changes(tail[:200]) >= 0.12

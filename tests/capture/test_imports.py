@@ -73,16 +73,15 @@ def test_exported_notes_keep_what_is_known_of_them(tmp_path: Path) -> None:
 
 def test_notes_of_other_tools_keep_their_heads(tmp_path: Path) -> None:
     memory = tmp_path / "memory"
-    put(
-        memory,
-        "feedback_tabs.md",
-        "---\nname: Tabs in Go\ndescription: Go uses tabs\ntype: feedback\n---\n\ngofmt does.\n",
-    )
+    head = "name: Tabs in Go\ndescription: Go uses tabs\ntype: feedback\nmeta: {a: 1, b: [x]}"
+    note = f"---\n{head}\nmetadata:\n  deep: {{k: {{v: w}}}}\n---\n\ngofmt does.\n"
+    put(memory, "feedback_tabs.md", note)
     put(memory, "plain.md", "No head at all.\n")
     put(memory, "MEMORY.md", "- [Tabs in Go](feedback_tabs.md) — Go uses tabs\n")
     for folder in (memory, tmp_path):
         tabs, plain = read(folder)
         assert (tabs.name, tabs.description) == ("Tabs in Go", "Go uses tabs")
+        assert tabs.own == {"meta": {"a": "1", "b": ["x"]}, "deep": {"k": {"v": "w"}}}
         assert (tabs.type, tabs.text, tabs.source) == ("feedback", "gofmt does.", "manual")
         assert (plain.text, plain.origin) == ("No head at all.", "plain.md")
 

@@ -51,7 +51,8 @@ def is_refused(answer: str | bytes, code: str) -> None:
     with pytest.raises(PlanRefused) as refused:
         parse(answer)
     assert {refusal["code"] for refusal in refused.value.refusals} == {code}
-    assert all(refusal["message"].endswith(".") for refusal in refused.value.refusals)
+    end = 'Give `{"ops": [...]}`.' if code == "unparsable" else "."
+    assert all(refusal["message"].endswith(end) for refusal in refused.value.refusals)
     assert refused.value.code == code
 
 

@@ -404,14 +404,14 @@ def test_an_outdated_an_edited_and_a_foreign_plugin_are_told_apart(project: Path
     assert examine(project) == []
 
 
-def test_a_bridge_that_had_trouble_is_told(
+def test_the_way_to_choose_a_model_is_told_and_a_bridge_that_had_trouble(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["init", str(repository), "--opencode"]) == 0
     monkeypatch.chdir(repository)
     line = "2026-06-01T00:01:00Z plugin: the bridge is gone: it ended (1); it is started again\n"
     (repository / ".mdmemory/bridge.log").write_text(line, encoding="utf-8")
-    capsys.readouterr()
+    assert "mdmemory init --planner NAME" in capsys.readouterr().out
     assert main(["doctor"]) == 0
     assert "the bridge is gone: it ended (1)" in capsys.readouterr().out
 
@@ -441,13 +441,6 @@ def test_init_wires_chooses_and_takes_it_all_back(
     assert main(["init", "--remove", str(repository)]) == 0
     assert not (repository / ".opencode").exists()
     assert not (repository / "opencode.json").exists()
-
-
-def test_the_way_to_choose_is_told_where_nobody_can_be_asked(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["init", str(repository), "--opencode"]) == 0
-    assert "mdmemory init --planner NAME" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -297,8 +297,8 @@ def test_metadata_that_is_no_block_is_left_alone() -> None:
         put("metadata: {type\n", "metadata.type", "project", "\n")
     with pytest.raises(BadNote):
         put("metadata: {a: b, # why\n  c: d}\n", "metadata.type", "project", "\n")
-    with pytest.raises(BadNote):
-        put("metadata: {a: {b: c}}\n", "metadata.type", "project", "\n")
+    head = put("metadata: {a: {b: [c, 'd: e']}}\n", "metadata.type", "project", "\n")
+    assert head == 'metadata:\n  a: {b: [c, "d: e"]}\n  type: project\n'
 
 
 def test_without_the_c_parser_the_same_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from mdmemory.errors import BadNote
 from mdmemory.note import limits
 from mdmemory.note.editing import compose, edit
 from mdmemory.note.limits import check_body, check_description, check_name, file_name, slug
-from mdmemory.note.note import Head, decode, parse, unreadable
+from mdmemory.note.note import Head, decode, fields, parse, unreadable
 
 FILE = "feedback-prefers-pnpm.md"
 SAMPLE = """\
@@ -74,6 +74,9 @@ one_line = (
     st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp", "Cf", "Cn"]), max_size=60)
     | st.sampled_from(("fix: it", "C# is #1", "[WIP] x", "> q", "@me", 'say "no"', "yes", "2024"))
 ).filter(str.strip)
+nested = st.recursive(
+    one_line, lambda each: st.lists(each) | st.dictionaries(one_line, each), max_leaves=4
+).filter(lambda value: str(value).count("[") + str(value).count("{") < 3)
 plain_line = st.from_regex(r"[a-z][a-z0-9 ,.]{0,30}[a-z]", fullmatch=True).filter(
     lambda text: text not in ("no", "on", "off", "yes", "true", "false", "null")
 )
@@ -337,27 +340,23 @@ def test_a_new_note_has_its_keys_in_the_order_of_the_format() -> None:
 
 
 def test_kind_follows_type_and_unknown_keys_come_last() -> None:
-    text = compose(
-        name="a",
-        type="project",
-        description="fix: it",
-        body="b",
-        kind="decision",
-        metadata={"secrets": "allowed", "source": "manual", "status": "unconfirmed"},
-    )
-    assert text == (
+    metadata = {"secrets": "allowed", "source": "manual", "status": "unconfirmed"}
+    parts = {"name": "a", "type": "project", "description": "fix: it", "body": "b"}
+    assert compose(**parts, kind="decision", metadata=metadata) == (
         '---\nname: a\ndescription: "fix: it"\naliases: [a]\nmetadata:\n  type: project\n'
         "  kind: decision\n  source: manual\n  status: unconfirmed\n  secrets: allowed\n---\n\nb\n"
     )
 
 
 @settings(max_examples=scaled(300), deadline=None)
-@given(name_text, st.sampled_from(limits.TYPES), one_line, body_text, one_line)
+@given(name_text, st.sampled_from(limits.TYPES), one_line, body_text, one_line, nested)
 def test_what_is_composed_reads_back_without_problems(
-    name: str, type: str, description: str, body: str, session: str
+    name: str, type: str, description: str, body: str, session: str, own: object
 ) -> None:
+    parts = {"name": name, "type": type, "description": description, "body": body}
     metadata = {"session": session, "reinforced": "3", "x-own": session}
-    text = compose(name=name, type=type, description=description, body=body, metadata=metadata)
+    text = compose(**parts, metadata=metadata, own={"mine": own})
+    assert fields(parse(text, "x.md"))["mine"] == own
     note = parse(text, file_name(type, name))
     assert note.head == Head(
         file=f"{type}-{name}.md",

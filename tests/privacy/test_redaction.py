@@ -35,6 +35,7 @@ def noise(seed: int, length: int, alphabet: str = LETTERS) -> str:
 
 
 HEX = "0123456789abcdef"
+LETTERS_FOR_DIGITS = str.maketrans(string.digits, string.ascii_uppercase[:10])
 UPPER = string.ascii_uppercase + string.digits
 SHAPES = {  # kind: what stands before, how many characters follow, of which alphabet
     "anthropic_key": ("sk-" + "ant-api03-", 80, LETTERS),
@@ -77,6 +78,13 @@ def test_tokens_of_common_services_are_redacted(kind: str) -> None:
             assert kinds == [kind]
             assert token not in redacted
             assert token[-8:] not in redacted
+
+
+def test_an_id_of_aws_is_redacted_whatever_digits_it_has() -> None:
+    for seed in SEEDS:
+        letters = noise(seed, 16, string.ascii_uppercase).translate(LETTERS_FOR_DIGITS)
+        for id in (letters, f"{letters[1:]}7", f"2{letters[1:]}", f"{letters[2:]}23"):
+            assert redact(f"The key is AKIA{id}.")[1] == ["aws_key"], id
 
 
 def test_tokens_of_three_parts_are_redacted() -> None:

@@ -44,7 +44,7 @@ class Incoming:
     expires: str = ""
     title: str = ""
     aliases: tuple[str, ...] = ()
-    own: Mapping[str, str | list[str]] = field(default_factory=dict)
+    own: Mapping[str, object] = field(default_factory=dict)
 
 
 def day(value: object) -> str:

@@ -103,14 +103,11 @@ def of_note(note: Note, origin: str) -> Incoming:
     )  # fmt: skip
 
 
-def _own(written: Mapping[str, object]) -> dict[str, str | list[str]]:
-    """The keys of a head that no part of us knows, such as tags: texts, and lists of them."""
-    return {
-        key: value
-        for key, value in written.items()
-        if key not in _KNOWN and OWN_KEY.fullmatch(key) and value and isinstance(value, str | list)
-        if all(isinstance(each, str) for each in value)
-    }
+def _own(written: Mapping[str, object]) -> dict[str, object]:
+    """The keys of a head that no part of us knows, such as tags, wherever they stand in it."""
+    block = written.get("metadata")
+    every = {**(block if isinstance(block, dict) else {}), **written}
+    return {k: v for k, v in every.items() if k not in _KNOWN and OWN_KEY.fullmatch(k) and v}
 
 
 def facts_of(text: str, origin: str) -> Iterator[Incoming]:

@@ -7,10 +7,11 @@ what the store says already is named, not stored twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from mdmemory import bounds, unseen
 from mdmemory.actions.editing import taken_names
@@ -167,10 +168,6 @@ class _Desk:
         name = name.removeprefix(f"{type}-") if name else name_of(about)
         name = limits.free_name(name or "fact", type, self._taken)
         file = limits.file_name(type, name)
-        own = {
-            key: _clean(value) if isinstance(value, str) else [*filter(None, map(_clean, value))]
-            for key, value in fact.own.items()
-        }
         try:
             text = editing.compose(
                 name=name,
@@ -181,7 +178,7 @@ class _Desk:
                 title=description_of(_clean(fact.title)),
                 aliases=_aliases(fact),
                 metadata=self._metadata(fact) | self._route.metadata(type, holds_everywhere(body)),
-                own=own,
+                own=_cleaned(fact.own),
                 cites=self._cite(f"{about}\n{body}") if MAY_CITE.search(body) else (),
             )
         except BadNote:
@@ -239,6 +236,15 @@ def _aliases(fact: Incoming) -> list[str]:
 
 def _clean(text: str) -> str:
     return redact(strip_private(unseen.without(text))[0])[0].strip()
+
+
+def _cleaned(value: Any) -> Any:
+    """A value of a head, however deep, with its texts clean."""
+    if isinstance(value, str):
+        return _clean(value)
+    if isinstance(value, Mapping):
+        return {_clean(key): fresh for key, each in value.items() if (fresh := _cleaned(each))}
+    return [*filter(None, map(_cleaned, value))]
 
 
 def _objection(fact: Incoming, body: str, today: str) -> str:

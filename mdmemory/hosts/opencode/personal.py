@@ -58,8 +58,6 @@ def install(
     wired = wiring.install(where, wanted, mcp=mcp, dry_run=dry_run)
     if not dry_run:
         launcher.install(environment)
-    elif started and not wired:
-        wired = [wiring.DRY_RUN]
     sentences = [*wired, *started]
     if no_npm and not mcp and not dry_run:
         sentences += wiring.spare_npm(where)

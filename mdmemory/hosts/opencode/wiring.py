@@ -32,7 +32,7 @@ def install(place: Place, wanted: Wanted, *, mcp: bool = False, dry_run: bool = 
     if not mcp and place.config_folder is None:
         sentences += files.spare_npm(place, writes)
     if dry_run:
-        return [DRY_RUN, *sentences] if sentences else []
+        return sentences
     _remember_folders(place, [path for path, _ in writes])
     for path, data in writes:
         write(path, data)
@@ -55,7 +55,7 @@ def remove(place: Place, *, dry_run: bool = False) -> list[str]:
     made = made_folders(place)
     sentences = files.remove(place, files.NAMES, made, dry_run=dry_run)
     if dry_run:
-        return [DRY_RUN, *sentences] if sentences else []
+        return sentences
     if place.folders_record:
         place.folders_record.unlink(missing_ok=True)
     return sentences + checks.still_listed(place)
