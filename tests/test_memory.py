@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from itertools import chain, combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rows import each
@@ -21,8 +22,8 @@ from mdmemory.cli import main
 from mdmemory.errors import MdmemoryError, NoStore, NotFound
 from mdmemory.git.commits_of_store import History
 from mdmemory.store import adopt, sights
+from mdmemory.store.catalog import CatalogRows
 from mdmemory.store.refresh import Refresher
-from mdmemory.store.remembered import Columns
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -294,12 +295,12 @@ def test_what_is_wrong_is_an_error_with_a_next_step(memory: Memory) -> None:
 def test_list_and_status_look_as_often_at_all_notes_however_many_there_are(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks: list[int] = []
-    column = Columns.__getitem__
+    looks: list[str] = []
+    rows = CatalogRows.rows
 
-    def counted(columns: Columns, at: int) -> list[str]:
-        looks.append(at)
-        return column(columns, at)
+    def counted(known: CatalogRows, columns: str, *words: Any) -> list[Any]:
+        looks.append(columns)
+        return rows(known, columns, *words)
 
     def count(notes: int) -> tuple[int, int]:
         for number in range(notes):
@@ -314,7 +315,7 @@ def test_list_and_status_look_as_often_at_all_notes_however_many_there_are(
         return listing, len(looks) - listing
 
     with monkeypatch.context() as patch:
-        patch.setattr(Columns, "__getitem__", counted)
+        patch.setattr(CatalogRows, "rows", counted)
         few, many = count(5), count(100)
     # the lists need not be the same ones: some are asked for only where not every note fits
     assert many[0] < few[0] + 20

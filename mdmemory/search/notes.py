@@ -5,19 +5,16 @@ A held note is never put in: of it only the file's state is kept, so as not to r
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
-from mdmemory.git.private_folder import opened
 from mdmemory.note.note import UNREADABLE, Note
 from mdmemory.search.chunks import Chunk, cut
 from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.results import MEMORY
-from mdmemory.store.catalog import RACY, Catalog
+from mdmemory.store.catalog import RACY
 from mdmemory.store.store import Store, StoredNote, decode, is_note_name
 from mdmemory.text import dates
 
@@ -32,21 +29,6 @@ MANY = 1_000  # files put in, after which tidying up pays
 _FILE_MODES = ("100644", "100755")  # no links
 
 
-def state(catalog: Catalog, cache: Path | None) -> str:
-    """One line that stands for the folder as it is, or "" while that is not sure.
-
-    An unchanged catalog is sealed: the first line of its file tells the state of every note.
-    """
-    if catalog.changed or cache is None:
-        return ""
-    try:
-        handle = opened(cache, os.O_RDONLY)
-    except OSError:
-        return ""
-    with os.fdopen(handle, "rb") as file:
-        return file.readline(512).decode("ascii", "replace").strip()
-
-
 def update(
     database: Database, store: Store, sight: Sight, *, is_held: Callable[[Note], bool],
     waiting: Callable[[], Collection[str]] = tuple, seen: str = "",
@@ -56,7 +38,7 @@ def update(
 
     Of `waiting` files nothing is told until a person accepted them; they are looked at each time.
 
-    `sight` is the folder as it is now, and `seen` its `state`: nothing is done where the database
+    `sight` is the folder as it is now, and `seen` its `seal`: nothing is done where the database
     knows that. A file that changed just before may change again unseen, and is read again the next
     time.
     """

@@ -26,7 +26,6 @@ from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:
     from mdmemory.git.commits_of_store import History
-    from mdmemory.store.sights import Sight
 
 FILE = "search.db"
 _LATER = "Another process is writing the search database: the newest changes may be missing."
@@ -59,7 +58,7 @@ class Search:
         embedder: Callable[[], Embedder | None] | None = None,
     ) -> None:  # fmt: skip
         self._refresher = refresher
-        self._seen: tuple[Sight, str] | None = None  # what the database was brought up to
+        self._seen: tuple[str, str] | None = None  # what the database was brought up to
         self._others = others or {}
         self._embedder = embedder
         is_local = refresher.project.settings.text("search.embeddings") == "local"
@@ -311,16 +310,14 @@ class Search:
     def _update(self, database: Database, report: Report) -> list[str]:
         """Bring the database up to date with the notes as `refresher` sees them, once for each
         sight; the files that were different."""
-        known, path = self._refresher.catalog(), self._path()
-        sight = known.look()
-        if self._seen and self._seen[0] is sight and self._seen[1] == database.touched():
+        known = self._refresher.catalog()
+        if known.seal and self._seen == (known.seal, database.touched()):
             return []
-        cache = path.with_name("catalog") if path else None
         changed = notes.update(
-            database, self._refresher.store, sight, is_held=self._is_held,
-            waiting=lambda: known.waiting, seen=notes.state(known, cache), report=report,
+            database, self._refresher.store, known.look(), is_held=self._is_held,
+            waiting=lambda: known.waiting, seen=known.seal, report=report,
         )  # fmt: skip
-        self._seen = (sight, database.touched()) if database.lasting else None
+        self._seen = (known.seal, database.touched()) if database.lasting else None
         return changed
 
     def _is_held(self, note: Note) -> bool:

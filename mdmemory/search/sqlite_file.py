@@ -17,7 +17,6 @@ from mdmemory.search import schema
 from mdmemory.search.database import BrokenError, LockedError, UnusableError
 from mdmemory.search.results import SOURCES
 from mdmemory.store import database_file
-from mdmemory.store.database_file import BROKEN
 
 if TYPE_CHECKING:
     import sqlite3
@@ -37,14 +36,12 @@ class SQLiteFile:
     """A file with our tables. Opening it makes them where they are missing or of another stamp."""
 
     def __init__(self, path: Path | None, stamp: str, *, anew: bool = False) -> None:
-        from mdmemory.store import connections  # sqlite3 takes 6 ms, and only a search needs it
-
         if path is not None:
             _check(path)
         self._path = path
         self._counted: dict[str, tuple[tuple[int, ...], int]] = {}  # by source: of which state
         with told():
-            self._database = connections.connect(path, timeout=PATIENCE, isolation_level=None)
+            self._database = database_file.connection(path, timeout=PATIENCE, isolation_level=None)
         try:
             self._open_patiently(stamp, anew)
         except BaseException:
@@ -69,7 +66,7 @@ class SQLiteFile:
 
     def _open(self, stamp: str, anew: bool) -> None:
         run = self._database.execute
-        database_file.mark(self._database, MARK)
+        database_file.put_mark(self._database, MARK)
         # the file may have come with somebody else's repository
         for pragma in ("trusted_schema = OFF", "secure_delete = ON", "journal_mode = WAL",
                        "synchronous = NORMAL", f"cache_size = -{CACHE}",
@@ -147,7 +144,7 @@ class SQLiteFile:
 def _check(path: Path) -> None:
     """Nothing is changed in a file that is not ours: the notes may have come with a stranger's."""
     try:
-        if database_file.examined(path, MARK) == BROKEN:
+        if database_file.is_broken(path, MARK):
             raise BrokenError("is no database")
     except NoState as problem:
         raise UnusableError(problem.what) from problem

@@ -1,40 +1,165 @@
-"""What is known of every note without reading it again; `remembered` keeps it between commands.
+"""What is known of every note without reading it again: a row for each in `.mdmemory/catalog`.
 
-Whatever was changed, forged or lost in between: a file that does not look exactly as it did is
-read anew.
+Derived: the file may be deleted at any moment. What a row says holds for a file that looks as its
+print says. Whatever was changed, forged or lost in between is read anew.
 """
 
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_left
+import json
+import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
-from mdmemory.errors import NotFound, Unwritable
+from mdmemory.errors import NoState, NotFound
 from mdmemory.note.note import UNREADABLE, Head, Note
-from mdmemory.store import index, remembered, sights, strangers
-from mdmemory.store.remembered import (
-    BLOBS,
-    FILES,
-    HELD,
-    LINES,
-    NAMES,
-    PRINTS,
-    SECTIONS,
-    STATUSES,
-    TRACES,
-    WIDTH,
-    Columns,
-    SavedCatalog,
+from mdmemory.store import database_file, index, sights, strangers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MARK = int.from_bytes(b"mdmC", "big")  # our application_id
+MIGRATIONS = (
+    """
+    CREATE TABLE note (
+        file TEXT PRIMARY KEY, print TEXT NOT NULL, section TEXT NOT NULL, name TEXT NOT NULL,
+        line TEXT NOT NULL, trace TEXT NOT NULL, held TEXT NOT NULL, status TEXT NOT NULL,
+        cites TEXT NOT NULL, head TEXT NOT NULL, blob TEXT NOT NULL DEFAULT ''
+    ) WITHOUT ROWID;
+    CREATE INDEX note_held ON note (file, held) WHERE held <> '';
+    CREATE INDEX note_status ON note (file, status) WHERE status <> '';
+    CREATE INDEX note_cites ON note (file, cites) WHERE cites <> '';
+    CREATE TABLE seen (
+        stamp TEXT NOT NULL, turn INTEGER NOT NULL, seal TEXT NOT NULL, others TEXT NOT NULL,
+        tree TEXT NOT NULL
+    );
+    """,
 )
-
-Values = tuple[str, ...]  # of a note, one for each column
-
-
+_FIELDS = Head.__match_args__
+_VALUES = attrgetter(*_FIELDS)
+_TUPLES = tuple(map(_FIELDS.index, ("aliases", "cites", "problems")))
 SECRET = "held"  # why a note is on hold: it seems to hold one
 RACY = 2_000_000_000  # ns; a file changed so recently may change again under the same time stamp
+_MANY = 200  # notes from which on one pass over all costs less than a question for each
+# of what waits, none: a commit may have come to hold it
+_PRINTS = f"file, CASE WHEN held IN ('', '{SECRET}') THEN print ELSE '' END"
+_SHOWN = ("file", "section", "name", "line", "trace", "held", "status")  # what the index depends on
+
+
+class CatalogRow(NamedTuple):
+    """A note as it is remembered. `print` tells the state of its file ("": it is read again),
+    `held` why it is on hold, `cites` whether it cites anything; `head` is what `packed` gave. What
+    the index takes of it are `section`, `name`, `line` and `trace`."""
+
+    file: str
+    print: str
+    section: str
+    name: str
+    line: str
+    trace: str
+    held: str
+    status: str
+    cites: str
+    head: str
+
+
+Rows = Mapping[str, CatalogRow | None]  # by file; None where no note is left
+NOTHING: Rows = MappingProxyType({})
+_PUT = f"INSERT OR REPLACE INTO note ({', '.join(CatalogRow._fields)}) VALUES ({'?, ' * 9}?)"
+
+
+class SavedState(NamedTuple):
+    """What all notes were when the rows were saved. `seal` is the word for all files ("-": some may
+    have changed unseen), `others` that for the generated ones, `tree` git's id of a folder of just
+    these notes ("": not known)."""
+
+    seal: str = "-"
+    others: str = "-"
+    tree: str = ""
+
+
+class CatalogRows:
+    """The rows of a store, under a stamp: whatever else they depend on. `seen` is as it was saved.
+
+    Where there is no file (`path` None), or it is not to be had, there are none.
+    """
+
+    def __init__(self, path: Path | None, stamp: str) -> None:
+        self._path, self._stamp, self._turn = path, stamp, 0
+        self.seen = SavedState()
+        try:
+            self._database = self._opened(path)
+        except NoState:
+            self.drop(is_damaged=False)
+        except sqlite3.Error as problem:
+            self.drop(database_file.is_damage(problem))
+
+    def __del__(self) -> None:
+        """Close the file with whoever asked last: a connection holds itself in a circle."""
+        self._database.close()
+
+    def _opened(self, path: Path | None) -> sqlite3.Connection:
+        if path is None:
+            return database_file.in_memory(MIGRATIONS)
+        database = database_file.connect(path, MARK, MIGRATIONS, None)
+        for pragma in ("synchronous = NORMAL", "secure_delete = ON"):
+            database.execute(f"PRAGMA {pragma}")
+        query = "SELECT turn, seal, others, tree FROM seen WHERE stamp = ?"
+        if row := database.execute(query, (self._stamp,)).fetchone():
+            self._turn, self.seen = row[0], SavedState(*row[1:])
+            return database
+        with database_file.writing(database):  # what was remembered under another stamp goes
+            database.execute("DELETE FROM note")
+            database.execute("DELETE FROM seen")
+            database.execute("INSERT INTO seen VALUES (?, 0, ?, ?, ?)", (self._stamp, *self.seen))
+        return database
+
+    def rows(self, columns: str, where: str = "", values: Sequence[str] = ()) -> list[Any]:
+        """These columns of all notes, or of those `where` something holds. Raises sqlite3.Error."""
+        return self._database.execute(f"SELECT {columns} FROM note {where}", values).fetchall()
+
+    def save(
+        self, news: Mapping[str, CatalogRow | None], blobs: Mapping[str, str], seen: SavedState
+    ) -> bool:
+        """Put these rows in their places (None: none is left), and git's ids of these files.
+
+        False where that cannot be. Where another process saved meanwhile, `seen` is not believed:
+        it speaks of other rows.
+        """
+        if self._path is None:
+            return False
+        fresh = [row for row in news.values() if row]
+        gone = [(file,) for file, row in news.items() if row is None]
+        try:
+            with database_file.writing(self._database) as database:
+                query = "SELECT turn FROM seen WHERE stamp = ?"
+                ((turn,),) = database.execute(query, (self._stamp,)).fetchall()
+                self.seen = seen if turn == self._turn else SavedState()
+                self._turn = turn + 1
+                database.executemany("DELETE FROM note WHERE file = ?", gone)
+                database.executemany(_PUT, fresh)
+                ids = ((id, file) for file, id in blobs.items())
+                database.executemany("UPDATE note SET blob = ? WHERE file = ?", ids)
+                row = (self._turn, *self.seen)
+                database.execute("UPDATE seen SET turn = ?, seal = ?, others = ?, tree = ?", row)
+        except (sqlite3.Error, ValueError):  # or another stamp's by now
+            return False
+        return True
+
+    def drop(self, is_damaged: bool) -> None:
+        """Go on without the file, which is removed where it is damaged."""
+        if self._path is not None and is_damaged:
+            with suppress(NoState):
+                database_file.remove(self._path)
+        self._path, self.seen = None, SavedState()
+        self._database = database_file.in_memory(MIGRATIONS)
 
 
 class Catalog:
@@ -66,25 +191,21 @@ class Catalog:
         folder cannot be listed.
         """
         self._folder, self._cache = folder, cache
-        self._stamp = _short(f"{remembered.FIELDS} {stamp}")
+        self._stamp = _short(f"{_FIELDS} {stamp}")
         self._read, self._is_secret, self._waiting = read, is_secret, waiting
-        self._read_now: dict[str, Head] = {}
-        self._held: frozenset[str] = frozenset()
-        self._heads: list[Head] = []
-        self._heads_of: Columns | None = None
-        self._held_of: Columns | None = None
-        for is_again in (False, True):
-            self._sight = sights.take(folder, cache)
-            tree = remembered.sealed(cache, self._stamp, self._sight.seal)
-            self.changed = tree is None
-            # held, and no longer what is remembered: it is looked at again
-            if not self.changed or is_again or not sights.drop(self._sight):
-                break
-        self.tree = tree or ""
-        if not self.changed:
-            sights.keep(self._sight)
+        self._sight = sights.take(folder, cache)
+        self._kept = CatalogRows(cache, self._stamp)
+        self.changed = self._kept.seen.seal != self._sight.seal
+        self.tree = "" if self.changed else self._kept.seen.tree
         self.has_learned = False
         self._is_ahead = False  # of what was seen of the files: some were written since
+        self._unsaved: dict[str, CatalogRow | None] = {}
+        self._blobs: dict[str, str] = {}  # git's ids that were learned, by file
+
+    @property
+    def seal(self) -> str:
+        """One line that stands for all notes as they are, or "" while that is not sure."""
+        return "" if self.changed else f"{self._stamp} {self._sight.seal}"
 
     @property
     def is_index_known(self) -> bool:
@@ -92,93 +213,84 @@ class Catalog:
         changed, and neither did it."""
         if not self.changed:
             return True
-        same = self._columns[1]
-        return same and not self._is_ahead and self._memory.others == _short(self._sight.others)
+        if self._is_ahead or self._kept.seen.others != _short(self._sight.others):
+            return False
+        known, news, shown = self._some(_SHOWN, [*self._news]), self._news, attrgetter(*_SHOWN)
+        return all(row and known.get(file) == shown(row) for file, row in news.items())
 
-    @property
+    @cached_property
     def files(self) -> Sequence[str]:
         """The files of all notes, sorted."""
-        return self._known[FILES] if self.changed else self._sight.files
+        if not (news := self._news):
+            return self._sight.files
+        return [
+            file for file in sorted({*self._sight.files, *news}) if news.get(file, ()) is not None
+        ]
 
     @property
     def names(self) -> Sequence[str]:
         """The names of all notes in the order of their files, without what could not be seen."""
-        return self._known[NAMES]
+        return [name for _, name in self._columns(("file", "name"))]
 
     def heads(self) -> Sequence[Head]:
         """The heads of all notes, sorted by file."""
-        known = self._known
-        if self._heads_of is not known:  # a command may ask again
-            heads = {head.file: head for head in remembered.unpack(self._memory.heads)}
-            heads |= self._read_now
-            self._heads, self._heads_of = [heads[file] for file in known[FILES]], known
         return self._heads
+
+    @cached_property
+    def _heads(self) -> list[Head]:
+        return self._unpacked()
 
     def heads_of(self, files: Collection[str]) -> list[Head]:
         """The heads of those of these files that are notes, sorted by file."""
-        known = self._known[FILES]
-        places = ((file, bisect_left(known, file)) for file in sorted(files))
-        there = [file for file, at in places if known[at : at + 1] == [file]]
-        heads = {head.file: head for head in remembered.of_files(self._memory.heads, there)}
-        heads |= self._read_now
-        return [heads[file] for file in there]
+        there = sorted({*self.files}.intersection(files))
+        return self._unpacked(there)
+
+    def _unpacked(self, files: Sequence[str] | None = None) -> list[Head]:
+        try:
+            return unpacked(self._columns(("file", "head"), files))
+        except (TypeError, ValueError, LookupError):  # not what `packed` gave
+            self._begin_anew(is_damaged=True)
+            return unpacked(self._columns(("file", "head"), files))
 
     def with_status(self, status: str) -> list[str]:
         """The files of all notes of a status that is one line, not "", sorted."""
-        if status not in self._known.values(STATUSES):
-            return []
-        pairs = zip(self._known[FILES], self._known[STATUSES], strict=True)
-        return [file for file, each in pairs if each == status]
+        return sorted(file for file, each in self._filled("status").items() if each == status)
 
     def listable(self) -> dict[str, str]:
         """The notes that may be in the index, by file, sorted, each with its `index.trace`."""
-        known = self._known
-        rows = zip(known[FILES], known[SECTIONS], known[STATUSES], known[TRACES], strict=True)
+        rows = self._columns(("file", "section", "status", "trace"))
         return {
             file: trace for file, section, status, trace in rows if section and status != UNREADABLE
         }
 
     def citing(self) -> list[Head]:
         """The heads of all notes that cite something, sorted by file."""
-        self._known  # noqa: B018 - what changed is read now
-        files = remembered.citing(self._memory.heads)
-        files |= {file for file, head in self._read_now.items() if head.cites}
-        return [head for head in self.heads_of(files) if head.cites]
+        return self.heads_of(self._filled("cites"))
 
     def holding(self, text: str) -> list[str]:
         """The files of all notes that may hold this text in their heads, sorted."""
-        self._known  # noqa: B018 - what changed is read now
-        lines = (self._memory.heads, remembered.pack(self._read_now.values()))
-        found = {head.file for part in lines for head in remembered.holding(part, text)}
-        return sorted(found.intersection(self.files))
+        wanted = json.dumps(text)[1:-1]
+        holding = {file for (file,) in self._rows("file", "WHERE instr(head, ?)", (wanted,))}
+        holding -= self._news.keys()
+        holding |= {file for file, row in self._news.items() if row and wanted in row.head}
+        return sorted(holding.intersection(self.files))
 
-    @property
+    @cached_property
     def held(self) -> frozenset[str]:
         """The files that are on hold: they seem to hold a secret, or wait for a person."""
-        # all is as it was at this sight, which a process that lives on may have for long
-        if not self.changed and self._sight.held is not None:
-            return self._sight.held
-        known = self._known
-        if self._held_of is not known:  # a caller may ask again for every note
-            pairs = zip(known[FILES], known[HELD], strict=True)
-            self._held = frozenset(file for file, held in pairs if held)
-            self._held_of = known
-        if not self.changed:
-            self._sight.held = self._held
-        return self._held
+        return frozenset(self._filled("held"))
 
     @property
     def waiting(self) -> dict[str, str]:
         """The files that wait for a person, and why: a word of `strangers.WHY`."""
         if not self.changed:  # with one that waits, nothing is sealed
             return {}
-        pairs = zip(self._known[FILES], self._known[HELD], strict=True)
-        return {file: why for file, why in pairs if why not in ("", SECRET)}
+        return {file: why for file, why in self._filled("held").items() if why != SECRET}
 
     def accept(self, files: Iterable[str]) -> None:
         """Know that these files wait no more: a commit is about to hold them."""
-        fresh = {file: self._values(self._read(file)) for file in files if file in self.waiting}
-        self._known = _with(self._known, fresh)
+        waiting = self.waiting
+        self._learn({file: self._row(self._read(file)) for file in files if file in waiting})
         self.changed = True
 
     def look(self) -> sights.Sight:
@@ -196,39 +308,38 @@ class Catalog:
 
     def uncertain(self, blobs: Mapping[str, str]) -> list[str]:
         """The files of which it is not known that they hold what `blobs` says, by git's ids."""
-        known = zip(self._known[FILES], self._known[BLOBS], strict=True)
-        return [file for file, blob in known if not blob or blobs.get(file) != blob]
+        known = dict(self._rows("file, blob"))
+        self._news  # noqa: B018 - what changed is read now
+        known |= dict.fromkeys(self._unsaved, "") | self._blobs
+        return [
+            file for file in self.files if not known.get(file) or blobs.get(file) != known[file]
+        ]
 
     def know(self, blobs: Mapping[str, str]) -> None:
         """Know of these files what git calls the bytes that they had when they were read."""
         if blobs:
-            pairs = zip(self._known[FILES], self._known[BLOBS], strict=True)
-            column = [blobs.get(file, blob) for file, blob in pairs]
-            self._known = self._known.replaced({BLOBS: column})
+            self._blobs |= blobs
             self.changed = self.has_learned = True
 
-    def foreseen(self, replaced: Mapping[str, Note | None]) -> Columns:
-        """What will be known of all notes with these in place (None: gone)."""
-        values = {file: self._values(note) if note else None for file, note in replaced.items()}
-        return _with(self._known, values)
+    def foreseen(self, replaced: Mapping[str, Note | None]) -> Rows:
+        """What will be known of these notes once they are in place (None: gone)."""
+        return {file: self._row(note) if note else None for file, note in replaced.items()}
 
-    def columns(self, foreseen: Columns | None = None) -> index.IndexColumns:
-        """What `index.arrange` needs, now or as it is foreseen."""
-        known = self._known if foreseen is None else foreseen
-        sections = known[SECTIONS]
-        if copies := strangers.copies(known[FILES], known[NAMES]):
-            pairs = zip(known[FILES], sections, strict=True)
+    def columns(self, coming: Rows = NOTHING) -> index.IndexColumns:
+        """What `index.arrange` needs, now or with what is `foreseen`."""
+        rows = self._columns(("file", "section", "name", "line", "trace", "held"), coming=coming)
+        files, sections, names, lines, traces, held = ([row[at] for row in rows] for at in range(6))
+        if copies := strangers.copies(files, names):
+            pairs = zip(files, sections, strict=True)
             sections = ["" if file in copies else section for file, section in pairs]
         return index.IndexColumns(
-            known[FILES], sections, known[NAMES], known[LINES], known[TRACES],
-            held=len(known[HELD]) - known[HELD].count(""),
-        )  # fmt: skip
+            files, sections, names, lines, traces, held=len(held) - held.count("")
+        )
 
-    def take(self, replaced: Mapping[str, Note | None], foreseen: Columns) -> None:
-        """Know these notes as they were just written (None: gone), by what `foreseen` gave for
-        them. Until they are seen to have settled, the next command reads them all the same."""
-        self._known = foreseen
-        self._read_now |= {file: note.head for file, note in replaced.items() if note}
+    def take(self, rows: Rows) -> None:
+        """Know these notes as they were just written, which `foreseen` gave. Until they are seen to
+        have settled, the next command reads them all the same."""
+        self._learn(rows)
         self.changed, self._is_ahead, self.tree = True, True, ""
 
     def save(self) -> bool:
@@ -237,109 +348,126 @@ class Catalog:
         False if the cache could not be written: the next command then reads all notes again.
         """
         has_learned, self.has_learned = self.has_learned, False
-        if self._cache is None:
-            return False
         others, newest = sights.others(self._folder)
-        seal = sights.seal(self._sight, others)
-        is_same = not self.changed and not has_learned
-        if is_same and remembered.sealed(self._cache, self._stamp, seal) is not None:
-            return True
+        self._news  # noqa: B018 - what changed is read now
+        if not self.changed and not has_learned and others == self._sight.others:
+            return self._cache is not None
         limit = self._sight.clock - RACY
         times = zip(self._sight.files, self._sight.times, strict=True)
-        young = [file for file, time in times if time >= limit]
-        is_settled = newest < limit
+        young = {file for file, time in times if time >= limit}
         # what waits is looked at again by each command: a commit may have come to hold it
-        is_settled = is_settled and not self.waiting
+        is_settled = newest < limit and not self.waiting
         is_sealed = is_settled and not young and not self._is_ahead
-        memory = SavedCatalog(
+        seen = SavedState(
+            sights.seal(self._sight, others) if is_sealed else "-",
             _short(others) if is_settled else "-",
-            self.tree or "-",
-            _unprinted(self._known, young) if young else self._known,
-            self._all_heads(),
+            self.tree,
         )
+        rows = self._unsaved | {
+            file: row._replace(print="") for file in young if (row := self._unsaved.get(file))
+        }
+        is_saved = self._kept.save(rows, self._blobs, seen)
+        if is_saved:
+            self._unsaved, self._blobs = {}, {}
+        return is_saved
+
+    @cached_property
+    def _news(self) -> dict[str, CatalogRow | None]:
+        """The notes that do not look as remembered, read now; of those that may wait, all."""
+        if not self.changed:
+            return {}
+        known = dict(self._rows(_PRINTS))
+        now = zip(self._sight.files, self._sight.prints, strict=True)
+        news = self._read_again([file for file, print in now if known.get(file) != print])
+        news |= dict.fromkeys(known.keys() - {*self._sight.files})
+        self._unsaved = dict(news)
+        return news
+
+    def _learn(self, rows: Rows) -> None:
+        """Know these rows from now on."""
+        self._news.update(rows)
+        self._unsaved.update(rows)
+        self._blobs = {file: id for file, id in self._blobs.items() if file not in rows}
+        for name in ("files", "held", "_heads"):
+            self.__dict__.pop(name, None)
+
+    def _rows(self, columns: str, where: str = "", values: Sequence[str] = ()) -> list[Any]:
+        """What is remembered. Ask for it before the news: where it cannot be read, all notes are
+        news."""
         try:
-            remembered.put(self._cache, memory, self._stamp, seal if is_sealed else "-")
-        except Unwritable:
-            return False
-        return True
+            return self._kept.rows(columns, where, values)
+        except sqlite3.Error as problem:
+            self._begin_anew(database_file.is_damage(problem))
+            return []
 
-    @cached_property
-    def _memory(self) -> SavedCatalog:
-        return remembered.read(self._cache, self._stamp)
+    def _begin_anew(self, is_damaged: bool) -> None:
+        """Look again, and remember nothing."""
+        self._kept.drop(is_damaged)
+        self._sight = self.look()
+        self.changed, self.tree, self._is_ahead = True, "", False
+        for name in ("_news", "files", "held", "_heads"):
+            self.__dict__.pop(name, None)
 
-    @cached_property
-    def _known(self) -> Columns:
-        return self._columns[0]
+    def _some(self, columns: Sequence[str], files: Sequence[str] | None = None) -> dict[str, Any]:
+        """These columns, of which the first is the file, as they are remembered, by file."""
+        names = ", ".join(columns)
+        if files is None or len(files) > _MANY:
+            return {row[0]: row for row in self._rows(names)}
+        rows = (self._rows(names, "WHERE file = ?", (file,)) for file in files)
+        return {row[0]: row for some in rows for row in some}
 
-    @cached_property
-    def _columns(self) -> tuple[Columns, bool]:
-        """What is remembered of the files that look the same, and the others read anew; and
-        whether that is, but for the prints, what was remembered."""
-        known, files, prints = self._memory.columns, self._sight.files, self._sight.prints
-        same = known[FILES] == files
-        if same and not self.changed:
-            return known, True  # the seal tells so of all prints
-        if not same:
-            places = {file: at for at, file in enumerate(known[FILES])}
-            known = known.in_order([places.get(file, -1) for file in files])
-            known = known.replaced({FILES: files})
-        seen = zip(prints, known[PRINTS], strict=True)
-        news = {at for at, (now, before) in enumerate(seen) if now != before}
-        if known.values(HELD) - {"", SECRET}:
-            news |= {at for at, why in enumerate(known[HELD]) if why not in ("", SECRET)}
-        fresh, gone = self._read_again(sorted(news))
-        found = known.replaced({PRINTS: prints})
-        if fresh:
-            blobs = list(known[BLOBS])
-            for at in fresh:
-                blobs[at] = ""
-            found = found.replaced({BLOBS: blobs})
-        for column in (SECTIONS, NAMES, LINES, TRACES, HELD, STATUSES):
-            if not all(found.has(column, at, values[column]) for at, values in fresh.items()):
-                same, copy = False, list(found[column])
-                for at, values in fresh.items():
-                    copy[at] = values[column]
-                found = found.replaced({column: copy})
-        return (_with(found, gone), False) if gone else (found, same)
+    def _columns(
+        self, columns: Sequence[str], files: Sequence[str] | None = None,
+        coming: Rows = NOTHING,
+    ) -> list[Any]:  # fmt: skip
+        """These columns of all notes, or of these files, in the order of the files, with what is
+        `coming`."""
+        known = self._some(columns, files)
+        news = {**self._news, **coming}
+        files = sorted({*self.files, *coming}) if files is None else files
+        if missing := [file for file in files if file not in known and file not in news]:
+            self._learn(self._read_again(missing))  # another process forgot them
+            news = {**self._news, **coming}
+        values = attrgetter(*columns)
+        known |= {file: values(row) for file, row in news.items() if row}
+        return [known[file] for file in files if news.get(file, ()) is not None]
 
-    def _read_again(self, places: Sequence[int]) -> tuple[dict[int, Values], dict[str, None]]:
-        """The values of the notes at these places by place, and the files that are gone."""
-        fresh: dict[int, Values] = {}
-        gone: dict[str, None] = {}
+    def _filled(self, column: str) -> dict[str, str]:
+        """What a column says of the notes of which it says anything, by file."""
+        filled = dict(self._rows(f"file, {column}", f"WHERE {column} <> ''"))
+        for file, row in self._news.items():
+            filled.pop(file, None)
+            if row and (value := getattr(row, column)):
+                filled[file] = value
+        return filled
+
+    def _read_again(self, files: Sequence[str]) -> dict[str, CatalogRow | None]:
+        """The rows of these files, None for those that are gone."""
+        prints = dict(zip(self._sight.files, self._sight.prints, strict=True)) if files else {}
+        rows: dict[str, CatalogRow | None] = {}
         notes: dict[str, Note] = {}
-        for at in places:
-            file = self._sight.files[at]
+        for file in files:
             try:
                 note = self._read(file)
             except NotFound:
-                gone[file] = None  # removed between the look and the reading
+                rows[file] = None  # removed between the look and the reading
                 continue
-            self._read_now[file] = note.head
-            fresh[at] = self._values(note)
-            if not fresh[at][HELD]:
+            rows[file] = row = self._row(note, prints.get(file, ""))
+            if not row.held:
                 notes[file] = note
-        waiting = self._waiting(notes) if notes else {}
-        for at, values in fresh.items():
-            if why := waiting.get(values[FILES]):
-                fresh[at] = self._values(notes[values[FILES]], why)
-        return fresh, gone
+        for file, why in (self._waiting(notes) if notes else {}).items():
+            rows[file] = self._row(notes[file], prints.get(file, ""), why)
+        return rows
 
-    def _values(self, note: Note, held: str = "") -> Values:
-        """A note as one value for each column; it has no print. `held` says why it waits."""
+    def _row(self, note: Note, print: str = "", held: str = "") -> CatalogRow:
+        """A note as it is remembered. `held` says why it waits."""
         head, held = note.head, SECRET if is_held(note, self._is_secret) else held
-        return (
-            *(head.file, "", index.section(head, bool(held)), index.clean(head.name)),
-            *(index.line(head), index.trace(head), held, ""),
-            head.status if "\n" not in head.status and "\0" not in head.status else "",
-        )
-
-    def _all_heads(self) -> bytes:
-        """The lines of heads that were known, then those of the notes read since."""
-        known = self._memory.heads
-        if known.count(b"\n") + len(self._read_now) > 1.25 * len(self._known[FILES]) + 100:
-            return remembered.pack(self.heads())
-        parts = (known, remembered.pack(self._read_now.values()))
-        return b"\n".join(part for part in parts if part)
+        return CatalogRow(
+            head.file, print, index.section(head, bool(held)), index.clean(head.name),
+            index.line(head), index.trace(head), held,
+            head.status if head.status.isprintable() else "",
+            "cites" if head.cites else "", packed(head),
+        )  # fmt: skip
 
 
 def is_held(note: Note, is_secret: Callable[[str], bool]) -> bool:
@@ -351,42 +479,16 @@ def _short(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _unprinted(known: Columns, files: Sequence[str]) -> Columns:
-    """Without the prints of these notes: they are read again the next time."""
-    prints, all_files = list(known[PRINTS]), known[FILES]
-    for file in files:
-        at = bisect_left(all_files, file)
-        if all_files[at : at + 1] == [file]:
-            prints[at] = ""
-    return known.replaced({PRINTS: prints})
+def packed(head: Head) -> str:
+    """A head as one line of text."""
+    return json.dumps(_VALUES(head))
 
 
-def _changed(known: Columns, news: Mapping[str, Sequence[str] | None]) -> Columns | None:
-    """A copy with these values of notes that are known; None where a note comes or goes. A column
-    that says the same already stays as it lies in the file."""
-    places: dict[int, Sequence[str]] = {}
-    for file, values in news.items():
-        at = bisect_left(known[FILES], file)
-        if values is None or known[FILES][at : at + 1] != [file]:
-            return None
-        places[at] = values
-    fresh: dict[int, list[str]] = {}
-    for column in range(WIDTH):
-        if not all(known.has(column, at, values[column]) for at, values in places.items()):
-            fresh[column] = [*known[column]]
-            for at, values in places.items():
-                fresh[column][at] = values[column]
-    return known.replaced(fresh)
-
-
-def _with(known: Columns, news: Mapping[str, Sequence[str] | None]) -> Columns:
-    """A copy with these notes in their places; None takes one out."""
-    if (changed := _changed(known, news)) is not None:
-        return changed
-    columns = [list(known[at]) for at in range(WIDTH)]
-    for file, values in news.items():
-        at = bisect_left(columns[FILES], file)
-        there = columns[FILES][at : at + 1] == [file]
-        for column, value in zip(columns, values or [""] * len(columns), strict=True):
-            column[at : at + there] = [] if values is None else [value]
-    return Columns(columns)
+def unpacked(rows: Iterable[tuple[str, str]]) -> list[Head]:
+    """The heads that `packed` made these of, each behind its file."""
+    heads = []
+    for values in json.loads(f"[{','.join(text for _, text in rows)}]"):
+        for at in _TUPLES:
+            values[at] = tuple(values[at])
+        heads.append(Head(*values))
+    return heads

@@ -1,4 +1,5 @@
-"""Whose a database file in `.mdmemory/` is: seen in its bytes, before SQLite may change any.
+"""How our databases in `.mdmemory/` are opened: looked at before SQLite may change a byte, brought
+up to date, and put out of the way where they are broken.
 
 SQLite itself would follow a link, and make a folder's worth of files beside whatever it opens.
 """
@@ -6,54 +7,69 @@ SQLite itself would follow a link, and make a folder's worth of files beside wha
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import struct
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from mdmemory.errors import NoState
-from mdmemory.git.private_folder import away, check, opened, refused
+from mdmemory.git.private_folder import away, check, opened, prepare, refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
+    from typing import Any
 
-FREE, OURS, BROKEN = "free", "ours", "broken"
+PATIENCE = 5.0  # seconds for another process that writes; it takes milliseconds
+_PAUSE = 0.02
 _MAGIC = b"SQLite format 3\0"
-_VERSION, _MARK = 60, 68  # where the header says user_version and application_id
+_AT_MARK = 68  # where the header says application_id
 _SIDES = ("-wal", "-shm", "-journal")
+# What SQLite says of the disk or the file, by its primary codes; all else is a defect of ours.
+_SAID = {
+    3: ("may not be opened", "Check its permissions."),
+    5: ("is being written by another process", "Try again in a moment."),
+    6: ("is being written by another process", "Try again in a moment."),
+    8: ("cannot be written", "Check its permissions, and those of its folder."),
+    10: ("cannot be read or written", "Check the disk."),
+    11: ("is corrupt", "The next command moves it aside."),
+    13: ("cannot be written: the disk is full", "Free some space."),
+    14: ("cannot be opened", "Check its permissions, and the room on the disk."),
+    26: ("is corrupt", "The next command moves it aside."),
+}
+_BUSY, _CORRUPT = (5, 6), (11, 26)
+_DAMAGED = (0, 1, *_CORRUPT)  # no UTF-8, other tables than ours
 
 
-def examined(path: Path, mark: int) -> str:
-    """What lies at `path`: FREE (nothing, or nothing in it), OURS or BROKEN.
+def is_broken(path: Path, mark: int) -> bool:
+    """Whether what lies at `path` is no database at all. `mark` is our application_id.
 
-    `mark` is our application_id. BROKEN is no database at all. Raises NoState for a database of
-    another program, and for a link, a folder, a pipe. Nothing is changed.
+    Raises NoState for a database of another program, and for a link, a folder, a pipe. Nothing is
+    changed.
     """
-    from mdmemory.store.connections import close_handle  # sqlite3, which only follows from here
-
     check(path.parent)
     try:
         _check_sides(path)
         handle = opened(path, os.O_RDONLY)
     except FileNotFoundError:
-        return FREE
+        return False
     except OSError as problem:
         raise _other(path, problem) from problem
     try:
         header, status = os.pread(handle, 100, 0), os.fstat(handle)
     finally:
-        close_handle(path, handle)
+        _close_handle(path, handle)
     if status.st_nlink > 1:
         raise NoState(str(path), "has another name elsewhere", away(path))
-    if not header:
-        return FREE
     if len(header) < 100 or not header.startswith(_MAGIC):
-        return BROKEN
-    found: int = struct.unpack_from(">i", header, _MARK)[0]
-    if found == mark:
-        return OURS
-    if found == 0 and _is_empty(path):
-        return FREE
+        return bool(header)
+    found: int = struct.unpack_from(">i", header, _AT_MARK)[0]
+    if found == mark or (found == 0 and _is_empty(path)):
+        return False
     raise NoState(str(path), "is a database of another program", away(path))
 
 
@@ -82,9 +98,6 @@ def _other(path: Path, problem: OSError) -> NoState:
 
 def _is_empty(path: Path) -> bool:
     """Whether a database without a mark has no table, so that it is nobody's."""
-    import sqlite3
-    from contextlib import closing
-
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(uri, uri=True)) as database:
@@ -95,11 +108,227 @@ def _is_empty(path: Path) -> bool:
         return False
 
 
-def mark(database: sqlite3.Connection, mark: int) -> None:
-    """Put our mark on a database that was `examined`. Before WAL, so that the file itself says it
+def put_mark(database: sqlite3.Connection, mark: int) -> None:
+    """Put our mark on a database that was looked at. Before WAL, so that the file itself says it
     from its first byte on."""
     if database.execute("PRAGMA application_id").fetchone()[0] == mark:
         return
+    with writing(database):
+        database.execute(f"PRAGMA application_id = {mark}")
+
+
+def connect(
+    path: Path, mark: int, migrations: Sequence[str], tell: Callable[[str], None] | None
+) -> sqlite3.Connection:
+    """The database at `path` with our mark and the newest tables. One that is broken is moved
+    aside, of which `tell` hears. Without `tell` it is derived: it is not looked through, and goes.
+
+    Raises NoState.
+    """
+    prepare(path.parent)
+    for _ in range(2):
+        trouble: str | None = "is corrupt"
+        try:
+            is_ours = not is_broken(path, mark)
+        except NoState:
+            if tell is not None:
+                raise
+            is_ours = False  # in place of what is derived nothing else is kept
+        if is_ours:
+            database, trouble = _open(path, mark, migrations, is_checked=tell is not None)
+            if database is not None:
+                return database
+        if tell is None:
+            remove(path)
+        else:
+            tell(f"{path.name} {trouble}; it was moved to {_move_aside(path).name}.")
+    raise NoState(str(path), "cannot be opened", away(path))
+
+
+def in_memory(migrations: Sequence[str], like: sqlite3.Connection | None = None,
+              ) -> sqlite3.Connection:  # fmt: skip
+    """A database that ends with the process, with what `like` holds as far as it can be read."""
+    if like is not None:
+        with suppress(sqlite3.Error):
+            fresh = connection(None, isolation_level=None)
+            like.backup(fresh)
+            return fresh
+    fresh = connection(None, isolation_level=None, check_same_thread=False)
+    _migrate(fresh, migrations)
+    return fresh
+
+
+def failure(path: Path, problem: sqlite3.Error) -> NoState | None:
+    """What kept SQLite from the file, in words; None for what is a defect of ours."""
+    said = _SAID.get(_code(problem))
+    return NoState(str(path), *said) if said else None
+
+
+def is_damage(problem: sqlite3.Error) -> bool:
+    """Whether a file that was derived has to be made anew, for what it holds is not what we put."""
+    return _code(problem) in _DAMAGED
+
+
+def _open(
+    path: Path, mark: int, migrations: Sequence[str], is_checked: bool
+) -> tuple[sqlite3.Connection | None, str | None]:
+    """Opened and brought up to date, or why it has to make room."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            database = connection(
+                path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as problem:
+            raise failure(path, problem) or problem from problem
+        try:
+            trouble = _brought_up(database, mark, migrations, is_checked)
+        except sqlite3.Error as problem:
+            database.close()
+            if _code(problem) in _BUSY and time.monotonic() < deadline:
+                time.sleep(_PAUSE)  # some steps of SQLite's own do not wait by themselves
+                continue
+            if _code(problem) not in _CORRUPT:
+                raise failure(path, problem) or problem from problem
+            return None, "is corrupt"
+        if trouble:
+            database.close()
+            return None, trouble
+        return database, None
+
+
+def _brought_up(
+    database: sqlite3.Connection, mark: int, migrations: Sequence[str], is_checked: bool
+) -> str | None:
+    database.execute("PRAGMA trusted_schema = OFF")
+    if database.execute("PRAGMA user_version").fetchone()[0] > len(migrations):
+        return "was written by a newer mdmemory"  # and nothing in it is touched
+    if is_checked and database.execute("PRAGMA quick_check").fetchone() != ("ok",):
+        return "is corrupt"
+    put_mark(database, mark)
+    database.execute("PRAGMA journal_mode = WAL")
+    _migrate(database, migrations)
+    return None
+
+
+def _migrate(database: sqlite3.Connection, migrations: Sequence[str]) -> None:
+    if database.execute("PRAGMA user_version").fetchone()[0] == len(migrations):
+        return
+    with writing(database):  # another process may have done the same by now
+        version = database.execute("PRAGMA user_version").fetchone()[0]
+        for at, script in enumerate(migrations[version:], version + 1):
+            for statement in filter(str.strip, script.split(";")):
+                database.execute(statement)
+            database.execute(f"PRAGMA user_version = {at}")
+
+
+@contextmanager
+def writing(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Do all of it or none.
+
+    IMMEDIATE: a transaction that reads first fails as soon as two processes write.
+    """
     database.execute("BEGIN IMMEDIATE")
-    database.execute(f"PRAGMA application_id = {mark}")
-    database.execute("COMMIT")
+    try:
+        yield database
+        database.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            database.execute("ROLLBACK")
+        raise
+
+
+def _move_aside(path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.name}.aside-{number}")).exists():
+        number += 1
+    with _refusing(path):
+        path.rename(aside)
+    remove(path)
+    return aside
+
+
+def remove(path: Path) -> None:
+    """Remove a database, and what SQLite wrote beside it. Raises NoState."""
+    with _refusing(path):
+        for suffix in ("", *_SIDES):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise refused(path, problem) from problem
+
+
+def _code(problem: sqlite3.Error) -> int:
+    """SQLite's primary result code; 0 where there is none."""
+    return int(getattr(problem, "sqlite_errorcode", 0) or 0) & 0xFF
+
+
+# Connections, and the handles that must outlive them: POSIX drops all locks of a process on a file
+# when it closes any handle to it, those of SQLite too. Another process would then take itself for
+# the last one and remove what stands beside the file.
+
+_guard = threading.Lock()
+_counts: Counter[str] = Counter()  # connections of this process, by path
+_late: dict[str, list[int]] = {}  # handles to close with the last of them
+
+
+class _Counted(sqlite3.Connection):
+    """A connection that is counted until it is closed."""
+
+    place = ""
+
+    def close(self) -> None:
+        """Close it; with the last one to a file go the handles that waited for that."""
+        super().close()
+        place, self.place = self.place, ""
+        if place:
+            _leave(place)
+
+    def __del__(self) -> None:
+        """Close it with whoever held it last: from 3.13 on Python warns where nobody does."""
+        with suppress(sqlite3.Error):
+            self.close()
+
+
+def connection(path: Path | None, **options: Any) -> sqlite3.Connection:
+    """An open connection to a file, or (None) to a database in memory; `options` are sqlite3's.
+    Raises sqlite3.Error."""
+    if path is None:
+        memory: sqlite3.Connection = sqlite3.connect(":memory:", factory=_Counted, **options)
+        return memory
+    place = os.path.realpath(path)
+    with _guard:  # before it is open: from then on no handle may be closed
+        _counts[place] += 1
+    try:
+        found = sqlite3.connect(path, factory=_Counted, **options)
+    except BaseException:
+        _leave(place)
+        raise
+    assert isinstance(found, _Counted)
+    found.place = place
+    return found
+
+
+def _close_handle(path: Path, handle: int) -> None:
+    """Close a handle of ours to a database, but not before the connections to it."""
+    place = os.path.realpath(path)
+    with _guard:
+        if _counts[place] > 0:
+            _late.setdefault(place, []).append(handle)
+        else:
+            os.close(handle)
+
+
+def _leave(place: str) -> None:
+    with _guard:
+        _counts[place] -= 1
+        if _counts[place] > 0:
+            return
+        del _counts[place]
+        for handle in _late.pop(place, []):
+            os.close(handle)

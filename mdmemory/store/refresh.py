@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,9 +18,8 @@ from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.files import holds, read_start, write_atomic
 from mdmemory.note.note import SUPERSEDED, Note
 from mdmemory.store import index, strangers
-from mdmemory.store.catalog import Catalog
+from mdmemory.store.catalog import NOTHING, Catalog, Rows
 from mdmemory.store.project import Project
-from mdmemory.store.remembered import Columns
 from mdmemory.store.store import GENERATED, INDEX, LEDGER, OVERFLOW, Store, decode, is_note_name
 from mdmemory.version import VERSION
 
@@ -48,11 +47,10 @@ class Refreshed:
 
 
 class _Foreseen(NamedTuple):
-    """What a write was told that the index would be: the notes it puts (None: removes), what is
-    known of all notes then, and the bytes of the generated files."""
+    """What a write was told that the index would be: the notes that it changes, and the bytes of
+    the generated files."""
 
-    replaced: Mapping[str, Note | None]
-    known: Columns
+    rows: Rows
     texts: Sequence[tuple[str, bytes | None]]
 
 
@@ -198,9 +196,9 @@ class Refresher:
             elif is_note_name(change.file):
                 data = change.new
                 replaced[change.file] = None if data is None else decode(data, change.file)
-        known = self.catalog().foreseen(replaced)
-        texts = _texts(self._arrange(self.catalog().columns(known), ledger, replaced))
-        self._foreseen = _Foreseen(replaced, known, texts)
+        rows = self.catalog().foreseen(replaced)
+        texts = _texts(self._arrange(self.catalog().columns(rows), ledger, rows))
+        self._foreseen = _Foreseen(rows, texts)
         return [
             Change(name, None, data, derived=True)
             for name, data in texts
@@ -218,11 +216,11 @@ class Refresher:
             self.refresh()
             return
         self._is_settled = True
-        self.catalog().take(foreseen.replaced, foreseen.known)
+        self.catalog().take(foreseen.rows)
         self.catalog().save()
 
     def _arrange(
-        self, columns: index.IndexColumns, ledger: str, coming: Mapping[str, Note | None] = {},
+        self, columns: index.IndexColumns, ledger: str, coming: Rows = NOTHING,
         most: int = 0,
     ) -> index.Index:  # fmt: skip
         """The index of these notes; `coming` are those that a write is about to put in place."""
@@ -235,9 +233,7 @@ class Refresher:
             max_entries=self.project.settings.whole("index.max_entries"),
         )
 
-    def _open_entries(
-        self, columns: index.IndexColumns, ledger: str, coming: Mapping[str, Note | None]
-    ) -> list[Entry]:
+    def _open_entries(self, columns: index.IndexColumns, ledger: str, coming: Rows) -> list[Entry]:
         from mdmemory.store.conflicts import open_entries  # most stores have no ledger
 
         entries = open_entries(ledger)
@@ -245,7 +241,7 @@ class Refresher:
         unlisted = {f for entry in entries for f in entry.files if sections.get(f) == ""}
         if unlisted:
             superseded = {*self.catalog().with_status(SUPERSEDED)} - coming.keys()
-            superseded |= {f for f, n in coming.items() if n and n.head.status == SUPERSEDED}
+            superseded |= {f for f, row in coming.items() if row and row.status == SUPERSEDED}
             unlisted &= superseded
         return [entry for entry in entries if unlisted.isdisjoint(entry.files)]
 

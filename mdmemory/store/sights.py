@@ -11,7 +11,6 @@ import hashlib
 import os
 import threading
 import time
-from bisect import bisect_left
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,12 +19,11 @@ from stat import S_ISREG
 
 from mdmemory.errors import NoStore
 from mdmemory.files import as_given, as_text
-from mdmemory.git.private_folder import opened
 from mdmemory.store.store import INDEX, LEDGER, OVERFLOW, is_note_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from mdmemory.store.inotify import Watched
 
@@ -37,7 +35,8 @@ LONGEST = 600.0  # seconds that a glance holds without another: what goes unrepo
 class Sight:
     """What was seen: the `files` of the notes, sorted, their states as `prints`, and the `times`
     (ns) of their last change; `others` is the state of the generated files and the ledger. `clock`
-    is the file system's own now (ns) just before, or 0."""
+    is the file system's own now (ns), or 0: until then nothing changed. Where nothing does, a
+    process that lives on has the same sight again."""
 
     folder: Path
     clock: int
@@ -45,11 +44,9 @@ class Sight:
     prints: list[str] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     others: str = ""
-    held: frozenset[str] | None = None  # the notes on hold, where whoever knew all was asked
     _place: tuple[int, int] = (0, 0)  # device and number of the folder
     _until: float = 0.0
-    _turn: int = -1  # of the watching, as it stood before the glance; -1: nobody watches
-    _is_kept: bool = False
+    _has_other_names: bool = False  # of a file: what is written by those goes unreported
 
     @cached_property
     def seal(self) -> str:
@@ -57,10 +54,48 @@ class Sight:
         return seal(self, self.others)
 
 
-_watched: dict[Path, Watched | None] = {}  # None: this folder cannot be watched
-_last: dict[Path, Sight] = {}  # with what was told since, it is the folder as it is
-_turns: dict[Path, int] = {}  # how often something changed
-_changing = threading.Lock()
+class _Watch:
+    """A folder that is watched: with what was told since, the last sight is the folder as it is."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._last: Sight | None = None
+        self._changes = _begun(folder)
+
+    def sight(self, clock: int) -> Sight:
+        """The folder as it is now."""
+        names = self._names()
+        last, self._last = self._last, None
+        if last is None or names is None or not _holds(last):
+            sight = _seen(self._folder, clock)
+        elif names:
+            sight = _seen(self._folder, clock, last, names)
+        else:
+            sight, last.clock = last, clock
+        if sight._has_other_names and sight is not last:
+            sight = _seen(self._folder, clock)  # they may be notes, which nobody told of
+        self._last = sight if self._changes and not sight._has_other_names else None
+        return sight
+
+    def _names(self) -> set[str] | None:
+        """The notes and the generated files that changed since; None where only a look tells."""
+        names = self._changes.changes() if self._changes else None
+        if self._changes and self._changes.is_over:
+            self.end()
+            self._changes = _begun(self._folder)
+        if names is None or len(names) > MANY:
+            return None
+        return {name for name in map(as_text, names) if is_note_name(name) or name in _OTHERS}
+
+    def end(self) -> None:
+        """Watch no more."""
+        if self._changes:
+            self._changes.end()
+
+
+_OTHERS = (INDEX, OVERFLOW, LEDGER)
+_watches: dict[Path, _Watch] = {}
+_watching = threading.Lock()
 _is_on = False
 
 
@@ -74,71 +109,23 @@ def watching() -> Iterator[None]:
         yield
     finally:
         _is_on = False
-        with _changing:
-            for watched in filter(None, _watched.values()):
-                watched.end()
-            for known in (_watched, _last, _turns):
-                known.clear()
+        with _watching:
+            while _watches:
+                _watches.popitem()[1].end()
 
 
 def take(folder: Path, cache: Path | None) -> Sight:
     """The folder as it is now. `cache` is a file beside which the clock is read, or None. Raises
     NoStore where it cannot be listed."""
-    turn = -1
-    if _is_on:
-        with _changing:
-            names, sight = _changed(folder), _last.pop(folder, None)
-            if sight is not None and names is not None and _holds(sight):
-                if names or not sight._is_kept:
-                    sight = _after(sight, names, _clock(cache) if cache else 0)
-                if sight is not None:
-                    _remember(sight)
-                    return sight
-            turn = _turns.get(folder, 0) if _watched.get(folder) else -1
     # In this order: what changes after the clock was read is too young to be trusted, and what
     # changes after the look has another print the next time.
-    sight = Sight(folder, _clock(cache) if cache else 0, _turn=turn)
-    _look(sight)
-    if turn >= 0:
-        with _changing:
-            _remember(sight)
-    return sight
-
-
-def keep(sight: Sight) -> None:
-    """Hold what was seen, of which all is known and settled, until something changes."""
-    with _changing:
-        sight._is_kept = _last.get(sight.folder) is sight
-
-
-def drop(sight: Sight) -> bool:
-    """Hold it no longer; whether it was held."""
-    with _changing:
-        was_kept, sight._is_kept = sight._is_kept, False
-        return was_kept and _last.get(sight.folder) is sight
-
-
-def _remember(sight: Sight) -> None:
-    # what another thread was told of meanwhile may not be in it
-    if sight._turn >= 0 and sight._turn == _turns.get(sight.folder, 0):
-        _last[sight.folder] = sight
-
-
-def _changed(folder: Path) -> set[str] | None:
-    """The names of what changed in the folder since this was last asked; None where nobody knows,
-    and the watching begins."""
-    watched = _watched.get(folder)
-    if folder not in _watched:
-        _watched[folder] = _begun(folder)
-    if watched is None:
-        return None
-    names = watched.changes()
-    if names is None or names:
-        _turns[folder] = _turns.get(folder, 0) + 1
-    if watched.is_over:
-        watched.end()
-        _watched[folder] = _begun(folder)
-    return names if names is None or len(names) <= MANY else None
+    clock = _clock(cache) if cache else 0
+    if not _is_on:
+        return _seen(folder, clock)
+    with _watching:
+        if folder not in _watches:
+            _watches[folder] = _Watch(folder)
+        return _watches[folder].sight(clock)
 
 
 def _holds(sight: Sight) -> bool:
@@ -160,49 +147,35 @@ def _begun(folder: Path) -> Watched | None:
         return None
 
 
-def _look(sight: Sight) -> None:
-    """The notes in the folder, and the state of the other files that the index depends on."""
-    handle = _opened(sight.folder)
+def _seen(
+    folder: Path, clock: int, before: Sight | None = None, names: Iterable[str] = ()
+) -> Sight:
+    """The notes in the folder, and the state of the other files that the index depends on; after
+    another sight, only those of these `names` are looked at."""
+    handle = _opened(folder)
     try:
         status = os.fstat(handle)
-        sight._place, sight._until = (status.st_dev, status.st_ino), time.monotonic() + LONGEST
-        names = map(as_text, os.listdir(handle))  # the index is the same under every locale
-        for file in sorted(_utf8([name for name in names if is_note_name(name)])):
-            if (found := _stat(handle, file)) is not None:
-                sight.files.append(file)
-                sight.prints.append(_print(found))
-                sight.times.append(found.st_ctime_ns)
-                if found.st_nlink > 1:  # what is written by its other name goes unreported
-                    sight._turn = -1
+        sight = Sight(folder, clock, _place=(status.st_dev, status.st_ino))
+        states: dict[str, tuple[str, int]] = {}
+        if before is None:
+            sight._until = time.monotonic() + LONGEST
+            names = map(as_text, os.listdir(handle))  # the index is the same under every locale
+        else:
+            sight._until = before._until
+            pairs = zip(before.prints, before.times, strict=True)
+            states = dict(zip(before.files, pairs, strict=True))
+        for file in _utf8([name for name in names if is_note_name(name)]):
+            states.pop(file, None)
+            if (now := _stat(handle, file)) is not None:
+                states[file] = (_print(now), now.st_ctime_ns)
+                sight._has_other_names |= now.st_nlink > 1
     finally:
         os.close(handle)
-    sight.others = others(sight.folder)[0]
-
-
-def _after(sight: Sight, names: set[str], clock: int) -> Sight | None:
-    """The folder as it is now, where only these names are others than they were; None where one is
-    another name of a file, which may be a note of the folder, too."""
-    fresh = Sight(
-        sight.folder, clock, sight.files, sight.prints, sight.times, sight.others,
-        _place=sight._place, _until=sight._until, _turn=_turns.get(sight.folder, 0),
-    )  # fmt: skip
-    if not names:
-        return fresh
-    fresh.files, fresh.prints, fresh.times = [*sight.files], [*sight.prints], [*sight.times]
-    handle = _opened(sight.folder)
-    try:
-        for file in _utf8([name for name in map(as_text, names) if is_note_name(name)]):
-            at, found = bisect_left(fresh.files, file), _stat(handle, file)
-            there = slice(at, at + (fresh.files[at : at + 1] == [file]))
-            fresh.files[there] = [file] if found else []
-            fresh.prints[there] = [_print(found)] if found else []
-            fresh.times[there] = [found.st_ctime_ns] if found else []
-            if found is not None and found.st_nlink > 1:
-                return None
-    finally:
-        os.close(handle)
-    fresh.others = others(sight.folder)[0]
-    return fresh
+    sight.files = sorted(states)
+    sight.prints = [states[file][0] for file in sight.files]
+    sight.times = [states[file][1] for file in sight.files]
+    sight.others = others(folder)[0]
+    return sight
 
 
 def _opened(folder: Path) -> int:
@@ -241,7 +214,7 @@ def _utf8(names: list[str]) -> list[str]:
 def others(folder: Path) -> tuple[str, int]:
     """The state of the index and the ledger, and when the newest of them changed (ns)."""
     prints, newest = [], 0
-    for name in (INDEX, OVERFLOW, LEDGER):
+    for name in _OTHERS:
         try:
             status = os.lstat(folder / name)
         except OSError:
@@ -260,14 +233,9 @@ def seal(sight: Sight, others: str) -> str:
 
 def _clock(cache: Path) -> int:
     """The file system's own idea of now (ns), or 0: its clock, not ours, stamps the notes."""
+    folder = cache.parent
     try:
-        handle = opened(cache, os.O_WRONLY | os.O_CREAT)
+        os.utime(folder, follow_symlinks=False)
+        return os.lstat(folder).st_mtime_ns
     except OSError:
         return 0
-    try:
-        os.utime(handle)
-        return os.fstat(handle).st_mtime_ns
-    except OSError:
-        return 0
-    finally:
-        os.close(handle)

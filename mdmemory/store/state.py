@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory.errors import NoState
-from mdmemory.store import state_file
+from mdmemory.store import database_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+MARK = int.from_bytes(b"mdmS", "big")  # our application_id
 Statement = tuple[str, Sequence[object]]  # of SQL, with its values
 
 # Each entry takes the schema one version up; entries are added, never changed.
@@ -147,9 +148,9 @@ class State:
         self.trouble: NoState | None = None
         self._tell = tell
         try:
-            self._database = state_file.connect(path, MIGRATIONS, tell)
+            self._database = database_file.connect(path, MARK, MIGRATIONS, tell)
         except NoState as problem:
-            self._database = state_file.in_memory(MIGRATIONS)
+            self._database = database_file.in_memory(MIGRATIONS)
             self._lost(problem)
 
     def __enter__(self) -> State:
@@ -164,11 +165,11 @@ class State:
 
     def _go_on_without(self, problem: sqlite3.Error) -> None:
         """Leave a file that fails, with what can still be read of it. Raises a defect of ours."""
-        failure = state_file.failure(self.path, problem)
+        failure = database_file.failure(self.path, problem)
         if failure is None or self.trouble is not None:
             raise problem
         before = self._database
-        self._database = state_file.in_memory(MIGRATIONS, before)
+        self._database = database_file.in_memory(MIGRATIONS, before)
         before.close()
         self._lost(failure)
 

@@ -7,14 +7,15 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from mdmemory import Memory
-from mdmemory.store import inotify, remembered, sights
+from mdmemory.errors import NoStore
+from mdmemory.store import inotify, sights
 from mdmemory.store.sights import Sight
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells of changes")
@@ -35,10 +36,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def seen(folder: Path) -> Sight:
-    """What a command sees that finds all settled."""
-    sight = sights.take(folder, None)
-    sights.keep(sight)
-    return sight
+    """What a command sees."""
+    return sights.take(folder, None)
 
 
 def replaced(path: Path) -> None:
@@ -84,31 +83,66 @@ def test_no_change_of_a_watched_folder_is_missed(folder: Path, how: str, name: s
 
 @pytest.mark.usefixtures("_watching")
 @linux
-def test_what_changes_during_the_look_is_seen_by_the_next(folder: Path) -> None:
+def test_what_changes_during_the_look_is_seen_by_the_next(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "user-milk.md").touch()
+    others = sights.others
+
+    def late(folder: Path) -> tuple[str, int]:
+        (folder / "user-milk.md").unlink(missing_ok=True)
+        return others(folder)
+
+    monkeypatch.setattr(sights, "others", late)
+    assert "user-milk.md" in seen(folder).files
+    assert "user-milk.md" not in seen(folder).files
+
+
+@pytest.mark.usefixtures("_watching")
+@linux
+def test_threads_that_look_at_once_all_see_what_changed_before(folder: Path) -> None:
+    def look(number: int) -> bool:
+        (folder / f"user-{number}.md").touch()
+        return f"user-{number}.md" in seen(folder).files
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(look, range(200)))
+    assert len(seen(folder).files) == 201
+
+
+@pytest.mark.usefixtures("_watching")
+@linux
+def test_a_look_that_failed_forgets_nothing_that_was_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen(folder)
     (folder / "user-milk.md").touch()
-    sight = sights.take(folder, None)
-    (folder / "user-milk.md").unlink()
-    sights.keep(sight)
-    assert "user-milk.md" not in sights.take(folder, None).files
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", lambda *_: (_ for _ in ()).throw(OSError(5, "no luck")))
+        with pytest.raises(NoStore):
+            seen(folder)
+    assert "user-milk.md" in seen(folder).files
 
 
 @pytest.mark.usefixtures("_watching")
 @linux
-def test_a_change_that_another_thread_was_told_of_ends_what_this_one_saw(folder: Path) -> None:
-    seen(folder)
-    (folder / "user-a.md").touch()
-    mine = sights.take(folder, None)  # another thread looks and is told of the next change
-    (folder / "user-b.md").touch()
-    sights.take(folder, None)
-    sights.keep(mine)
-    assert "user-b.md" in sights.take(folder, None).files
+def test_what_is_none_of_ours_ends_nothing(folder: Path) -> None:
+    first = seen(folder)
+    (folder / "README.md").touch()
+    (folder / "draft.txt").touch()
+    assert seen(folder) is first
 
 
 @pytest.mark.usefixtures("_watching")
 @linux
-def test_nothing_is_held_that_nobody_kept(folder: Path) -> None:
-    assert sights.take(folder, None) is not sights.take(folder, None)
+def test_the_clock_goes_on_while_nothing_changes(folder: Path) -> None:
+    private = folder.parent / "private"
+    private.mkdir()
+    first = sights.take(folder, private / "catalog")
+    before = first.clock
+    time.sleep(0.02)  # a tick of the file system's clock
+    assert sights.take(folder, private / "catalog") is first
+    assert first.clock > before
 
 
 @pytest.mark.usefixtures("_watching")
@@ -125,7 +159,6 @@ def test_a_note_with_another_name_elsewhere_is_looked_at_each_time(folder: Path)
 def test_what_was_seen_holds_for_some_minutes_at_most(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen(folder)
     first = seen(folder)
     monkeypatch.setattr(first, "_until", 0.0)
     assert seen(folder) is not first
@@ -142,13 +175,7 @@ def test_a_folder_that_others_can_change_unseen_is_looked_at_each_time(
 
 def test_a_command_watches_nothing(folder: Path) -> None:
     assert seen(folder) is not seen(folder)
-    assert not sights._watched
-
-
-@pytest.mark.usefixtures("_watching")
-@linux
-def test_the_first_look_of_a_process_is_held_from_the_second_on(folder: Path) -> None:
-    assert sights.take(folder, None)._turn >= 0, "it is watched before it is looked at"
+    assert not sights._watches
 
 
 @linux
@@ -184,10 +211,7 @@ def test_what_is_seen_after_some_changes_is_what_a_look_at_all_sees(
             with suppress(OSError):
                 change()
         sight = sights.take(folder, None)
-        if dice.random() < 0.5:
-            sights.keep(sight)
-        whole = Sight(folder, 0)
-        sights._look(whole)
+        whole = sights._seen(folder, 0)
         assert (sight.files, sight.prints, sight.times) == (whole.files, whole.prints, whole.times)
         assert sight.seal == whole.seal
 
@@ -208,35 +232,3 @@ def test_only_what_changed_is_looked_at(folder: Path, monkeypatch: pytest.Monkey
     replaced(folder / "user-3.md")
     sights.take(folder, None)
     assert len(files) == 2 + 21, "after many changes all are looked at"
-
-
-@pytest.mark.usefixtures("_watching")
-@linux
-def test_what_is_on_hold_is_read_once_and_anew_after_a_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mdmemory.store.catalog.RACY", 0)
-    (store := tmp_path / "notes/memory").mkdir(parents=True)
-    (tmp_path / "mdmemory.toml").write_text('store = "notes/memory"\n', encoding="utf-8")
-    secret = "The key is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    (store / "user-a.md").write_text(secret, encoding="utf-8")
-    (store / "user-b.md").write_text("tea", encoding="utf-8")
-    memory = Memory.open(tmp_path)
-    for _ in range(3):
-        time.sleep(0.02)  # a tick of the file system's clock
-        memory.index()
-
-    def known() -> tuple[list[str], frozenset[str]]:
-        catalog = memory._refresher().catalog()
-        return [*catalog.files], catalog.held
-
-    both = ["user-a.md", "user-b.md"]
-    assert known() == (both, frozenset({"user-a.md"}))
-    with monkeypatch.context() as patched:
-        patched.setattr(remembered, "read", None)
-        assert known() == (both, frozenset({"user-a.md"})), "by what was seen"
-    (store / "user-a.md").write_text("coffee", encoding="utf-8")
-    assert known() == (both, frozenset())
-    (store / "user-b.md").write_text(secret, encoding="utf-8")
-    (store / "user-a.md").unlink()
-    assert known() == (["user-b.md"], frozenset({"user-b.md"}))

@@ -15,7 +15,6 @@ from pace import HUNG
 
 from mdmemory.errors import NoState
 from mdmemory.store import state as states
-from mdmemory.store import state_file
 from mdmemory.store.state import State
 
 
@@ -45,7 +44,7 @@ def test_a_corrupt_file_is_moved_aside_with_a_word(tmp_path: Path, junk: bytes) 
 
 def test_a_newer_file_is_moved_aside_and_kept(tmp_path: Path) -> None:
     database = sqlite3.connect(tmp_path / "state.db")
-    database.execute(f"PRAGMA application_id = {state_file.MARK}")
+    database.execute(f"PRAGMA application_id = {states.MARK}")
     database.execute("PRAGMA user_version = 999")
     database.close()
     before, told = (tmp_path / "state.db").read_bytes(), list[str]()
