@@ -187,12 +187,11 @@ class Memory(Learning):
         """`Listed.mark` of one note; "" where it has none, or is gone. Refreshes the index."""
         return actions.listing.mark(self._refresher(), file)
 
-    def glance(self, notes: int | None = None) -> Glance:
-        """How the store looks now: what was found of it holds as long as this stays the same.
-        Whoever watches its files says what stands for them (`notes`)."""
+    def glance(self) -> Glance:
+        """How the store looks now: what was found of it holds as long as this stays the same."""
         self._looking = self._looking or self._writer()  # to find the repository takes a process
         now = int(self._clock().timestamp() * 1e9)
-        return actions.glance.glance(self._looking, now, notes)
+        return actions.glance.glance(self._looking, now)
 
     def index_place(self, name: str) -> IndexPlace | None:
         """Why the index lists a note or does not, and when it left it; None for a note that is

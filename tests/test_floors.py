@@ -51,7 +51,7 @@ FLOORS = (
 )
 HEAVY = {
     "yaml", "frontmatter", "rapidfuzz", "git", "openai", "rich", "numpy", "sqlite3", "tomllib",
-    "mcp", "msgspec", "pydantic", "tomlkit", "watchfiles", "psycopg", "fastembed",
+    "mcp", "msgspec", "pydantic", "tomlkit", "psycopg", "fastembed",
     "snowballstemmer", "git_filter_repo", "starlette", "uvicorn", "jinja2", "markupsafe",
     "markdown_it",
 }  # fmt: skip

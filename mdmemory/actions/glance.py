@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.config.table import PROJECT_FILE
+from mdmemory.errors import NoStore
 from mdmemory.git import repositories
+from mdmemory.store import sights
 from mdmemory.store.writer import Writer
 
 SETTLED = 2_000_000_000  # ns; a file changed so recently may change again under the same time
@@ -27,24 +29,25 @@ class Glance:
     state: int
 
 
-def glance(writer: Writer, now: int, notes: int | None = None) -> Glance:
-    """The store as it looks now; `now` is the time in ns since 1970. `notes` stands for the store's
-    files, where somebody else watches them."""
+def glance(writer: Writer, now: int) -> Glance:
+    """The store as it looks now; `now` is the time in ns since 1970."""
     project = writer.project
     inbox = [print_ for folder in project.inboxes() for print_ in _prints(folder)]
     inbox += _prints(project.private, ".json")
     return Glance(
-        hash((_print(project.root / PROJECT_FILE), _notes(project.store, now) if notes is None
-              else notes)),
+        hash((_print(project.root / PROJECT_FILE), _notes(project.store, now))),
         _commits(writer), hash(tuple(inbox)), hash(_database(project.state_file)),
     )  # fmt: skip
 
 
 def _notes(folder: Path, now: int) -> int:
     """What stands for the files of a store."""
-    found = _prints(folder, ".md")
-    newest = max((changed for _, changed, *_ in found), default=0)
-    return hash((tuple(found), now - newest < SETTLED))
+    try:
+        sight = sights.take(folder, None)
+    except NoStore:
+        return 0
+    newest = max(*sight.times, sights.others(folder)[1], 0)
+    return hash((sight.seal, now - newest < SETTLED))
 
 
 def _database(path: Path) -> tuple[object, ...]:
@@ -64,23 +67,11 @@ def _commits(writer: Writer) -> str:
 
 def _prints(folder: Path, ending: str = "") -> list[tuple[str, int, int, int, int]]:
     """What each file with this ending looks like, in the folder's own order."""
-    found = []
     try:
-        entries = os.scandir(folder)
+        names = os.listdir(folder)
     except OSError:  # there is none
         return []
-    with entries:
-        for entry in entries:
-            name = entry.name
-            if name.endswith(ending) and name[0] != ".":
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except OSError:  # removed since the listing
-                    continue
-                found.append(
-                    (name, status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino)
-                )
-    return found
+    return [_print(folder / name) for name in names if name.endswith(ending) and name[0] != "."]
 
 
 def _print(path: Path) -> tuple[str, int, int, int, int]:

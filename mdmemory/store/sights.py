@@ -71,7 +71,7 @@ class _Watch:
         elif names:
             sight = _seen(self._folder, clock, last, names)
         else:
-            sight, last.clock = last, clock
+            sight, last.clock = last, max(clock, last.clock)
         if sight._has_other_names and sight is not last:
             sight = _seen(self._folder, clock)  # they may be notes, which nobody told of
         self._last = sight if self._changes and not sight._has_other_names else None

@@ -48,7 +48,7 @@ def serve(
     from mdmemory.web.guard import Guard
 
     access = Access(listening.getsockname()[1])
-    site = Site(access, open_layers, record, is_at_terminal, is_watching=True)
+    site = Site(access, open_layers, record, is_at_terminal)
     watch = _Idle(idle)
     config = uvicorn.Config(
         Guard(application(site), access, seen=watch.touch), http="h11", loop="asyncio", ws="none",

@@ -26,7 +26,6 @@ from mdmemory.web.acts import Acts, Remembered
 from mdmemory.web.guard import FORM
 from mdmemory.web.jobs import Jobs
 from mdmemory.web.kept import KeptValue, KeptValues
-from mdmemory.web.watching import FolderWatch
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -62,8 +61,7 @@ class Site:
     """The state of one run. `open_layers` opens the stores anew; `record` writes down a failure
     that nobody foresaw, and gives the file; `is_at_terminal`: a person started it, so what only a
     person may see is shown; `deferred` are items that they put off; `shown` are those of forms that
-    were made, by what the form says of them; `is_watching`: the system is
-    asked to tell of changes, so that no page looks at each file."""
+    were made, by what the form says of them."""
 
     access: Access
     open_layers: Callable[[], Layers]
@@ -75,9 +73,6 @@ class Site:
     deferred: set[str] = field(default_factory=set)
     shown: Remembered[InboxItem] = field(default_factory=Remembered)
     acting: threading.Lock = field(default_factory=threading.Lock)
-    is_watching: bool = False
-    _watches: dict[Path, FolderWatch] = field(default_factory=dict)
-    _watching: threading.Lock = field(default_factory=threading.Lock)
     _opened: tuple[float, Layers] | None = None
     _seen: threading.local = field(default_factory=threading.local)  # of the page of a thread
 
@@ -107,23 +102,12 @@ class Site:
         seen: dict[Path, Glance] = self._seen.__dict__.setdefault("glances", {})
         place = memory.project.store
         if place not in seen:
-            seen[place] = memory.glance(self._watched(place))
+            seen[place] = memory.glance()
         return seen[place]
-
-    def _watched(self, place: Path) -> int | None:
-        """What stands for the files of a store, where the system tells of their changes."""
-        if not self.is_watching:
-            return None
-        with self._watching:
-            if place not in self._watches:
-                self._watches[place] = FolderWatch(place)
-        return self._watches[place].mark()
 
     def close(self) -> None:
         """End what goes on beside the pages."""
         self.kept.close()
-        for each in self._watches.values():
-            each.stop()
 
     def glances(self) -> tuple[tuple[str, Glance], ...]:
         """How both stores look."""
