@@ -169,7 +169,7 @@ class Memory(Learning):
 
     def get(self, file: str, lines: tuple[int, int] | None = None) -> Passage:
         """A note, or its first to last line of `lines`, from 1. Raises NotFound, UsageError."""
-        (refresher := self._refresher()).keep_fresh()
+        (refresher := self._refresher()).current()
         waiting = refresher.catalog().waiting
         return search.results.passage(
             refresher.store, is_secret, file, lines, waiting, self._today()

@@ -104,7 +104,7 @@ class Opened:
         """The refresher, whose index is brought up to date unless somebody else does so."""
         refresher = self._refresher()
         if not self._watched:
-            refresher.keep_fresh()
+            refresher.current()
         return refresher
 
     def _store(self) -> Store:

@@ -97,7 +97,7 @@ def in_words(counts: Mapping[str, int]) -> str:
 
 def unread(refresher: Refresher) -> list[str]:
     """The files of notes that cannot be read."""
-    refresher.keep_fresh()
+    refresher.current()
     return refresher.catalog().with_status(UNREADABLE)
 
 

@@ -164,7 +164,7 @@ def history_of(writer: Writer, *, fresh: bool = True) -> History:
     """The history of a store, to be shown to a person; its index is first brought up to date, if
     `fresh`. Raises NoGit, or why git cannot be used."""
     if fresh:
-        writer.refresher.keep_fresh()
+        writer.refresher.current()
     if (history := shown(writer)) is None:
         raise writer.refusal() or NoGit("There is no git repository.")
     return history

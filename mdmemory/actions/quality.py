@@ -47,7 +47,7 @@ class Quality:
 def quality(writer: Writer) -> Quality:
     """The counts of a store, whose index is brought up to date. Raises NoState."""
     refresher = writer.refresher
-    refresher.keep_fresh()
+    refresher.current()
     heads, held = [*refresher.catalog().heads()], refresher.catalog().held
     with writer.state() as state:
         seen = evidence.recorded(state)

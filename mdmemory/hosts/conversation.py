@@ -238,7 +238,7 @@ def _pass_over(state: State, message: Spoken) -> None:
 def refreshed(memory: Memory) -> Refresher:
     """MEMORY.md follows the notes; nothing is read where nothing changed."""
     refresher = Refresher(memory.project, is_secret)
-    refresher.keep_fresh()
+    refresher.current()
     return refresher
 
 

@@ -123,7 +123,7 @@ def item(layers: Layers, name: str) -> InboxItem:
 
 def _of(layer: str, memory: Memory, shown: bool) -> Iterator[InboxItem]:
     refresher = memory._refresher()
-    refresher.keep_fresh()
+    refresher.current()
     catalog = refresher.catalog()
     yield from _lost(layer, memory)
     for entry in refresher.open_conflicts():

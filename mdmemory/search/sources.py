@@ -46,7 +46,7 @@ def check(source: str, k: int, at: str | None) -> None:
 def search(refresher: Refresher, source: str, today: str, *, meaning: bool) -> Search:
     """The search of a source, or of all, after MEMORY.md was brought up to date. Without `meaning`
     it makes and uses no vectors."""
-    refresher.keep_fresh()
+    refresher.current()
     project = refresher.project
     others = sources(project, source)
     return Search(refresher, others, partial(embedder, project, today) if meaning else None)

@@ -424,7 +424,8 @@ class Catalog:
         `coming`."""
         known = self._some(columns, files)
         news = {**self._news, **coming}
-        files = sorted({*self.files, *coming}) if files is None else files
+        if files is None:
+            files = sorted({*self.files, *coming}) if coming else self.files
         if missing := [file for file in files if file not in known and file not in news]:
             self._learn(self._read_again(missing))  # another process forgot them
             news = {**self._news, **coming}

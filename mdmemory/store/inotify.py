@@ -14,6 +14,7 @@ from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ctypes
     from collections.abc import Iterator
 
 # of <sys/inotify.h>: whatever changes a name, the bytes or the state of a file in the folder, and
@@ -24,9 +25,12 @@ _OVERFLOW, _IGNORED, _UNMOUNTED = 0x4000, 0x8000, 0x2000
 _OVER = 0x400 | 0x800 | _IGNORED | _UNMOUNTED  # removed, moved
 _HEAD = struct.Struct("iIII")
 _ROOM = 1 << 16  # bytes of events that are read at once
-_MOUNTS = "/proc/self/mountinfo"
-# whose changes all come by this machine's own kernel
-_OWN = frozenset("ext2 ext3 ext4 xfs btrfs tmpfs f2fs zfs bcachefs overlay jfs reiserfs".split())
+# file systems whose changes all come by this machine's own kernel: ext2 to ext4, xfs, btrfs, tmpfs,
+# f2fs, zfs, bcachefs, overlay, jfs, reiserfs
+_OWN = frozenset((
+    0xEF53, 0x58465342, 0x9123683E, 0x01021994, 0xF2F52010,
+    0x2FC12FC1, 0xCA451A4E, 0x794C7630, 0x3153464A, 0x52654973,
+))  # fmt: skip
 
 
 class Watched:
@@ -35,11 +39,11 @@ class Watched:
     is_over = False  # the folder is gone or elsewhere, and nothing more will be told
 
     def __init__(self, folder: Path) -> None:
-        if sys.platform != "linux" or _file_system(folder) not in _OWN:
-            raise OSError(errno.ENOTSUP, "no watching here", str(folder))
         import ctypes
 
         library = ctypes.CDLL(None, use_errno=True)
+        if sys.platform != "linux" or _file_system(library, folder) not in _OWN:
+            raise OSError(errno.ENOTSUP, "no watching here", str(folder))
         self._handle: int = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._handle < 0:
             raise OSError(ctypes.get_errno(), "no inotify", str(folder))
@@ -81,21 +85,10 @@ def _events(data: bytes) -> Iterator[tuple[int, str]]:
         yield mask, os.fsdecode(data[at - size : at].rstrip(b"\0"))
 
 
-def _file_system(folder: Path) -> str:
-    """The kind of the file system that a folder lies on; "" where that is not to be had."""
-    device = os.stat(folder).st_dev
-    number = f"{os.major(device)}:{os.minor(device)}"
-    try:
-        with open(_MOUNTS, encoding="utf-8", errors="replace") as file:
-            rows = [line.split() for line in file]
-    except OSError:
-        return ""
-    for row in rows:
-        if row[2:3] == [number] and "-" in row:
-            return row[row.index("-") + 1]
-    # of btrfs and overlays a file's device is another than that of the mount
-    real = os.path.realpath(folder)
-    mounts = [(row[4].replace("\\040", " ").rstrip("/"), row) for row in rows if "-" in row]
-    above = [row for mount, row in mounts if f"{real}/".startswith(f"{mount}/")]
-    nearest = max(above, key=lambda row: len(row[4]), default=None)
-    return nearest[nearest.index("-") + 1] if nearest else ""
+def _file_system(library: ctypes.CDLL, folder: Path) -> int:
+    """The kind of the file system that a folder lies on, as Linux numbers it."""
+    import ctypes
+
+    said = ctypes.create_string_buffer(_ROOM)  # a `struct statfs`, which begins with the kind
+    library.statfs(os.fsencode(folder), said)
+    return ctypes.c_long.from_buffer(said).value & 0xFFFFFFFF

@@ -156,11 +156,6 @@ class Refresher:
                 return self._bring()
         return self._refreshed(())
 
-    def keep_fresh(self) -> None:
-        """`current` without the answer: nothing is done where nothing changed."""
-        if self.catalog().changed:
-            self.current()
-
     def open_conflicts(self) -> list[Entry]:
         """The entries of the ledger that wait for a person: between notes that are in force."""
         if not (ledger := self.store.ledger()):
@@ -180,9 +175,9 @@ class Refresher:
         return self._arrange(self.catalog().columns(), self.store.ledger(), most=most).memory
 
     def settle(self) -> None:
-        """`keep_fresh` at the end of a command that may have written, and done it already."""
+        """`current` at the end of a command that may have written, and done it already."""
         if not self._is_settled:
-            self.keep_fresh()
+            self.current()
 
     def after(self, changes: Sequence[Change]) -> list[Change]:
         """The changes to the generated files that belong to these changes to notes."""

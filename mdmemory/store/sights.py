@@ -23,7 +23,7 @@ from mdmemory.store.store import INDEX, LEDGER, OVERFLOW, is_note_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
     from mdmemory.store.inotify import Watched
 
@@ -148,7 +148,7 @@ def _begun(folder: Path) -> Watched | None:
 
 
 def _seen(
-    folder: Path, clock: int, before: Sight | None = None, names: Iterable[str] = ()
+    folder: Path, clock: int, before: Sight | None = None, names: Collection[str] = ()
 ) -> Sight:
     """The notes in the folder, and the state of the other files that the index depends on; after
     another sight, only those of these `names` are looked at."""
@@ -156,24 +156,23 @@ def _seen(
     try:
         status = os.fstat(handle)
         sight = Sight(folder, clock, _place=(status.st_dev, status.st_ino))
-        states: dict[str, tuple[str, int]] = {}
+        rows: list[tuple[str, str, int]] = []
         if before is None:
             sight._until = time.monotonic() + LONGEST
-            names = map(as_text, os.listdir(handle))  # the index is the same under every locale
+            names = [*map(as_text, os.listdir(handle))]  # the index is the same under every locale
         else:
             sight._until = before._until
-            pairs = zip(before.prints, before.times, strict=True)
-            states = dict(zip(before.files, pairs, strict=True))
+            known = zip(before.files, before.prints, before.times, strict=True)
+            rows = [row for row in known if row[0] not in names]
         for file in _utf8([name for name in names if is_note_name(name)]):
-            states.pop(file, None)
             if (now := _stat(handle, file)) is not None:
-                states[file] = (_print(now), now.st_ctime_ns)
+                rows.append((file, _print(now), now.st_ctime_ns))
                 sight._has_other_names |= now.st_nlink > 1
     finally:
         os.close(handle)
-    sight.files = sorted(states)
-    sight.prints = [states[file][0] for file in sight.files]
-    sight.times = [states[file][1] for file in sight.files]
+    rows.sort()
+    sight.files, sight.prints = [row[0] for row in rows], [row[1] for row in rows]
+    sight.times = [row[2] for row in rows]
     sight.others = others(folder)[0]
     return sight
 
