@@ -190,6 +190,8 @@ def write_atomic(path: Path, data: bytes, *, replace: bool = True, mode: int = 0
             else:
                 # link, not rename: fails when the name was taken meanwhile
                 os.link(fresh, path)
+        except FileNotFoundError:  # whoever has the store took it for a killed process's
+            write_atomic(path, data, replace=replace, mode=mode)
         finally:
             fresh.unlink(missing_ok=True)
         sync_folder(path.parent)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -251,7 +252,7 @@ _MARKS = {
 
 def _superseded(writer: Writer) -> Iterator[Finding]:
     """Marks that lead to no note in force."""
-    if not any(head.status == SUPERSEDED for head in writer.refresher.catalog().heads()):
+    if not writer.refresher.catalog().with_status(SUPERSEDED):
         return
     for broken in Chains(writer.refresher.store.notes()).broken():
         by = broken.note.note.head.superseded_by
@@ -366,17 +367,10 @@ def _stuck(writer: Writer, now: datetime) -> Iterator[Finding]:
     if writer.repository is None or branch is None:
         return
     for lock in index_file.locks_on(writer.repository, branch):
-        if _age(lock, now) > _LONG:
-            message = "No commit is made while it is there: if no git runs any more, remove it."
-            yield Finding("git", "warning", str(lock), message)
-
-
-def _age(path: Path, now: datetime) -> float:
-    """Seconds since it was changed; 0 for what is gone."""
-    try:
-        return now.timestamp() - path.lstat().st_mtime
-    except FileNotFoundError:
-        return 0.0
+        with suppress(FileNotFoundError):  # gone by now
+            if now.timestamp() - lock.lstat().st_mtime > _LONG:
+                message = "No commit is made while it is there: if no git runs any more, remove it."
+                yield Finding("git", "warning", str(lock), message)
 
 
 def _cited(writer: Writer) -> Iterator[Finding]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
-import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -15,17 +14,17 @@ from mdmemory.git.replacement import MARK
 from mdmemory.store.project import Project
 
 MIN_AGE = 600.0  # seconds; a write takes milliseconds, on a disk that hangs a little longer
-_TEMPORARY = re.compile(r"\.mdmemory-[0-9a-f]{12}\.tmp")
 
 
 def temporary(project: Project, now: datetime) -> list[Path]:
-    """The temporary files that no live process writes any more."""
+    """The temporary files that no live process writes any more; those in a project's store go with
+    the next command."""
     private = project.private
-    folders = [project.root, project.root / ".opencode", project.store]
+    folders = [project.root, project.root / ".opencode"]
     within = (private, private / "aside", private / "refused")
     folders += filter(is_folder, within)  # not through a link, which may have been planted
-    found = {path for folder in folders for path in _copies(folder, now.timestamp() - MIN_AGE)}
-    return sorted(found)
+    before = now.timestamp() - MIN_AGE
+    return sorted(path for folder in folders for path in _copies(folder, before))
 
 
 def sweep(project: Project, now: datetime) -> None:
@@ -41,14 +40,7 @@ def aside(project: Project) -> list[Path]:
 
 
 def _copies(folder: Path, before: float) -> Iterator[Path]:
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return
-    for name in filter(_TEMPORARY.fullmatch, names):
-        try:
-            status = os.lstat(folder / name)
-        except FileNotFoundError:
-            continue  # done in this moment
-        if stat.S_ISREG(status.st_mode) and status.st_mtime < before:
-            yield folder / name
+    with suppress(OSError):
+        for path in replacement.copies(folder, os.listdir(folder)):
+            if path.lstat().st_mtime < before:
+                yield path

@@ -31,8 +31,8 @@ def setup_options(parser: ArgumentParser) -> None:
 
 def setup(asked: Namespace) -> int:
     """Connect your assistants to the memory, for all projects. You can repeat it at any time."""
-    names = _names(asked)
     missing = [name for name in clients.NAMES if not clients.is_installed(name, os.environ)]
+    names = _names(asked, missing)
     wired = clients.connected(os.environ)
     work = clients.remove if asked.remove else clients.install
     said = work(names, os.environ, dry_run=asked.dry_run)
@@ -88,8 +88,8 @@ def _titles(names: list[str]) -> str:
     return ", ".join(map(clients.title, names))
 
 
-def _names(asked: Namespace) -> list[str]:
-    """The clients that are meant, each once."""
+def _names(asked: Namespace, missing: list[str]) -> list[str]:
+    """The clients that are meant, each once; none named: all that are not `missing`."""
     known = ", ".join(clients.NAMES)
     for name in asked.clients:
         if name not in clients.NAMES:
@@ -100,7 +100,7 @@ def _names(asked: Namespace) -> list[str]:
         return [*dict.fromkeys(asked.clients)]
     if asked.remove:
         return [*clients.NAMES]
-    installed = [name for name in clients.NAMES if clients.is_installed(name, os.environ)]
+    installed = [name for name in clients.NAMES if name not in missing]
     if not installed:
         raise NotFound(
             "No client that mdmemory knows is installed.",

@@ -54,14 +54,13 @@ def _report(rows: list[dict[str, Any]], asked: Namespace, mine: str = "") -> int
     failed = any(row["level"] == "error" for row in rows)
     if asked.json:
         emit({"ok": not failed, "findings": rows})
-        return 1 if failed else 0
-    of_files = problems.by_file(rows)
-    for row in of_files:
-        path = f"{mine if row['layer'] == USER else ''}{row['path']}: " if row["path"] else ""
-        print(f"{row['level']}: {path}{row['message']}")
-    if rows:
+    elif rows:
+        of_files = problems.by_file(rows)
+        for row in of_files:
+            path = f"{mine if row['layer'] == USER else ''}{row['path']}: " if row["path"] else ""
+            print(f"{row['level']}: {path}{row['message']}")
         print(problems.in_all(of_files))
-    return 1 if failed else 0
+    return int(failed)
 
 
 def _without_store(asked: Namespace, environment: Mapping[str, str]) -> int:

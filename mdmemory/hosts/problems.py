@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from operator import itemgetter
 from pathlib import Path
@@ -28,9 +28,9 @@ def problems(
     return [*rows, *({**row, "layer": layer} for row in _around(main, environment))]
 
 
-def by_file(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def by_file(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One row for each file, errors first: its worst level, and all that is wrong with it."""
-    of_files: dict[tuple[str, str], dict[str, Any]] = {}
+    of_files: dict[object, dict[str, Any]] = {}
     for row in sorted(rows, key=itemgetter("level")):  # an error comes before a warning
         key = (row["layer"], row["path"] or row["message"])
         known = of_files.setdefault(key, {**row, "message": "", "fixable": False})
@@ -39,7 +39,7 @@ def by_file(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [*of_files.values()]
 
 
-def in_all(rows: Sequence[Mapping[str, Any]]) -> str:
+def in_all(rows: list[dict[str, Any]]) -> str:
     """How many rows of each level there are, in one sentence, and what mends some."""
     counts = sorted(Counter(row["level"] for row in rows).items())
     numbers = [f"{count} {level}{'' if count == 1 else 's'}" for level, count in counts]

@@ -103,10 +103,10 @@ def install(wiring: Wiring, *, dry_run: bool = False) -> list[str]:
     fresh = [own for own in wiring.own if _step(own) in ("Installed", "Updated")]
     said += _own_sentences(wiring.own)
     changed = [each for each, before, after, *_ in texts if after != before]
-    settings_files.refuse_read_only([each.path for each in changed] + [own.path for own in fresh])
-    if dry_run or not (changed or fresh):
-        return said
     paths = [each.path for each in changed] + [own.path for own in fresh]
+    settings_files.refuse_read_only(paths)
+    if dry_run or not paths:
+        return said
     record.made = sorted(
         {*record.made, *map(str, _missing([wiring.record, wiring.launcher, *paths]))}
     )

@@ -14,7 +14,6 @@ from mdmemory.privacy.values import changes, made_up, mixed
 SHORTEST = 14  # characters of the shortest token; none has a blank in it
 _DOTTED = 58  # characters of the shortest token that nothing but a dot announces
 _LONGEST = 6_000  # a web token with many claims has 4,000
-_LETTERS = 8  # different ones, at least, of sixteen that are random
 _BEFORE = 90  # characters that may stand before a keyword: Azure's 76
 
 
@@ -195,5 +194,5 @@ def _is_noise(token: str, shape: Shape) -> bool:
     if made_up(token):
         return False
     if shape.written.endswith("<upper:16>"):  # one in fifteen has no digit but its last
-        return len(set(tail)) >= _LETTERS
+        return len(set(tail)) >= 8  # a random one has twelve signs
     return mixed(tail) and changes(tail[:200]) >= 0.12

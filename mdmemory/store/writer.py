@@ -129,9 +129,7 @@ class Writer:
             from mdmemory.store.plain import PlainWrites
 
             said += PlainWrites(self.project.store, private).recover()
-        if any(name.startswith(replacement.OPEN_MARK) for name in os.listdir(self.project.store)):
-            said += replacement.sweep_open_texts(self.project.store)
-        return said
+        return [*said, *replacement.sweep(self.project.store)]
 
     @cached_property
     def waits(self) -> bool:

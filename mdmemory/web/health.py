@@ -26,7 +26,7 @@ def health(site: Site, request: Request) -> Response:
         job = _examine(site, fix=False)
     stores = site.kept.get("stores", marks, lambda: _stores(site))
     work = site.kept.get("work", marks, lambda: overview.of_work(site.layers.main))
-    rows = by_file(job.value or ())
+    rows = by_file(job.value or [])
     return site.page(
         request, "health.html", wait=not job.is_done, is_fresh=stores.is_fresh,
         stores=stores.value, work=work.value, job=job, rows=rows, in_all=in_all(rows),

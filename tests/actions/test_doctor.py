@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rows import each
 
-from mdmemory import Memory
+from mdmemory import Memory, files
 from mdmemory.actions.doctor import Finding
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
@@ -51,7 +51,7 @@ def test_a_sound_store_has_no_findings_and_looking_changes_nothing(
     assert git(memory.project.root, "status", "--porcelain") == ""
 
 
-def test_a_stale_index_is_found_and_mended(memory: Memory) -> None:
+def test_a_stale_index_is_mended_and_somebodys_own_is_an_error_and_stays(memory: Memory) -> None:
     index = memory.project.store / "MEMORY.md"
     good = index.read_bytes()
     index.write_bytes(good + b"a line by hand\n")
@@ -59,6 +59,9 @@ def test_a_stale_index_is_found_and_mended(memory: Memory) -> None:
     assert finding.fixable
     assert found(memory, "index", fix=True) == []
     assert index.read_bytes() == good
+    index.write_bytes(b"mine\n")
+    (finding,) = found(memory, "index")
+    assert (finding.level, index.read_bytes()) == ("error", b"mine\n")
 
 
 def test_missing_attributes_are_found_and_mended_in_a_commit(memory: Memory, git: Git) -> None:
@@ -71,29 +74,11 @@ def test_missing_attributes_are_found_and_mended_in_a_commit(memory: Memory, git
     assert git(memory.project.root, "status", "--porcelain") == ""
 
 
-def test_somebody_s_own_index_is_an_error_and_stays(memory: Memory) -> None:
-    index = memory.project.store / "MEMORY.md"
-    index.write_bytes(b"mine\n")
-    (finding,) = found(memory, "index")
-    assert finding.level == "error"
-    assert index.read_bytes() == b"mine\n"
-
-
-def test_what_is_no_note_is_named_and_left_alone(memory: Memory, tmp_path: Path) -> None:
-    store = memory.project.store
-    (store / "link.md").symlink_to(tmp_path / "elsewhere.md")
-    (store / "folder.md").mkdir()
-    os.mkfifo(store / "fifo.md")
-    (store / "_CONFLICTS.md").symlink_to(tmp_path / "elsewhere.md")
-    named = {finding.path: finding.message for finding in found(memory, "files")}
-    assert sorted(named) == ["_CONFLICTS.md", "fifo.md", "folder.md", "link.md"]
-    assert "link" in named["link.md"]
-    assert [note.file for note in memory.notes()] == ["feedback-prefers-pnpm.md"]
-
-
 def test_a_name_that_is_not_utf8_is_named(memory: Memory) -> None:
     (memory.project.store / os.fsdecode(b"caf\xe9.md")).write_bytes(b"x\n")
-    assert any("UTF-8" in finding.message for finding in found(memory, "files"))
+    (memory.project.store / "_CONFLICTS.md").symlink_to("elsewhere.md")
+    assert "It is a link" in found(memory, "files")[0].message
+    assert "UTF-8" in found(memory, "files")[1].message
 
 
 HEAD = "---\nname: x\ndescription: X\n{}metadata:\n  type: user\n{}---\n\n{}\n"
@@ -112,11 +97,7 @@ WRONG = (
     ("---\nname: x\ndescription: a: b\n---\nwords\n", "YAML", "Mend it"),
     ("---\nname: x\nname: y\n---\nwords\n", "stands twice", "Mend it"),
     ("...\n", "no head"),
-    (
-        HEAD.format("aliases: {a: b}\n", "  cites: {a: b}\n", ""),
-        "`aliases` is not",
-        "`cites` is not",
-    ),
+    (HEAD.format("aliases: {a: b}\n", "  cites: {a: b}\n", ""), "`aliases` is", "`cites` is"),
     (HEAD.format("", "", "[[a]] [[b]]").replace("X", "d" * 221), "cut it to 220", "[[a]], [[b]]"),
     ("[[a]] [[b]] [[c]] [[d]]\n", "no head", "[[c]], ...", "add it, or unlink it"),
     ("a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> d\n", "no head", "take out the marks"),
@@ -263,23 +244,41 @@ def test_a_former_name_finds_the_note_and_does_not_remove_it(linked: Memory) -> 
     assert linked.note("zz-pnpm").file == "user-zz-pnpm.md"
 
 
-def test_temporary_files_of_killed_writes_go_when_they_are_old(memory: Memory) -> None:
-    project = memory.project
-    (project.private / "aside").mkdir()
-    folders = (project.root, project.store, project.private, project.private / "aside")
-    old = [folder / ".mdmemory-0123456789ab.tmp" for folder in folders]
-    fresh = project.store / ".mdmemory-ba9876543210.tmp"
-    others = [project.store / name for name in (".mdmemory-mine.tmp", "x.tmp")]
-    folder = project.store / ".mdmemory-00000000000f.tmp"
-    folder.mkdir()
-    for path in (*old, fresh, *others):
-        path.write_bytes(b"half")
-    for path in (*old, *others, folder):
-        os.utime(path, (1_000_000_000, 1_000_000_000))
-    assert [f.fixable for f in found(memory, "temporary")] == [True] * len(old)
+def test_copies_of_killed_writes_go_and_nothing_else_does(memory: Memory, tmp_path: Path) -> None:
+    private, store, name = memory.project.private, memory.project.store, ".mdmemory-{}.tmp".format
+    copies = [name(f"{number:012x}") for number in range(0, 2**48, 2**44)]
+    theirs = ["x.tmp", name("mine"), name("0" * 11), name("0" * 13), name("0" * 11 + "G"),
+              name("0" * 12) + "~", "." + name("0" * 12), name("A" * 12)]  # fmt: skip
+    for file in (*copies, *theirs):
+        (store / file).write_bytes(b"half")
+        (private / file).write_bytes(b"half")
+    (store / name("f" * 12)).mkdir()
+    (store / name("e" * 11 + "0")).symlink_to(tmp_path)
+    memory.add("tea", type="user", description="Drinks tea", body="Tea.")
+    assert {*os.listdir(store)} >= {*theirs, name("f" * 12), name("e" * 11 + "0")}
+    assert {*os.listdir(store)}.isdisjoint(copies), "the next command takes them"
+    for file in (*copies[1:], *theirs):  # in other folders, those that are old
+        os.utime(private / file, (1_000_000_000, 1_000_000_000))
+    assert [f.fixable for f in found(memory, "temporary")] == [True] * len(copies[1:])
     assert found(memory, "temporary", fix=True) == []
-    assert not any(path.exists() for path in old)
-    assert all(path.exists() for path in (fresh, *others, folder))
+    assert {*os.listdir(private)} & {*copies, *theirs} == {copies[0], *theirs}
+
+
+def test_a_live_write_whose_copy_was_swept_is_made_anew(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, fresh = files.write_beside, [True, True]
+
+    def write_beside(path: Path, data: bytes, mode: int) -> Path:
+        copy = real(path, data, mode)
+        if fresh and fresh.pop():
+            replacement.sweep(path.parent)
+        return copy
+
+    monkeypatch.setattr(files, "write_beside", write_beside)
+    files.write_atomic(memory.project.store / "a.md", b"whole", replace=False)
+    assert (memory.project.store / "a.md").read_bytes() == b"whole"
+    assert fresh == []
 
 
 def test_a_note_that_an_interrupted_write_will_put_in_place_is_named(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
@@ -21,12 +20,7 @@ _AGAIN = f"Run {_INIT} again"
 def examine(place: Place, command: Sequence[str], personal: Path) -> list[str]:
     """All findings on a project. `command` starts this mdmemory, `personal` is the person's own
     configuration folder of OpenCode."""
-    return [
-        *reading(place, personal),
-        *_plugin_state(place, command),
-        *_twice(place),
-        *_npm(place, personal),
-    ]
+    return [*reading(place, personal), *_plugin_state(place, command), *_twice(place)]
 
 
 def reading(place: Place, personal: Path | None = None) -> list[str]:
@@ -104,16 +98,3 @@ def _twice(place: Place) -> Iterator[str]:
             f"The plugin and an MCP server in {place.name(servers[0])} both bring our tools. "
             f"{_AGAIN} to keep the plugin, or with --mcp to keep the server."
         )
-
-
-def _npm(place: Place, personal: Path) -> Iterator[str]:
-    """Folders in which OpenCode will wait for npm at its start."""
-    if not (place.folder / PLUGIN).is_file():
-        return
-    for each in (place, replace(place, config_folder=personal)):
-        if each.folder.is_dir() and not files.is_spared(each):
-            yield (
-                f"OpenCode runs `npm install` in {each.folder} at its next start, since there is a "
-                "plugin: some 20 s once, and 90 s at every start without a network. Start it once "
-                f"online, or run `mdmemory init --opencode --no-npm`."
-            )
