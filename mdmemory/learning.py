@@ -70,15 +70,15 @@ class Learning(Opened):
 
     def extract(
         self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
-        report: Report = lambda *_: None, stores: Stores | None = None,
+        again: bool = False, report: Report = lambda *_: None, stores: Stores | None = None,
     ) -> Extracted:  # fmt: skip
         """Store what the user asked to remember in a transcript, and what `model` finds (default:
-        the one that the settings choose, or none); a dry run asks it, too. `stores`: where each
-        fact goes (default: here)."""
+        the one that the settings choose, or none) in what it has not read, or `again` in all of
+        it; a dry run asks it, too. `stores`: where each fact goes (default: here)."""
         ask = partial(llm.choose.asking, "extract", self.project, self._today(), model)
         return capture.run.extract(
             stores or self, self._writer(), transcript, now=self._clock(), ask=ask,
-            dry_run=dry_run, report=report,
+            dry_run=dry_run, again=again, report=report,
         )  # fmt: skip
 
     def summary_request(self, stores: Stores | None = None) -> tuple[str, dict[str, str]]:

@@ -151,12 +151,14 @@ class Routed:
 
     def extract(
         self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
-        report: Report = lambda *_: None,
+        again: bool = False, report: Report = lambda *_: None,
     ) -> Extracted:  # fmt: skip
         """Store what the user asked to remember in a transcript, and what a model finds, each fact
         in its layer. Raises NoStore."""
         main = self.main
-        done = main.extract(transcript, model=model, dry_run=dry_run, report=report, stores=self)
+        done = main.extract(
+            transcript, model=model, dry_run=dry_run, again=again, report=report, stores=self
+        )
         if self.project is not None and self.project is not main and done.watermark:
             with self.project.state() as state:  # it is the one that is asked from now on
                 state.set_watermark(done.session, done.watermark)

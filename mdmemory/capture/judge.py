@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from mdmemory.capture import quote_proof
 from mdmemory.capture.candidates import Candidate, cleaned
 from mdmemory.capture.claims import fold
-from mdmemory.capture.fact import Fact, NotStored, fact_of
+from mdmemory.capture.fact import Fact, NotStored, fact_as_said, fact_of
 from mdmemory.capture.second_question import LASTING, MOMENT, SecondLook
 from mdmemory.errors import BadNote, MdmemoryError
 from mdmemory.note.note import SUPERSEDED
@@ -22,6 +22,8 @@ from mdmemory.transcripts.turns import Turn
 _WAITS = {"invented": "invented", "other_words": "weak_evidence", "reversed": "reversed"}
 _DROPPED = {"not_said": "no_evidence", "no_quote": "no_evidence", "unheard": "no_evidence",
             "question": "question"}  # fmt: skip
+# forms that a fact may have all the same: where the user's words prove it, a person decides
+_ODD_FORMS = frozenset(("path_heavy", "command_line", "code"))
 Find = Callable[[str], StoredIn]  # a note by its file; raises NotFound
 
 
@@ -69,12 +71,17 @@ def _judged(
     if candidate.action == "reinforce":
         return _said_again(candidate, turns, named)
     fact, reasons = _fact(candidate)
+    if fact is None and reasons and _ODD_FORMS.issuperset(reasons):
+        fact = fact_as_said(candidate.fact, candidate.type, candidate.kind)
     if fact is None:
         return Judged(candidate, "dropped", reasons)
     texts = [f"{each.stored.note.head.description}\n{each.stored.note.body}" for each in named]
     proof = quote_proof.of_fact(fact.body, candidate.quote, turns, texts)
     if proof.turn:
-        return Judged(candidate, "keep", (), fact, proof.turn, tuple(named))
+        outcome = "pending" if reasons else "keep"
+        return Judged(candidate, outcome, reasons, fact, proof.turn, tuple(named))
+    if reasons:
+        return Judged(candidate, "dropped", reasons)
     if _is_said_by_assistant(candidate.quote, turns):
         outcome = "pending" if is_doubted else "dropped"
         return Judged(candidate, outcome, ("assistant_said",), fact, named=tuple(named))

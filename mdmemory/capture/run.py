@@ -105,10 +105,11 @@ class Kept:
 
 def extract(
     stores: Stores, writer: Writer, transcript: bytes, *, now: datetime,
-    ask: Callable[[], Asking | None] = lambda: None, dry_run: bool = False,
+    ask: Callable[[], Asking | None] = lambda: None, dry_run: bool = False, again: bool = False,
     report: Report = lambda *_: None,
 ) -> Extracted:  # fmt: skip
-    """Store what deserves a note since this session was last read, each fact in its store.
+    """Store what deserves a note since this session was last read, each fact in its store; where
+    `again`, a model reads its newest turns once more.
 
     `writer` is of the store that knows how far the session was read; `transcript` is a session in
     any form that `transcripts` knows; `ask` finds the model, None where none was chosen; `now` is
@@ -119,14 +120,14 @@ def extract(
     told = read(transcript)
     today = now.date().isoformat()
     with writer.state() as state:
-        part = _part(told, state)
+        part = _part(told, state, again)
     left_out: list[dict[str, object]] = []
     asked = [*_asked_for(part, left_out)]
     answer = _answer(stores, writer, part, ask, now, report)
-    again = _said_in_other_sessions(writer, told.session, answer.judged)
+    elsewhere = _said_in_other_sessions(writer, told.session, answer.judged)
     judged = [
         _unless_changed(
-            stores, replace(each, outcome="keep", reasons=()) if number in again else each
+            stores, replace(each, outcome="keep", reasons=()) if number in elsewhere else each
         )
         for number, each in enumerate(answer.judged)
     ]
@@ -148,7 +149,7 @@ def extract(
     rows = store_all(stores, kept, done, answer.model, now)
     let_wait(writer, judged, done, today)
     with writer.locked(), writer.state() as state:
-        pending.gone(writer, [*again.values(), *_stored(writer, kept)])
+        pending.gone(writer, [*elsewhere.values(), *_stored(writer, kept)])
         _pass_over(state, part, answer, done, now)
         rows += _told_of(done, judged, answer)
         evidence.record(state, rows, now)
@@ -162,18 +163,18 @@ def extract(
 # --- what is read ----------------------------------------------------------------------------
 
 
-def _part(told: Transcript, state: State) -> _Part:
+def _part(told: Transcript, state: State, again: bool) -> _Part:
     before = state.watermark(told.session) or ""
     marks = before, state.watermark(told.session, _REQUESTS) or ""
     # all of them: a request is found without a model, so no number of turns is too many
     later = told.turns[max(turns_read(told, mark) for mark in marks) :]
     answered = {*(state.watermark(told.session, ANSWERED) or "").split()}
     asked_in = [turn for turn in later if not {turn.id, words_id(turn.text)} & answered]
-    turns = since(told, before)
+    turns = since(told, "" if again else before)
     unread = len(told.turns) - turns_read(told, turns[-1].id) if turns else 0
-    is_first = turns and not turns_read(told, before)
+    is_first = turns and (again or not turns_read(told, before))
     older = len(told.turns) - len(turns) - unread if is_first else 0
-    known = unanswered.of_session(state, told.session)
+    known = Unanswered() if again else unanswered.of_session(state, told.session)
     return _Part(told, before, asked_in, redacted(turns), unread, older, known)
 
 

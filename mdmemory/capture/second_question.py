@@ -13,10 +13,8 @@ from typing import Any, NamedTuple
 
 from mdmemory import assets
 from mdmemory.capture.candidates import Candidate
-from mdmemory.errors import MdmemoryError
 from mdmemory.llm import sizes, verdicts
-from mdmemory.llm.answer import Asking, ContextExceeded, Model
-from mdmemory.llm.json_answer import BadAnswer
+from mdmemory.llm.answer import Asking, Model
 from mdmemory.llm.schemas import VERDICTS
 from mdmemory.transcripts.turns import Turn
 
@@ -72,27 +70,16 @@ def ask(model: Model, proposed: Sequence[Asked], turns: Sequence[Turn], today: s
     look = SecondLook(asked=len(proposed))
     like = proposed[0].candidate.quote if proposed else ""
     room = sizes.room(asking, VERDICTS).characters(MAX_QUESTION, like)
-    left = _parts(proposed, turns, today, room)
-    while left:
-        places = left.pop(0)
+
+    def ask_about(places: Sequence[int]) -> None:
         text = question(proposed, places, turns, today)
-        try:
-            look.verdicts |= read(verdicts.ask(asking, text, VERDICTS, _FIELDS, look), places)
-        except ContextExceeded as problem:
-            middle = len(places) // 2
-            if middle:
-                left = [places[:middle], places[middle:], *left]
-            else:
-                look.failure = look.failure or problem
-        except BadAnswer as problem:
-            look.failure = problem
-        except MdmemoryError as problem:
-            look.failure = problem
-            break
+        look.verdicts |= read(verdicts.ask(asking, text, VERDICTS, _FIELDS, look), places)
+
+    verdicts.ask_in_parts(_parts(proposed, turns, today, room), ask_about, look)
     return look
 
 
-def read(objects: Sequence[object], places: range) -> dict[int, FactVerdict]:
+def read(objects: Sequence[object], places: Sequence[int]) -> dict[int, FactVerdict]:
     """The verdicts of an answer on these places."""
 
     def verdict(word: str, row: Mapping[str, Any]) -> FactVerdict:
@@ -118,7 +105,9 @@ def _parts(proposed: Sequence[Asked], turns: Sequence[Turn], today: str, room: i
     return found
 
 
-def question(proposed: Sequence[Asked], places: range, turns: Sequence[Turn], today: str) -> str:
+def question(
+    proposed: Sequence[Asked], places: Sequence[int], turns: Sequence[Turn], today: str
+) -> str:
     """The question about the proposals at these places."""
     facts: list[Mapping[str, Any]] = [
         {

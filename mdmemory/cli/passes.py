@@ -86,6 +86,9 @@ def extract_options(parser: ArgumentParser) -> None:
         "is due",
     )
     parser.add_argument(
+        "--again", action="store_true", help="let a model read what it has read already, too"
+    )
+    parser.add_argument(
         "--dry-run", action="store_true", help="store nothing, only show what would be stored"
     )
 
@@ -94,7 +97,7 @@ def extract(asked: Namespace) -> int:
     """Store the facts that a session holds, in one commit.
 
     What you asked to remember is always stored. Only a model finds other facts, if you chose one.
-    Each message is read once.
+    Each message is read once, unless you say --again.
     """
     asked.holder = "extract"
     if bool(asked.transcript) == bool(asked.session):
@@ -149,7 +152,9 @@ def _read(layers: Layers, transcript: bytes, asked: Namespace) -> int:
     from mdmemory import protocol
 
     with Progress(layers.main, json=asked.json) as progress:
-        done = layers.extract(transcript, dry_run=asked.dry_run, report=progress.step)
+        done = layers.extract(
+            transcript, dry_run=asked.dry_run, again=asked.again, report=progress.step
+        )
     if asked.after and not asked.dry_run:
         from mdmemory.hosts import telling
 

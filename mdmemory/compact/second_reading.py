@@ -12,10 +12,8 @@ from typing import Any
 from mdmemory import assets
 from mdmemory.compact.plan import Merge, Rewrite
 from mdmemory.compact.text_guards import said
-from mdmemory.errors import MdmemoryError
 from mdmemory.llm import verdicts
-from mdmemory.llm.answer import Asking, ContextExceeded, Model
-from mdmemory.llm.json_answer import BadAnswer
+from mdmemory.llm.answer import Asking, Model
 from mdmemory.llm.schemas import READINGS
 from mdmemory.store.store import StoredNote
 
@@ -44,20 +42,11 @@ def read_again(
     about half of them each, down to one."""
     reading = SecondReading()
     asking = Asking(model, assets.read("protocol/verify.md"))
-    left = [_shuffled(ops, notes)] if ops else []
-    while left:
-        some = left.pop(0)
-        try:
-            found = _answered(asking, some, notes, reading)
-        except (BadAnswer, ContextExceeded) as problem:
-            middle = len(some) // 2
-            left = [some[:middle], some[middle:], *left] if middle else left
-            reading.failure = reading.failure or (None if middle else problem)
-        except MdmemoryError as problem:
-            reading.failure = problem
-            break
-        else:
-            reading.doubts |= found
+
+    def ask(some: Sequence[Readable]) -> None:
+        reading.doubts |= _answered(asking, some, notes, reading)
+
+    verdicts.ask_in_parts([_shuffled(ops, notes)] if ops else [], ask, reading)
     return reading
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.llm.answer import Asking
+from mdmemory.llm.answer import Asking, ContextExceeded
 from mdmemory.llm.form import Schema, once_more
 from mdmemory.llm.json_answer import BadAnswer, listed
 
 _Verdict = TypeVar("_Verdict")
+_Thing = TypeVar("_Thing")
 
 
 @dataclass
@@ -41,8 +42,27 @@ def ask(
     raise bad
 
 
+def ask_in_parts(
+    parts: Iterable[Sequence[_Thing]], ask_about: Callable[[Sequence[_Thing]], None], spent: Spent
+) -> None:
+    """Ask about each part; where one is too long, or its answer cannot be read, about its halves,
+    down to one thing. The first failure that is left is told in `spent`."""
+    left = [*parts]
+    while left:
+        part = left.pop(0)
+        middle = len(part) // 2
+        try:
+            ask_about(part)
+        except (BadAnswer, ContextExceeded) as problem:
+            left = [part[:middle], part[middle:], *left] if middle else left
+            spent.failure = spent.failure or (None if middle else problem)
+        except MdmemoryError as problem:
+            spent.failure = problem
+            return
+
+
 def by_place(
-    objects: Sequence[object], places: range,
+    objects: Sequence[object], places: Sequence[int],
     read: Callable[[str, Mapping[str, Any]], _Verdict | None],
 ) -> dict[int, _Verdict]:  # fmt: skip
     """The verdicts on these places, counted from 0 where the answer's numbers are from 1; what

@@ -236,7 +236,7 @@ def _head(file: str, reading: Reading, body: str, text: str) -> Head:
         values["name"] = _from_stem(file)[0]
     values["description"] = _description(values.get("description", ""), body, missing)
     if "\0" in text or "\0" in values["description"]:
-        problems.append(ZEROS)
+        problems.insert(0, ZEROS)
     if "<<<<<<< " in text and re.search(limits.CONFLICT_MARKER, text):
         problems.append(MERGING)
     if "type" not in values:

@@ -64,6 +64,8 @@ _REASONS = {
     "not_the_users_words": "the quote is not in your words",
     "question": "you asked, and did not say it",
     "reversed": "it says the opposite of what you said",
+    "path_heavy": "it is mostly paths",
+    "command_line": "it is a command", "code": "it is code",
     "unknown_file": "the note that it corrects is not there",
     "note_changed": "the note that it corrects changed meanwhile",
     "order": "it reads like an order to an assistant", "pasted": "it stood in a pasted text",

@@ -244,6 +244,16 @@ def test_a_long_session_is_read_part_by_part(memory: Memory) -> None:
     assert memory.extract(export(said), model=model).model == ""
 
 
+def test_a_session_is_read_again_where_a_person_says_so(memory: Memory) -> None:
+    memory.extract(export(), model=answers())
+    unread = answers()
+    assert memory.extract(export(), model=unread).added == []
+    assert unread.asked == [], "each message is read once"
+    done = memory.extract(export(), model=answers(DEPLOY), again=True)
+    assert done.added == ["project-deploys.md"], "and what was asked for is not stored twice"
+    assert done.watermark == "m005"
+
+
 def test_talk_of_the_assistant_alone_is_not_sent(memory: Memory) -> None:
     done = memory.extract(export([("assistant", "I am thinking. " * 20)]), model=Scripted())
     assert (done.failure, done.watermark) == (None, "m001")

@@ -116,13 +116,6 @@ def plugin(project: Path) -> Plugin:
     return Plugin(project)
 
 
-def configure(project: Path, **values: object) -> None:
-    file = project / "mdmemory.toml"
-    lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
-    text = file.read_text(encoding="utf-8")
-    file.write_text("\n".join([text, "[recall]", *lines, ""]), encoding="utf-8")
-
-
 # --- when -----------------------------------------------------------------------------------------
 
 
@@ -245,7 +238,8 @@ def test_what_was_pasted_asks_for_nothing(plugin: Plugin) -> None:
 
 
 def test_one_switch_turns_it_off(plugin: Plugin, project: Path) -> None:
-    configure(project, by_message=False)
+    with (project / "mdmemory.toml").open("a", encoding="utf-8") as file:
+        file.write("\n[recall]\nby_message = false\n")
     assert plugin.say(NEEDS) == ""
     assert not (project / ".mdmemory/search.db-wal").exists()
 

@@ -91,7 +91,7 @@ def test_what_is_no_list_of_names_is_told_and_left_alone(memory: Memory) -> None
     by_hand(memory, "user-tea.md", "aliases: {chai: 1}\n")
     assert memory.note("tea").note.head.aliases == ()
     (finding,) = [f for f in memory.doctor() if f.check == "note"]
-    assert finding.message == "`aliases` is not a list of names."
+    assert finding.message == "`aliases` is not a list of names: write one."
 
 
 def test_aliases_in_a_head_that_yaml_refuses_count_too() -> None:
