@@ -26,11 +26,16 @@ def setup_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--remove", action="store_true", help="remove what setup added, and nothing else"
     )
+    parser.add_argument(
+        "--meaning", action="store_true", help="only turn on search by meaning, on this machine"
+    )
     parser.add_argument("--dry-run", action="store_true", help="only show what would be written")
 
 
 def setup(asked: Namespace) -> int:
     """Connect your assistants to the memory, for all projects. You can repeat it at any time."""
+    if asked.meaning:
+        return _with_meaning(asked)
     missing = [name for name in clients.NAMES if not clients.is_installed(name, os.environ)]
     names = _names(asked, missing)
     wired = clients.connected(os.environ)
@@ -68,6 +73,20 @@ def _connected(names: list[str]) -> list[str]:
         f'Next: start them again, and say "Remember that ..." to one.{notes}',
         "To take all of this out again: `mdmemory setup --remove`.",
     ]
+
+
+def _with_meaning(asked: Namespace) -> int:
+    """Turn on search by meaning, as `config set search.embeddings local` does it."""
+    from mdmemory.cli import configuring
+
+    if asked.clients or asked.remove or asked.dry_run:
+        raise UsageError(
+            "`setup --meaning` stands alone.",
+            "`mdmemory config set search.embeddings off` turns it off.",
+        )
+    named = {"action": "set", "name": "search.embeddings", "value": "local"}
+    return configuring.config(Namespace(**{**vars(asked), **named, "unset": False,
+                                           "everywhere": False}))  # fmt: skip
 
 
 def _removed(names: list[str]) -> list[str]:

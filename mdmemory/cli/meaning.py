@@ -1,11 +1,13 @@
-"""Turning search by meaning on and off: what is missing is named, and a model is fetched.
+"""Turning search by meaning on and off: what is missing is installed or named, a model fetched.
 
-Nothing is installed. A setting is written only after its model made a vector.
+A setting is written only after its model made a vector.
 """
 
 from __future__ import annotations
 
+import importlib
 import shlex
+import subprocess
 import sys
 import time
 from argparse import Namespace
@@ -13,13 +15,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from mdmemory.cli.output import layered, plural, warn
+from mdmemory.cli.output import is_terminal, layered, plural, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.config.settings import Settings
 from mdmemory.errors import MdmemoryError, NoStore
-from mdmemory.search.local_models import DEFAULT, is_folder, missing_packages
-from mdmemory.search.sources import local_model
+from mdmemory.search.local_models import Local, is_folder
+from mdmemory.search.sources import local_model, missing_packages
+from mdmemory.version import DISTRIBUTION
 
 SETTINGS = ("search.embeddings", "search.embedding_model")
 _MB = 1_000_000
@@ -33,40 +36,60 @@ def chosen(settings: Settings, name: str, value: Any) -> tuple[str, str]:
 
 def prepare(kind: str, model: str, asked: Namespace) -> None:
     """Have all that this choice needs, or raise MdmemoryError."""
-    if kind == "openai":
-        _require(missing_packages(["numpy"]))
+    if packages := missing_packages(kind, model):
+        _install(packages, asked)
     if kind != "local":
         return
-    _require(missing_packages())
     local = local_model(model, person.models_folder())
     try:
         local.embed(["a first text"])
     except MdmemoryError:
-        if is_folder(local.name):
+        if not isinstance(local, Local) or is_folder(local.name):
             raise
         if not asked.json:
             warn(
-                f"Fetching {local.name} into {local.cache}. "
+                f"Fetching {local.name} from huggingface.co into {local.cache}. "
                 "Without a network this ends after 40 seconds."
             )
         local.fetch()
         local.embed(["a first text"])
 
 
-def _require(packages: list[str]) -> None:
-    if packages:
+def _install(packages: list[str], asked: Namespace) -> None:
+    """Install packages, where the person at the terminal agrees. Raises MdmemoryError."""
+    command = install_command(packages)
+    told = f"Run `{shlex.join(command)}`, then this again."
+    if asked.json or not is_terminal() or not _agrees(packages, command):
         raise MdmemoryError(
             f"Search by meaning stays as it was: {' and '.join(packages)} "
             f"{'is' if len(packages) == 1 else 'are'} not installed.",
-            f"Run `{install_command(packages)}`, then this again.",
+            told,
         )
+    try:
+        code = subprocess.run(command).returncode
+    except OSError as problem:
+        raise MdmemoryError(f"{command[0]} cannot be started: {problem.strerror}.", told) from None
+    importlib.invalidate_caches()
+    if code:
+        raise MdmemoryError(f"{command[0]} ended with {code}, and nothing was changed.", told)
 
 
-def install_command(packages: list[str]) -> str:
-    """What adds packages to the Python that runs mdmemory: pip, or uv where there is none."""
+def _agrees(packages: list[str], command: list[str]) -> bool:
+    print(f"Search by meaning needs {' and '.join(packages)}, from the network, once.")
+    try:
+        answer = input(f"Run `{shlex.join(command)}`? [Y/n] ")
+    except EOFError:
+        return False
+    return answer.strip().casefold() in ("", "y", "yes")
+
+
+def install_command(packages: list[str]) -> list[str]:
+    """What adds packages to the Python that runs mdmemory, by how it was installed there."""
+    if Path(sys.prefix, "pipx_metadata.json").is_file():
+        return ["pipx", "inject", DISTRIBUTION, *packages]
     if find_spec("pip"):
-        return shlex.join([sys.executable, "-m", "pip", "install", *packages])
-    return shlex.join(["uv", "pip", "install", "--python", sys.executable, *packages])
+        return [sys.executable, "-m", "pip", "install", *packages]
+    return ["uv", "pip", "install", "--python", sys.executable, *packages]
 
 
 def size_of(folder: Path) -> int:
@@ -91,11 +114,11 @@ def turned_on(model: str, asked: Namespace) -> dict[str, Any]:
     seconds = time.monotonic() - begun
     for sentence in said:
         warn(sentence)
+    name = local_model(model, person.models_folder()).name
     if not asked.json:
-        name = model or DEFAULT
         there = plural(notes, "note") if layers else "no notes here yet"
         print(f"Search by meaning is on: {there}, model {name}, {seconds:.1f} s.")
-    return {"model": model or DEFAULT, "notes": notes, "seconds": round(seconds, 1)}
+    return {"model": name, "notes": notes, "seconds": round(seconds, 1)}
 
 
 def turned_off() -> list[str]:
@@ -105,10 +128,10 @@ def turned_off() -> list[str]:
     if size := size_of(folder):
         room = f"{size / _MB:,.0f} MB"
         sentences.append(
-            f"The fetched models ({room}) lie in {folder}, where FASTEMBED_CACHE_PATH points: "
+            f"The models ({room}) lie in {folder}, where FASTEMBED_CACHE_PATH points: "
             "other programs may need them."
             if person.names_models_folder()
-            else f"`rm -r {shlex.quote(str(folder))}` deletes the fetched models ({room})."
+            else f"`rm -r {shlex.quote(str(folder))}` deletes the models ({room})."
         )
     sentences.append("`mdmemory index --rebuild` deletes the vectors of a store.")
     return sentences

@@ -257,16 +257,16 @@ TABLE = (
             "The address of search.backend `postgres`. ~/.pgpass is safer for a password.",
             personal=True, secret=True),
     Setting("search.embeddings", (), "off, openai or local", one_of("off", "openai", "local"),
-            "off", "Search also by meaning. `local`: a model on this machine, by the package "
-            "fastembed. `openai`: a server, which gets all searched text, "
+            "off", "Search also by meaning. `local`: a model on this machine (`mdmemory setup "
+            "--meaning`). `openai`: a server, which gets all searched text, "
             "without secrets, and each query.",
             personal=True, common=True),
     Setting("search.embedding_model", (),
             "a model such as text-embedding-3-small, or a folder's whole path",
             or_empty(model_or_folder), "", "The model of search.embeddings. If not set: "
-            "text-embedding-3-small, or for `local` "
-            "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2 (50 languages). "
-            "`local` also takes the other models of fastembed, and a folder with a model.",
+            "text-embedding-3-small, or for `local` an encoder of 16 languages in a package. "
+            "`local` also takes the models of fastembed, from huggingface.co, and a folder with "
+            "a model.",
             personal=True),
     Setting("search.embedding_url", (),
             "an http(s) address without user, query or fragment", or_empty(address), "",

@@ -136,9 +136,10 @@ def notes(layers: Layers, text: str) -> list[RecalledNote]:
 
 def _search(layers: Layers, text: str, fresh: Sequence[Refresher]) -> Found:
     """The notes of both layers that a message needs, the surest first."""
+    from mdmemory.prompt.message_part import is_statement
     from mdmemory.prompt.typed import typed
+    from mdmemory.search import sources
     from mdmemory.search.by_message import MOST
-    from mdmemory.search.project import Search
 
     said = typed(text)
     stores = fresh or [Refresher(each.project, is_secret) for each in layers.there()]
@@ -147,7 +148,8 @@ def _search(layers: Layers, text: str, fresh: Sequence[Refresher]) -> Found:
         return found
     for memory, refresher in zip(layers.there(), stores, strict=True):
         prefix = "" if memory is layers.main else MINE
-        hits = Search(refresher).for_message(said, memory.now().date())
+        search, may_change = sources.near(refresher), is_statement(said)
+        hits = search.for_message(said, memory.now().date(), may_change=may_change)
         found += [(prefix, refresher, hit) for hit in hits]
     found.sort(key=lambda each: -each[2].score)  # stable: of two as sure the project's comes first
     return found[:MOST]
@@ -171,7 +173,8 @@ def _notes(found: Found, shown: str | None) -> Iterator[tuple[RecalledNote, bool
         is_hit = stored.file == hit.file
         mark = hit.mark if is_hit else stored.note.head.status
         place = hit.text if is_hit else ""
-        recalled = RecalledNote(f"{prefix}{stored.file}", stored.note, place, mark)
+        is_brief = hit.score <= 0  # only near
+        recalled = RecalledNote(f"{prefix}{stored.file}", stored.note, place, mark, is_brief)
         yield recalled, is_shown_whole(stored.note, indexes[prefix])
 
 

@@ -44,7 +44,7 @@ def part(
         texts.append(_WISH.format(facts="; ".join(f'"{_quoted(each)}"' for each in noticed.wishes)))
     elif noticed.perhaps and not is_private:
         texts.append(_PERHAPS)
-    elif (near or named) and _states(message):
+    elif (near or named) and is_statement(message):
         files = f" ({', '.join(named)})" if named else ""
         texts.append(_NEAR.format(named=files))
     texts += [_SECRET] if has_secret else []
@@ -52,7 +52,7 @@ def part(
     return texts
 
 
-def _states(message: str) -> bool:
+def is_statement(message: str) -> bool:
     """Whether a message does more than ask."""
     return _ASKED.search(message.strip()) is None
 

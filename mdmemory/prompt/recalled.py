@@ -26,12 +26,14 @@ _SAID = (
 @dataclass(frozen=True, slots=True)
 class RecalledNote:
     """A note that comes with a message: `file` as tools take it, `note`, the place in its body that
-    fits best, and `mark`, its status in words or ""."""
+    fits best, and `mark`, its status in words or "". Of one that `is_brief` only the fact is
+    told."""
 
     file: str
     note: Note
     place: str = ""
     mark: str = ""
+    is_brief: bool = False
 
 
 def is_shown_whole(note: Note, memory: str) -> bool:
@@ -74,7 +76,8 @@ def _entry(recalled: RecalledNote) -> str:
     date = head.updated or head.created
     about = ", ".join(each for each in (recalled.file, date, recalled.mark) if each)
     fact = " ".join((head.description or head.title or head.name).split())
-    body = recalled.note.body.strip() if adds(recalled.note) else ""
+    has_body = not recalled.is_brief and adds(recalled.note)
+    body = recalled.note.body.strip() if has_body else ""
     if len(body) > LONGEST:
         # cleaned before it is cut: half of a secret looks like none
         body = cut(safe((recalled.place.strip() or body)[:LOOKED_AT]), LONGEST)

@@ -53,11 +53,12 @@ def needed(database: Database, text: str, today: date, bar: float = BAR) -> list
     found: dict[str, Hit] = {}
     for chunk in best:
         if chunk in rows and sure[chunk] >= NEARLY * sure[best[0]]:
-            found.setdefault(rows[chunk].file, _hit(rows[chunk], sure[chunk] - chance))
+            found.setdefault(rows[chunk].file, of_row(rows[chunk], sure[chunk] - chance))
     return list(found.values())[:MOST]
 
 
-def _hit(row: Row, score: float) -> Hit:
+def of_row(row: Row, score: float) -> Hit:
+    """A place as a hit that goes along with a message."""
     return Hit(
         row.file, row.name, row.start, row.end, round(score, 4), row.source, row.text,
         row.title or row.name, row.date, row.status, cited=row.cites,

@@ -18,6 +18,7 @@ Report = Callable[[int, int, str], None]  # done, of how many, what
 
 BATCH = 100  # texts that go in together
 EACH_SEARCH = 2_000  # texts that one search waits for; the others come with the next ones
+EACH_NEAR = 20  # texts that finding near notes makes vectors of: a hook waits for it
 EACH_SEARCH_LOCAL = 200  # the same for a model in this process: 7 s at 35 ms a text
 LONGEST = 8_000  # characters of a query
 REFUSED = "refused"  # the code of a failure that lies in these texts, not in the server

@@ -1,4 +1,4 @@
-"""The models that make vectors in this process, by the package fastembed (the extra `local`).
+"""The models of a hub, or in a folder, that make vectors in this process by the package fastembed.
 
 A search never fetches a model: that is done when a person chooses one (`cli/meaning`).
 """
@@ -10,21 +10,14 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from mdmemory.errors import MdmemoryError
 
-DEFAULT = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
-PACKAGES = {"fastembed": "fastembed>=0.5", "numpy": "numpy>=2"}  # module: as pip is asked for it
+PACKAGE = "fastembed>=0.5"
 _ONNX = ("model.onnx", "onnx/model.onnx")
 _TURN_ON = "`mdmemory config set search.embeddings local`"
-
-
-def missing_packages(modules: Sequence[str] = tuple(PACKAGES)) -> list[str]:
-    """The packages of these modules that are not installed, as pip is asked for them."""
-    return [PACKAGES[module] for module in modules if not _is_installed(module)]
 
 
 class Local:
@@ -145,10 +138,3 @@ def _reason_of(problem: Exception) -> str:
     """The first line of what a library says, cut at 200 characters, without its last dot."""
     line = str(problem).strip().partition("\n")[0][:200].rstrip(".")
     return line or type(problem).__name__
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ValueError:  # a module that has no spec
-        return False

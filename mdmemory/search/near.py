@@ -1,4 +1,5 @@
-"""The notes near a text, nearest first: asked of the search database, where a store is large.
+"""The notes near a text, nearest first: asked of the search database, where a store is large or the
+encoder of meaning is warm; until then words answer.
 
 The note that a new fact repeats or contradicts is nearly always one of the three nearest.
 """
@@ -33,9 +34,8 @@ def near_in(refresher: Refresher) -> Near:
     """
 
     def near(text: str, notes: Sequence[StoredNote]) -> list[StoredNote]:
-        if len(notes) <= SCANNED:
-            return scan(text, notes)
-        if (files := _asked(refresher, text)) is None:
+        files = _asked(refresher, text) if _is_asked(refresher, len(notes)) else None
+        if files is None:
             return scan(text, notes)
         known = {note.file: note for note in notes}
         return [known[file] for file in files if file in known]
@@ -45,13 +45,22 @@ def near_in(refresher: Refresher) -> Near:
 
 def _asked(refresher: Refresher, text: str) -> list[str] | None:
     """The files near a text, as the database tells; None where it cannot be used."""
+    from mdmemory.search import sources  # with it comes the database
     from mdmemory.search.database import UnusableError
-    from mdmemory.search.project import Search  # with it comes the database
 
     try:
-        return Search(refresher).near(text)
+        return sources.near(refresher).near(text)
     except (MdmemoryError, UnusableError, OSError):
         return None
+
+
+def _is_asked(refresher: Refresher, count: int) -> bool:
+    """Whether the database is asked for what is near among so many notes."""
+    if count > SCANNED or refresher.project.settings.text("search.embeddings") != "local":
+        return count > SCANNED
+    from mdmemory.search import sources
+
+    return sources.warm(refresher.project) is not None
 
 
 def near_notes(refresher: Refresher) -> Callable[[str], list[StoredNote]]:
@@ -61,7 +70,7 @@ def near_notes(refresher: Refresher) -> Callable[[str], list[StoredNote]]:
         catalog, read = refresher.catalog(), refresher.store.read
         held = catalog.held
         free = [file for file in catalog.files if file not in held]
-        if len(free) <= SCANNED:
+        if not _is_asked(refresher, len(free)):
             return scan(text, [read(file) for file in free])
         known = frozenset(free)
         return [read(file) for file in _asked(refresher, text) or () if file in known]

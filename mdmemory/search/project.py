@@ -15,10 +15,11 @@ from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note.note import SUPERSEDED, Head, Note
 from mdmemory.search import embeddings, notes, schema, sqlite
 from mdmemory.search.answer import CANDIDATES, Meaning, answer, merged
-from mdmemory.search.database import Database, LockedError
+from mdmemory.search.database import Database, LockedError, Row
 from mdmemory.search.embeddings import REFUSED, Embedder
 from mdmemory.search.notes import Report
 from mdmemory.search.query import terms_of
+from mdmemory.search.ranking import by_rank
 from mdmemory.search.results import ALL, MEMORY, SOURCES, Found, Hit
 from mdmemory.store import catalog
 from mdmemory.store.conflicts import IN_CONFLICT, open_entries
@@ -175,18 +176,37 @@ class Search:
         ]
 
     def near(self, text: str) -> list[str]:
-        """The files of the notes that share words with a text, the nearest first. Raises
-        UnusableError and MdmemoryError."""
+        """The files of the notes near a text, the nearest first: by the words that both have, and
+        by meaning where there is an embedder, which has to be quick. Raises UnusableError and
+        MdmemoryError."""
 
         def job(database: Database) -> list[str]:
             with suppress(LockedError):  # then the newest notes are missing
                 self._update(database, lambda *_: None)
-            terms = terms_of(text)
-            found = database.best(terms, (), MEMORY, CANDIDATES) if terms else {}
-            rows = database.rows(found)
-            return list(dict.fromkeys(rows[chunk].file for chunk in found if chunk in rows))
+            return [row.file for row in self._near(database, text)]
 
         return self._kept(self._path(), job)[0]
+
+    def _near(self, database: Database, text: str) -> list[Row]:
+        """The best place of each note near a text, the nearest first."""
+        terms = terms_of(text)
+        found = [database.best(terms, (), MEMORY, CANDIDATES) if terms else {}]
+        with suppress(MdmemoryError, LockedError):
+            found.append(self._near_by_meaning(database, text))
+        rows = database.rows({*found[0], *found[-1]})
+        best: dict[str, Row] = {}
+        for row in (rows[chunk] for each in found for chunk in each if chunk in rows):
+            best.setdefault(row.file, row)
+        files = ([rows[chunk].file for chunk in each if chunk in rows] for each in found)
+        return [best[file] for file in by_rank(*files)]
+
+    def _near_by_meaning(self, database: Database, text: str) -> dict[int, float]:
+        embedder = self._embedder() if self._embedder and text.strip() else None
+        if embedder is None or not database.lasting:
+            return {}
+        embeddings.fill(database, MEMORY, embedder, most=embeddings.EACH_NEAR)
+        (vector,) = embeddings.embedded(embedder, [text[: embeddings.LONGEST]])
+        return database.nearest(MEMORY, embedder.model, vector, CANDIDATES)[0]
 
     def texts(self, may: Callable[[str], bool]) -> dict[str, bool]:
         """What `may` says of the description with the text of each note in the database, by file.
@@ -202,15 +222,20 @@ class Search:
         path = self._refresher.project.prepare_private() / FILE
         return self._kept(path, job, must=True)[0]
 
-    def for_message(self, text: str, today: date) -> list[Hit]:
+    def for_message(self, text: str, today: date, *, may_change: bool = False) -> list[Hit]:
         """The notes that a message needs, by its words alone, the surest first; most messages need
-        none. Raises UnusableError and MdmemoryError."""
-        from mdmemory.search.by_message import needed
+        none. With one that `may_change` what is remembered go the notes near it, whatever it needs.
+        Raises UnusableError and MdmemoryError."""
+        from mdmemory.search.by_message import MOST, needed, of_row
 
         def job(database: Database) -> list[Hit]:
             with suppress(LockedError):  # then the newest notes are missing
                 self._update(database, lambda *_: None)
-            return needed(database, text, today)
+            hits = needed(database, text, today)
+            near = self._near(database, text) if may_change and len(hits) < MOST else []
+            files = {hit.file for hit in hits}
+            more = [of_row(row, -at) for at, row in enumerate(near) if row.file not in files]
+            return [*hits, *more][:MOST]
 
         path = self._path()
         if path is None:  # all notes would be read for each message

@@ -22,6 +22,7 @@ NEIGHBOUR = 0.3  # of the score of the turn before and after counts; measured on
 REST = 0.2  # of the score of the next chunks of a file counts for its best one
 MOST_REST = 4  # such chunks
 SAME_SESSION = 0.2  # of the best score of the same session counts for its other notes
+RANKED = 6  # added to each rank that is fused: the less, the more the first of a list counts
 NAMED = 0.25  # added where a query has all words of a note's name
 
 
@@ -63,6 +64,15 @@ def fused(channels: Sequence[Channel]) -> dict[int, float]:
         for chunk, score in channel.scores.items():
             found[chunk] = found.get(chunk, 0.0) + (score - channel.low) / span
     return found
+
+
+def by_rank(*lists: Iterable[str]) -> list[str]:
+    """What several lists have, best first: what stands high in any of them, or in more of them."""
+    found: dict[str, float] = {}
+    for each in lists:
+        for at, name in enumerate(dict.fromkeys(each)):
+            found[name] = found.get(name, 0.0) + 1 / (RANKED + at)
+    return sorted(found, key=lambda name: -found[name])
 
 
 def rarity(held: int, total: int) -> float:

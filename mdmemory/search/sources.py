@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +23,7 @@ from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:
     from mdmemory.search.embeddings import Embedder
+    from mdmemory.search.encoder import Encoder
     from mdmemory.search.local_models import Local
     from mdmemory.search.project import Feeder
 
@@ -129,27 +133,79 @@ def embedder(project: Project, today: str) -> Embedder | None:
     return embedder(project, today)
 
 
+def missing_packages(kind: str, model: str) -> list[str]:
+    """The packages, as pip is asked for them, that are not installed and that vectors need of this
+    kind, and where they are local by this model."""
+    from mdmemory.search import encoder, local_models
+
+    needed = {"numpy": "numpy>=2"} if kind != "off" else {}
+    if kind == "local" and model:
+        needed["fastembed"] = local_models.PACKAGE
+    elif kind == "local":
+        needed[encoder.MODULE] = encoder.PACKAGE
+    return [package for module, package in needed.items() if not _is_installed(module)]
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ValueError:  # a module that has no spec
+        return False
+
+
 def trouble(settings: Settings) -> str:
     """Why search goes by words although the settings turn vectors on; "" where all packages are
     there, or vectors are off. Loads no model, and asks no server."""
-    from mdmemory.search.local_models import missing_packages
-
     kind = settings.text("search.embeddings")
-    packages = [] if kind == "off" else missing_packages(["numpy"])
-    if kind == "local":
-        packages = missing_packages()
-    if not packages:
-        return ""
+    packages = missing_packages(kind, settings.text("search.embedding_model"))
     again = f"`mdmemory config set search.embeddings {kind}`"
-    return f"{' and '.join(packages)} not installed ({again})"
+    return f"{' and '.join(packages)} not installed ({again})" if packages else ""
 
 
 @cache  # a model takes seconds to load
-def local_model(name: str, models: Path) -> Local:
-    """The model `name` ("": the default), whose fetched files lie in the folder `models`."""
-    from mdmemory.search.local_models import DEFAULT, Local
+def local_model(name: str, models: Path) -> Encoder | Local:
+    """The model `name` ("": the encoder in a package); what is fetched or kept of it lies in the
+    folder `models`."""
+    from mdmemory.search.encoder import Encoder
+    from mdmemory.search.local_models import Local
 
-    return Local(name or DEFAULT, models)
+    return Local(name, models) if name else Encoder(models)
+
+
+def warm_up(project: Project) -> None:
+    """Load the encoder that a person chose, in the background: for a process that lives on."""
+    if (encoder := _encoder(project)) and not encoder.is_warm:
+        _begin_warming(encoder)
+
+
+@cache  # once is enough, whatever comes of it
+def _begin_warming(encoder: Encoder) -> None:
+    def work() -> None:
+        with suppress(MdmemoryError):  # the next search says it
+            encoder.embed(["a first text"])
+
+    threading.Thread(target=work, daemon=True).start()
+
+
+def near(refresher: Refresher) -> Search:
+    """The search for notes near a text: it never waits for the encoder."""
+    return Search(refresher, embedder=partial(warm, refresher.project))
+
+
+def warm(project: Project) -> Encoder | None:
+    """The encoder that a person chose, once it is loaded: nobody waits for it."""
+    encoder = _encoder(project)
+    return encoder if encoder and encoder.is_warm else None
+
+
+def _encoder(project: Project) -> Encoder | None:
+    settings = project.settings
+    if settings.text("search.embeddings") != "local":
+        return None
+    from mdmemory.search.encoder import Encoder
+
+    found = local_model(settings.text("search.embedding_model"), person.models_folder())
+    return found if isinstance(found, Encoder) else None
 
 
 def _folders(project: Project, setting: str) -> list[Path]:

@@ -19,10 +19,10 @@ class UnreadNotes(Mapping[str, StoredNote]):
     """The notes of a store by their files, each read when it is first asked for."""
 
     def __init__(self, refresher: Refresher) -> None:
-        from mdmemory.search.project import Search  # with it comes the database
+        from mdmemory.search import sources  # with it comes the database
 
         self._catalog, self._store = refresher.catalog(), refresher.store
-        self._search = Search(refresher)
+        self._search = sources.near(refresher)
         self._files = dict.fromkeys(self._catalog.files)
         self._notes: dict[str, StoredNote] = {}
 

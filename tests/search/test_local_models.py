@@ -14,8 +14,9 @@ from search.conftest import note
 
 from mdmemory import Memory
 from mdmemory.search import embeddings, sources
-from mdmemory.search.local_models import DEFAULT, Local
+from mdmemory.search.local_models import Local
 
+MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 NOTES = {
     "user-tea.md": note("tea", "Drinks green tea", "Two cups before noon."),
     "project-where.md": note("where", "Runs on AWS", "All of it in Frankfurt."),
@@ -26,7 +27,7 @@ FOLDER_FILES = ("model.onnx", "tokenizer.json")
 class TextEmbedding:
     """fastembed's class, as far as it is used; its models are those in `on_disk`."""
 
-    on_disk: ClassVar[set[str]] = {DEFAULT}
+    on_disk: ClassVar[set[str]] = {MODEL}
     loaded: ClassVar[list[tuple[str, dict[str, Any]]]] = []
     registered: ClassVar[dict[str, dict[str, Any]]] = {}
 
@@ -61,7 +62,7 @@ def fastembed(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[TextEmbedding]]:
         ("fastembed", package), ("fastembed.common", ModuleType("common")), (module, description)
     ):  # fmt: skip
         monkeypatch.setitem(sys.modules, name, value)
-    monkeypatch.setattr(TextEmbedding, "on_disk", {DEFAULT})
+    monkeypatch.setattr(TextEmbedding, "on_disk", {MODEL})
     TextEmbedding.loaded.clear()
     TextEmbedding.registered.clear()
     sources.local_model.cache_clear()
@@ -143,7 +144,7 @@ def test_without_the_package_a_local_model_is_a_sentence(
     chosen: Callable[[str], Memory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "fastembed", None)
-    results = chosen("").search("green tea")
+    results = chosen(MODEL).search("green tea")
     assert (results.mode, [hit.file for hit in results.hits]) == ("keyword", ["user-tea.md"])
     assert "fastembed" in results.said[0]
     assert "config set search.embeddings local" in results.said[0]
@@ -151,13 +152,13 @@ def test_without_the_package_a_local_model_is_a_sentence(
 
 def test_a_named_model_is_loaded_once(chosen: Callable[[str], Memory], empty_home: Path) -> None:
     TextEmbedding.on_disk.clear()
-    memory = chosen("")
+    memory = chosen(MODEL)
     assert "Could not load model" in memory.search("hosting").said[0]
-    TextEmbedding.on_disk.add(DEFAULT)
+    TextEmbedding.on_disk.add(MODEL)
     assert memory.search("hosting").hits[0].file == "project-where.md"
     assert memory.search("hosting").mode == "hybrid"
     ((name, options),) = TextEmbedding.loaded
-    assert name == DEFAULT
+    assert name == MODEL
     assert options["cache_dir"] == str(empty_home / ".cache/mdmemory/models")
 
 
@@ -165,6 +166,6 @@ def test_a_search_waits_for_few_texts_of_a_model_that_runs_here(
     chosen: Callable[[str], Memory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embeddings, "EACH_SEARCH_LOCAL", 1)
-    memory = chosen("")
+    memory = chosen(MODEL)
     assert memory.search("green tea").said[0].startswith("1 text is searched by words only")
     assert memory.search("green tea").said == ()

@@ -1,21 +1,26 @@
-"""Search by meaning is turned on by one command, which fetches a model and installs nothing."""
+"""Search by meaning is turned on by one command, which installs what is missing with consent."""
 
 from __future__ import annotations
 
 import json
+import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from pace import HUNG
 from search.conftest import note
 
 from mdmemory import Memory
 from mdmemory.cli import main, meaning
 from mdmemory.search import sources
-from mdmemory.search.local_models import DEFAULT
+from mdmemory.search.encoder import MODULE, NAME, PACKAGE, Encoder
 
 Say = Callable[..., tuple[int, str, str]]
+MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 ON = ("config", "set", "search.embeddings", "local")
 OFF = ("config", "set", "search.embeddings", "off")
 
@@ -37,17 +42,44 @@ class TextEmbedding:
         import numpy
         from fake_server import meaning
         return (numpy.array(meaning(text, 32)) for text in texts)
-'''.replace("DEFAULT", DEFAULT)  # fmt: skip
+'''.replace("DEFAULT", MODEL)  # fmt: skip
+
+
+USE = """
+class USE:
+    def encode(self, texts):
+        import numpy
+        from fake_server import meaning
+        return numpy.array([meaning(text, 32) for text in [texts] if isinstance(texts, str)] or
+                           [meaning(text, 32) for text in texts])
+"""
 
 
 @pytest.fixture
-def without_fastembed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "fastembed", None)
+def without_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, MODULE, None)
 
 
 @pytest.fixture
-def fastembed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The package above, installed; `FETCH=fails` is a machine without a network."""
+def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The package above in the place of the real one, which takes seconds."""
+    (tmp_path / f"{MODULE}.py").write_text(USE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = sys.modules.pop(MODULE, None)
+    sources.local_model.cache_clear()
+    yield
+    sources.local_model.cache_clear()
+    sys.modules.pop(MODULE, None)
+    if before is not None:
+        sys.modules[MODULE] = before
+
+
+@pytest.fixture
+def fastembed(tmp_path: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The package above, installed, and its model named; `FETCH=fails`: without a network."""
+    settings = empty_home / ".config/mdmemory/config.toml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(f'search.embedding_model = "{MODEL}"\n')
     folder = tmp_path / "site"
     folder.mkdir()
     (folder / "fastembed.py").write_text(FASTEMBED)
@@ -84,8 +116,9 @@ def say(
 def turned_on(empty_home: Path) -> None:
     """A person's settings that say `local`, without the command."""
     settings = empty_home / ".config/mdmemory/config.toml"
-    settings.parent.mkdir(parents=True)
-    settings.write_text('[search]\nembeddings = "local"\n')
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    before = settings.read_text() if settings.exists() else ""
+    settings.write_text(f'{before}search.embeddings = "local"\n')
 
 
 # --- turning it on -----------------------------------------------------------------------------
@@ -95,20 +128,100 @@ def turned_on(empty_home: Path) -> None:
 def test_one_command_fetches_the_model_and_makes_the_vectors(say: Say) -> None:
     code, out, err = say(*ON)
     assert code == 0, err
-    assert f"Fetching {DEFAULT}" in err
-    assert out.splitlines()[-1].startswith(f"Search by meaning is on: 2 notes, model {DEFAULT}, ")
+    assert f"Fetching {MODEL} from huggingface.co" in err
+    assert out.splitlines()[-1].startswith(f"Search by meaning is on: 2 notes, model {MODEL}, ")
     assert "project-where.md" in say("search", "hosting")[1]
     assert "by words" not in say("doctor")[1]
     assert "Fetching" not in say(*ON)[2], "it is here"
 
 
-@pytest.mark.usefixtures("without_fastembed")
+@pytest.mark.slow
+def test_setup_with_meaning_is_all_and_needs_no_network(
+    say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError("no network here")
+
+    monkeypatch.setattr(socket, "socket", refused)
+    sources.local_model.cache_clear()
+    code, out, err = say("setup", "--meaning")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1].startswith(f"Search by meaning is on: 2 notes, model {NAME}, ")
+    for question in ("cloud provider", "Welcher Anbieter betreibt die Server?"):
+        assert say("search", question)[1].startswith("project-where.md")
+    sources.local_model.cache_clear()
+
+
+@pytest.mark.usefixtures("encoder")
+def test_what_was_read_of_the_package_is_kept_where_we_alone_may_write(tmp_path: Path) -> None:
+    first = Encoder(tmp_path / "models")
+    assert not first.is_warm
+    vectors = first.embed(["tea", "rum"])
+    assert first.is_warm
+    (kept,) = (tmp_path / "models").iterdir()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    stamp = kept.stat().st_mtime_ns
+    again = Encoder(tmp_path / "models")
+    assert [each.tolist() for each in again.embed(["tea", "rum"])] == [
+        each.tolist() for each in vectors
+    ]
+    assert kept.stat().st_mtime_ns == stamp, "it was read"
+    kept.chmod(0o666)
+    Encoder(tmp_path / "models").embed(["tea"])
+    assert kept.stat().st_mode & 0o777 == 0o600, "others could have written it: made anew"
+    kept.write_bytes(b"cut off")
+    assert len(Encoder(tmp_path / "models").embed(["tea"])) == 1
+
+
+@pytest.mark.usefixtures("encoder", "turned_on")
+def test_a_process_that_lives_on_loads_the_encoder_in_the_background(say: Say) -> None:
+    project = Memory.open(Path.cwd()).project
+    assert sources.warm(project) is None
+    sources.warm_up(project)
+    until = time.monotonic() + HUNG
+    while sources.warm(project) is None and time.monotonic() < until:
+        time.sleep(0.01)
+    assert sources.warm(project) is not None
+    say(*OFF)
+    assert sources.warm(Memory.open(Path.cwd()).project) is None
+
+
+@pytest.mark.usefixtures("without_encoder")
 def test_a_missing_package_is_one_sentence_with_the_command(say: Say) -> None:
-    code, out, err = say(*ON)
-    assert (code, out) == (1, "")
-    assert "fastembed>=0.5 is not installed. Run `" in err
-    assert "install 'fastembed>=0.5'`, then this again." in err
+    for words in (ON, ("setup", "--meaning")):
+        code, out, err = say(*words)
+        assert (code, out) == (1, "")
+        assert f"{PACKAGE} is not installed. Run `" in err
+        assert f"install {PACKAGE}`, then this again." in err
     assert say("config", "get", "search.embeddings")[1] == "off\n"
+
+
+@pytest.mark.usefixtures("encoder")
+def test_what_is_missing_is_installed_where_the_person_agrees(
+    say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[list[str]] = []
+
+    def run(command: list[str]) -> SimpleNamespace:
+        ran.append(command)
+        return SimpleNamespace(returncode=2 - len(ran))
+
+    monkeypatch.setattr(meaning, "missing_packages", lambda *_: [PACKAGE])
+    monkeypatch.setattr(meaning, "is_terminal", lambda: True)
+    monkeypatch.setattr(meaning.subprocess, "run", run)
+    monkeypatch.setattr("builtins.input", lambda _: "n")
+    assert "is not installed" in say("setup", "--meaning")[2]
+    assert ran == []
+    monkeypatch.setattr("builtins.input", lambda _: "")
+    assert "ended with 1, and nothing was changed" in say("setup", "--meaning")[2]
+    code, out, err = say("setup", "--meaning")
+    assert (code, err) == (0, "")
+    assert f"needs {PACKAGE}, from the network, once." in out
+    assert ran[1] == meaning.install_command([PACKAGE])
+
+
+def test_setup_with_meaning_stands_alone(say: Say) -> None:
+    assert "stands alone" in say("setup", "opencode", "--meaning")[2]
 
 
 @pytest.mark.usefixtures("fastembed")
@@ -118,7 +231,7 @@ def test_a_model_that_cannot_be_fetched_is_one_sentence_and_changes_nothing(
     monkeypatch.setenv("FETCH", "fails")
     code, _, err = say(*ON)
     assert code == 1
-    assert f"could not be fetched: Could not load model {DEFAULT} from any source." in err
+    assert f"could not be fetched: Could not load model {MODEL} from any source." in err
     assert "HTTPS_PROXY" in err
     assert "Traceback" not in err
     assert say("config", "get", "search.embeddings")[1] == "off\n"
@@ -130,7 +243,7 @@ def test_programs_read_what_it_came_to(say: Say) -> None:
     answer = json.loads(out)
     assert (code, answer["changed"], err) == (0, True, "")
     assert answer["meaning"].keys() == {"model", "notes", "seconds"}
-    assert (answer["meaning"]["model"], answer["meaning"]["notes"]) == (DEFAULT, 2)
+    assert (answer["meaning"]["model"], answer["meaning"]["notes"]) == (MODEL, 2)
 
 
 @pytest.mark.usefixtures("fastembed")
@@ -149,11 +262,23 @@ def test_a_folder_without_a_model_is_refused(say: Say, tmp_path: Path) -> None:
     assert "There is no folder" in say(*ON)[2]
 
 
-def test_the_command_is_that_of_this_python(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_is_that_of_this_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(meaning, "find_spec", lambda _: True)
-    assert meaning.install_command(["numpy>=2"]) == f"{sys.executable} -m pip install 'numpy>=2'"
+    assert meaning.install_command(["x"]) == [sys.executable, "-m", "pip", "install", "x"]
     monkeypatch.setattr(meaning, "find_spec", lambda _: None)
-    assert meaning.install_command(["x"]) == f"uv pip install --python {sys.executable} x"
+    assert meaning.install_command(["x"]) == [
+        "uv",
+        "pip",
+        "install",
+        "--python",
+        sys.executable,
+        "x",
+    ]
+    (tmp_path / "pipx_metadata.json").touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert meaning.install_command(["x"]) == ["pipx", "inject", "mdmemory-git", "x"]
 
 
 # --- turning it off, and what is missing ---------------------------------------------------------
@@ -168,7 +293,7 @@ def test_turning_it_off_says_what_can_be_deleted(
     code, out, _ = say(*OFF)
     models = tmp_path / "of mine/mdmemory/models"
     assert code == 0
-    assert f"`rm -r '{models}'` deletes the fetched models (2 MB)" in out
+    assert f"`rm -r '{models}'` deletes the models (2 MB)" in out
     assert "index --rebuild" in out
     monkeypatch.setenv("FASTEMBED_CACHE_PATH", str(models))
     out = say(*OFF)[1]
@@ -176,9 +301,9 @@ def test_turning_it_off_says_what_can_be_deleted(
     assert "other programs may need them" in out
 
 
-@pytest.mark.usefixtures("without_fastembed", "turned_on")
+@pytest.mark.usefixtures("without_encoder", "turned_on")
 def test_status_and_doctor_say_that_words_are_all_there_is(say: Say) -> None:
-    assert "meaning     local; search goes by words: fastembed>=0.5 not" in say("status")[1]
+    assert f"meaning     local; search goes by words: {PACKAGE} not" in say("status")[1]
     code, out, _ = say("doctor")
     assert (code, "Search by meaning is on, and goes by words" in out) == (0, True)
     answer = json.loads(say("status", "--json")[1])
@@ -192,5 +317,5 @@ def test_status_and_doctor_say_that_words_are_all_there_is(say: Say) -> None:
 def test_a_search_never_fetches_a_model(say: Say) -> None:
     code, out, err = say("search", "tea")
     assert (code, out.startswith("user-tea.md")) == (0, True)
-    assert f"Could not load model {DEFAULT} from any source." in err
+    assert f"Could not load model {MODEL} from any source." in err
     assert "config set search.embeddings local" in err

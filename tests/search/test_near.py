@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 from search.conftest import note
 
 from mdmemory import Memory
-from mdmemory.search import near, sqlite
-from mdmemory.search.near import near_in, nearest, scan
+from mdmemory.search import near, sources, sqlite
+from mdmemory.search.near import near_in, near_notes, nearest, scan
 from mdmemory.search.project import FILE
 from mdmemory.store.store import StoredNote
 from mdmemory.text.similarity import likeness, ranked
@@ -65,6 +67,29 @@ def test_without_a_database_all_notes_are_read(
 
     monkeypatch.setattr(sqlite, "use", broken)
     assert near_in(large._refresher())(ASKED[1][0], stored(large))[0].file == ASKED[1][1]
+
+
+class Meaning:
+    """An encoder that knows one thing: a queue is where messages wait."""
+
+    model = "scripted"
+
+    def embed(self, texts: list[str]) -> list[list[int]]:
+        return [[1, 0] if re.search("queue|messages wait", text) else [0, 1] for text in texts]
+
+
+def test_meaning_answers_beside_words_once_the_encoder_is_warm(
+    opened: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = opened({**TEXTS, "user-broker.md": note("broker", "RabbitMQ runs the queue")})
+    text = "messages wait for PostgreSQL"
+    assert [each.file for each in near_notes(memory._refresher())(text)] == ["user-ledger.md"]
+    monkeypatch.setattr(sources, "_encoder", lambda _: SimpleNamespace(is_warm=False))
+    assert sources.warm(memory.project) is None, "nobody waits for it"
+    monkeypatch.setattr(sources, "warm", lambda _: Meaning())
+    monkeypatch.setattr(near, "_is_asked", lambda *_: True)
+    found = [each.file for each in near_notes(memory._refresher())(text)]
+    assert {*found[:2]} == {"user-ledger.md", "user-broker.md"}
 
 
 @pytest.mark.parametrize("text", ["", "?!", "the of and", "\ud800", "*" * 5_000, "NEAR(a b) OR"])

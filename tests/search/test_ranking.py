@@ -10,6 +10,7 @@ from mdmemory.search.ranking import (
     Channel,
     TermMatch,
     beside,
+    by_rank,
     folded,
     fused,
     is_named,
@@ -39,6 +40,12 @@ def test_a_channel_alone_counts_whole_and_an_empty_one_not_at_all() -> None:
 
 def test_a_hit_by_words_stays_a_hit_whatever_the_vectors_say() -> None:
     assert fused([Channel({1: 1.0}), Channel({2: 0.9}, low=-1.0)])[1] == 0.5
+
+
+def test_what_stands_high_in_one_list_or_in_both_comes_first() -> None:
+    assert by_rank("abc", "cxy") == ["c", "a", "b", "x", "y"]
+    assert by_rank("abab") == ["a", "b"]
+    assert by_rank([], "ab") == ["a", "b"]
 
 
 def test_rare_words_say_more_and_none_says_nothing() -> None:

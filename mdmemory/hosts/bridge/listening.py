@@ -83,6 +83,10 @@ def _serve(served: Served, project: Project, private: Path, entry: place.MapEntr
 
         try:
             _enter(entry, str(path))
+            if project.settings.text("search.embeddings") == "local":
+                from mdmemory.search.sources import warm_up
+
+                warm_up(project)
             hooks = served.hooks()
             server = SocketServer(
                 listener, served.methods(hooks), Life(is_met), failed=served.log.failure,

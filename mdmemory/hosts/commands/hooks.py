@@ -35,7 +35,8 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it
 
 _NEEDED = (
     "capture.settle_wishes", "capture.wishes", "hosts.by_message", "hosts.texts",
-    "prompt.message_part", "prompt.typed", "search.project", "session.heard", "session.session",
+    "prompt.message_part", "prompt.typed", "search.project", "search.sources", "session.heard",
+    "session.session",
 )  # fmt: skip
 _ANY = "Remember that the lamp is red."
 Params = Mapping[str, Any]
