@@ -22,7 +22,7 @@ CANDIDATES = 60  # chunks that are looked at, or more where more hits are asked 
 WIDER = 10  # times as many where these are too much alike, or of too few files,
 MOST = 3_000  # and no more: SQLite takes 32,766 numbers at once, and a turn brings its neighbours
 TURNS = 3  # places of one session that are shown
-MEANT = 10  # chunks that are hits by their meaning alone: each text is a little near
+MEANT = 5  # chunks that are hits by their meaning alone: each text is a little near
 
 
 class Meaning(NamedTuple):

@@ -1,4 +1,4 @@
-"""Search by words and by meaning, with a model of fastembed."""
+"""Search by words and by meaning, with a local model."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from bench.retrieval import DEPTH, Finder, Hits, Question
 from mdmemory.errors import MdmemoryError
 from mdmemory.search import embeddings
 from mdmemory.search.answer import Meaning, answer
+from mdmemory.search.encoder import NAME, Encoder
 from mdmemory.search.local_models import Local
+from mdmemory.search.sources import local_model
 from mdmemory.search.sqlite import SQLite
 
-MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+MODEL = NAME
 _CACHE = Path("~/.cache/mdmemory/models")
 
 
 @cache
-def model(name: str) -> Local:
+def model(name: str) -> Encoder | Local:
     """The model of `search.embedding_model`, loaded once. Raises BadDataError where it is not on
     this disk."""
-    local = Local(name, _CACHE.expanduser())
+    local = local_model("" if name == NAME else name, _CACHE.expanduser())
     try:
         local.embed(["a first text"])
     except MdmemoryError as problem:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import struct
 import sys
 import traceback
@@ -22,7 +21,6 @@ from mdmemory import Memory
 from mdmemory.errors import BadSetting, Unwritable
 from mdmemory.search.database import Database, LockedError
 from mdmemory.search.postgres import server as postgres_server
-from mdmemory.search.postgres import vectors as postgres_vectors
 from mdmemory.search.postgres.postgres import Postgres, Server, server, use
 from mdmemory.search.query import Term
 from mdmemory.search.sqlite import SQLite
@@ -151,28 +149,6 @@ def test_a_broken_database_is_made_anew(place: Server, table: str) -> None:
     assert found == ["a.md:1"]
     assert said in ([], ["The search database on the server was broken: it is made anew."])
     assert use(place, "1", job, None) == (["a.md:1"], [])
-
-
-@pytest.mark.slow
-def test_an_index_finds_the_nearest_of_many_vectors(
-    place: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(postgres_vectors, "INDEXED", 100)
-    with closing(Postgres(place, "1")) as database:
-        database.put([document(f"{at}.md", f"text {at}") for at in range(200)])
-        chunks = sorted(database.next_without_vector("memory", "m", 200))
-        angles = {chunk: math.pi * at / 200 for at, chunk in enumerate(chunks)}
-        vectors = {str(chunk).encode(): struct.pack("<2f", math.cos(a), math.sin(a))
-                   for chunk, a in angles.items()}  # fmt: skip
-        database.put_vectors("m", vectors, {chunk: str(chunk).encode() for chunk in chunks})
-        asked = ("memory", "m", struct.pack("<2f", 1, 0), 5, {chunks[-1]})
-        exact = database.nearest(*asked)
-        database.forget_vectors("m")  # which makes the index, when all vectors are there
-        (indexes,) = database._rows("SELECT count(*) FROM pg_indexes WHERE indexname ^@ 'nearest_'")
-        assert indexes == (1,)
-        found, low = database.nearest(*asked)
-        assert [*found] == [*exact[0]]
-        assert low == pytest.approx(exact[1], abs=1e-6)
 
 
 @pytest.mark.slow

@@ -280,7 +280,6 @@ class Postgres(PostgresWords, PostgresVectors):
             self._run("DELETE FROM vocabulary WHERE held <= 0")
         with self._patient():
             self._run("VACUUM (ANALYZE) files, chunks, vocabulary")
-        self._index_vectors()
 
 
 def _row(document: Document, at: int) -> Row:

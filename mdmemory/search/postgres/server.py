@@ -24,7 +24,7 @@ _CONNECTING = 4  # seconds for each address of the server
 _ANSWERING = 60  # seconds for one statement, by the server's clock
 _REACHED = 15.0  # seconds until a connection stands, whatever the server sends
 _ANSWERED = 75.0  # seconds for one statement, by ours
-_INDEXED = 3600.0  # seconds for a statement that takes its time
+_PATIENT = 3600.0  # seconds for a statement that takes its time
 
 # SQLSTATEs, by their beginnings: what PostgreSQL calls them is in its appendix A
 _LOCKED = ("55P03", "40")
@@ -150,7 +150,7 @@ class Connected:
     @contextmanager
     def _patient(self) -> Iterator[None]:
         """For a statement that takes its time."""
-        with told(), self._watch.asking(_INDEXED):
+        with told(), self._watch.asking(_PATIENT):
             (before,) = self._rows("SHOW statement_timeout")[0]
             self._run("SET statement_timeout = 0")
             yield

@@ -1,7 +1,6 @@
 """Vectors in PostgreSQL: by pgvector where the server has it, else kept there and compared here.
 
-Where there are many, an index makes that quick and only nearly complete; it needs a model whose
-vectors all have one length.
+Each question looks at all of them, so that what is nearest is found for certain.
 """
 
 from __future__ import annotations
@@ -9,18 +8,13 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Collection, Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 from mdmemory.search.database import KEPT_QUERIES, Row, of_queries
 from mdmemory.search.postgres.finding import ROW
-from mdmemory.search.postgres.server import Connected, told
+from mdmemory.search.postgres.server import Connected
 
-INDEXED = 50_000  # texts with vectors of one model, from which on an index is made
-_ROOM = "512MB"  # for making it: with the server's usual 64 MB it takes many times as long
-_LONGEST = 2_000  # numbers of a vector that pgvector indexes
 _WIDTH = 4  # bytes of a number
-_LOOKED = 400  # the most that the index looks at for one answer before it goes on
 _OF_SOURCE = (
     "vectors v JOIN chunks c ON c.id = v.chunk"
     " JOIN embeddings e ON e.hash = v.hash AND e.model = v.model"
@@ -113,7 +107,6 @@ class PostgresVectors(Connected):
                 " (SELECT FROM vectors v WHERE v.hash = e.hash AND v.model = e.model))",
                 (of_queries(model), model),
             )
-        self._index_vectors()
 
     def query_vector(self, model: str, hash: bytes) -> bytes | None:
         with self._reading() as rows:
@@ -148,35 +141,8 @@ class PostgresVectors(Connected):
             numbers = len(vector) // _WIDTH
             asked = {"source": source, "model": model, "vector": _written(vector),
                      "numbers": numbers, "limit": limit, "also": [*also]}  # fmt: skip
-            if rows("SELECT to_regclass(%s)", (_index(model, numbers),))[0][0]:
-                return self._by_index(place, model, numbers, asked)
             found = rows(_exact(place), asked)
         return {chunk: cosine for chunk, cosine, _ in found}, found[0][2] if found else 0.0
-
-    def _by_index(
-        self, place: str, model: str, numbers: int, asked: Mapping[str, object]
-    ) -> tuple[dict[int, float], float]:
-        """The nearest by the index, which does not know the least cosine of all: that is taken
-        from what it gives."""
-        kind = f"{place}.vector({numbers})"
-        cosine = f"-(e.vector::{kind} OPERATOR({place}.<#>) %(vector)s::{kind})"
-        with self._database.transaction():
-            # filtered by source afterwards, so it has to be able to go on for more
-            self._run("SET LOCAL hnsw.iterative_scan = 'strict_order'")
-            self._run(f"SET LOCAL hnsw.ef_search = {_LOOKED}")
-            # the index has the texts of one model, and serves who names it there
-            near = _OF_SOURCE.replace("v.model = %(model)s", "e.model = %(model)s", 1)
-            found = self._rows(
-                f"SELECT v.chunk, {cosine} FROM {near}"
-                f" ORDER BY e.vector::{kind} OPERATOR({place}.<#>) %(vector)s::{kind}"
-                " LIMIT %(limit)s",
-                asked,
-            )
-        others = self._rows(
-            f"SELECT v.chunk, {cosine} FROM {_OF_SOURCE} AND v.chunk = ANY(%(also)s)", asked
-        )
-        cosines = dict(sorted(found, key=lambda each: (-each[1], each[0]))) | dict(others)
-        return cosines, min(cosines.values(), default=0.0)
 
     def _compared_here(
         self, source: str, model: str, vector: bytes, limit: int, also: Collection[int]
@@ -198,30 +164,6 @@ class PostgresVectors(Connected):
         space = vectors.kept(place, (state and state[0][0], model, len(vector)), read)
         return space.nearest(vector, limit, also)
 
-    def _index_vectors(self) -> None:
-        """Make the index of each model that has many vectors, of one length, and none yet."""
-        with told():
-            place = self._place()
-            lengths = f"min({place}.vector_dims(vector)), max({place}.vector_dims(vector))"
-            query = f"SELECT model, {lengths} FROM embeddings GROUP BY model HAVING count(*) >= %s"
-            found = self._rows(query, (INDEXED,)) if place else []
-        for model, least, most in found:
-            if least == most <= _LONGEST:
-                self._index_model(place, model, most)
-
-    def _index_model(self, place: str, model: str, numbers: int) -> None:
-        name = _index(model, numbers)
-        with self._patient():
-            (said,) = self._rows("SELECT quote_literal(%s)", (model,))[0]
-            # minutes: so not under the writers' lock, and left to the first who comes
-            with self._database.transaction():
-                lock = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
-                if self._rows(lock, (f"{self._schema} {name}",))[0][0]:
-                    self._run(f"SET LOCAL maintenance_work_mem = '{_ROOM}'")
-                    self._run(f"CREATE INDEX IF NOT EXISTS {name} ON embeddings USING hnsw"
-                              f" ((vector::{place}.vector({numbers})) {place}.vector_ip_ops)"
-                              f" WHERE model = {said}")  # fmt: skip
-
 
 def _exact(place: str) -> str:
     """Every vector compared; of the nearest, and of those that are wanted beside, the cosine, with
@@ -236,10 +178,6 @@ def _exact(place: str) -> str:
         " WHERE chunk = ANY(%(also)s) AND chunk NOT IN (SELECT chunk FROM near)) b"
         " ORDER BY part, cosine DESC, chunk"
     )
-
-
-def _index(model: str, numbers: int) -> str:
-    return f"nearest_{sha256(model.encode()).hexdigest()[:12]}_{numbers}"
 
 
 def _written(vector: bytes) -> str:
