@@ -22,7 +22,7 @@ from mdmemory.cli import main
 from mdmemory.errors import MdmemoryError, NoStore, NotFound
 from mdmemory.git.commits_of_store import History
 from mdmemory.store import adopt, sights
-from mdmemory.store.catalog import CatalogRows
+from mdmemory.store.catalog import Catalog
 from mdmemory.store.refresh import Refresher
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -296,9 +296,9 @@ def test_list_and_status_look_as_often_at_all_notes_however_many_there_are(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[str] = []
-    rows = CatalogRows.rows
+    rows = Catalog._rows
 
-    def counted(known: CatalogRows, columns: str, *words: Any) -> list[Any]:
+    def counted(known: Catalog, columns: str, *words: Any) -> list[Any]:
         looks.append(columns)
         return rows(known, columns, *words)
 
@@ -315,7 +315,7 @@ def test_list_and_status_look_as_often_at_all_notes_however_many_there_are(
         return listing, len(looks) - listing
 
     with monkeypatch.context() as patch:
-        patch.setattr(CatalogRows, "rows", counted)
+        patch.setattr(Catalog, "_rows", counted)
         few, many = count(5), count(100)
     # the lists need not be the same ones: some are asked for only where not every note fits
     assert many[0] < few[0] + 20

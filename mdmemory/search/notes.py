@@ -14,7 +14,6 @@ from mdmemory.note.note import UNREADABLE, Note
 from mdmemory.search.chunks import Chunk, cut
 from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.results import MEMORY
-from mdmemory.store.catalog import RACY
 from mdmemory.store.store import Store, StoredNote, decode, is_note_name
 from mdmemory.text import dates
 
@@ -31,7 +30,7 @@ _FILE_MODES = ("100644", "100755")  # no links
 
 def update(
     database: Database, store: Store, sight: Sight, *, is_held: Callable[[Note], bool],
-    waiting: Callable[[], Collection[str]] = tuple, seen: str = "",
+    waiting: Collection[str] = (), seen: str = "",
     report: Report = lambda *_: None,
 ) -> list[str]:  # fmt: skip
     """Bring the database up to date with the store's folder; the files that were different.
@@ -44,11 +43,9 @@ def update(
     """
     if seen and database.seal(MEMORY) == seen:
         return []
-    known, left_out = database.prints(MEMORY), waiting()
-    now, limit = dict(zip(sight.files, sight.prints, strict=True)), sight.clock - RACY
-    times = zip(sight.files, sight.times, strict=True)
-    young = {file for file, changed in times if changed >= limit}
-    gone = [file for file in known if file not in now or file in left_out]
+    known = database.prints(MEMORY)
+    now, young = dict(zip(sight.files, sight.prints, strict=True)), sight.young
+    gone = [file for file in known if file not in now or file in waiting]
     stale = [file for file, print in now.items() if known.get(file, ("",))[0] != print]
     prints = {file: "" if file in young else now[file] for file in stale}
     if gone:
@@ -56,7 +53,7 @@ def update(
     different = [*gone]
     for at in range(0, len(stale), BATCH):
         report(at, len(stale), "notes for search")
-        free = [file for file in stale[at : at + BATCH] if file not in left_out]
+        free = [file for file in stale[at : at + BATCH] if file not in waiting]
         different += _put(database, store, free, prints, known, is_held)
     if len(different) > MANY:
         database.tidy()

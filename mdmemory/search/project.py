@@ -59,7 +59,7 @@ class Search:
         embedder: Callable[[], Embedder | None] | None = None,
     ) -> None:  # fmt: skip
         self._refresher = refresher
-        self._seen: tuple[str, str] | None = None  # what the database was brought up to
+        self._seen: tuple[object, ...] = (None,)  # what the database was brought up to
         self._others = others or {}
         self._embedder = embedder
         is_local = refresher.project.settings.text("search.embeddings") == "local"
@@ -336,13 +336,14 @@ class Search:
         """Bring the database up to date with the notes as `refresher` sees them, once for each
         sight; the files that were different."""
         known = self._refresher.catalog()
-        if known.seal and self._seen == (known.seal, database.touched()):
+        sight, waiting = known.look(), known.waiting
+        if self._seen[0] is sight and self._seen[1:] == (waiting, database.touched()):
             return []
         changed = notes.update(
-            database, self._refresher.store, known.look(), is_held=self._is_held,
-            waiting=lambda: known.waiting, seen=known.seal, report=report,
+            database, self._refresher.store, sight, is_held=self._is_held, waiting=waiting,
+            seen=known.seal, report=report,
         )  # fmt: skip
-        self._seen = (known.seal, database.touched()) if database.lasting else None
+        self._seen = (sight, waiting, database.touched()) if database.lasting else (None,)
         return changed
 
     def _is_held(self, note: Note) -> bool:

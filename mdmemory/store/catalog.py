@@ -46,7 +46,6 @@ _FIELDS = Head.__match_args__
 _VALUES = attrgetter(*_FIELDS)
 _TUPLES = tuple(map(_FIELDS.index, ("aliases", "cites", "problems")))
 SECRET = "held"  # why a note is on hold: it seems to hold one
-RACY = 2_000_000_000  # ns; a file changed so recently may change again under the same time stamp
 _MANY = 200  # notes from which on one pass over all costs less than a question for each
 # of what waits, none: a commit may have come to hold it
 _PRINTS = f"file, CASE WHEN held IN ('', '{SECRET}') THEN print ELSE '' END"
@@ -95,7 +94,7 @@ class CatalogRows:
         self._path, self._stamp, self._turn = path, stamp, 0
         self.seen = SavedState()
         try:
-            self._database = self._opened(path)
+            self.database = self._opened(path)
         except NoState:
             self.drop(is_damaged=False)
         except sqlite3.Error as problem:
@@ -103,7 +102,7 @@ class CatalogRows:
 
     def __del__(self) -> None:
         """Close the file with whoever asked last: a connection holds itself in a circle."""
-        self._database.close()
+        self.database.close()
 
     def _opened(self, path: Path | None) -> sqlite3.Connection:
         if path is None:
@@ -121,10 +120,6 @@ class CatalogRows:
             database.execute("INSERT INTO seen VALUES (?, 0, ?, ?, ?)", (self._stamp, *self.seen))
         return database
 
-    def rows(self, columns: str, where: str = "", values: Sequence[str] = ()) -> list[Any]:
-        """These columns of all notes, or of those `where` something holds. Raises sqlite3.Error."""
-        return self._database.execute(f"SELECT {columns} FROM note {where}", values).fetchall()
-
     def save(
         self, news: Mapping[str, CatalogRow | None], blobs: Mapping[str, str], seen: SavedState
     ) -> bool:
@@ -138,7 +133,7 @@ class CatalogRows:
         fresh = [row for row in news.values() if row]
         gone = [(file,) for file, row in news.items() if row is None]
         try:
-            with database_file.writing(self._database) as database:
+            with database_file.writing(self.database) as database:
                 query = "SELECT turn FROM seen WHERE stamp = ?"
                 ((turn,),) = database.execute(query, (self._stamp,)).fetchall()
                 self.seen = seen if turn == self._turn else SavedState()
@@ -159,7 +154,7 @@ class CatalogRows:
             with suppress(NoState):
                 database_file.remove(self._path)
         self._path, self.seen = None, SavedState()
-        self._database = database_file.in_memory(MIGRATIONS)
+        self.database = database_file.in_memory(MIGRATIONS)
 
 
 class Catalog:
@@ -352,11 +347,9 @@ class Catalog:
         self._news  # noqa: B018 - what changed is read now
         if not self.changed and not has_learned and others == self._sight.others:
             return self._cache is not None
-        limit = self._sight.clock - RACY
-        times = zip(self._sight.files, self._sight.times, strict=True)
-        young = {file for file, time in times if time >= limit}
+        young = self._sight.young
         # what waits is looked at again by each command: a commit may have come to hold it
-        is_settled = newest < limit and not self.waiting
+        is_settled = newest < self._sight.clock - sights.RACY and not self.waiting
         is_sealed = is_settled and not young and not self._is_ahead
         seen = SavedState(
             sights.seal(self._sight, others) if is_sealed else "-",
@@ -392,10 +385,11 @@ class Catalog:
             self.__dict__.pop(name, None)
 
     def _rows(self, columns: str, where: str = "", values: Sequence[str] = ()) -> list[Any]:
-        """What is remembered. Ask for it before the news: where it cannot be read, all notes are
-        news."""
+        """What is remembered of all notes, or of those `where` something holds. Ask for it before
+        the news: where it cannot be read, all notes are news."""
+        query = f"SELECT {columns} FROM note {where}"
         try:
-            return self._kept.rows(columns, where, values)
+            return self._kept.database.execute(query, values).fetchall()
         except sqlite3.Error as problem:
             self._begin_anew(database_file.is_damage(problem))
             return []

@@ -117,25 +117,20 @@ class Refresher:
 
     def _bring(self, write: bool = True) -> Refreshed:
         """`refresh` by what is known already."""
-        self._is_settled = write
-        if self.catalog().is_index_known:
-            if write:
-                self.catalog().save()
-            return self._refreshed(())
-        built = self._index()
-        texts = _texts(built)
-        stale = [name for name, data in texts if self._differs(name, data)]
-        if write and stale:
-            self.require_ours()
-            for name, data in texts:
-                if name in stale:
-                    self._put(name, data)
+        self._is_settled, arrange, stale = write, self._index, list[str]()
+        if not self.catalog().is_index_known:
+            built = self._index()
+            arrange = lambda: built  # noqa: E731 - made once
+            texts = _texts(built)
+            stale = [name for name, data in texts if self._differs(name, data)]
+            if write and stale:
+                self.require_ours()
+                for name, data in texts:
+                    if name in stale:
+                        self._put(name, data)
         if write:
             self.catalog().save()
-        return Refreshed(self.catalog(), tuple(stale), lambda: built)
-
-    def _refreshed(self, changed: tuple[str, ...]) -> Refreshed:
-        return Refreshed(self.catalog(), changed, self._index)
+        return Refreshed(self.catalog(), tuple(stale), arrange)
 
     def keep_learned(self) -> None:
         """Remember what was learned of files that stayed as they are, so that no command looks at
@@ -154,7 +149,7 @@ class Refresher:
         if self.catalog().changed:
             with contextlib.suppress(MdmemoryError):
                 return self._bring()
-        return self._refreshed(())
+        return Refreshed(self.catalog(), (), self._index)
 
     def open_conflicts(self) -> list[Entry]:
         """The entries of the ledger that wait for a person: between notes that are in force."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mdmemory.store.inotify import Watched
 
 MANY = 1_000  # files that changed, from which on all are looked at
+RACY = 2_000_000_000  # ns; a file changed so recently may change again under the same time stamp
 LONGEST = 600.0  # seconds that a glance holds without another: what goes unreported ends by then
 
 
@@ -47,6 +48,12 @@ class Sight:
     _place: tuple[int, int] = (0, 0)  # device and number of the folder
     _until: float = 0.0
     _has_other_names: bool = False  # of a file: what is written by those goes unreported
+
+    @property
+    def young(self) -> set[str]:
+        """The files that changed so recently that they may change again unseen."""
+        times, limit = zip(self.files, self.times, strict=True), self.clock - RACY
+        return {file for file, time in times if time >= limit}
 
     @cached_property
     def seal(self) -> str:

@@ -123,8 +123,7 @@ def test_an_edit_within_one_tick_of_the_clock_is_seen(opened: Opened) -> None:
 
 def settled(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the files had been left alone for a while."""
-    monkeypatch.setattr("mdmemory.store.catalog.RACY", 0)
-    monkeypatch.setattr("mdmemory.search.notes.RACY", 0)
+    monkeypatch.setattr("mdmemory.store.sights.RACY", 0)
     memory.index()
     for _ in range(3):
         time.sleep(0.02)  # a tick of the file system's clock

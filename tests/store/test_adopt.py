@@ -65,7 +65,7 @@ def test_a_tree_that_was_compared_is_not_read_again_until_a_note_or_git_changes(
         read.append(commit)
         return ids(history, commit)
 
-    monkeypatch.setattr("mdmemory.store.catalog.RACY", 0)
+    monkeypatch.setattr("mdmemory.store.sights.RACY", 0)
     monkeypatch.setattr(History, "ids", told)
 
     def found() -> tuple[list[tuple[str, str]], int]:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from mdmemory.errors import NoStore, NotFound
 from mdmemory.note.note import Head, Note, parse
-from mdmemory.store import catalog, index
+from mdmemory.store import catalog, index, sights
 from mdmemory.store.store import Store
 
 Load = Callable[..., catalog.Catalog]
@@ -61,7 +61,7 @@ def load(folder: Path, cache: Path, seen: list[str]) -> Load:
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Instead of waiting two seconds, after which a file can no longer change unseen."""
-    monkeypatch.setattr(catalog, "RACY", 0)
+    monkeypatch.setattr(sights, "RACY", 0)
     return lambda: time.sleep(0.03)  # a few ticks of the file system's clock
 
 
@@ -543,7 +543,7 @@ def test_where_nothing_changed_nothing_is_read_to_know_that_no_note_waits(
     load().save()
     settled()
     load().save()
-    monkeypatch.setattr(catalog.CatalogRows, "rows", lambda *_: pytest.fail("it was read"))
+    monkeypatch.setattr(catalog.Catalog, "_rows", lambda *_: pytest.fail("it was read"))
     known = load()
     assert not known.changed
     assert known.waiting == {}
