@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-from mdmemory.actions import attributes, cited, leftovers, mending
+from mdmemory.actions import attributes, cited, mending
 from mdmemory.errors import GitFailed, MdmemoryError, NoState
 from mdmemory.git import index_file, private_folder, replacement, repositories
 from mdmemory.git.journal import Journals
@@ -49,12 +49,12 @@ def examine(
     writer: Writer, now: datetime, *, fix: bool = False, elsewhere: Collection[str] = ()
 ) -> list[Finding]:
     """The findings of all checks, in their order; `fix` first repairs what can be repaired safely.
-    `now` tells how old a leftover is."""
+    `now` tells how old a lock is."""
     if fix:
-        _fix(writer, now)
+        _fix(writer)
     checks = [*CHECKS, lambda writer: _links(writer, elsewhere)]
     found = [finding for check in checks for finding in _done(check, writer)]
-    return [*dict.fromkeys(found), *_temporary(writer, now), *_stuck(writer, now)]
+    return [*dict.fromkeys(found), *_stuck(writer, now)]
 
 
 def _done(check: Callable[[Writer], Iterator[Finding]], writer: Writer) -> list[Finding]:
@@ -65,11 +65,10 @@ def _done(check: Callable[[Writer], Iterator[Finding]], writer: Writer) -> list[
         return [Finding("git", "error", "", f"{problem.message} {problem.hint}")]
 
 
-def _fix(writer: Writer, now: datetime) -> None:
-    """Do what is safe: finish an open journal, refresh the index, sweep temporary files, add
-    missing attributes, and let links say the names that their notes have now."""
+def _fix(writer: Writer) -> None:
+    """Do what is safe: finish an open journal, refresh the index, add missing attributes, and let
+    links say the names that their notes have now."""
     with writer.locked():
-        leftovers.sweep(writer.project, now)
         if writer.history:
             adopt.restore(writer.refresher, writer.history)
         writer.refresher.refresh()
@@ -349,16 +348,9 @@ def _without(path: Path, problem: NoState) -> Finding:
 
 
 def _aside(writer: Writer) -> Iterator[Finding]:
-    for path in leftovers.aside(writer.project):
+    for path in replacement.late_texts(writer.project.store):
         message = "It holds text that was saved while a note was replaced: look at it."
         yield Finding("aside", "warning", path.name, message)
-
-
-def _temporary(writer: Writer, now: datetime) -> Iterator[Finding]:
-    for path in leftovers.temporary(writer.project, now):
-        shown = os.path.relpath(path, writer.project.store)
-        message = "A process was killed while it wrote; this copy is of no use."
-        yield Finding("temporary", "warning", shown, message, fixable=True)
 
 
 def _stuck(writer: Writer, now: datetime) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -28,7 +28,6 @@ from mdmemory.files import (
     writing,
 )
 
-_OURS = ".mdmemory-"  # begins the names of all hidden files of ours
 MARK = ".mdmemory-tx-"  # begins the names of new and aside bytes, beside the file they belong to
 OPEN_MARK = ".mdmemory-open-"  # begins the names of old texts that a program holds open for writing
 _COPY = re.compile(r"\.mdmemory-[0-9a-f]{12}\.tmp")
@@ -131,12 +130,12 @@ def sweep_fresh(folder: Path) -> None:
                 inner.unlink(missing_ok=True)
 
 
-def copies(folder: Path, names: Iterable[str]) -> Iterator[Path]:
-    """Those of these files of the folder that are copies which `write_atomic` makes on its way."""
-    for name in filter(_COPY.fullmatch, names):
-        with suppress(FileNotFoundError):  # done in this moment
-            if stat.S_ISREG(os.lstat(folder / name).st_mode):
-                yield folder / name
+def sweep_copies(folder: Path) -> None:
+    """Remove the copies that `write_atomic` makes on its way: whoever lives makes his anew."""
+    with suppress(OSError):
+        for path in [folder / name for name in os.listdir(folder) if _COPY.fullmatch(name)]:
+            if stat.S_ISREG(path.lstat().st_mode):
+                path.unlink()
 
 
 @contextmanager
@@ -361,23 +360,20 @@ def _keep_open(aside: Path, file: str, old: str) -> str:
     return f"{OPEN}; what that writes goes to {fresh.name}"
 
 
-def grown_open_texts(folder: Path) -> list[Path]:
-    """The kept texts that a program wrote into."""
-    texts = _open_texts(folder, os.listdir(folder))
-    return [path for path, old in texts if _short_digest(path) not in (None, old)]
+def late_texts(folder: Path) -> list[Path]:
+    """Texts that were saved into a note while it was replaced: they found their name taken, or are
+    kept texts that a program wrote into."""
+    grown = [path for path, old in _open_texts(folder) if _short_digest(path) not in (None, old)]
+    return sorted([*folder.glob(f"{MARK}*.old"), *grown])
 
 
-def sweep(folder: Path) -> list[str]:
-    """Remove the copies of killed processes, and the kept texts that no program has open; sentences
-    on those that were written into.
+def sweep_open_texts(folder: Path) -> list[str]:
+    """Remove kept texts that no program has open; sentences on those that were written into.
 
     These stay for a person to look at, under another name, so that each is named once.
     """
     sentences = []
-    ours = [name for name in os.listdir(folder) if name.startswith(_OURS)]
-    for copy in copies(folder, ours):
-        copy.unlink(missing_ok=True)
-    for path, old in _open_texts(folder, ours):
+    for path, old in _open_texts(folder):
         if is_open_for_writing(path) or (now := _short_digest(path)) is None:
             continue
         if now == old:
@@ -393,8 +389,9 @@ def sweep(folder: Path) -> list[str]:
     return sentences
 
 
-def _open_texts(folder: Path, names: Iterable[str]) -> Iterator[tuple[Path, str]]:
+def _open_texts(folder: Path) -> Iterator[tuple[Path, str]]:
     """The kept texts, each with the first digits of the digest that its note had."""
+    names = [name for name in os.listdir(folder) if name.startswith(OPEN_MARK)]
     for name in sorted(names):
         if found := _OPEN_NAME.fullmatch(name):
             yield folder / name, found[1]

@@ -20,6 +20,7 @@ from mdmemory.git import replacement, repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, new_id
 from mdmemory.git.journal import Journals
 from mdmemory.git.lock import USUAL, Patience, locked
+from mdmemory.git.private_folder import is_folder
 from mdmemory.git.signing import Signer
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
 from mdmemory.store.project import INBOX, Project
@@ -129,7 +130,11 @@ class Writer:
             from mdmemory.store.plain import PlainWrites
 
             said += PlainWrites(self.project.store, private).recover()
-        return [*said, *replacement.sweep(self.project.store)]
+        root, place = self.project.root, self.project.private
+        within = filter(is_folder, (place, place / "aside"))
+        for folder in {self.project.store, root, root / ".opencode", *within}:
+            replacement.sweep_copies(folder)
+        return [*said, *replacement.sweep_open_texts(self.project.store)]
 
     @cached_property
     def waits(self) -> bool:

@@ -14,7 +14,16 @@ from typing import Any
 
 from mdmemory.transcripts.injected import without_tagged
 from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_plain_name, milliseconds
-from mdmemory.transcripts.turns import ROLES, Transcript, Turn, as_text, cleaned, is_id, is_ours
+from mdmemory.transcripts.turns import (
+    ROLES,
+    Transcript,
+    Turn,
+    as_text,
+    cleaned,
+    is_id,
+    is_ours,
+    take_back,
+)
 
 _MAX_SLUG = 200  # characters; a longer one is cut, and a hash follows
 
@@ -51,11 +60,14 @@ def said(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def transcript(rows: Rows) -> Transcript:
     """The turns of a session, in the order of its lines; its name is the last `sessionId`, or "".
 
-    What a forked session took over from another is no turn of it.
+    What a forked session took over from another is no turn of it, and neither is what the user took
+    back: a request that answers the same line as an earlier one stands in the place of that.
     """
     titles: dict[str, str] = {}
     told: dict[str, tuple[str, Turn]] = {}  # each turn with the session that it was said in
     summaries: list[Turn] = []
+    asked: dict[str, str] = {}  # each request by the line that it answers
+    gone: dict[str, int] = {}
     own_name, start = "", 0
     for row in rows:
         said_in = as_text(row.get("sessionId"))
@@ -70,14 +82,20 @@ def transcript(rows: Rows) -> Transcript:
             continue
         if is_summary:
             summaries.append(turn)
-        else:
-            told.setdefault(turn.id, (said_in, turn))  # a resumed session may repeat its lines
+        elif turn.id not in told and turn.id not in gone:  # a resumed session may repeat its lines
+            if line := as_text(row.get("parentUuid")) if kind == "user" else "":
+                if asked.get(line) in told:
+                    take_back(told, [*told].index(asked[line]), gone)
+                asked[line] = turn.id
+            told[turn.id] = (said_in, turn)
     turns = tuple(turn for said_in, turn in told.values() if said_in in ("", own_name))
+    if len(turns) < len(told):  # a fork has other numbers
+        gone = {}
     name = own_name if is_id(own_name) else ""
     title = next((titles[kind] for kind in reversed(_TITLES) if titles.get(kind)), "")
     if is_ours(title):
         return Transcript(name, title, "", ())
-    return Transcript(name, title, "", turns, tuple(summaries))
+    return Transcript(name, title, "", turns, tuple(summaries), gone)
 
 
 def _turn(row: Mapping[str, Any], kind: str) -> tuple[Turn | None, bool]:

@@ -15,7 +15,7 @@ from typing import Any
 from mdmemory.files import read_start
 from mdmemory.transcripts.injected import without_tagged
 from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_uuid, milliseconds
-from mdmemory.transcripts.turns import Transcript, Turn, as_text, cleaned, is_id
+from mdmemory.transcripts.turns import Transcript, Turn, as_text, cleaned, is_id, take_back
 
 _FILE = re.compile(r"rollout-[\dT-]{19}-([\w-]{1,64})\.jsonl")
 _START = 4096  # bytes; the folder stands before the instructions, which have twenty thousand
@@ -43,7 +43,7 @@ def said(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return None
     if kind == "compacted":  # without the history that it begins with
         return {**row, "payload": {"message": payload.get("message")}}
-    is_event = kind == "event_msg" and _event(payload)[0] in _TOLD
+    is_event = kind == "event_msg" and (_event(payload)[0] in _TOLD or _taken_back(payload))
     return row if is_event or kind == "session_meta" else None
 
 
@@ -54,6 +54,7 @@ def transcript(rows: Rows) -> Transcript:
     """
     meta: Mapping[str, Any] | None = None
     turns: dict[str, Turn] = {}
+    gone: dict[str, int] = {}
     summaries: list[Turn] = []
     is_review = False
     for row in rows:
@@ -69,6 +70,9 @@ def transcript(rows: Rows) -> Transcript:
             is_review = _REVIEW.get(kind, is_review)
             if is_review or _is_foreign(payload, meta):
                 continue
+            if count := _taken_back(payload):
+                asked = [at for at, turn in enumerate(turns.values()) if turn.role == "user"]
+                take_back(turns, [0, *asked][-min(count, len(asked) + 1)], gone)
             role = _SPEAKERS.get(kind, "")
             name = as_text(item.get("id"))
             for turn in _turns(row, name, role, _words(item), turns) if role else ():
@@ -77,13 +81,19 @@ def transcript(rows: Rows) -> Transcript:
     name, parent = (name if is_id(name) else ""), _parent(meta or {})
     if parent:
         return Transcript(name, "", parent, ())
-    return Transcript(name, "", "", tuple(turns.values()), tuple(summaries))
+    return Transcript(name, "", "", tuple(turns.values()), tuple(summaries), gone)
 
 
 def _event(payload: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """What happened, and the object that has its words; "" for what says nothing."""
     item = payload.get("item") if payload.get("type") == "item_completed" else None
     return (as_text(item.get("type")), item) if isinstance(item, dict) else ("", {})
+
+
+def _taken_back(payload: Mapping[str, Any]) -> int:
+    """How many of the last requests an event takes back, with all that followed them."""
+    count = payload.get("num_turns") if payload.get("type") == "thread_rolled_back" else 0
+    return max(count, 0) if isinstance(count, int) else 0
 
 
 def _is_foreign(payload: Mapping[str, Any], meta: Mapping[str, Any] | None) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mdmemory.bounds import beginning
 from mdmemory.privacy.private import strip_private
@@ -61,6 +61,13 @@ class Transcript(NamedTuple):
         """The title; where the host gives none, the first line of what the user said first."""
         first = next((turn.text for turn in self.turns if turn.role == "user"), "")
         return self.title or first.strip().split("\n")[0]
+
+
+def take_back(turns: dict[str, Any], at: int, gone: dict[str, int]) -> None:
+    """Move the turns from number `at` on, by their ids, to those that are `gone`."""
+    for id in [*gone, *[*turns][at:]]:
+        gone[id] = min(gone.get(id, at), at)
+        turns.pop(id, None)
 
 
 def since(

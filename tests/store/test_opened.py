@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mdmemory import files
-from mdmemory.actions import leftovers
 from mdmemory.files import digest
+from mdmemory.git import replacement
 from mdmemory.git.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
 
@@ -61,7 +61,7 @@ def test_what_is_appended_through_an_open_file_after_an_edit_is_kept(
         put(writer, "project-plan.md", NEW)
         assert hidden(store) == [kept], "as long as it is open it stays"
         handle.write(b"twenty bytes, by hand\n")
-    assert leftovers.aside(writer.project) == [kept], "doctor names it"
+    assert replacement.late_texts(writer.project.store) == [kept], "doctor names it"
     put(writer, "project-plan.md", NEW + b"\n")
     (grown,) = hidden(store)
     assert grown.read_bytes() == before + b"twenty bytes, by hand\n"
@@ -70,7 +70,7 @@ def test_what_is_appended_through_an_open_file_after_an_edit_is_kept(
     count = len(told(writer))
     put(writer, "project-plan.md", NEW)
     assert (hidden(store), len(told(writer))) == ([grown], count), "it is told once, and stays"
-    assert leftovers.aside(writer.project) == [grown]
+    assert replacement.late_texts(writer.project.store) == [grown]
 
 
 def test_a_file_that_was_open_and_not_written_to_leaves_nothing(

@@ -65,16 +65,6 @@ def test_ids_without_an_order_are_read_on_in_the_order_of_the_lines() -> None:
     assert since(transcript, ids[-1]) == []
 
 
-def test_a_line_that_is_being_written_hides_no_other() -> None:
-    data = line("remember: the first is whole") + line("remember: the second is not")[:-20]
-    assert texts(read(data)) == ["remember: the first is whole"]
-
-
-def test_a_broken_byte_hides_one_line_at_most() -> None:
-    data = b"\xff\xfe broken\n" + line("one \xff", uuid="u1") + line("two", uuid="u2")
-    assert texts(read(data.replace(b"\\u00ff", b"\xff"))) == ["one \ufffd", "two"]
-
-
 def test_mdmemorys_own_sessions_have_no_turns() -> None:
     title = json.dumps({"type": "custom-title", "customTitle": "mdmemory extract"}).encode()
     assert read(line("remember: told to a model of ours") + title).turns == ()
@@ -93,10 +83,6 @@ def test_mdmemorys_own_sessions_have_no_turns() -> None:
 def test_a_line_of_another_form_is_passed_over(row: dict[str, Any]) -> None:
     data = line("x", **row) + line("remember: the next is read", uuid="u2")
     assert texts(read(data)) == ["remember: the next is read"]
-
-
-def test_what_was_said_in_another_session_is_no_turn_of_a_fork() -> None:
-    assert texts(read(line("old", uuid="a") + line("new", uuid="b", sessionId="s2"))) == ["new"]
 
 
 def test_a_time_that_is_none_is_unknown() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -113,6 +114,34 @@ def test_rows_of_any_shape_are_read_or_passed_over(one: object, other: object) -
             found = read(b"\n".join(json.dumps(each).encode() for each in some))
             assert found.session == "s"
             assert found == reader.transcript(rows)
+
+
+@given(st.lists(st.integers(-3, 9), max_size=30))
+def test_what_was_taken_back_in_a_file_is_no_turn(steps: list[int]) -> None:
+    """A step below 0 takes so many requests back; another is one, with its answer."""
+    codexs: list[dict[str, Any]] = [{"type": "session_meta", "payload": {"id": "s"}}]
+    claudes, model = list[dict[str, Any]](), list[int]()
+    for at, step in enumerate(steps):
+        if step < 0:
+            payload: object = {"type": "thread_rolled_back", "num_turns": -step}
+            codexs.append({"type": "event_msg", "payload": payload})
+            del model[step:]
+            continue
+        asked = ("user", f"u{at}", f"a{[-1, *model][-1]}", "UserMessage")
+        for role, id, parent, kind in (asked, ("assistant", f"a{at}", f"u{at}", "AgentMessage")):
+            row = {"type": role, "uuid": id, "parentUuid": parent, "sessionId": "s"}
+            claudes.append({**row, "message": {"content": id}})
+            item = {"type": kind, "id": id, "content": [{"type": "text", "text": id}]}
+            payload = {"type": "item_completed", "item": item}
+            codexs.append({"type": "event_msg", "payload": payload})
+        model.append(at)
+    # Claude Code writes nothing of it before the next request, and may write its lines twice
+    for reader, rows in ((READERS[0], codexs), (READERS[2], claudes * 2 * (steps[-1:] >= [0]))):
+        found = reader.transcript([*filter(None, map(reader.said, rows))])
+        ids = [turn.id for turn in found.turns]
+        assert ids == [f"{who}{at}" for at in model for who in "ua" if rows]
+        for id, before in found.gone.items():
+            assert ids[before:] == [each for each in ids if int(each[1:]) > int(id[1:])]
 
 
 def _hosts(folder: Path) -> Hosts:
