@@ -237,8 +237,7 @@ class Catalog:
 
     def heads_of(self, files: Collection[str]) -> list[Head]:
         """The heads of those of these files that are notes, sorted by file."""
-        there = sorted({*self.files}.intersection(files))
-        return self._unpacked(there)
+        return self._unpacked(sorted({*self.files}.intersection(files)))
 
     def _unpacked(self, files: Sequence[str] | None = None) -> list[Head]:
         try:
@@ -284,8 +283,7 @@ class Catalog:
 
     def accept(self, files: Iterable[str]) -> None:
         """Know that these files wait no more: a commit is about to hold them."""
-        waiting = self.waiting
-        self._learn({file: self._row(self._read(file)) for file in files if file in waiting})
+        self._learn({file: self._row(self._read(file)) for file in self.waiting.keys() & {*files}})
         self.changed = True
 
     def look(self) -> sights.Sight:
@@ -359,8 +357,7 @@ class Catalog:
         rows = self._unsaved | {
             file: row._replace(print="") for file in young if (row := self._unsaved.get(file))
         }
-        is_saved = self._kept.save(rows, self._blobs, seen)
-        if is_saved:
+        if is_saved := self._kept.save(rows, self._blobs, seen):
             self._unsaved, self._blobs = {}, {}
         return is_saved
 
@@ -419,7 +416,7 @@ class Catalog:
         known = self._some(columns, files)
         news = {**self._news, **coming}
         if files is None:
-            files = sorted({*self.files, *coming}) if coming else self.files
+            files = sorted({*self.files, *coming})
         if missing := [file for file in files if file not in known and file not in news]:
             self._learn(self._read_again(missing))  # another process forgot them
             news = {**self._news, **coming}
@@ -450,7 +447,7 @@ class Catalog:
             rows[file] = row = self._row(note, prints.get(file, ""))
             if not row.held:
                 notes[file] = note
-        for file, why in (self._waiting(notes) if notes else {}).items():
+        for file, why in self._waiting(notes).items():
             rows[file] = self._row(notes[file], prints.get(file, ""), why)
         return rows
 

@@ -148,12 +148,11 @@ def connect(
 def in_memory(migrations: Sequence[str], like: sqlite3.Connection | None = None,
               ) -> sqlite3.Connection:  # fmt: skip
     """A database that ends with the process, with what `like` holds as far as it can be read."""
+    fresh = connection(None, isolation_level=None, check_same_thread=False)
     if like is not None:
-        with suppress(sqlite3.Error):
-            fresh = connection(None, isolation_level=None)
+        with suppress(sqlite3.Error):  # nothing is left of a copy that fails
             like.backup(fresh)
             return fresh
-    fresh = connection(None, isolation_level=None, check_same_thread=False)
     _migrate(fresh, migrations)
     return fresh
 

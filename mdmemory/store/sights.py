@@ -19,13 +19,12 @@ from stat import S_ISREG
 
 from mdmemory.errors import NoStore
 from mdmemory.files import as_given, as_text
+from mdmemory.store.inotify import Watched
 from mdmemory.store.store import INDEX, LEDGER, OVERFLOW, is_note_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-
-    from mdmemory.store.inotify import Watched
 
 MANY = 1_000  # files that changed, from which on all are looked at
 RACY = 2_000_000_000  # ns; a file changed so recently may change again under the same time stamp
@@ -86,8 +85,10 @@ class _Watch:
 
     def _names(self) -> set[str] | None:
         """The notes and the generated files that changed since; None where only a look tells."""
-        names = self._changes.changes() if self._changes else None
-        if self._changes and self._changes.is_over:
+        if self._changes is None:
+            return None
+        names = self._changes.changes()
+        if self._changes.is_over:
             self.end()
             self._changes = _begun(self._folder)
         if names is None or len(names) > MANY:
@@ -146,8 +147,6 @@ def _holds(sight: Sight) -> bool:
 
 
 def _begun(folder: Path) -> Watched | None:
-    from mdmemory.store.inotify import Watched  # a command has no use for it
-
     try:
         return Watched(folder)
     except OSError:
@@ -162,26 +161,31 @@ def _seen(
     handle = _opened(folder)
     try:
         status = os.fstat(handle)
-        sight = Sight(folder, clock, _place=(status.st_dev, status.st_ino))
-        rows: list[tuple[str, str, int]] = []
+        until = before._until if before else time.monotonic() + LONGEST
+        sight = Sight(folder, clock, _place=(status.st_dev, status.st_ino), _until=until)
         if before is None:
-            sight._until = time.monotonic() + LONGEST
             names = [*map(as_text, os.listdir(handle))]  # the index is the same under every locale
-        else:
-            sight._until = before._until
-            known = zip(before.files, before.prints, before.times, strict=True)
-            rows = [row for row in known if row[0] not in names]
-        for file in _utf8([name for name in names if is_note_name(name)]):
+        for file in sorted(name for name in names if is_note_name(name) and _is_utf8(name)):
             if (now := _stat(handle, file)) is not None:
-                rows.append((file, _print(now), now.st_ctime_ns))
+                sight.files.append(file)
+                sight.prints.append(_print(now))
+                sight.times.append(now.st_ctime_ns)
                 sight._has_other_names |= now.st_nlink > 1
     finally:
         os.close(handle)
-    rows.sort()
-    sight.files, sight.prints = [row[0] for row in rows], [row[1] for row in rows]
-    sight.times = [row[2] for row in rows]
+    if before is not None:
+        _add_others(sight, before, names)
     sight.others = others(folder)[0]
     return sight
+
+
+def _add_others(sight: Sight, before: Sight, names: Collection[str]) -> None:
+    """What was seen before of the notes that have none of these names."""
+    rows = [*zip(sight.files, sight.prints, sight.times, strict=True)]
+    known = zip(before.files, before.prints, before.times, strict=True)
+    rows = sorted(rows + [row for row in known if row[0] not in names])
+    sight.files, sight.prints = [row[0] for row in rows], [row[1] for row in rows]
+    sight.times = [row[2] for row in rows]
 
 
 def _opened(folder: Path) -> int:
@@ -208,13 +212,9 @@ def _print(status: os.stat_result) -> str:
     return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
 
 
-def _utf8(names: list[str]) -> list[str]:
-    """Without the names that are no UTF-8: no note can be called by them."""
-    try:
-        "".join(names).encode()
-    except UnicodeEncodeError:
-        return [n for n in names if not any("\ud800" <= sign <= "\udfff" for sign in n)]
-    return names
+def _is_utf8(name: str) -> bool:
+    """Whether a note can be called so."""
+    return name.isascii() or name.encode(errors="ignore").decode() == name
 
 
 def others(folder: Path) -> tuple[str, int]:
