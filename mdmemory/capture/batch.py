@@ -23,7 +23,7 @@ from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, Note, headline, parse
-from mdmemory.search.near import NEAREST, near_in, nearest
+from mdmemory.search.near import NEAREST, near_in, near_notes
 from mdmemory.search.unread import unread
 from mdmemory.store import conflicts, superseding
 from mdmemory.store.store import LEDGER, StoredNote
@@ -261,11 +261,11 @@ class Seen:
 
     def nearest(self, text: str) -> list[StoredNote]:
         """The three nearest to a text, sorted by file."""
-        near = None if self._unread is None else self._unread.near(text)
-        if near is None:
-            every, find = self.every(), near_in(self._writer.refresher)
-            files = nearest(text, every, find)
-            near = [note for note in every if note.file in files]
+        refresher = self._writer.refresher
+        if self._unread is None:
+            near = near_in(refresher)(text, self._notes)
+        else:
+            near = near_notes(refresher)(text)
         return sorted(self._free(near)[:NEAREST], key=lambda note: note.file)
 
     def quoting(self, quote: str) -> list[StoredNote]:

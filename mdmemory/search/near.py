@@ -13,7 +13,7 @@ from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import StoredNote
 from mdmemory.text.similarity import ranked
 
-NEAREST = 3
+NEAR, NEAREST = 6, 3  # notes that are looked at, and of these shown
 SCANNED = 200  # notes; so few are compared sooner than a database is opened
 Near = Callable[[str, Sequence[StoredNote]], list[StoredNote]]
 
@@ -64,20 +64,17 @@ def _is_asked(refresher: Refresher, count: int) -> bool:
 
 
 def near_notes(refresher: Refresher) -> Callable[[str], list[StoredNote]]:
-    """What gives the notes of a store near a text, reading no more of a large one than these."""
+    """What gives the NEAR notes of a store nearest to a text, reading no more of a large one than
+    these."""
 
     def near(text: str) -> list[StoredNote]:
         catalog, read = refresher.catalog(), refresher.store.read
         held = catalog.held
         free = [file for file in catalog.files if file not in held]
-        if not _is_asked(refresher, len(free)):
-            return scan(text, [read(file) for file in free])
+        files = _asked(refresher, text) if _is_asked(refresher, len(free)) else None
+        if files is None:
+            return scan(text, [read(file) for file in free])[:NEAR]
         known = frozenset(free)
-        return [read(file) for file in _asked(refresher, text) or () if file in known]
+        return [read(file) for file in files if file in known][:NEAR]
 
     return near
-
-
-def nearest(text: str, notes: Sequence[StoredNote], near: Near = scan) -> tuple[str, ...]:
-    """The files of the three nearest notes, fewer when fewer share a word."""
-    return tuple(note.file for note in near(text, notes)[:NEAREST])

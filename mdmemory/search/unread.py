@@ -19,10 +19,10 @@ class UnreadNotes(Mapping[str, StoredNote]):
     """The notes of a store by their files, each read when it is first asked for."""
 
     def __init__(self, refresher: Refresher) -> None:
-        from mdmemory.search import sources  # with it comes the database
+        from mdmemory.search.project import Search  # with it comes the database
 
         self._catalog, self._store = refresher.catalog(), refresher.store
-        self._search = sources.near(refresher)
+        self._search = Search(refresher)
         self._files = dict.fromkeys(self._catalog.files)
         self._notes: dict[str, StoredNote] = {}
 
@@ -54,15 +54,6 @@ class UnreadNotes(Mapping[str, StoredNote]):
     def all(self) -> list[StoredNote]:
         """All notes, sorted by file."""
         return self._there(self._files)
-
-    def near(self, text: str) -> list[StoredNote] | None:
-        """The notes near a text, the nearest first; None where only all of them tell."""
-        from mdmemory.search.database import UnusableError
-
-        try:
-            return self._there(self._search.near(text))
-        except (MdmemoryError, UnusableError, OSError):
-            return None
 
     def holding(self, may: Callable[[str], bool]) -> list[StoredNote]:
         """The notes, sorted by file, of which `may` says yes to the description with the body, and

@@ -18,7 +18,7 @@ from mdmemory.errors import NotFound
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.note.note import parse
-from mdmemory.search.near import nearest
+from mdmemory.search.near import scan
 from mdmemory.store.sources import NoteSource, StoredIn
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import Turn
@@ -303,6 +303,6 @@ def test_what_nobody_said_is_invented() -> None:
 
 def test_the_nearest_notes_are_found_in_any_script() -> None:
     notes = [note("a", "Deploys run on Tuesdays"), note("b", "喜欢简短的回答"), PROXY]
-    assert nearest("When do we deploy? Tuesday?", notes) == (notes[0].file,)
-    assert nearest("请给我简短的回答", notes) == (notes[1].file,)
-    assert nearest("gardening", notes) == ()
+    assert scan("When do we deploy? Tuesday?", notes) == [notes[0]]
+    assert scan("请给我简短的回答", notes) == [notes[1]]
+    assert scan("gardening", notes) == []

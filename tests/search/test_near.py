@@ -11,7 +11,7 @@ from search.conftest import note
 
 from mdmemory import Memory
 from mdmemory.search import near, sources, sqlite
-from mdmemory.search.near import near_in, near_notes, nearest, scan
+from mdmemory.search.near import near_in, near_notes, scan
 from mdmemory.search.project import FILE
 from mdmemory.store.store import StoredNote
 from mdmemory.text.similarity import likeness, ranked
@@ -56,7 +56,10 @@ def test_a_large_store_is_asked_and_a_small_one_scanned(
 def test_a_note_that_changed_just_now_is_near(large: Memory) -> None:
     assert near_in(large._refresher())("zebra", stored(large)) == []
     (large.project.store / "user-n1.md").write_text(note("n1", "Feeds a zebra"), "utf-8")
-    assert nearest("zebras", stored(large), near_in(large._refresher())) == ("user-n1.md",)
+    found = near_in(large._refresher())("zebras", stored(large))
+    assert [each.file for each in found] == ["user-n1.md"]
+    few = near_notes(large._refresher())("likes a song")
+    assert len(few) == near.NEAR, "the nearest six are read, and no more"
 
 
 def test_without_a_database_all_notes_are_read(

@@ -16,7 +16,7 @@ from pace import HUNG
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.search.answer import answer
-from mdmemory.search.near import nearest
+from mdmemory.search.near import scan
 from mdmemory.search.notes import document
 from mdmemory.search.query import marks
 from mdmemory.search.sqlite import SQLite
@@ -60,7 +60,7 @@ def test_search_finds_it(one: str, two: str) -> None:
 @pytest.mark.parametrize(("one", "two"), SAME)
 def test_capture_sees_the_note_that_says_it(one: str, two: str) -> None:
     notes = [*(note(f"n{at}", text) for at, text in enumerate(OTHER)), note("one", one)]
-    assert nearest(two, notes)[:1] == ("user-one.md",)
+    assert scan(two, notes)[0].file == "user-one.md"
 
 
 @pytest.mark.parametrize(("one", "two"), SAME)
