@@ -6,7 +6,7 @@ words matched, and the reader judges. Only of the best few chunks the text is lo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -147,15 +147,19 @@ def _by_words(
 def _by_meaning(
     database: Database, meaning: Meaning | None, source: str, limit: int, also: Collection[int]
 ) -> Channel:
-    """The cosines of chunks that match by their words, and of the nearest others: those that lie
-    nearer to the nearest of all than to the farthest."""
+    """The cosines of chunks that match by their words, and of the nearest others."""
     if meaning is None:
         return Channel({})
     near, low = database.nearest(source, meaning.model, meaning.vector, limit, also)
     low = min(low, 0.0) if len(near) < 2 else low  # what is alone is near
+    kept = [*[*meant(near, low)][:MEANT], *(c for c in near if c in also)]
+    return Channel({c: near[c] for c in kept}, low)
+
+
+def meant(near: Mapping[int, float], low: float) -> dict[int, float]:
+    """The cosines of those chunks that lie nearer to the nearest than to the farthest, at `low`."""
     least = (max(near.values(), default=0.0) + low) / 2
-    meant = [c for c in near if near[c] > least][:MEANT]
-    return Channel({c: near[c] for c in (*meant, *(c for c in near if c in also))}, low)
+    return {chunk: cosine for chunk, cosine in near.items() if cosine > least}
 
 
 def _hit(row: Row, score: float, query: str) -> Hit:

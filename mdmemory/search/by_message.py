@@ -57,6 +57,13 @@ def needed(database: Database, text: str, today: date, bar: float = BAR) -> list
     return list(found.values())[:MOST]
 
 
+def is_telling(text: str, today: date) -> bool:
+    """Whether a message has words enough to be about something."""
+    light = everyday(text)
+    terms = _distinct(parse(text, today).terms)
+    return sum(not is_light(term, light) for term in terms) >= MEETING
+
+
 def of_row(row: Row, score: float) -> Hit:
     """A place as a hit that goes along with a message."""
     return Hit(

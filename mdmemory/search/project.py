@@ -14,7 +14,7 @@ from mdmemory.citing.citation import drift
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note.note import SUPERSEDED, Head, Note
 from mdmemory.search import embeddings, notes, schema, sqlite
-from mdmemory.search.answer import CANDIDATES, Meaning, answer, merged
+from mdmemory.search.answer import CANDIDATES, Meaning, answer, meant, merged
 from mdmemory.search.database import Database, LockedError, Row
 from mdmemory.search.embeddings import REFUSED, Embedder
 from mdmemory.search.notes import Report
@@ -206,7 +206,8 @@ class Search:
             return {}
         embeddings.fill(database, MEMORY, embedder, most=embeddings.EACH_NEAR)
         (vector,) = embeddings.embedded(embedder, [text[: embeddings.LONGEST]])
-        return database.nearest(MEMORY, embedder.model, vector, CANDIDATES)[0]
+        near, low = database.nearest(MEMORY, embedder.model, vector, CANDIDATES)
+        return meant(near, low)
 
     def texts(self, may: Callable[[str], bool]) -> dict[str, bool]:
         """What `may` says of the description with the text of each note in the database, by file.
@@ -226,13 +227,14 @@ class Search:
         """The notes that a message needs, by its words alone, the surest first; most messages need
         none. With one that `may_change` what is remembered go the notes near it, whatever it needs.
         Raises UnusableError and MdmemoryError."""
-        from mdmemory.search.by_message import MOST, needed, of_row
+        from mdmemory.search.by_message import MOST, is_telling, needed, of_row
 
         def job(database: Database) -> list[Hit]:
             with suppress(LockedError):  # then the newest notes are missing
                 self._update(database, lambda *_: None)
             hits = needed(database, text, today)
-            near = self._near(database, text) if may_change and len(hits) < MOST else []
+            is_open = may_change and len(hits) < MOST and is_telling(text, today)
+            near = self._near(database, text) if is_open else []
             files = {hit.file for hit in hits}
             more = [of_row(row, -at) for at, row in enumerate(near) if row.file not in files]
             return [*hits, *more][:MOST]

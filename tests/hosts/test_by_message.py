@@ -130,7 +130,7 @@ def test_a_message_brings_the_note_that_it_needs(plugin: Plugin) -> None:
 @pytest.mark.parametrize(
     "text",
     ["thanks, that was it", "continue", "and now the same for the second function", "好的，继续",
-     "does the billing service need a new name?",
+     "does the billing service need a new name?", "rename x to y in the container",
      "merci, c'est bon pour moi", "danke, passt so", ""],
 )  # fmt: skip
 def test_a_message_that_needs_none_brings_none(plugin: Plugin, text: str) -> None:
@@ -138,8 +138,8 @@ def test_a_message_that_needs_none_brings_none(plugin: Plugin, text: str) -> Non
 
 
 def test_what_states_something_brings_the_nearest_notes(plugin: Plugin) -> None:
-    assert FILE in plugin.say("rename x to y in the container")
-    assert plugin.say("which name in the container?", session="ses_2") == ""
+    assert FILE in plugin.say("the container is written in Rust")
+    assert plugin.say("is the container written in Rust?", session="ses_2") == ""
 
 
 def test_a_note_comes_once_until_the_client_compacts(plugin: Plugin, project: Path) -> None:
