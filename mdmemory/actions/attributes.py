@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import digest, read_regular
+from mdmemory.files import digest, read_regular, write_atomic
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.replacement import Change
 from mdmemory.store.store import Store
@@ -28,6 +28,17 @@ def lines_added(path: Path, name: str, lines: Sequence[str]) -> list[Change]:
     fresh = text + "".join(f"{line}\n" for line in missing)
     old = None if data is None else digest(data)
     return [Change(name, old, fresh.encode("utf-8", "surrogateescape"))]
+
+
+def drop_lines(path: Path, lines: Collection[str]) -> None:
+    """Take these lines out of a file; one that is empty then goes."""
+    data = read_regular(path) if path.exists() else b""
+    before = data.decode("utf-8", "surrogateescape").splitlines(keepends=True)
+    after = [line for line in before if line.strip() not in lines]
+    if not after:
+        path.unlink(missing_ok=True)
+    elif after != before:
+        write_atomic(path, "".join(after).encode("utf-8", "surrogateescape"))
 
 
 def wanted(raw: bool) -> list[str]:

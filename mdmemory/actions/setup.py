@@ -7,8 +7,9 @@ a note like any other.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -71,8 +72,7 @@ def init(
         _require_history(History(repository, base), os.path.relpath(root / inside, base))
     with writing(root / inside):
         (root / inside).mkdir(parents=True, exist_ok=True)
-    more = "" if tracked else "\n[index]\ntracked = false\n"
-    text = text or f'store = "{inside}"\n{more}'.encode()
+    text = text or _settings_text(inside, tracked=tracked)
     if own_repo and not (root / PROJECT_FILE).exists():
         write_atomic(root / PROJECT_FILE, text)
     settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
@@ -86,6 +86,12 @@ def init(
     if not own_repo:
         setup.said += _advice(setup.project.store)
     return setup
+
+
+def _settings_text(inside: str | Path, *, tracked: bool) -> bytes:
+    """The text of a new settings file, for a store `inside` the project."""
+    more = "" if tracked else "\n[index]\ntracked = false\n"
+    return f'store = "{inside}"\n{more}'.encode()
 
 
 def _advice(folder: Path) -> list[str]:
@@ -177,7 +183,7 @@ def _own_repository(
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
         new_repository(folder, [])
-    exclude(outer, [f"/{history.prefix}{name}" for name in (inside, PROJECT_FILE)])
+    exclude(outer, _ignored(history, folder))
     said.append(
         f"The store {folder} is a git repository of its own. {outer.top} ignores it through "
         ".git/info/exclude; all its branches and worktrees share it."
@@ -185,13 +191,45 @@ def _own_repository(
     return repositories.find(folder)
 
 
+def _ignored(history: History, store: Path) -> list[str]:
+    """What the outer repository ignores for a store in a repository of its own."""
+    inside = os.path.relpath(store, history.folder)
+    return [f"/{history.prefix}{name}" for name in (inside, PROJECT_FILE)]
+
+
+def _excludes(repository: repositories.Repository) -> Path:
+    return repository.common_dir / "info" / "exclude"
+
+
 def exclude(repository: repositories.Repository, lines: Sequence[str]) -> None:
     """Let a repository ignore what these lines say, on this machine alone."""
-    path = repository.common_dir / "info" / "exclude"
+    path = _excludes(repository)
     with writing(path):
         path.parent.mkdir(exist_ok=True)
     for change in attributes.lines_added(path, path.name, lines):
         write_atomic(path, change.new or b"")
+
+
+def remove(project: Project) -> list[str]:
+    """Take out the store in a repository of its own that `init --here` made, where it holds no note
+    and no commit but the first; sentences, [] where there is no such store."""
+    folder, own = project.store, repositories.find(project.store)
+    outer = repositories.find(project.root)
+    if own is None or outer is None or own.top != folder or outer.top == folder:
+        return []
+    commits = (own.ask("rev-list", "--count", "--all") or b"0").strip()
+    made = {".git", ".gitattributes", ".gitignore", INDEX}
+    if commits not in (b"0", b"1") or own.ask("remote") or not made.issuperset(os.listdir(folder)):
+        return [f"{folder} has notes, or had some: it stays. To go on without it, delete it."]
+    shutil.rmtree(folder)
+    with suppress(OSError):  # others have files there
+        folder.parent.rmdir()
+    settings = project.root / PROJECT_FILE
+    if read_regular(settings) == _settings_text(folder.relative_to(project.root), tracked=True):
+        settings.unlink()
+    shutil.rmtree(project.private, ignore_errors=True)
+    attributes.drop_lines(_excludes(outer), _ignored(History(outer, project.root), folder))
+    return [f"Removed {folder}, which had no note, and what named it."]
 
 
 def _require_history(history: History, inside: str) -> None:

@@ -42,7 +42,6 @@ def _forward(store: str | None) -> int:
     from mdmemory.hosts.bridge_log import Log
     from mdmemory.hosts.opencode.bridge import Bridge
     from mdmemory.hosts.opencode.hooks import Hooks
-    from mdmemory.hosts.recall import BLOCKS
     from mdmemory.layers import Layers
 
     log = Log()
@@ -55,9 +54,7 @@ def _forward(store: str | None) -> int:
     source, sink = _own_streams()
     threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
     start = Starter(lambda: _command(store), Path.cwd())
-    hooks = Hooks(
-        open_layers, start, log, blocks=BLOCKS, open_typed=partial(open_layers, automatic=False)
-    )
+    hooks = Hooks(open_layers, start, log, open_typed=partial(open_layers, automatic=False))
     serving = Bridge(
         source, sink, hooks.methods(), failed=log.failure, tick=hooks.look, news=hooks.news
     )

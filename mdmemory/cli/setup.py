@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from mdmemory import protocol
 from mdmemory.actions import memory_folder, setup
-from mdmemory.actions.configuring import set_for_person
-from mdmemory.cli.configuring import try_model
 from mdmemory.cli.output import emit, plural
 from mdmemory.config import person
 from mdmemory.config.settings import load
@@ -24,15 +22,6 @@ from mdmemory.store.store import Store
 
 if TYPE_CHECKING:  # only a shape here
     from mdmemory.actions.setup import Setup
-
-
-# The choices, and what each sends.
-PLANNERS = {
-    "offline": "no model, nothing is sent; only what you ask to remember is stored",
-    "opencode": "sends your sessions, and your notes at a compaction, to the provider that your "
-    "OpenCode uses",
-    "openai": "sends the same to an OpenAI-compatible server (OPENAI_BASE_URL, OPENAI_API_KEY)",
-}
 
 
 def init_options(parser: ArgumentParser) -> None:
@@ -63,11 +52,6 @@ def init_options(parser: ArgumentParser) -> None:
         "--no-npm", action="store_true", help="with --opencode: skip OpenCode's npm install"
     )
     parser.add_argument(
-        "--planner",
-        choices=tuple(PLANNERS),
-        help="who reads sessions: offline, opencode or openai; the last two send text",
-    )
-    parser.add_argument(
         "--dry-run", action="store_true", help="with --opencode: only show what would be written"
     )
     parser.add_argument(
@@ -76,7 +60,7 @@ def init_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--remove",
         action="store_true",
-        help="remove what init added to git and OpenCode, not notes",
+        help="remove what init made and added to git and OpenCode, not notes",
     )
 
 
@@ -99,8 +83,8 @@ def init(asked: Namespace) -> int:
     if asked.opencode or asked.user:
         project.prepare_private()
         said += _install(asked, project.root, project.store)
-    if asked.opencode or asked.user or asked.planner:
-        said += _choose(asked, project)
+    if asked.opencode or asked.user:
+        said += _say_who_reads(project)
     if asked.git_hooks:
         from mdmemory.hosts import git_hooks
 
@@ -191,7 +175,7 @@ def _refuse_nonsense(asked: Namespace) -> None:
         raise UsageError(
             "--mcp, --no-npm and --dry-run need --opencode or --user.", "Add one of them."
         )
-    if asked.remove and (asked.here or asked.opencode or asked.git_hooks or asked.planner):
+    if asked.remove and (asked.here or asked.opencode or asked.git_hooks):
         raise UsageError(
             "--remove cannot be combined with other options.", "Run `mdmemory init --remove [DIR]`."
         )
@@ -218,7 +202,8 @@ def _remove(asked: Namespace, root: Path) -> int:
         raise NotFound(f"No such folder: {root}.", "Name the project's folder.")
     project = Memory.open(root, store=asked.store).project
     said = _unwire(project, is_personal=asked.user) + git_hooks.remove(project)
-    said += [f"The notes stay in {project.store}."] if said else ["Nothing to remove."]
+    said += [f"The notes stay in {project.store}."] if said else []
+    said += setup.remove(project) or ([] if said else ["Nothing to remove."])
     return _tell(asked, setup.Setup(project), said)
 
 
@@ -271,15 +256,8 @@ def _install(asked: Namespace, root: Path, store: Path) -> list[str]:
     return said
 
 
-def _choose(asked: Namespace, project: Project) -> list[str]:
-    """Write the chosen planner to the settings, or say how to choose."""
-    file = person.places().personal_settings
-    planner = asked.planner
-    if planner is None and project.settings.origins.get("planner", "default") != "default":
+def _say_who_reads(project: Project) -> list[str]:
+    """How to choose a model that reads sessions, where nobody chose yet."""
+    if project.settings.origins.get("planner", "default") != "default":
         return []
-    if planner is None:
-        return ["No model reads your sessions. To choose one: `mdmemory init --planner NAME`."]
-    if not set_for_person(file, "planner", planner):
-        return []
-    try_model(quiet=asked.json)
-    return [f"Wrote planner = {planner} to {file}: {PLANNERS[planner]}."]
+    return ["No model reads your sessions. To choose one: `mdmemory config set planner NAME`."]

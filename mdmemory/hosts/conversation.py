@@ -72,19 +72,15 @@ class Conversation:
 
     def __init__(self, log: Log, telling: Telling, following: Following) -> None:
         self._log, self._telling, self._following = log, telling, following
-        self._last: BySession[str] = BySession()  # the message before
-
-    def last(self, session: str) -> str:
-        """What was said last in a session; "" for nothing."""
-        return self._last.get(session) or ""
+        self._heard: BySession[bool] = BySession()  # sessions whose person said something
 
     def forget(self, session: str) -> None:
         """Forget a deleted session."""
-        self._last.drop(session)
+        self._heard.drop(session)
 
     def end(self, layers: Layers) -> None:
         """Store what no call answered: the client is gone, and no turn of its sessions goes on."""
-        for session in self._last.sessions():
+        for session in self._heard.sessions():
             self._log.tried("end", partial(self.settle_wishes, layers, session))
 
     def take(self, layers: Layers, message: Spoken, notes: Notes) -> Answer:
@@ -108,7 +104,7 @@ class Conversation:
             fresh.append(self._log.tried("message", partial(refreshed, memory)))
         if turn is not None:
             self._go_along(answer, layers, message, said, partial(notes, layers, fresh))
-            self._last.put(session, turn.text)
+            self._heard.put(session, True)
             if main := layers.project or layers.person:
                 role = "assistant" if message.by_agent else "user"
                 hear = partial(self._following.heard, main, session, role, turn.text)

@@ -31,20 +31,17 @@ def waiting(layers: Layers) -> dict[str, int]:
     return inbox.counts(layers)
 
 
-def by_hand(layers: Layers, _session: str, _message: str) -> str:
+def by_hand(layers: Layers, _session: str) -> str:
     """A line for each layer that other hands changed and no commit holds so yet."""
     looks = [look for memory in layers.there() if (look := memory.unadopted())]
     return "\n".join(filter(None, (receipts.by_hand(look.found, look.lost) for look in looks)))
 
 
-def observations(layers: Layers, session: str, _: str = "") -> str:
+def observations(layers: Layers, _session: str) -> str:
     """The observations of earlier sessions, the newest in full."""
     memory = layers.main
     observations = memory.observations()
     return observations.block(budget=OBSERVATIONS) if observations.is_on else ""
-
-
-BLOCKS = (observations,)
 
 
 def for_compaction(memory: Memory, session: str) -> list[str]:

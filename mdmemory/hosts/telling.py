@@ -72,7 +72,7 @@ class Telling:
         self._starting.append(session)
         self._free_at = max(self._free_at, self._clock() + LATER)
 
-    def line(self, layers: Layers, session: str, _message: str) -> str:
+    def line(self, layers: Layers, session: str) -> str:
         """The line at the start of a session, for the assistant; "" for none."""
         self.begin(session)
         before = self._before(session)

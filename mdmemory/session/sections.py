@@ -161,7 +161,7 @@ def names() -> tuple[str, ...]:
 
 def is_followed(settings: Settings) -> bool:
     """Whether a host has to report messages and tools: a part that uses them is on."""
-    return any(settings.switch(f"session.{part}") for part in ("memory", "pruning", "pressure"))
+    return any(settings.switch(f"session.{part}") for part in ("memory", "pruning"))
 
 
 # --- what is shown ---------------------------------------------------------------------------

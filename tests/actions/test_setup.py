@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
+from mdmemory.actions.setup import remove
 from mdmemory.errors import BadSetting, MdmemoryError, NoStore, RepositoryState, UsageError
 from mdmemory.store.index import MARKER
 
@@ -150,6 +151,21 @@ def test_a_store_of_its_own_is_shared_by_worktrees_and_unseen_by_the_outer_repos
     _, again = Memory.init(repository, own_repo=True)
     assert again.commit is None
     assert any("of its own" in sentence for sentence in setup.said)
+
+
+def test_a_store_of_its_own_is_taken_out_whole_while_it_has_no_note(repository: Path) -> None:
+    exclude = repository / ".git/info/exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.write_text("/mine\n")
+    before = everything(repository), exclude.read_bytes()
+    memory, _ = Memory.init(repository, own_repo=True)
+    assert len(remove(memory.project)) == 1
+    assert (everything(repository), exclude.read_bytes()) == before
+    memory, _ = Memory.init(repository, own_repo=True)
+    memory.add("a", type="project", description="A")
+    kept = everything(repository)
+    assert "it stays" in remove(memory.project)[0]
+    assert everything(repository) == kept
 
 
 @pytest.mark.parametrize("ref", ["refs/heads/old", "refs/tags/v1", "refs/remotes/origin/old"])

@@ -20,7 +20,7 @@ from commands_host import Started
 from pace import FULL, HUNG
 
 from mdmemory.errors import MdmemoryError, NoStore, Unwritable, UsageError
-from mdmemory.hosts import background, bridge_log
+from mdmemory.hosts import background, bridge_log, recall
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode import messages, watching
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
@@ -219,9 +219,11 @@ def test_a_note_changed_by_hand_is_in_the_index_when_a_wish_is_stored(
 # --- the prompt, compaction, tools -----------------------------------------------------------
 
 
-def test_a_block_is_frozen_until_a_compaction_or_a_new_start(project: Path) -> None:
+def test_a_block_is_frozen_until_a_compaction_or_a_new_start(
+    plugin: Plugin, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counted = iter(range(10))
-    plugin = Plugin(project, blocks=[lambda memory, session, asked: f"block {next(counted)}"])
+    monkeypatch.setattr(recall, "observations", lambda *_: f"block {next(counted)}")
     assert plugin.ask("system") == plugin.ask("system") == {"text": "block 0"}
     assert plugin.ask("system", "ses_2") == {"text": "block 1"}
     plugin.say("Good morning")

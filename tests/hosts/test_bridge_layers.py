@@ -15,7 +15,6 @@ from mdmemory.config.settings import load
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.bridge_log import Log, findings
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
-from mdmemory.hosts.recall import BLOCKS
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 
@@ -32,7 +31,7 @@ class Plugin:
     def __init__(self, folder: Path) -> None:
         self.started, self.log = Started(), Log()
         opened = partial(Layers.open, folder, automatic=True, tell=self.log.say)
-        self.hooks = Hooks(opened, self.started, self.log, blocks=BLOCKS)
+        self.hooks = Hooks(opened, self.started, self.log)
         self._methods = self.hooks.methods()
         self.hello = self.ask("hello", protocol=PROTOCOL, shows=True)
 

@@ -20,7 +20,6 @@ from mdmemory.errors import NotFound
 from mdmemory.hosts import by_message, following
 from mdmemory.hosts.bridge_log import Log, findings
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
-from mdmemory.hosts.recall import BLOCKS
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.search import notes as search_notes
@@ -42,7 +41,7 @@ class Plugin:
     def __init__(self, folder: Path) -> None:
         self.log = Log()
         opened = partial(Layers.open, folder, automatic=True)
-        self.hooks = Hooks(opened, Started(), self.log, blocks=BLOCKS)
+        self.hooks = Hooks(opened, Started(), self.log)
         self._methods = self.hooks.methods()
         self.ask("hello", protocol=PROTOCOL)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,11 @@ from pace import HUNG
 from scripted import Scripted
 
 from mdmemory.errors import BadTranscript, Busy
+from mdmemory.hosts import recall
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.following import MOST, BySession
-from mdmemory.hosts.opencode import compacting, hooks, watching
+from mdmemory.hosts.opencode import compacting, watching
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
-from mdmemory.hosts.recall import BLOCKS
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.observe.observations import Observations
@@ -27,17 +27,16 @@ from mdmemory.transcripts.turns import Transcript, Turn
 
 FAILED = "FAILED tests/test_a.py::test_x - assert 1 == 2"
 WINDOW = {"model": "p/m", "limit": {"context": 108_000, "output": 8_000}}  # 100,000 to fill
-PARTS = ("memory", "pruning", "pressure")
+PARTS = ("memory", "pruning")
 
 
 class Host:
     """The other end of the bridge: a client with sessions."""
 
-    def __init__(self, project: Path, blocks: Sequence[hooks.Block] = BLOCKS) -> None:
+    def __init__(self, project: Path) -> None:
         self.started, self.log = Started(), Log()
-        hooks = Hooks(
-            lambda: Layers.open(project, tell=self.log.say), self.started, self.log, blocks=blocks
-        )
+        opened = lambda: Layers.open(project, tell=self.log.say)  # noqa: E731
+        hooks = Hooks(opened, self.started, self.log)
         self._methods = hooks.methods()
         self._number = 0
 
@@ -195,13 +194,15 @@ def test_two_sessions_at_once_never_mix(host: Host, project: Path) -> None:
     assert "ses_1" in third.prompt("ses_1")
 
 
-def test_a_block_that_fails_takes_no_other_with_it(project: Path) -> None:
-    def broken(memory: Memory, session: str, asked: str) -> str:
+def test_a_block_that_fails_takes_no_other_with_it(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(layers: Layers, session: str) -> str:
         raise BadTranscript("It is broken.")
 
-    host = Host(project, [broken, lambda memory, session, asked: f"asked: {asked}"])
-    host.say("Which database?")
-    assert host.prompt() == "asked: Which database?"
+    monkeypatch.setattr(recall, "by_hand", broken)
+    monkeypatch.setattr(recall, "observations", lambda *_: "what was seen")
+    assert host.prompt() == "what was seen"
     assert "It is broken." in host.log.file.read_text(encoding="utf-8")
 
 

@@ -410,7 +410,7 @@ def test_the_way_to_choose_a_model_is_told_and_a_bridge_that_had_trouble(
     monkeypatch.chdir(repository)
     line = "2026-06-01T00:01:00Z plugin: the bridge is gone: it ended (1); it is started again\n"
     (repository / ".mdmemory/bridge.log").write_text(line, encoding="utf-8")
-    assert "mdmemory init --planner NAME" in capsys.readouterr().out
+    assert "mdmemory config set planner NAME" in capsys.readouterr().out
     assert main(["doctor"]) == 0
     assert "the bridge is gone: it ended (1)" in capsys.readouterr().out
 
@@ -428,12 +428,8 @@ def test_a_dry_run_leaves_the_disk_as_it_is(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_init_wires_chooses_and_takes_it_all_back(
-    repository: Path, empty_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["init", str(repository), "--opencode", "--planner", "opencode"]) == 0
-    settings = empty_home / ".config/mdmemory/config.toml"
-    assert settings.read_text(encoding="utf-8") == 'planner = "opencode"\n'
+def test_init_wires_and_takes_it_all_back(repository: Path, empty_home: Path) -> None:
+    assert main(["init", str(repository), "--opencode"]) == 0
     assert not (empty_home / ".config/opencode").exists()
     installed = [repository / ".opencode" / name for name in NAMES if name != CONFIGURATION]
     assert all(is_unedited(path.read_bytes()) for path in installed)
@@ -443,7 +439,7 @@ def test_init_wires_chooses_and_takes_it_all_back(
 
 
 @pytest.mark.parametrize(
-    "words", [["--mcp"], ["--no-npm"], ["--dry-run"], ["--remove", "--planner", "offline"]]
+    "words", [["--mcp"], ["--no-npm"], ["--dry-run"], ["--remove", "--git-hooks"]]
 )
 def test_options_that_mean_nothing_together_are_refused(words: list[str], tmp_path: Path) -> None:
     assert main(["init", str(tmp_path), *words]) == 2

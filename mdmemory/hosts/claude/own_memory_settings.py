@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mdmemory.actions.attributes import drop_lines
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there, write_atomic
@@ -113,7 +114,7 @@ def _take_back(path: Path, entry: Json, before: str) -> None:
         if entry.get("folder") and not any(path.parent.iterdir()):
             path.parent.rmdir()
         if entry.get("line") and (repository := repositories.find(path.parent.parent)):
-            _include(repository)
+            drop_lines(repository.common_dir / "info" / "exclude", [_EXCLUDED])
     else:
         _write(path, jsonc.drop(before, [FOLDER]))
 
@@ -140,14 +141,3 @@ def _text(path: Path) -> str | None:
 def _write(path: Path, text: str) -> None:
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
     write_atomic(path, text.encode("utf-8"), mode=mode)
-
-
-def _include(repository: repositories.Repository) -> None:
-    """Take out of `info/exclude` the line that was put there."""
-    path = repository.common_dir / "info" / "exclude"
-    lines = (read_if_there(path, _MOST) or b"").splitlines(keepends=True)
-    rest = [line for line in lines if line.strip() != _EXCLUDED.encode()]
-    if not rest:
-        path.unlink(missing_ok=True)
-    elif rest != lines:
-        write_atomic(path, b"".join(rest))

@@ -48,8 +48,8 @@ class Starting:
         found = [*_indexes(layers)]
         rest = [*filter(None, (self._log.tried("start", each) for each in (
             partial(self._following.at_hand, layers.main, session),
-            lambda: context.harmless(self._telling.line(layers, session, "")),
-            lambda: context.harmless(recall.by_hand(layers, session, "")),
+            lambda: context.harmless(self._telling.line(layers, session)),
+            lambda: context.harmless(recall.by_hand(layers, session)),
         )))]  # fmt: skip
         given = [each for store, each in found if not context.is_same(store, carried)]
         text, part = context.at_start(protocol.for_tools(), given, rest)

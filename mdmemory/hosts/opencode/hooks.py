@@ -39,24 +39,22 @@ HOOKS = tuple("message system compacting created idle compacted deleted command 
 FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
 
 Result = dict[str, Any]
-# Text for the prompt of a session, from its id and its user's last message; "" for none.
-Block = Callable[[Layers, str, str], str]
+# Text for the prompt of a session, from its id; "" for none.
+Block = Callable[[Layers, str], str]
 
 
 class Hooks:
     """The methods of the bridge.
 
-    `open_layers` finds the project's store and the person's; either may be missing. `blocks` make
-    the parts of a session's prompt besides MEMORY.md and the session's own text. `open_typed` is
-    for what the person typed as a command, which waits for no other one.
+    `open_layers` finds the project's store and the person's; either may be missing.
+    `open_typed` is for what the person typed as a command, which waits for no other one.
     """
 
     def __init__(
         self, open_layers: Callable[[], Layers], start: Starter, log: Log, *,
-        blocks: Sequence[Block] = (), open_typed: Callable[[], Layers] | None = None,
+        open_typed: Callable[[], Layers] | None = None,
     ) -> None:  # fmt: skip
         self._open_layers, self._start, self._log = open_layers, start, log
-        self._blocks = blocks
         self._children = Children()
         # the text of each prompt: the same bytes from a session's start, or compaction, to the next
         self._frozen: BySession[str] = BySession()
@@ -203,15 +201,12 @@ class Hooks:
         return {"text": self._frozen.get_or_make(session, lambda: self._prompt(layers, session))}
 
     def _prompt(self, layers: Layers, session: str) -> str:
-        message = self._conversation.last(session)
         first = [] if self._children.knows(session) else [self._telling.line]
-        blocks: list[Block] = [*first, recall.by_hand, self._at_hand, *self._blocks]
-        texts = [
-            self._log.tried("system", partial(each, layers, session, message)) for each in blocks
-        ]
+        blocks: list[Block] = [*first, recall.by_hand, self._at_hand, recall.observations]
+        texts = [self._log.tried("system", partial(each, layers, session)) for each in blocks]
         return joined(filter(None, texts))
 
-    def _at_hand(self, layers: Layers, session: str, _message: str) -> str:
+    def _at_hand(self, layers: Layers, session: str) -> str:
         return self._following.at_hand(layers.main, session)
 
     def compacting(self, params: Params) -> Result:
