@@ -95,7 +95,7 @@ def bridge(table: Table, world: World, env: dict[str, str]) -> None:
 BRIDGE = (
     *("message, nothing asked", "message that brings notes", "system", "message that is stored"),
     *("memory_search", "memory_get", "memory_store"),
-    *("memory_update", "memory_forget", "session_memory", "compacting"),
+    *("memory_forget", "session_memory", "compacting"),
 )
 
 
@@ -119,28 +119,17 @@ def _tools(
 ) -> None:  # fmt: skip
     """The tools for assistants, by whatever host."""
     turn = count()
-    stored: list[str] = []
 
     def store() -> object:
-        title = f"{who}-{next(turn)}"
-        stored.append(title)
-        return call(
-            "memory_store", content=f"The {title} service listens on port {next(turn)}.",
-            title=title, type="project",
-        )  # fmt: skip
-
-    def update() -> object:
-        said = f"The {stored[-1]} service listens on port {9000 + next(turn)} now."
-        return call("memory_update", note=f"project-{stored[-1]}", content=said)
+        fact = f"The {who}-{next(turn)} service listens on port {next(turn)}."
+        return call("memory_store", fact=fact, type="project", quote="")
 
     often("memory_search", lambda: call("memory_search", query=world.question), 100)
     often("memory_get", lambda: call("memory_get", file=f"{world.known}.md"), 30)
     often("session_memory", lambda: call("session_memory", action="read"), 20)
     often("memory_store", store, SELDOM)
-    if stored:
-        often("memory_update", update, SELDOM)
     gone = iter(world.files[2 if who.startswith("mcp") else 3 :: 4])
-    often("memory_forget", lambda: call("memory_forget", note=next(gone)), 8)
+    often("memory_forget", lambda: call("memory_forget", names=[next(gone)], quote=""), 8)
 
 
 class Server:
