@@ -175,7 +175,7 @@ def test_a_link_to_a_note_of_the_other_layer_is_not_dead(both: Path, say: Say) -
     add(say, "links", "project", "See [[tea]] and [[nowhere]]")
     findings = json.loads(say("doctor", "--json"))["findings"]
     assert [row["message"] for row in findings if row["check"] == "links"] == [
-        "It links to [[nowhere]], and there is no such note."
+        "It links to [[nowhere]], and there is no such note: add it, or unlink it."
     ]
 
 

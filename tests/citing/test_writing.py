@@ -224,5 +224,5 @@ def test_searches_tools_and_messages_tell_what_the_last_check_found(
 def answer_of(layers: Layers, tool: str, **given: object) -> str:
     """The mark in what a tool answers."""
     text = call(layers, tool, given).text.partition("The ferry")[0]
-    found = re.search(r"(?:drifted|moved): [^\])\n]+", text)
+    found = re.search(r"(?:drifted|moved): [^\]);\n]+", text)
     return found[0] if found else ""

@@ -35,7 +35,7 @@ from mdmemory.capture.imports import run as importing
 from mdmemory.citing import citation
 from mdmemory.citing import mentions as citing_mentions
 from mdmemory.cli import history
-from mdmemory.compact import plan, same, text_guards
+from mdmemory.compact import pairs, plan, same, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import identity, log, own_history
@@ -316,7 +316,8 @@ EVERY = (
     row(notice.without_unwanted, notice, "without_unwanted"),
     row(typed_by_form.typed, typed_by_form),
     row(lambda text: capturing._CONTROL.sub("", text), capturing),
-    row(message_part._states, message_part),
+    row(message_part.is_statement, message_part, "is_statement"),
+    row(pairs.is_yes, pairs, "is_yes"),
     row(note_text.name_of, note_text, "name_of"),
     row(note_text.description_of, note_text, "description_of"),
     row(note_text.bare, note_text, "bare"),
