@@ -130,12 +130,17 @@ def sweep_fresh(folder: Path) -> None:
                 inner.unlink(missing_ok=True)
 
 
-def sweep_copies(folder: Path) -> None:
-    """Remove the copies that `write_atomic` makes on its way: whoever lives makes his anew."""
+def sweep_copies(folder: Path) -> list[str]:
+    """Remove the copies that `write_atomic` makes on its way: whoever lives makes his anew. The
+    names of what else lies there."""
+    others: list[str] = []
     with suppress(OSError):
-        for path in [folder / name for name in os.listdir(folder) if _COPY.fullmatch(name)]:
-            if stat.S_ISREG(path.lstat().st_mode):
+        for name in os.listdir(folder):
+            if not _COPY.fullmatch(name):
+                others.append(name)
+            elif stat.S_ISREG((path := folder / name).lstat().st_mode):
                 path.unlink()
+    return others
 
 
 @contextmanager

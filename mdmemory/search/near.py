@@ -34,7 +34,7 @@ def near_in(refresher: Refresher) -> Near:
     """
 
     def near(text: str, notes: Sequence[StoredNote]) -> list[StoredNote]:
-        files = _asked(refresher, text) if _is_asked(refresher, len(notes)) else None
+        files = _ask_database(refresher, text, len(notes))
         if files is None:
             return scan(text, notes)
         known = {note.file: note for note in notes}
@@ -43,24 +43,22 @@ def near_in(refresher: Refresher) -> Near:
     return near
 
 
-def _asked(refresher: Refresher, text: str) -> list[str] | None:
-    """The files near a text, as the database tells; None where it cannot be used."""
+def _ask_database(refresher: Refresher, text: str, count: int) -> list[str] | None:
+    """The files near a text among so many, as the database tells; None where it cannot be used, or
+    where a few are scanned, unless they can be compared by meaning."""
+    goes_by_meaning = refresher.project.settings.text("search.embeddings") == "local"
+    if count <= SCANNED and not goes_by_meaning:
+        return None
     from mdmemory.search import sources  # with it comes the database
     from mdmemory.search.database import UnusableError
+
+    if count <= SCANNED and sources.warm(refresher.project) is None:
+        return None
 
     try:
         return sources.near(refresher).near(text)
     except (MdmemoryError, UnusableError, OSError):
         return None
-
-
-def _is_asked(refresher: Refresher, count: int) -> bool:
-    """Whether the database is asked for what is near among so many notes."""
-    if count > SCANNED or refresher.project.settings.text("search.embeddings") != "local":
-        return count > SCANNED
-    from mdmemory.search import sources
-
-    return sources.warm(refresher.project) is not None
 
 
 def near_notes(refresher: Refresher) -> Callable[[str], list[StoredNote]]:
@@ -71,7 +69,7 @@ def near_notes(refresher: Refresher) -> Callable[[str], list[StoredNote]]:
         catalog, read = refresher.catalog(), refresher.store.read
         held = catalog.held
         free = [file for file in catalog.files if file not in held]
-        files = _asked(refresher, text) if _is_asked(refresher, len(free)) else None
+        files = _ask_database(refresher, text, len(free))
         if files is None:
             return scan(text, [read(file) for file in free])[:NEAR]
         known = frozenset(free)

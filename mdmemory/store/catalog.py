@@ -54,7 +54,7 @@ _SHOWN = ("file", "section", "name", "line", "trace", "held", "status")  # what 
 
 class CatalogRow(NamedTuple):
     """A note as it is remembered. `print` tells the state of its file ("": it is read again),
-    `held` why it is on hold, `cites` whether it cites anything; `head` is what `packed` gave. What
+    `held` why it is on hold, `cites` whether it cites anything; `head` is its head as JSON. What
     the index takes of it are `section`, `name`, `line` and `trace`."""
 
     file: str
@@ -242,7 +242,7 @@ class Catalog:
     def _unpacked(self, files: Sequence[str] | None = None) -> list[Head]:
         try:
             return unpacked(self._columns(("file", "head"), files))
-        except (TypeError, ValueError, LookupError):  # not what `packed` gave
+        except (TypeError, ValueError, LookupError):  # no head as JSON
             self._begin_anew(is_damaged=True)
             return unpacked(self._columns(("file", "head"), files))
 
@@ -458,7 +458,7 @@ class Catalog:
             head.file, print, index.section(head, bool(held)), index.clean(head.name),
             index.line(head), index.trace(head), held,
             head.status if head.status.isprintable() else "",
-            "cites" if head.cites else "", packed(head),
+            "cites" if head.cites else "", json.dumps(_VALUES(head)),
         )  # fmt: skip
 
 
@@ -471,13 +471,8 @@ def _short(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def packed(head: Head) -> str:
-    """A head as one line of text."""
-    return json.dumps(_VALUES(head))
-
-
 def unpacked(rows: Iterable[tuple[str, str]]) -> list[Head]:
-    """The heads that `packed` made these of, each behind its file."""
+    """The heads whose values these are as JSON, each behind its file."""
     heads = []
     for values in json.loads(f"[{','.join(text for _, text in rows)}]"):
         for at in _TUPLES:

@@ -200,19 +200,19 @@ def _brought_up(
     database: sqlite3.Connection, mark: int, migrations: Sequence[str], is_checked: bool
 ) -> str | None:
     database.execute("PRAGMA trusted_schema = OFF")
-    if database.execute("PRAGMA user_version").fetchone()[0] > len(migrations):
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(migrations):
         return "was written by a newer mdmemory"  # and nothing in it is touched
     if is_checked and database.execute("PRAGMA quick_check").fetchone() != ("ok",):
         return "is corrupt"
     put_mark(database, mark)
     database.execute("PRAGMA journal_mode = WAL")
-    _migrate(database, migrations)
+    if version < len(migrations):
+        _migrate(database, migrations)
     return None
 
 
 def _migrate(database: sqlite3.Connection, migrations: Sequence[str]) -> None:
-    if database.execute("PRAGMA user_version").fetchone()[0] == len(migrations):
-        return
     with writing(database):  # another process may have done the same by now
         version = database.execute("PRAGMA user_version").fetchone()[0]
         for at, script in enumerate(migrations[version:], version + 1):

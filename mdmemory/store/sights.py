@@ -165,7 +165,9 @@ def _seen(
         sight = Sight(folder, clock, _place=(status.st_dev, status.st_ino), _until=until)
         if before is None:
             names = [*map(as_text, os.listdir(handle))]  # the index is the same under every locale
-        for file in sorted(name for name in names if is_note_name(name) and _is_utf8(name)):
+        notes = [name for name in names if is_note_name(name)]
+        # a name that is no UTF-8 can be no note's
+        for file in sorted(n for n in notes if n.encode(errors="ignore").decode() == n):
             if (now := _stat(handle, file)) is not None:
                 sight.files.append(file)
                 sight.prints.append(_print(now))
@@ -210,11 +212,6 @@ def _stat(handle: int, file: str) -> os.stat_result | None:
 def _print(status: os.stat_result) -> str:
     # The change time too: unlike mtime and size it cannot be set, so nobody can forge a print.
     return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
-
-
-def _is_utf8(name: str) -> bool:
-    """Whether a note can be called so."""
-    return name.isascii() or name.encode(errors="ignore").decode() == name
 
 
 def others(folder: Path) -> tuple[str, int]:

@@ -23,7 +23,7 @@ from mdmemory.git.lock import USUAL, Patience, locked
 from mdmemory.git.private_folder import is_folder
 from mdmemory.git.signing import Signer
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
-from mdmemory.store.project import INBOX, Project
+from mdmemory.store.project import INBOX, PRIVATE, Project
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.state import State
 from mdmemory.store.store import LEDGER
@@ -130,11 +130,13 @@ class Writer:
             from mdmemory.store.plain import PlainWrites
 
             said += PlainWrites(self.project.store, private).recover()
-        root, place = self.project.root, self.project.private
-        within = filter(is_folder, (place, place / "aside"))
-        for folder in {self.project.store, root, root / ".opencode", *within}:
+        root, store = self.project.root, self.project.store
+        within = filter(is_folder, (root / PRIVATE, root / PRIVATE / "aside"))
+        for folder in {root, root / ".opencode", *within} - {store}:
             replacement.sweep_copies(folder)
-        return [*said, *replacement.sweep_open_texts(self.project.store)]
+        if any(name.startswith(replacement.OPEN_MARK) for name in replacement.sweep_copies(store)):
+            said += replacement.sweep_open_texts(store)
+        return said
 
     @cached_property
     def waits(self) -> bool:

@@ -90,7 +90,7 @@ def test_meaning_answers_beside_words_once_the_encoder_is_warm(
     monkeypatch.setattr(sources, "_encoder", lambda _: SimpleNamespace(is_warm=False))
     assert sources.warm(memory.project) is None, "nobody waits for it"
     monkeypatch.setattr(sources, "warm", lambda _: Meaning())
-    monkeypatch.setattr(near, "_is_asked", lambda *_: True)
+    monkeypatch.setattr(near, "SCANNED", 0)
     found = [each.file for each in near_notes(memory._refresher())(text)]
     assert {*found[:2]} == {"user-ledger.md", "user-broker.md"}
 
