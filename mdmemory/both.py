@@ -288,7 +288,7 @@ class BothLayers:
         except (MdmemoryError, OSError):
             return []
 
-    # --- what was done --------------------------------------------------------------------------
+    # --- what was done
 
     def log(self, limit: int | None = None) -> list[tuple[str, Logged, bool]]:
         """Our commits of both layers by their time, newest first, each with its layer and whether

@@ -178,7 +178,7 @@ class Layers(Routed, BothLayers):
                 found.append((f"{source.prefix}{note.file}", said))
         return found
 
-    # --- taking back ----------------------------------------------------------------------------
+    # --- taking back
 
     def undo(self, id: str | None = None, agree: Agree | None = None) -> tuple[Memory, Undone]:
         """Take back a commit of the layer that has it, by default the newest change of both;
@@ -215,7 +215,7 @@ class Layers(Routed, BothLayers):
             raise self.question
         return [memory for _, memory in self.each()]
 
-    # --- where a new note goes ------------------------------------------------------------------
+    # --- where a new note goes
 
     def for_type(self, type: str, *, everywhere: bool = False) -> Memory:
         """The memory that a new note of this type belongs to, made where it is missing.

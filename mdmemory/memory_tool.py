@@ -202,7 +202,7 @@ class MemoryTool(Opened):
             raise Prescribed(f"Error: The destination {new} already exists") from None
         return f"Successfully renamed {old} to {ROOT}/{done.edited.file}"
 
-    # --- the store -------------------------------------------------------------------------------
+    # --- the store
 
     def _change(self, path: str, changed: Callable[[str], str]) -> ModelFile:
         gone = f"Error: The path {path} does not exist. Please provide a valid path."

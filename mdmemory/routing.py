@@ -55,7 +55,7 @@ class Routed:
 
         def for_fact(self, type: str) -> Memory: ...
 
-    # --- the message of a person ----------------------------------------------------------------
+    # --- the message of a person
 
     def keep_wishes(
         self, texts: Sequence[str], *, session: str, turn: str, message: str = "",
@@ -109,7 +109,7 @@ class Routed:
             boxes.append(wishes.inbox_without_store(self.start))
         return list(dict.fromkeys(boxes))
 
-    # --- what an assistant hands over -----------------------------------------------------------
+    # --- what an assistant hands over
 
     def store(self, call: FactCall, caller: Caller) -> Stored:
         """Store a fact that an assistant hands over, in its layer or in that of the notes that it
@@ -147,7 +147,7 @@ class Routed:
 
         return forgetting.described(self.sources(), what)
 
-    # --- sessions -------------------------------------------------------------------------------
+    # --- sessions
 
     def extract(
         self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
@@ -185,7 +185,7 @@ class Routed:
         """Store the facts of another memory, each in its layer. Raises BadImport, NoStore."""
         return self.main.import_from(path, dry_run=dry_run, stores=self)
 
-    # --- which store gets what -------------------------------------------------------------------
+    # --- which store gets what
 
     def sources(self) -> list[NoteSource]:
         """Both layers as places to look for a note in, the project's first."""

@@ -248,7 +248,7 @@ class _Judge:
         changes = self._now.changes(edit.parent, edit.commit)
         return next((each.path for each in changes if each.old_path == path), "")
 
-    # --- lines -----------------------------------------------------------------------------------
+    # --- lines
 
     def _of_lines(self, cite: Citation, lines: tuple[int, int]) -> CitationVerdict:
         at = self._cited(cite, lines)

@@ -96,7 +96,7 @@ class _Making:
         self._is_there = lru_cache(maxsize=None)(self._is_file)
         self._data = lru_cache(maxsize=8)(self._read)
 
-    # --- what a text names ------------------------------------------------------------------------
+    # --- what a text names
 
     def of_text(self, text: str, but: Iterable[Citation] = ()) -> list[Citation]:
         """The citations for all that a text names and the project holds, at most eight; without
@@ -195,7 +195,7 @@ class _Making:
         words = ("merge-base", "--is-ancestor", commit, self._tip)
         return bool(self._tip) and self._repository.ask(*words) is not None
 
-    # --- a path of the project --------------------------------------------------------------------
+    # --- a path of the project
 
     def _found(self, mention: Mention) -> str | None:
         """The path in the project that a mention means, a folder's with a slash; else None."""
@@ -249,7 +249,7 @@ class _Making:
         out = self._repository.run(*words) if self._tip else b""
         return [] if len(out) > _NAMES else out.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
-    # --- pinning ----------------------------------------------------------------------------------
+    # --- pinning
 
     def _of_mention(
         self, path: str, mention: Mention, text: str, names: Sequence[str]

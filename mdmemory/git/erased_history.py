@@ -129,7 +129,7 @@ def former(history: History) -> set[str]:
     return set()
 
 
-# --- the commits anew ----------------------------------------------------------------------------
+# --- the commits anew
 
 
 def rewrite(history: History, erasure: Erasure) -> int:
@@ -258,7 +258,7 @@ def _filter_here() -> None:
         work.run()
 
 
-# --- the old bytes -------------------------------------------------------------------------------
+# --- the old bytes
 
 
 def clear(history: History) -> None:

@@ -349,7 +349,7 @@ def _write_new(path: Path, data: bytes, like: Path, executable: bool) -> None:
         os.fsync(file.fileno())
 
 
-# --- old texts that another program holds open, and may append to --------------------------------
+# --- old texts that another program holds open, and may append to
 
 _OPEN_NAME = re.compile(re.escape(OPEN_MARK) + r"([0-9a-f]{16})-[0-9a-f]{6}-.+", re.DOTALL)
 _DIGITS = 16  # of a digest, in the name

@@ -115,7 +115,7 @@ def _without_placeholders(value: Any) -> Any:
     return "" if isinstance(value, str) and _PLACEHOLDER.fullmatch(value) else value
 
 
-# --- where the answer stands ------------------------------------------------------------------
+# --- where the answer stands
 
 
 _Place = tuple[Any, str]  # a value, and what stands between it and the one before

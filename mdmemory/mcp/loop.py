@@ -153,7 +153,7 @@ class Loop:
             answer = _refused(id, INTERNAL, told)
         reply(answer)
 
-    # --- work -------------------------------------------------------------------------------------
+    # --- work
 
     def _put(self, task: _Task) -> None:
         if self._worker is None:

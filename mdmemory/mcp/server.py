@@ -103,7 +103,7 @@ class Methods:
             "resources/read": partial(resources.read, self._open),
         }
 
-    # --- tools ------------------------------------------------------------------------------------
+    # --- tools
 
     def _offered(self) -> Sequence[Tool]:
         """The tools; without a store the one that makes one."""
@@ -167,7 +167,7 @@ def _result(text: str, structured: dict[str, Any]) -> Json:
     return {"content": [{"type": "text", "text": text}], "structuredContent": structured}
 
 
-# --- requests that name their version ------------------------------------------------------------
+# --- requests that name their version
 
 
 def _check(meta: Json) -> None:

@@ -130,7 +130,7 @@ def _object(event: Event) -> str:
     return event.files[0] if event.files and not named else named.partition("\n")[0]
 
 
-# --- with a model --------------------------------------------------------------------------------
+# --- with a model
 
 
 def compressed(events: Sequence[Event], model: Model) -> dict[int, Draft]:

@@ -110,7 +110,7 @@ def ids(text: str) -> list[int]:
     return [int(match[1]) for match in matches if match] if all(matches) else []
 
 
-# --- the table -----------------------------------------------------------------------------------
+# --- the table
 
 _COLUMNS = "session, at, tool, model, type, title, narrative, facts, concepts, files, importance"
 _SELECT = f"SELECT id, {_COLUMNS} FROM observation"

@@ -100,7 +100,7 @@ def _drafts(events: Sequence[Event], model: Model | None) -> dict[int, Draft]:
     return compressed(events, model)
 
 
-# --- states ----------------------------------------------------------------------------------
+# --- states
 
 
 def _refresh(state: State, now: int) -> None:

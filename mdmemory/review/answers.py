@@ -142,7 +142,7 @@ def _memory(layers: Layers, item: InboxItem) -> Memory:
     return memory or layers.main
 
 
-# --- what is no note yet -------------------------------------------------------------------------
+# --- what is no note yet
 
 
 def _fact(

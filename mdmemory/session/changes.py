@@ -38,7 +38,7 @@ from mdmemory.session.sections import (
 _NAMED = 60  # characters that the warning repeats of a lost end
 
 
-# --- blocks --------------------------------------------------------------------------------------
+# --- blocks
 
 
 def write(memory: Sections, block: str, text: str, *, append: bool = False) -> str:
@@ -61,7 +61,7 @@ def write(memory: Sections, block: str, text: str, *, append: bool = False) -> s
     return warning if lost else ""
 
 
-# --- lists ---------------------------------------------------------------------------------------
+# --- lists
 
 
 def tick(memory: Sections) -> None:

@@ -73,7 +73,7 @@ class Pruned:
     rule: str
 
 
-# --- what the kinds look like ------------------------------------------------------------------
+# --- what the kinds look like
 
 _LISTING = re.compile(r"(?:ls|find|fd|du|git ls-files|glob)\b")
 _LOG_COMMAND = re.compile(r"(?:journalctl|docker(?: compose)? logs|kubectl logs|tail|dmesg)\b")
@@ -155,7 +155,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-# --- pruning -----------------------------------------------------------------------------------
+# --- pruning
 
 
 def prune(

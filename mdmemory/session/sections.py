@@ -164,7 +164,7 @@ def is_followed(settings: Settings) -> bool:
     return any(settings.switch(f"session.{part}") for part in ("memory", "pruning"))
 
 
-# --- what is shown ---------------------------------------------------------------------------
+# --- what is shown
 
 
 def entries(memory: Sections) -> list[SessionEntry]:

@@ -62,7 +62,7 @@ class Swept:
     errors: int
 
 
-# --- parts of sessions ---------------------------------------------------------------------------
+# --- parts of sessions
 
 
 def read(state: State, session: str) -> Parts:
@@ -124,7 +124,7 @@ def _parts(rows: list[Any]) -> Parts:
     return parts
 
 
-# --- sweeping ------------------------------------------------------------------------------------
+# --- sweeping
 
 
 def is_sweep_due(state: State) -> bool:
@@ -158,7 +158,7 @@ def forget(state: State, session: str) -> None:
     state.change(("DELETE FROM session_part WHERE session = ?", (session,)))
 
 
-# --- outputs -------------------------------------------------------------------------------------
+# --- outputs
 
 
 def output_id(session: str, text: str) -> str:

@@ -151,7 +151,7 @@ def _words(content: object) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-# --- the folder ------------------------------------------------------------------------------
+# --- the folder
 
 
 def files(projects: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:

@@ -145,7 +145,7 @@ def _typed(words: str) -> str:
     return without_tagged(words, _PIPED)
 
 
-# --- the folder ------------------------------------------------------------------------------
+# --- the folder
 
 
 def files(home: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:

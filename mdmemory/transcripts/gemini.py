@@ -135,7 +135,7 @@ def _parts(content: object) -> list[str]:
     ]
 
 
-# --- the folder ------------------------------------------------------------------------------
+# --- the folder
 
 
 def files(home: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:

@@ -135,7 +135,7 @@ def _end_of_note(lines: Sequence[str], at: int, fence: str) -> int:
     return len(lines)
 
 
-# --- code in markdown --------------------------------------------------------------------------
+# --- code in markdown
 
 _FENCE = re.compile(r"(`{3,}|~{3,})([^`]*)")
 

@@ -41,7 +41,7 @@ class OpenCodeSession:
     revert: str  # JSON: from where on the person took messages back
 
 
-# --- the database ----------------------------------------------------------------------------
+# --- the database
 
 
 def sessions(
@@ -230,7 +230,7 @@ def _sentence(path: Path, problem: Exception) -> str:
     return f"{path.name} cannot be read ({reason})."
 
 
-# --- an export ---------------------------------------------------------------------------------
+# --- an export
 
 
 def read_export(data: bytes) -> Transcript:

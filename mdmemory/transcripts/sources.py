@@ -147,7 +147,7 @@ def _bytes(path: Path) -> bytes:
         raise BadTranscript(problem.message, "Name the file of a session.") from problem
 
 
-# --- the sessions of this machine ------------------------------------------------------------
+# --- the sessions of this machine
 
 
 def place(hosts: Hosts, reader: Reader) -> Path:

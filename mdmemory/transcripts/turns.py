@@ -101,7 +101,7 @@ def _within(turns: Sequence[Turn], max_turns: int, max_chars: int) -> list[Turn]
     return first
 
 
-# --- what the readers of all hosts share -----------------------------------------------------
+# --- what the readers of all hosts share
 
 
 def is_id(text: str) -> bool:

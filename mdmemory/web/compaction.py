@@ -119,7 +119,7 @@ def _why(outcome: Outcome) -> str:
     return "; ".join(dict.fromkeys(each.rstrip(".") for each in found)) or outcome.outcome
 
 
-# --- how a plan looks ----------------------------------------------------------------------------
+# --- how a plan looks
 
 
 def _plan(memory: Memory, layer: str, found: Preview | None) -> Mapping[str, Any]:

@@ -70,7 +70,7 @@ def _list(
     )  # fmt: skip
 
 
-# --- how an item looks ---------------------------------------------------------------------------
+# --- how an item looks
 
 
 def _card(site: Site, item: InboxItem) -> Mapping[str, Any]:
@@ -162,7 +162,7 @@ def _cut(text: str) -> str:
     return line if len(line) <= _TITLE else f"{line[: _TITLE - 1].rstrip()}…"
 
 
-# --- answers -------------------------------------------------------------------------------------
+# --- answers
 
 
 def _remember(site: Site, item: InboxItem) -> str:
@@ -252,7 +252,7 @@ def _differences(site: Site, form: Form, item: InboxItem) -> list[tuple[str, Any
     ]
 
 
-# --- editing -------------------------------------------------------------------------------------
+# --- editing
 
 
 def edit(site: Site, request: Request) -> Response:

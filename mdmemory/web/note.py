@@ -130,7 +130,7 @@ def _cited(memory: Memory, stored: StoredNote) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-# --- links ---------------------------------------------------------------------------------------
+# --- links
 
 
 def link_map(site: Site, layer: str) -> LinkMap:
@@ -169,7 +169,7 @@ def _linked(site: Site, layer: str, file: str, stored: StoredNote | None) -> dic
     }  # fmt: skip
 
 
-# --- its life ------------------------------------------------------------------------------------
+# --- its life
 
 
 def _steps(site: Site, memory: Memory, file: str) -> tuple[Sequence[Step], str]:
@@ -234,7 +234,7 @@ def bring_back(site: Site, request: Request) -> Response:
     return site.done(said, site.undoing(memory, done.written.id), note_path(layer, file))
 
 
-# --- changing it ---------------------------------------------------------------------------------
+# --- changing it
 
 
 def edit(site: Site, request: Request) -> Response:

@@ -151,7 +151,7 @@ def why(place: IndexPlace) -> str:
     return f"not in the index: {_NAMED.get(place.why, place.why)}"
 
 
-# --- MEMORY.md -----------------------------------------------------------------------------------
+# --- MEMORY.md
 
 
 def _budget(site: Site, layer: str) -> dict[str, Any]:

@@ -91,7 +91,7 @@ class Site:
             raise NotFound(f"There is no store called {layer[:20]}.", "Begin at the inbox.")
         return found
 
-    # --- what is kept ---------------------------------------------------------------------------
+    # --- what is kept
 
     def look(self) -> None:
         """Look at the stores anew: at the beginning of each page, and after each act."""
@@ -135,7 +135,7 @@ class Site:
         half_minute = int(time.monotonic() / 30)
         return self.kept.get(ITEMS, (marks_, half_minute), lambda: waiting.items(layers))
 
-    # --- pages ----------------------------------------------------------------------------------
+    # --- pages
 
     @cached_property
     def templates(self) -> Environment:
