@@ -70,7 +70,7 @@ class BothLayers:
         there = [(name, memory) for name, memory in found if memory] or [(USER, self.main)]
         if self.question is not None and not self._asked:
             self._asked = True
-            self._tell(f"{self.question.message} {self.question.hint}")
+            self._tell(self.question.sentences)
         return there
 
     def there(self) -> list[Memory]:
@@ -167,7 +167,7 @@ class BothLayers:
         except UsageError:
             raise
         except MdmemoryError as problem:
-            self._tell(f"A store is left out. {problem.message} {problem.hint}".rstrip())
+            self._tell(f"A store is left out. {problem.sentences}")
             return None
 
     def _with_conflicts(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
@@ -351,7 +351,7 @@ class BothLayers:
             raise problems[0]
         for each in problems:
             if not isinstance(each, NotFound):
-                self._tell(f"A store is left out. {each.message} {each.hint}".rstrip())
+                self._tell(f"A store is left out. {each.sentences}")
         return found
 
 

@@ -21,6 +21,11 @@ class MdmemoryError(Exception):
         if code:
             self.code = code
 
+    @property
+    def sentences(self) -> str:
+        """What is wrong, and what to do."""
+        return f"{self.message} {self.hint}".rstrip()
+
 
 class UsageError(MdmemoryError):
     """The command was called in a way that it does not have."""

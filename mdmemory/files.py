@@ -26,17 +26,27 @@ MAX_FILE = 4 * 1024 * 1024  # bytes; larger is not a note but an accident
 IS_UTF8 = sys.getfilesystemencoding() == "utf-8"  # whether Python takes file names for that here
 
 
+def to_text(data: bytes) -> str:
+    """UTF-8 as text; bytes that are none survive the way there and back."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def to_bytes(text: str) -> bytes:
+    """The bytes of which `to_text` made `text`."""
+    return text.encode("utf-8", "surrogateescape")
+
+
 def as_text(name: str) -> str:
     """A file's name as Python gave it, as UTF-8 text whatever the locale is.
 
     Bytes that are no UTF-8 are halves of surrogate pairs in it.
     """
-    return name if IS_UTF8 else os.fsencode(name).decode("utf-8", "surrogateescape")
+    return name if IS_UTF8 else to_text(os.fsencode(name))
 
 
 def as_given(text: str) -> str:
     """The name under which Python finds a file of which `as_text` gave `text`."""
-    return text if IS_UTF8 else os.fsdecode(text.encode("utf-8", "surrogateescape"))
+    return text if IS_UTF8 else os.fsdecode(to_bytes(text))
 
 
 def require_utf8(names: Iterable[str]) -> None:
@@ -51,8 +61,11 @@ def require_utf8(names: Iterable[str]) -> None:
         )
 
 
-def digest(data: bytes) -> str:
-    """The sha256 of a file's bytes, as 64 hex digits: how we know that a file is what we saw."""
+def digest(data: bytes | str) -> str:
+    """The sha256 of a file's bytes, as 64 hex digits: how we know that a file is what we saw.
+    Of a text a lone half of a surrogate pair counts as "?"."""
+    if isinstance(data, str):
+        data = data.encode("utf-8", "replace")
     return hashlib.sha256(data).hexdigest()
 
 

@@ -68,7 +68,7 @@ class Layers(Routed, BothLayers):
         except MdmemoryError as problem:
             if found is None:
                 raise
-            self._tell(f"Your own store is left out. {problem.message} {problem.hint}".rstrip())
+            self._tell(f"Your own store is left out. {problem.sentences}")
             return None
 
     @classmethod

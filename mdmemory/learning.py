@@ -108,12 +108,12 @@ class Learning(Opened):
     def known_sessions(self) -> list[KnownSession]:
         """The sessions that anything is remembered of, the newest first."""
         with self.state() as state:
-            return sessions.known.known(state)
+            return sessions.known.list_sessions(state)
 
     def recalled(self, session: str) -> list[NoteRecalled]:
         """The notes that went along with the messages of a session."""
         with self.state() as state:
-            return sessions.known.recalled(state, session)
+            return sessions.known.list_recalled(state, session)
 
     def pending(self) -> list[PendingFact]:
         """Candidates without enough proof, which wait for a person."""
@@ -144,7 +144,7 @@ class Learning(Opened):
 
     def due(self) -> str | None:
         """Why a compaction is due, in words, or None."""
-        return compact.past_passes.why_due(self._writer(), self._clock())
+        return compact.pass_history.why_due(self._writer(), self._clock())
 
     def observations(self) -> Observations:
         """The short form of what the assistant's tools showed in earlier work."""

@@ -361,7 +361,7 @@ class Memory(Learning):
 
     def is_undone(self, change: Logged) -> bool:
         """Whether a change was taken back, and nothing brought it back."""
-        return change.commit in self._history().undone()
+        return change.commit in self._history().list_undone()
 
     def file_changes(
         self, commits: Sequence[str], files: Collection[str] | None = None, most: int | None = None

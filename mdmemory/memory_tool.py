@@ -53,7 +53,7 @@ def _told(command: Callable[[MemoryTool, Given], str]) -> Callable[[MemoryTool, 
         except Prescribed as answer:
             return str(answer)
         except MdmemoryError as problem:
-            return f"Error: {problem.message} {problem.hint}".rstrip()
+            return f"Error: {problem.sentences}"
 
     return answered
 
@@ -191,7 +191,7 @@ class MemoryTool(Opened):
         """A note under another name; the links to it follow, and the old name stays an alias."""
         old, new = _text(given, "old_path"), _text(given, "new_path")
         file = self._own(old, f"Error: The path {old} does not exist")
-        name = limits.slug(new_file(new).removesuffix(".md"))
+        name = limits.slugify(new_file(new).removesuffix(".md"))
         try:
             done = actions.renaming.rename(
                 self._writer(), file, name, trailers=self._trailers(), by_model=True

@@ -62,13 +62,13 @@ def test_a_message_is_read_up_to_its_limit_and_the_assistant_is_told() -> None:
 
 
 def test_a_turn_of_a_transcript_is_read_up_to_its_limit(tmp_path: Path) -> None:
-    assert len(turns.cleaned(LONG)) <= bounds.MESSAGE
+    assert len(turns.clean(LONG)) <= bounds.MESSAGE
     assert len(str(explain(LONG, Layers.open(tmp_path))["text"])) <= bounds.MESSAGE
 
 
 def test_of_a_long_output_the_beginning_and_the_end_tell_what_failed() -> None:
     for output in (f"TypeError: first\n{LONG}", f"{LONG}\nTypeError: last"):
-        found = failures.failure("bash", {"command": "pytest"}, output, 1)
+        found = failures.find_failure("bash", {"command": "pytest"}, output, 1)
         assert found is not None
         assert found.summary.startswith("TypeError: ")
 

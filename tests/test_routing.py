@@ -20,7 +20,7 @@ from mdmemory.capture.notice import notice
 from mdmemory.capture.quote_proof import WHY
 from mdmemory.capture.store_fact import FactCall, Stored
 from mdmemory.errors import NoStore
-from mdmemory.note.note import fields
+from mdmemory.note.note import read_fields
 from mdmemory.tools.table import call
 from mdmemory.transcripts.turns import Turn
 
@@ -199,7 +199,7 @@ def test_a_fact_of_a_folder_without_a_store_says_where_it_belongs(
     layers = Layers.open(folder)
     keep(layers, "deploys go out on Tuesdays only", "my name is Ada Okafor")
     put(layers, "The letters are printed on paper of 90 grams.")
-    named = {note.file: fields(note.note)["metadata"] for note in layers.main.notes()}
+    named = {note.file: read_fields(note.note)["metadata"] for note in layers.main.notes()}
     place = "~/letters" if why == "no repository" else str(repository)
     about = {file: head.get("project") for file, head in named.items()}  # type: ignore[attr-defined]
     assert about.pop("user-my-name-is-ada-okafor.md") is None

@@ -8,7 +8,7 @@ import pytest
 
 from mdmemory import unseen
 from mdmemory.capture.fact import fact_of
-from mdmemory.transcripts.turns import cleaned
+from mdmemory.transcripts.turns import clean
 
 # Signs that stand before a number or a word and show themselves (Prepended_Concatenation_Mark).
 SHOWN = {0x600, 0x601, 0x602, 0x603, 0x604, 0x605, 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD,
@@ -59,7 +59,7 @@ def test_two_in_a_row_are_one_too_many() -> None:
 
 def test_capture_keeps_no_character_that_nobody_sees() -> None:
     words = "Remember that the to\u200bken of the \u2060queue ro\u00adtates weekly."
-    assert cleaned(words) == "Remember that the token of the queue rotates weekly."
+    assert clean(words) == "Remember that the token of the queue rotates weekly."
     fact = fact_of("The release\u200b of the app goes out on the last Fri\u00adday of a month.")
     assert fact.body == "The release of the app goes out on the last Friday of a month."
     assert "\u200b" not in fact.description

@@ -54,7 +54,7 @@ def same_bytes(history: History, store: Store) -> bool:
     filter applies do not count: `filtered` names it, and git would run it to answer.
     """
     differing = []
-    for file, held in history.staged(store.files()).items():
+    for file, held in history.read_index(store.files()).items():
         if not held.trusted:
             continue  # git does not look at it, so it cannot say whether it was edited
         try:

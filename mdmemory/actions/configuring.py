@@ -12,7 +12,7 @@ from mdmemory.errors import BadSetting, NotFound
 from mdmemory.files import digest, read_if_there, write_atomic
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers
-from mdmemory.git.lock import Patience, locked
+from mdmemory.git.lock import Patience, hold_lock
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.store.project import Project
 
@@ -48,7 +48,7 @@ def set_for_store(project: Project, name: str, value: Any, holder: str) -> tuple
         if after != before:
             write_atomic(file, after.encode())
         return after != before, None
-    with locked(own.common_dir / "mdmemory.lock", holder, Patience(30.0)):
+    with hold_lock(own.common_dir / "mdmemory.lock", holder, Patience(30.0)):
         before = _text(file)
         after = change_setting(before, name, value, file)
         if after == before:

@@ -257,7 +257,7 @@ def confirm(writer: Writer, name: str, *, today: str) -> Edited:
                 return Edited(stored.file, stored.note.head.name, stored.digest, done)
         wanted: dict[str, str | None] = {"metadata.updated": today}
         if stored.note.head.status == "unconfirmed":
-            wanted |= editing.confirming(stored.note, "manual")
+            wanted |= editing.confirm(stored.note, "manual")
         anew = cited.cited_anew(writer, stored.note)
         if anew is stored.note and len(wanted) == 1:
             return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)

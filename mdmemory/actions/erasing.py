@@ -79,9 +79,9 @@ def erase(writer: Writer, name: str, agree: Agree) -> Erased:
         _clean_work_tree(writer, erasure)
         _clean_state(writer, erasure)
         commits = erased_history.rewrite(history, erasure)
-        with packing.alone(history.repository):
+        with packing.hold_packing(history.repository):
             erased_history.clear(history)
-        if erased_history.holding(history, erasure):
+        if erased_history.find_objects(history, erasure):
             raise GitFailed(
                 "Some object of git still holds the text.", "Run the command again; then `git gc`."
             )
@@ -116,7 +116,7 @@ def _plan(writer: Writer, history: History, name: str) -> Erasable:
             f"There is no note {name}, and no version of one in the history.",
             "`mdmemory list` shows all.",
         )
-    texts = _texts(erased_history.versions(history, files), files)
+    texts = _texts(erased_history.list_versions(history, files), files)
     texts |= _texts([read_regular(store.folder / file) for file in there], files)
     others = [note for note in store.notes() if note.file not in files]
     said_by = [each.file for each in others if any(text in each.note.text for text in texts)]
@@ -169,7 +169,7 @@ def _clean_work_tree(writer: Writer, erasure: Erasure) -> None:
                 path.unlink()
     writer.commit_inbox()
     before = writer.refresher.store.ledger().encode("utf-8", "surrogateescape")
-    after = erasure.cleaned(before, LEDGER)
+    after = erasure.clean_bytes(before, LEDGER)
     if after != before:
         change = Change(LEDGER, digest(before), after)
         said = subject("erase", [ERASED])

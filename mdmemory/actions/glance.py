@@ -60,8 +60,8 @@ def _database(path: Path) -> tuple[object, ...]:
 def _commits(writer: Writer) -> str:
     if writer.repository is None or writer.history is None:
         return ""
-    branch = repositories.branch(writer.repository)
-    tip = repositories.tip(writer.repository, branch) if branch else writer.history.head()
+    branch = repositories.read_branch(writer.repository)
+    tip = repositories.read_tip(writer.repository, branch) if branch else writer.history.head()
     return f"{branch} {tip} {writer.history.kept.tip()}"
 
 

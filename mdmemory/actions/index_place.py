@@ -128,4 +128,4 @@ def _left(history: History | None, head: Head) -> Logged | None:
     newest = history.repository.run("rev-list", f"-{_LOOKED_AT}", at, *path)
     how = ("diff-tree", "--stdin", f"-S{target}", "-s", "--format=%H")
     changed = history.repository.run(*how, *path, data=newest).decode().split()
-    return history.told(changed[:1])[0] if changed else None
+    return history.load_commits(changed[:1])[0] if changed else None

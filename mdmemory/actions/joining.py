@@ -18,7 +18,7 @@ from mdmemory.git.objects import Blob
 from mdmemory.git.replacement import MARK, OPEN_MARK
 from mdmemory.note import editing
 from mdmemory.note import note as notes_format
-from mdmemory.note.frontmatter import items
+from mdmemory.note.frontmatter import join_items
 from mdmemory.note.limits import ALIASES, MAX_NAME_BYTES
 from mdmemory.note.note import Note
 from mdmemory.store import home, merged
@@ -139,7 +139,7 @@ class _Joining:
 
     def __init__(self, history: History, base: str | None, ours: str | None, theirs: str) -> None:
         self._history = history
-        self._base, self._ours, self._theirs = map(history.everything, (base, ours, theirs))
+        self._base, self._ours, self._theirs = map(history.read_all, (base, ours, theirs))
         self._taken = {path.casefold() for path in (*self._ours, *self._theirs)}
         self._joined = Joined()
 
@@ -293,14 +293,14 @@ def _renamed(data: bytes, file: str, number: int) -> bytes:
     note = decode(data, file)
     room = note.head.name.encode("utf-8")[: MAX_NAME_BYTES - len(end)]
     name = room.decode("utf-8", "ignore").rstrip("-") + end
-    if "name" not in notes_format.fields(note):
+    if "name" not in notes_format.read_fields(note):
         return data  # without a name of its own it has its file's
     try:
         text = editing.edit(note, set={"name": name}).text
     except BadNote:
         return data
     # as in the notes that we write: the name alone among the aliases
-    before, after = (f"\n{ALIASES}: [{items([each])}]" for each in (note.head.name, name))
+    before, after = (f"\n{ALIASES}: [{join_items([each])}]" for each in (note.head.name, name))
     if note.head.aliases == (note.head.name,):
         text = text.replace(before, after, 1)
     return text.encode("utf-8")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mdmemory.files import digest, read_regular, write_atomic, writing
-from mdmemory.git.private_folder import subfolder
+from mdmemory.git.private_folder import make_folder
 from mdmemory.git.transaction import Change
 from mdmemory.store import inbox
 from mdmemory.store.project import INBOX
@@ -41,7 +41,7 @@ def take_out(writer: Writer, path: Path, subject: str) -> Written:
         data = read_regular(path)
         aside = writer.project.prepare_private() / "aside"
         with writing(aside):
-            subfolder(aside)
+            make_folder(aside)
         write_atomic(aside / f"{path.name}.{digest(data)[:12]}", data, mode=0o600)
         path.unlink(missing_ok=True)
     return Written()

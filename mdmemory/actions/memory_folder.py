@@ -21,7 +21,7 @@ from mdmemory.errors import NoGit, NoStore, NotFound
 from mdmemory.files import digest, write_atomic, writing
 from mdmemory.git import identity, repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers
-from mdmemory.git.lock import Patience, locked
+from mdmemory.git.lock import Patience, hold_lock
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.store import home as homes
 from mdmemory.store.home import Known
@@ -51,7 +51,7 @@ def project_around(start: Path) -> repositories.Repository:
     if Path(persons).is_relative_to(os.path.realpath(repository.top)):
         raise NoStore(f"{repository.top} is your home folder, or above it, and no one project.",
                       _ELSEWHERE)  # fmt: skip
-    if not identity.head(repository):
+    if not identity.read_head(repository):
         raise NoStore(f"{repository.top} has no commit yet, by which its store could be known.",
                       f"Make a first commit. {_ELSEWHERE}")  # fmt: skip
     return repository
@@ -63,7 +63,7 @@ def begin(start: Path, places: Places, is_secret: Callable[[str], bool]) -> Setu
     Raises NoStore, and what `setup.init` raises.
     """
     repository = project_around(start)
-    project = identity.of(repository)
+    project = identity.identify(repository)
     assert project is not None  # it has a commit
     home = prepared(places)
     with one_at_a_time(home):
@@ -71,7 +71,7 @@ def begin(start: Path, places: Places, is_secret: Callable[[str], bool]) -> Setu
         if found.entry is not None:
             done = setup.init(found.entry.store, places, is_secret, store=".")
             return replace(done, project=done.project._replace(around=repository.top))
-        entry = Known(home).met(project, identity.head(repository))
+        entry = Known(home).met(project, identity.read_head(repository))
         folder = homes.free_folder(home, repository.top.name)
         done = _begun(folder, homes.write(entry), places, is_secret)
         return replace(done, project=done.project._replace(around=repository.top))
@@ -109,13 +109,13 @@ def join(start: Path, store: str, places: Places) -> Path:
 
 def _know(entry: Known, repository: repositories.Repository) -> None:
     """Write down, in a commit where that can be, that the project is the store's."""
-    project = identity.of(repository)
+    project = identity.identify(repository)
     assert project is not None  # it has a commit
     own, path = repositories.find(entry.store), entry.store / PROJECT_FILE
     lock = own.common_dir / "mdmemory.lock" if own else entry.store / ".mdmemory" / "lock"
-    with locked(lock, "`mdmemory init`", Patience(30.0)):
+    with hold_lock(lock, "`mdmemory init`", Patience(30.0)):
         before = path.read_bytes()
-        after = homes.write(entry.met(project, identity.head(repository)), before)
+        after = homes.write(entry.met(project, identity.read_head(repository)), before)
         if own is None or repositories.refusal(own) is not None:
             write_atomic(path, after)
         elif after != before:
@@ -140,7 +140,7 @@ def prepared(places: Places) -> Path:
 @contextmanager
 def one_at_a_time(home: Path) -> Iterator[None]:
     """No two processes make a store at once; what a killed one began is taken away."""
-    with locked(home / ".lock", "`mdmemory init`", Patience(30.0)):
+    with hold_lock(home / ".lock", "`mdmemory init`", Patience(30.0)):
         for name in os.listdir(home):
             if name.startswith(_BEGUN):
                 shutil.rmtree(home / name, ignore_errors=True)  # it never held a note

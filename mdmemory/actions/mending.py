@@ -62,7 +62,7 @@ def closed_to_links(writer: Writer, files: Sequence[str]) -> set[str]:
         superseded = {head.file for head in catalog.heads() if head.status == SUPERSEDED}
         closed |= {file for e in conflicts.open_entries(ledger, superseded) for file in e.files}
     if files and writer.history:
-        closed |= {*Transactions(writer.history).unseen(list(files))}
+        closed |= {*Transactions(writer.history).list_unseen(list(files))}
     return closed & {*files}
 
 

@@ -20,9 +20,9 @@ from mdmemory.actions import memory_folder, move_files, setup
 from mdmemory.config.person import Places
 from mdmemory.config.table import DEFAULT_STORE, PERSON, PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore, RepositoryState, UsageError
-from mdmemory.files import is_inside, read_if_there, read_regular, sync_folder
+from mdmemory.files import is_inside, read_if_there, read_regular, sync_folder, to_text
 from mdmemory.git import identity, repositories
-from mdmemory.git.commits_of_store import History, text
+from mdmemory.git.commits_of_store import History
 from mdmemory.git.own_history import Carried, carry, has_all
 from mdmemory.git.repositories import Repository
 from mdmemory.store import home as homes
@@ -173,7 +173,7 @@ class _Move:
                              "Name it relative to the project, such as notes/own.")  # fmt: skip
         for number in range(1, 100):
             inside = wanted if number == 1 else f"{wanted}-{number}"
-            if not (os.path.lexists(root / inside) or history.holding(inside)):
+            if not (os.path.lexists(root / inside) or history.list_refs_with(inside)):
                 return root / inside
             if folder is not None:
                 break
@@ -230,7 +230,7 @@ class _Move:
         for name in ("user.name", "user.email"):  # whose the commits are, where only the project
             value = self.history.repository.ask("config", "--local", "--get", name)  # says it
             if value:
-                fresh.run("config", name, text(value).strip())
+                fresh.run("config", name, to_text(value).strip())
         carried = carry(self.history, fresh)
         if carried.head:
             fresh.run("read-tree", "HEAD")
@@ -261,9 +261,9 @@ class _Move:
         fresh = b'store = "."\n' + said
         if self.around is None or self.to == HERE:
             return fresh
-        project = identity.of(self.around)
+        project = identity.identify(self.around)
         assert project is not None  # `project_around` looked
-        known = Known(self.hidden).met(project, identity.head(self.around))
+        known = Known(self.hidden).met(project, identity.read_head(self.around))
         return homes.write(known, fresh)
 
     # the step
@@ -353,7 +353,7 @@ def _of_history(carried: Carried) -> list[str]:
 
 def _removal(history: History, inside: str) -> str:
     """The command that takes the store out of the project's index, "" where it holds none."""
-    files = [*([inside] if history.holds(inside) else []), *history.staged([PROJECT_FILE])]
+    files = [*([inside] if history.has_files(inside) else []), *history.read_index([PROJECT_FILE])]
     if not files:
         return ""
     words = ["git", "-C", str(history.folder), "rm", "-r", "-q", "--cached", "--", *files]
@@ -365,7 +365,7 @@ def _other_trees(around: Repository, history: History | None, target: Path) -> l
     own = repositories.find(target)
     if history is None or own is None:
         return []
-    rows = text(around.run("worktree", "list", "--porcelain", "-z")).split("\0")
+    rows = to_text(around.run("worktree", "list", "--porcelain", "-z")).split("\0")
     said = []
     for row in rows:
         folder = Path(row.removeprefix("worktree "), history.prefix)

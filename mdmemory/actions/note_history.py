@@ -175,22 +175,22 @@ def shown(writer: Writer) -> History | None:
     or goes on by itself asks git directly."""
     if writer.automatic or writer.history is None:
         return writer.history
-    from mdmemory.git.shown import shown
+    from mdmemory.git.gitpython import open_history
 
-    return shown(writer.history)
+    return open_history(writer.history)
 
 
 def log(history: History, limit: int | None = None) -> list[tuple[Logged, bool]]:
     """Our commits, newest first, each with whether it was undone since. Writes that wait to be
     committed stand first."""
     late = waiting(history)
-    undone = history.undone() if late else set()
+    undone = history.list_undone() if late else set()
     return [*((entry, entry.commit in undone) for entry in late), *history.logged(limit)][:limit]
 
 
 def waiting(history: History | None) -> list[Logged]:
     """The writes that wait to be committed, newest first."""
-    return history.kept.entries() if history else []
+    return history.kept.list_entries() if history else []
 
 
 def change(history: History, id: str) -> Logged:
@@ -203,7 +203,8 @@ def change(history: History, id: str) -> Logged:
         return find(history, id)
     except NotFound:
         commit = history.resolve(id)
-        return next((e for e in late if e.commit == commit), None) or history.told([commit])[0]
+        entries = (entry for entry in late if entry.commit == commit)
+        return next(entries, None) or history.load_commits([commit])[0]
 
 
 def file_changes(
@@ -215,7 +216,7 @@ def file_changes(
     inside = [history.prefix] if history.prefix else []
     data = "".join(f"{commit}\n" for commit in commits).encode()
     given = ("--no-walk=unsorted", "--stdin")
-    read = read_with_files(history.repository, *given, inside=inside, said=False, data=data)
+    read = read_with_files(history.repository, *given, inside=inside, is_whole=False, data=data)
     touched = {
         entry.commit: [
             each for each in entry.files
@@ -308,7 +309,7 @@ def _became(file: str, commits: Sequence[_Commit], met: set[str] | None = None) 
 def _uncommitted(history: History, store: Store, file: str, names: set[str]) -> list[Step]:
     """The step for uncommitted changes, if any. The former name of a renamed file joins `names`."""
     path, head = store.folder / file, history.head()
-    held = {f: blob.id for f, blob in history.tree(head, [file]).items()}
+    held = {f: blob.id for f, blob in history.read_tree(head, [file]).items()}
     committed = _texts(history, [held[file]])[held[file]] if file in held else None
     try:
         data = read_regular(path)
@@ -320,7 +321,7 @@ def _uncommitted(history: History, store: Store, file: str, names: set[str]) -> 
     if committed is not None and _lf(data) == _lf(committed):
         return []
     if committed is None:
-        held = {f: blob.id for f, blob in history.tree(head).items() if is_note_name(f)}
+        held = {f: blob.id for f, blob in history.read_tree(head).items() if is_note_name(f)}
         missing = (f for f in held if not os.path.lexists(store.folder / f))
         names |= {f for f in missing if held[f] == history.blob_id(data)}
     time = datetime.fromtimestamp(int(path.stat().st_mtime), UTC).isoformat()
@@ -349,7 +350,7 @@ def _commits(history: History, files: Collection[str] | None = None) -> Sequence
     paths = inside if files is None else [history.prefix + file for file in sorted(files)]
     words = ("--full-history", "--date-order", head, "--", *paths)
     logged = [*read_with_files(history.repository, *words, inside=inside)]
-    undone = history.undone()
+    undone = history.list_undone()
     return [_commit(history, each, each.commit in undone) for each in logged]
 
 

@@ -9,9 +9,10 @@ import subprocess
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, RepositoryState, UsageError
+from mdmemory.files import to_text
 from mdmemory.git import erased_history, identity, repositories
-from mdmemory.git.commits_of_store import History, text
-from mdmemory.git.persons_git import PersonsGit, reason, shown
+from mdmemory.git.commits_of_store import History
+from mdmemory.git.persons_git import PersonsGit, explain, redact_url
 from mdmemory.store import home
 from mdmemory.store.project import Project
 from mdmemory.store.writer import Writer
@@ -36,17 +37,17 @@ def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> bool
             "makes the store a repository of its own.",
             code="shared_store",
         )
-    if identity.place(url) in _places_of_project(writer.project):
+    if identity.parse_remote(url) in _places_of_project(writer.project):
         raise RepositoryState(
-            f"{shown(url)} is the project's own repository, and notes do not belong there.",
+            f"{redact_url(url)} is the project's own repository, and notes do not belong there.",
             "Make an empty repository for them, and give its address.",
             code="not_a_store",
         )
     known = config(history, f"remote.{NAME}.url")
     if known and known != url:
         raise RepositoryState(
-            f"The store has another remote already: {shown(known)}.",
-            f"To change it: `git -C {top} remote set-url {NAME} {shown(url)}`, then "
+            f"The store has another remote already: {redact_url(known)}.",
+            f"To change it: `git -C {top} remote set-url {NAME} {redact_url(url)}`, then "
             "`mdmemory sync`.",
             code="other_remote",
         )
@@ -74,7 +75,7 @@ def _places_of_project(project: Project) -> tuple[str, ...]:
     if entry is not None:
         return entry.remotes
     outer = repositories.find(project.root) if project.root != project.store else None
-    found = identity.of(outer, ()) if outer else None
+    found = identity.identify(outer, ()) if outer else None
     return found.remotes if found else ()
 
 
@@ -86,11 +87,11 @@ def _branch_there(own: PersonsGit, url: str, branch: str) -> str:
     done = own.run("ls-remote", "--symref", "--", url)
     if done.returncode != 0:
         raise GitFailed(
-            f"Nothing can be read at {shown(url)}: {reason(done)}",
+            f"Nothing can be read at {redact_url(url)}: {explain(done)}",
             "The store was left without a remote: make an empty repository there, or correct the "
             "address.",
         )
-    rows = [row.partition("\t") for row in text(done.stdout).splitlines()]
+    rows = [row.partition("\t") for row in to_text(done.stdout).splitlines()]
     heads = {name for _, _, name in rows if name.startswith("refs/heads/")}
     # the row on what HEAD stands for begins with `ref: `
     default = [left.removeprefix("ref: ") for left, _, name in rows if name == "HEAD"]
@@ -102,7 +103,7 @@ def _branch_there(own: PersonsGit, url: str, branch: str) -> str:
     if not heads:
         return wanted
     raise RepositoryState(
-        f"{shown(url)} has {len(heads)} branches, and none is called {branch}.",
+        f"{redact_url(url)} has {len(heads)} branches, and none is called {branch}.",
         f"Rename the store's branch to the right one: `git -C {own.folder} branch -m NAME`.",
     )
 
@@ -120,7 +121,7 @@ def upstream(history: History, *, is_own: bool) -> tuple[str, str]:
     why = f"The branch {branch} follows no branch of a remote, so there is nothing to sync with."
     if is_own:
         url = config(history, f"remote.{NAME}.url")
-        given = f"`--remote {shown(url) or 'URL'}`"
+        given = f"`--remote {redact_url(url) or 'URL'}`"
         way = f"Once: the same command with {given} (an empty repository will do)."
         why = why if remotes else "This store has no remote: its notes are only on this disk."
     raise RepositoryState(why, way, code="no_upstream")
@@ -132,7 +133,7 @@ def address(history: History) -> str | None:
     if not names:
         return None
     name = NAME if NAME in names else names[0]
-    return shown(config(history, f"remote.{name}.url")) or name
+    return redact_url(config(history, f"remote.{name}.url")) or name
 
 
 def config(history: History, name: str) -> str:
@@ -143,7 +144,7 @@ def config(history: History, name: str) -> str:
 def fetch(history: History, own: PersonsGit, remote: str, *, is_own: bool) -> None:
     """Bring what the remote has. Of a store of its own also what a shallow clone lacks; and what
     the remote has no more, because it was made anew, is pushed again."""
-    gone = erased_history.former(history) if is_own else set()
+    gone = erased_history.list_former(history) if is_own else set()
     if gone:
         _refuse_erased(history, gone, own.run("ls-remote", remote).stdout, remote)
     is_shallow = (history.repository.common_dir / "shallow").exists()
@@ -180,6 +181,6 @@ def require(done: subprocess.CompletedProcess[bytes], what: str) -> None:
     """Raise GitFailed, saying `what` could not be done and git's reason, unless it was."""
     if done.returncode != 0:
         raise GitFailed(
-            f"{what}: {reason(done)}",
+            f"{what}: {explain(done)}",
             "What was changed here is committed; run `mdmemory sync` again when that is solved.",
         )

@@ -16,7 +16,7 @@ from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
-from mdmemory.note.note import UNREADABLE, Head, Note, fields, parse
+from mdmemory.note.note import UNREADABLE, Head, Note, parse, read_fields
 from mdmemory.store import conflicts, superseding
 from mdmemory.store.links import following, may_link_to
 from mdmemory.store.merged import folded, last_names, with_aliases
@@ -92,7 +92,7 @@ def _refuse_taken(
 def _renamed(note: Note, name: str, file: str) -> Note:
     """The note with its new name, and the old ones as aliases. Its own links to itself follow."""
     before = note.head
-    if "name" in fields(note) or parse(note.text, file).head.name != name:
+    if "name" in read_fields(note) or parse(note.text, file).head.name != name:
         note = editing.edit(note, set={"name": name})
     ours = {folded(alias) for alias in before.aliases}
     own = [name] if folded(before.name) in ours else []  # as in the notes that we write

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import AUTHOR
-from mdmemory.git.log import authors, authors_of_all
+from mdmemory.git.log import list_all_authors, list_authors
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.store import conflicts, superseding
@@ -91,11 +91,11 @@ def anothers(writer: Writer, *, many: bool = False) -> IsAnothers:
 
     @cache
     def known() -> dict[str, list[tuple[str, str]]]:
-        return authors_of_all(history.repository, history.prefix) if many else {}
+        return list_all_authors(history.repository, history.prefix) if many else {}
 
     def is_anothers(note: StoredNote) -> bool:
         path, me = f"{history.prefix}{note.file}", mine()
-        wrote = known().get(path) or authors(history.repository, path)
+        wrote = known().get(path) or list_authors(history.repository, path)
         people = {email for email, _ in wrote} - {AUTHOR[1]}
         unknown = any(origin == "unknown" for _, origin in wrote)
         return bool(wrote) and (unknown or not people <= {me} or wrote[0][0] != me)

@@ -21,7 +21,7 @@ from mdmemory.errors import BadSetting, NoState, NoStore, RepositoryState, Usage
 from mdmemory.files import digest, read_regular, write_atomic, writing
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers
-from mdmemory.git.lock import Patience, locked
+from mdmemory.git.lock import Patience, hold_lock
 from mdmemory.git.recovery import recover
 from mdmemory.git.signing import Signer
 from mdmemory.git.transaction import Change, Transactions
@@ -169,12 +169,12 @@ def _own_repository(
     folder = root / inside
     history = History(outer, root)
     if not (folder / ".git").exists():
-        if history.holds(inside):
+        if history.has_files(inside):
             raise RepositoryState(
                 f"The repository {outer.top} already holds files of {folder}.",
                 "Choose another folder with --store, or go on without --here.",
             )
-        if named := history.holding(inside):
+        if named := history.list_refs_with(inside):
             raise RepositoryState(
                 f"{named[0]} of {outer.top} has files of {folder}: a switch to it would put them "
                 "in the place of your notes.",
@@ -237,7 +237,7 @@ def _require_history(history: History, inside: str) -> None:
     if refusal := repositories.refusal(history.repository):
         raise refusal
     sample = os.path.normpath(os.path.join(inside, "reference-sample.md"))
-    if history.ignored([sample]):
+    if history.list_ignored([sample]):
         raise RepositoryState(
             f"git ignores {history.folder / inside}, so notes there would be in no commit.",
             f"Take the rule out (`git check-ignore -v {sample}` names it), choose another folder "
@@ -259,7 +259,7 @@ def _locked(project: Project, repository: repositories.Repository | None) -> Ite
         if repository is None:
             raise
     path = repository.common_dir / "mdmemory.lock" if repository else project.private / "lock"
-    with locked(path, "`mdmemory init`", Patience(30.0)):
+    with hold_lock(path, "`mdmemory init`", Patience(30.0)):
         yield
 
 

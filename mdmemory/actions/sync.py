@@ -15,11 +15,11 @@ from mdmemory.actions import joining, remotes
 from mdmemory.actions.remotes import count, require, tracked
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, NoGit, RepositoryState
-from mdmemory.files import digest
+from mdmemory.files import digest, to_text
 from mdmemory.git import log
-from mdmemory.git.commits_of_store import History, Message, text
-from mdmemory.git.persons_git import PersonsGit, reason
-from mdmemory.git.replacement import Change, state
+from mdmemory.git.commits_of_store import History, Message
+from mdmemory.git.persons_git import PersonsGit, explain
+from mdmemory.git.replacement import Change, read_state
 from mdmemory.store import conflicts, home
 from mdmemory.store.index import is_generated
 from mdmemory.store.store import GENERATED, INDEX, LEDGER, StoredNote, decode, is_note_name
@@ -136,7 +136,7 @@ def _join(writer: Writer, history: History, result: Synced, today: str) -> None:
     if not fetched:
         return
     result.fetched += fetched
-    base = history.base(ours, theirs) if ours else None
+    base = history.merge_base(ours, theirs) if ours else None
     if base is None:
         _require_store(writer.project.store, history, result.upstream, theirs)
     joined = joining.join(history, base, ours, theirs)
@@ -147,8 +147,9 @@ def _join(writer: Writer, history: History, result: Synced, today: str) -> None:
             f"memory: join what was written elsewhere ({result.upstream})", trailers=_JOINS
         )
     else:
-        index = history.contents(theirs, GENERATED)
-        joined.texts |= {file: index.get(file) for file in {*history.tree(ours, GENERATED), *index}}
+        index = history.read_many(theirs, GENERATED)
+        files = history.read_tree(ours, GENERATED).keys() | index.keys()
+        joined.texts |= {file: index.get(file) for file in files}
     changes = _changes(history, joined.texts, ours, result.upstream)
     written = writer.join(changes, ours, theirs, message)
     result.merged = written.commit
@@ -211,12 +212,12 @@ def _changes(
 
     Raises RepositoryState where the work tree has something there that is in no commit.
     """
-    before = history.contents(ours, texts)
+    before = history.read_many(ours, texts)
     changes, foreign = [], []
     for file, data in sorted(texts.items()):
         old = digest(before[file]) if file in before else None
         derived = file in GENERATED
-        if not derived and state(history.folder / file) != old:
+        if not derived and read_state(history.folder / file) != old:
             foreign.append(file)
         changes.append(Change(file, old, data, derived))
     if foreign:
@@ -279,7 +280,7 @@ def _merge(own: PersonsGit, history: History, result: Synced, rebase: bool) -> N
     try:
         done = own.run(*words, "--no-autostash", "@{upstream}")
     finally:
-        unmerged = text(history.repository.run("ls-files", "-u", "-z")).split("\0")[:-1]
+        unmerged = to_text(history.repository.run("ls-files", "-u", "-z")).split("\0")[:-1]
         # the project stays as it was before a merge that stopped
         marks = ("rebase-merge", "rebase-apply") if rebase else ("MERGE_HEAD",)
         if any((history.repository.git_dir / mark).exists() for mark in marks):
@@ -291,7 +292,7 @@ def _merge(own: PersonsGit, history: History, result: Synced, rebase: bool) -> N
     result.conflicts = [*dict.fromkeys(row.partition("\t")[2] for row in unmerged)]
     if not result.conflicts:
         raise RepositoryState(
-            f"git did not {words[0]} {result.upstream}: {reason(done)}",
+            f"git did not {words[0]} {result.upstream}: {explain(done)}",
             "Commit or put away what it names (a note that is on hold is never committed by "
             "mdmemory), then run `mdmemory sync` again.",
         )
@@ -301,7 +302,7 @@ def _foreseen(own: PersonsGit, head: str, theirs: str) -> list[str]:
     """The files that a merge would leave to the person; [] where git (before 2.38) cannot say."""
     words = ("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, theirs)
     done = own.run(*words)
-    return text(done.stdout).split("\0")[1:-1] if done.returncode == 1 else []
+    return to_text(done.stdout).split("\0")[1:-1] if done.returncode == 1 else []
 
 
 # and back

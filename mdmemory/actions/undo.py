@@ -15,7 +15,7 @@ from mdmemory.actions import leaving, replacing
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.files import digest, read_regular
 from mdmemory.git.commits_of_store import History, subject
-from mdmemory.git.keeping import joined
+from mdmemory.git.keeping import group_ops
 from mdmemory.git.log import ERASED_TRAILER, ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
@@ -73,7 +73,7 @@ def undo_session(writer: Writer, session: str, agree: Agree | None = None) -> li
     """
 
     def chosen(history: History) -> list[Logged]:
-        gone = history.undone()
+        gone = history.list_undone()
         wrote = history.log_of("Memory-Session", session)
         if entries := [entry for entry in wrote if entry.commit not in gone]:
             return entries
@@ -112,10 +112,10 @@ def _undo(
     """Take back the commits that `chosen` finds, the newest first. Nobody is asked under the
     lock: after the answer the same commits are taken, whatever was written meanwhile."""
     if agree is not None:
-        from mdmemory.git.shown import shown  # a person is asked, and no hook
+        from mdmemory.git.gitpython import open_history  # a person is asked, and no hook
 
         with writer.locked():  # what waits is committed by that
-            history = shown(_ready(writer))
+            history = open_history(_ready(writer))
             entries = chosen(history)
             plans = [_planned(history, entry) for entry in entries]
         if not agree(plans):
@@ -158,7 +158,7 @@ def _chosen(history: History, id: str | None) -> Logged:
             f"{id} was about a note that was erased: there is nothing to bring back.",
             "`mdmemory log` shows what was done.",
         )
-    if entry.commit in history.undone():
+    if entry.commit in history.list_undone():
         raise NotFound(f"{id} is undone already.", "`mdmemory log` shows what was done.")
     return entry
 
@@ -189,7 +189,7 @@ def find(history: History, id: str) -> Logged:
     """The commit of ours that a Memory-Id or a commit name means."""
     for entry in history.log_of(ID_TRAILER, id):
         return entry
-    if (own := history.own(history.resolve(id))) is not None:
+    if (own := history.find_own(history.resolve(id))) is not None:
         return own
     raise NotFound(
         f"The commit {id} is not one of mdmemory's.", f"Take it back with `git revert {id}`."
@@ -208,8 +208,8 @@ def _facts(history: History, entry: Logged) -> tuple[str, ...]:
         return (entry.subject.removeprefix("memory: "),)
     groups = entry.groups()
     files = [file for group in groups[:_NAMED] for file in group]
-    after = history.contents(entry.commit, files)
-    before = history.contents(history.parent(entry.commit), files)
+    after = history.read_many(entry.commit, files)
+    before = history.read_many(history.parent(entry.commit), files)
     facts = [_fact(group, after, before) for group in groups[:_NAMED]]
     named = [*dict.fromkeys(filter(None, facts))] or [*entry.ops[:_NAMED]]
     more = [f"and {len(groups) - _NAMED} more"] if len(groups) > _NAMED else []
@@ -249,7 +249,7 @@ def _take_back(writer: Writer, history: History, entries: Sequence[Logged]) -> l
     facts = {back.entry.commit: _facts(history, back.entry) for back in backs}
     groups = [
         Group(f"undo {' '.join(files)}", changes)
-        for files in joined(op for back in backs for op in back.ops)
+        for files in group_ops(op for back in backs for op in back.ops)
         if (changes := _changes(files, before, now))
     ]
     written = Written()
@@ -300,8 +300,8 @@ def _former(
     history: History, commit: str, files: Sequence[str], before: Contents, now: Contents
 ) -> Contents | str:
     """The bytes that these files had before the commit, or why they cannot go back to them."""
-    left = history.contents(commit, files)
-    former = history.contents(history.parent(commit), files)
+    left = history.read_many(commit, files)
+    former = history.read_many(history.parent(commit), files)
     for file in files:
         if file not in now:
             try:
@@ -323,8 +323,8 @@ def _in_force_again(
     """Of an op that cannot go back whole, since what replaced a note was changed: the notes that it
     replaced, without their marks, and the ledger, which flags them with what stands in their place.
     """
-    left = history.contents(commit, files)
-    former = history.contents(history.parent(commit), files)
+    left = history.read_many(commit, files)
+    former = history.read_many(history.parent(commit), files)
     marked = {
         file: data for file in filter(is_note_name, files)
         if (data := former.get(file)) is not None

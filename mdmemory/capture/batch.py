@@ -183,7 +183,7 @@ class Batch:
             return superseding.unmarked(note, self._today), "restored"
         changes: dict[str, str | None] = {}
         if head.status == UNCONFIRMED:
-            changes = {**editing.confirming(note, origin.source), "metadata.updated": self._today}
+            changes = {**editing.confirm(note, origin.source), "metadata.updated": self._today}
             return editing.edit(note, set=changes), "confirmed"
         if (head.session, head.turn) != (origin.session, origin.turn) and self._is_due(
             head.last_reinforced

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mdmemory import bounds, unseen
-from mdmemory.llm.json_answer import BadAnswer, as_text, as_texts, as_word, listed
+from mdmemory.llm.json_answer import BadAnswer, as_text, as_texts, as_word, read_list
 from mdmemory.llm.sizes import ANYTHING, UNBOUNDED, Room, tokens
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
-from mdmemory.note.note import Head, judged_by
+from mdmemory.note.note import Head, list_standing
 from mdmemory.privacy.redaction import redact
 from mdmemory.search.near import Near, scan
 from mdmemory.store.store import StoredNote
@@ -68,7 +68,7 @@ def parse(answer: str) -> Answered:
     if len(answer) > MAX_ANSWER:
         raise BadAnswer(f"has more than {MAX_ANSWER} characters")
     fields = (*_TEXTS, "replaces", *_FORMER.values())
-    found = listed(answer, "candidates", fields=fields, mark="action")
+    found = read_list(answer, "candidates", fields=fields, mark="action")
     read = [(_candidate(value), value) for value in found.objects]
     good = [candidate for candidate, _ in read if candidate is not None]
     if read and not good:
@@ -169,7 +169,7 @@ def question(
     """
     numbered = [turn_in_question(number, turn) for number, turn in enumerate(turns, 1)]
     if free.tokens < UNBOUNDED:
-        free = free.without(_AROUND + tokens(json.dumps(numbered, ensure_ascii=False)))
+        free = free.less(_AROUND + tokens(json.dumps(numbered, ensure_ascii=False)))
     opened, heads = _chosen(turns, notes, near, free)
     shown = sorted([*opened, *heads], key=lambda note: note.file)
     files = frozenset(note.file for note in opened)
@@ -201,7 +201,7 @@ def _chosen(
     there = {note.file for note in opened}
     rest = [note for note in order if note.file not in there]
     if free.tokens < UNBOUNDED:
-        free = free.without(sum(map(size, opened)) * max(free.tokens, 0) // MAX_BODIES)
+        free = free.less(sum(map(size, opened)) * max(free.tokens, 0) // MAX_BODIES)
     return opened, _fitting(rest, MAX_HEADS, _measure(free, MAX_HEADS, whole=False))
 
 
@@ -236,7 +236,7 @@ def _head_size(head: Head) -> int:
 def _shown(note: StoredNote, whole: bool) -> dict[str, str]:
     head = note.note.head
     said = {"file": note.file, "type": head.type, "name": head.name}
-    said |= judged_by(head)
+    said |= list_standing(head)
     said["description"] = redact(head.description)[0]
     return said | ({"body": redact(note.note.body)[0]} if whole else {})
 

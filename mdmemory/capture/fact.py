@@ -136,7 +136,7 @@ def stated(text: str, *, type: str = "", name: str = "", body: str = "", kind: s
     limits.check_body(said)
     type_ = type or type_of(bare(said))
     description, reason = worded(said)
-    called = limits.slug(name) if name else name_of(_REDACTED.sub(" ", said))
+    called = limits.slugify(name) if name else name_of(_REDACTED.sub(" ", said))
     return Stated(called, type_, kind, description, body or reason, said, holds_everywhere(said))
 
 

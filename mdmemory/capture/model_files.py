@@ -24,7 +24,7 @@ from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, frontmatter, limits
-from mdmemory.note.note import SUPERSEDED, Note, fields, headline, parse
+from mdmemory.note.note import SUPERSEDED, Note, headline, parse, read_fields
 from mdmemory.search.near import near_notes
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
@@ -55,7 +55,7 @@ def create(writer: Writer, file: str, text: str, *, session: str = "", today: st
     Raises BadNote for a text that no note may hold, and where the name is taken.
     """
     _check_length(text)
-    name = limits.slug(file.removesuffix(".md"))
+    name = limits.slugify(file.removesuffix(".md"))
     limits.check_name(name)
     note = parse(text, file)
     if note.body.strip() or not note.head.description:
@@ -146,7 +146,7 @@ def _standing(note: Note) -> Mapping[str, object]:
     free = ("description", "title", limits.ALIASES)
     return {
         key: value
-        for key, value in frontmatter.flat(fields(note)).items()
+        for key, value in frontmatter.flatten(read_fields(note)).items()
         if key.partition(".")[0] not in free
     }
 

@@ -161,4 +161,4 @@ def name_of(fact: str) -> str:
         if kept and width > NAME_WIDTH:
             break
         kept.append(word[:NAME_WIDTH] if is_cjk(word[0]) else word)
-    return limits.slug(" ".join(kept)) or "fact"
+    return limits.slugify(" ".join(kept)) or "fact"

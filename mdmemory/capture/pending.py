@@ -106,7 +106,7 @@ def accept(
             writer.commit_inbox()
             leaves = leaving.leaves(writer, path)
     done = editing.add(
-        into or writer, name=limits.slug(chosen.name) or "fact", type=chosen.type,
+        into or writer, name=limits.slugify(chosen.name) or "fact", type=chosen.type,
         description=chosen.description, body=chosen.body, kind=chosen.kind, today=today,
         also=leaves,
     )  # fmt: skip

@@ -44,7 +44,7 @@ from mdmemory.store.writer import Writer
 from mdmemory.text.negation import reversed_words
 from mdmemory.text.words import keys
 from mdmemory.transcripts.sources import read
-from mdmemory.transcripts.turns import Transcript, Turn, since, turns_read
+from mdmemory.transcripts.turns import Transcript, Turn, select_turns, turns_read
 
 __all__ = ["Extracted", "extract"]
 
@@ -170,7 +170,7 @@ def _part(told: Transcript, state: State, again: bool) -> _Part:
     later = told.turns[max(turns_read(told, mark) for mark in marks) :]
     answered = {*(state.watermark(told.session, ANSWERED) or "").split()}
     asked_in = [turn for turn in later if not {turn.id, words_id(turn.text)} & answered]
-    turns = since(told, "" if again else before)
+    turns = select_turns(told, "" if again else before)
     unread = len(told.turns) - turns_read(told, turns[-1].id) if turns else 0
     is_first = turns and (again or not turns_read(told, before))
     older = len(told.turns) - len(turns) - unread if is_first else 0

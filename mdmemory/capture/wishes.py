@@ -23,7 +23,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_regular, read_start, write_atomic
 from mdmemory.store import inbox
 from mdmemory.store.project import INBOX, OURS, WISH, Project
-from mdmemory.transcripts.turns import cleaned
+from mdmemory.transcripts.turns import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def _key(file: Path) -> bytes:
 
 def words_id(text: str) -> str:
     """A name for a turn by what it says, where a host's hooks and its sessions name it apart."""
-    said = " ".join(cleaned(text).split())
+    said = " ".join(clean(text).split())
     return f"said-{digest(said.encode('utf-8', 'replace'))[:16]}"
 
 

@@ -24,7 +24,7 @@ from mdmemory.citing.citation import (
     CitationVerdict,
     parse,
     place,
-)  # fmt: skip
+)
 from mdmemory.citing.lines import IN_FILES, Comparison, Hunk, Span, Squeezed, lines_hash, plainly
 from mdmemory.citing.snapshot import FOLDERS, FileEdit, Snapshot, repository_of, taken
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound

@@ -22,10 +22,10 @@ from mdmemory.citing.citation import (
     Citation,
     is_path,
     parse,
-)  # fmt: skip
+)
 from mdmemory.citing.snapshot import MOST_BYTES, repository_of
 from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.files import as_given, read_regular
+from mdmemory.files import as_given, read_regular, to_text
 from mdmemory.git import identity
 from mdmemory.git.objects import Object, Objects
 from mdmemory.git.repositories import Repository
@@ -92,7 +92,7 @@ class _Making:
         self._top = Path(os.path.realpath(repository.top))
         self._inside = _relative(project.around or project.root, self._top)
         self._store = _relative(project.store, self._top)
-        self._tip = identity.head(repository)
+        self._tip = identity.read_head(repository)
         self._is_there = lru_cache(maxsize=None)(self._is_file)
         self._data = lru_cache(maxsize=8)(self._read)
 
@@ -184,7 +184,7 @@ class _Making:
         from mdmemory.citing.mentions import addresses
 
         if "://" in text:
-            yield from addresses(text, identity.remotes(self._repository))
+            yield from addresses(text, identity.list_remotes(self._repository))
 
     def _commit(self, id: str) -> str:
         """The whole id of a commit; "" where there is none of it."""
@@ -232,7 +232,7 @@ class _Making:
         if not is_path(path) or _relative(place, self._top) != path:
             return False  # behind a link
         words = ("ls-files", "-z", "-t", "-c", "-o", "--exclude-standard", "--", path)
-        rows = self._repository.run(*words).decode("utf-8", "surrogateescape").split("\0")
+        rows = to_text(self._repository.run(*words)).split("\0")
         is_left_out = f"S {path}" in rows  # by a sparse checkout
         return is_left_out or (os.path.lexists(place) and any(row[2:] == path for row in rows))
 
@@ -247,7 +247,7 @@ class _Making:
         """The paths of all files of HEAD."""
         words = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", self._tip)
         out = self._repository.run(*words) if self._tip else b""
-        return [] if len(out) > _NAMES else out.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        return [] if len(out) > _NAMES else to_text(out).split("\0")[:-1]
 
     # --- pinning
 
@@ -292,16 +292,15 @@ class _Making:
 
     def _blob(self, path: str) -> str:
         """The id under which git has a file, or would: that of HEAD where they are the same."""
-        there = self._objects.some(self._tip, [path]).get(path) if self._tip else None
+        there = self._objects.find_files(self._tip, [path]).get(path) if self._tip else None
         place = f"{self._top}/{as_given(path)}"
         is_link = os.path.islink(place)
         try:
             data = os.fsencode(os.readlink(place)) if is_link else read_regular(place, MOST_BYTES)
         except (MdmemoryError, OSError):  # too large, or left out
             return there.id if there else ""
-        id, plain = (
-            self._objects.id(Object("blob", each)) for each in (data, data.replace(b"\r\n", b"\n"))
-        )
+        texts = (data, data.replace(b"\r\n", b"\n"))
+        id, plain = (self._objects.hash(Object("blob", text)) for text in texts)
         return plain if there and there.id != id else id
 
 

@@ -136,7 +136,7 @@ class Comparison:
         self.old, self.new, self._hunks = old, new, hunks
         self._fresh = {
             at for hunk in hunks for at in range(*new.span((hunk.new + 1, hunk.new_end)))
-        }  # fmt: skip
+        }
 
     def standing(self, span: Span) -> Span | None:
         """Where the lines stand unchanged, in their place or at the one other to which they were

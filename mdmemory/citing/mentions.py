@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from mdmemory.citing.citation import MOST_LINE
-from mdmemory.git.identity import place
+from mdmemory.git.identity import parse_remote
 from mdmemory.text import literals
 from mdmemory.text.words import tokens as words_of
 
@@ -121,7 +121,7 @@ def addresses(text: str, remotes: tuple[str, ...]) -> Iterator[tuple[str, Mentio
     host for what it is, and what follows it, the revision still in front."""
     for url in _URL.findall(text[:_LONGEST]):
         whole, _, anchor = url.rstrip(".,;:!?").partition("#")
-        host = place(whole.partition("?")[0])
+        host = parse_remote(whole.partition("?")[0])
         for remote in remotes:
             rest = host.removeprefix(remote)
             if rest != host and (found := _IN_HOST.match(rest)):

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from mdmemory.citing.lines import Hunk, Squeezed, hunks_of
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import as_given
+from mdmemory.files import as_given, to_bytes, to_text
 from mdmemory.git import identity, repositories
+from mdmemory.git.gitpython import ShownRepository
 from mdmemory.git.log import RENAMES
 from mdmemory.git.objects import Objects
 from mdmemory.git.repositories import Repository
-from mdmemory.git.shown import ShownRepository
 from mdmemory.store import home
 from mdmemory.store.project import Project
 
@@ -97,16 +97,16 @@ class Snapshot:
 
     def ids(self, names: Sequence[str], kind: str) -> list[str]:
         """The whole ids of what git has under each of these names, "" where it is not of a kind."""
-        data = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
+        data = to_bytes("".join(f"{name}\n" for name in names))
         out = self.objects.repository.run("cat-file", "--batch-check", data=data) if names else b""
-        rows = [row.split(" ") for row in out.decode("utf-8", "surrogateescape").splitlines()]
+        rows = [row.split(" ") for row in to_text(out).splitlines()]
         return [
             row[0] if row[1:2] == [kind] and (kind != "blob" or int(row[2]) <= MOST_BYTES) else ""
             for row in rows
         ]
 
     def _git(self, *words: str) -> str:
-        return self._shown.run(*words).decode("utf-8", "surrogateescape")
+        return to_text(self._shown.run(*words))
 
     def look_for_blobs(self, names: Iterable[str]) -> None:
         """Learn at once which of these blobs are at hand and not too large."""
@@ -187,7 +187,7 @@ def taken(project: Repository) -> Iterator[tuple[Snapshot, str]]:
             if source.is_file():  # with its times: they tell which files are to be looked into
                 place = "info/exclude" if source.name == "exclude" else source.name
                 shutil.copy2(source, ours.git_dir / place)
-        tip = identity.head(project)
+        tip = identity.read_head(project)
         found = Snapshot(project, ours, _work_tree(project, ours, tip))
         with found.objects.open():
             yield found, tip
@@ -197,9 +197,9 @@ def _work_tree(project: Repository, ours: Repository, tip: str) -> str:
     """A commit of what lies in the work tree, which its HEAD `tip` comes before."""
     where = {"GIT_DIR": os.fspath(ours.git_dir), "GIT_WORK_TREE": os.fspath(project.top)}
     words = ("ls-files", "-z", "-m", "-d", "-o", "--exclude-standard")
-    out = ours.run(*words, folder=project.top, extra=where).decode("utf-8", "surrogateescape")
+    out = to_text(ours.run(*words, folder=project.top, extra=where))
     changed = [path for path in dict.fromkeys(out.split("\0")) if _is_fit(project.top, path)]
-    data = "".join(f"{path}\0" for path in changed).encode("utf-8", "surrogateescape")
+    data = to_bytes("".join(f"{path}\0" for path in changed))
     add = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
     ours.run(*add, folder=project.top, extra=where, data=data)
     tree = ours.ask("write-tree", "--missing-ok")
@@ -241,7 +241,7 @@ def repository_of(project: Project) -> Repository | None:
 
 def _is_known(repository: Repository, project: Project) -> bool:
     known = home.read(project.root)
-    return known is not None and any(identity.holds(repository, root) for root in known.roots)
+    return known is not None and any(identity.has_commit(repository, root) for root in known.roots)
 
 
 def _folders(project: Project) -> list[Path]:

@@ -245,7 +245,7 @@ def _complain(problem: MdmemoryError, wants_json: bool) -> None:
 
         error = {"code": problem.code, "message": problem.message, "hint": problem.hint}
         print(json.dumps({"error": error}, ensure_ascii=False))
-    print(f"mdmemory: {problem.message} {problem.hint}".rstrip(), file=sys.stderr)
+    print(f"mdmemory: {problem.sentences}", file=sys.stderr)
 
 
 def _unexpected(problem: Exception, words: Sequence[str], wants_json: bool) -> int:

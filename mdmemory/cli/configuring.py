@@ -254,9 +254,9 @@ def try_model(*, quiet: bool = False) -> dict[str, Any]:
     places = person.places()
     settings = load(places.environment, places.personal_settings)
     try:
-        questions = probe.questions_for(settings, datetime.now(UTC).date().isoformat())
+        questions = probe.choose_questions(settings, datetime.now(UTC).date().isoformat())
     except MdmemoryError as problem:
-        warn(f"The model could not be tried. {problem.message} {problem.hint}".strip())
+        warn(f"The model could not be tried. {problem.sentences}")
         return {}
     if questions is None:
         return {}

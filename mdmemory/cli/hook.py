@@ -35,5 +35,5 @@ def hook(asked: Namespace) -> int:
     if is_typed:
         raise problem
     # a client may stop its turn at any other code than 0
-    print(f"mdmemory: {problem.message} {problem.hint}", file=sys.stderr)
+    print(f"mdmemory: {problem.sentences}", file=sys.stderr)
     return 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.output import emit, layered, opened, plural, warn
 from mdmemory.errors import NoStore, Unwritable
-from mdmemory.note.note import UNREADABLE, fields
+from mdmemory.note.note import UNREADABLE, read_fields
 
 if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
@@ -75,7 +75,7 @@ def _json(row: Listed, stored: StoredNote) -> dict[str, Any]:
     return {
         "file": head.file, "name": head.name, "description": head.description, "type": head.type,
         "kind": head.kind, "digest": stored.digest, "status": row.status,
-        "body": stored.note.body, "head": fields(stored.note),
+        "body": stored.note.body, "head": read_fields(stored.note),
     }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from mdmemory.errors import MdmemoryError, NoGit, UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES, check_name
-from mdmemory.note.note import UNREADABLE, fields
+from mdmemory.note.note import UNREADABLE, read_fields
 from mdmemory.routing import PROJECT, USER
 
 TYPE_CHECKING = False
@@ -218,7 +218,7 @@ def show(asked: Namespace) -> int:
         _warn_of_drift(cited, stored.file)
         return 0
     cites = [each._asdict() for each in cited]
-    about = {"body": stored.note.body, "head": fields(stored.note), "cites": cites}
+    about = {"body": stored.note.body, "head": read_fields(stored.note), "cites": cites}
     emit({**_json(row, layers.of(memory)), "digest": stored.digest, **about})
     return 0
 
@@ -333,7 +333,7 @@ def _warn_of_no_commit(memory: Memory) -> None:
     why = memory.refusal()
     is_usual = isinstance(why, NoGit) and memory.project.around is None
     if why is not None and not is_usual:
-        warn(f"A later commit will include it. {why.message} {why.hint}".rstrip())
+        warn(f"A later commit will include it. {why.sentences}")
 
 
 def _description(row: Listed) -> str:

@@ -168,7 +168,7 @@ def _read(layers: Layers, transcript: bytes, asked: Namespace) -> int:
         warn(said)
     if done.failure is None:
         return 0
-    warn(f"{done.failure.message} {done.failure.hint}".rstrip())
+    warn(done.failure.sentences)
     return 1
 
 

@@ -26,7 +26,7 @@ from mdmemory.review.items import (
     THAT,
     THIS,
     InboxItem,
-    folded,
+    fold,
 )
 from mdmemory.review.reviewed import Reviewed, Wording
 
@@ -77,11 +77,11 @@ def review(asked: Namespace) -> int:
 
 def _list(layers: Layers, asked: Namespace) -> int:
     with layers.at_one_look():
-        found = [waiting.item(layers, asked.id)] if asked.id else waiting.items(layers)
+        found = [waiting.find_item(layers, asked.id)] if asked.id else waiting.items(layers)
     if asked.json:
         emit([item.as_json() for item in found])
         return 0
-    away = {} if asked.id or asked.more else folded(found)
+    away = {} if asked.id or asked.more else fold(found)
     hidden = {item.id for items in away.values() for item in items}
     for item in found:
         if item.id not in hidden:
@@ -105,7 +105,7 @@ def _folded(session: str, count: int) -> str:
 
 
 def _answer_one(layers: Layers, asked: Namespace) -> int:
-    item = waiting.item(layers, asked.id)
+    item = waiting.find_item(layers, asked.id)
     if item.is_pair and asked.answer == KEEP and asked.name:
         asked.answer = (THIS, THAT)[_side(item, asked.name)]
     if item.kind == ON_HOLD and asked.answer == EDIT and asked.text is None and is_terminal():
@@ -139,7 +139,7 @@ def _answer_all(layers: Layers, asked: Namespace) -> int:
             done.append(_answered(layers, item, asked.id))
         except MdmemoryError as problem:
             failed = True
-            warn(f"{item.id}: {problem.message} {problem.hint}".rstrip())
+            warn(f"{item.id}: {problem.sentences}")
     _tell(done, asked)
     return 1 if failed else 0
 
@@ -192,7 +192,7 @@ def _whole(layers: Layers, item: InboxItem, side: int, text: str) -> str:
     as its description."""
     if not item.notes[side].file or text.startswith("---"):
         return text
-    return answers.worded(layers, item, side, text)
+    return answers.reword(layers, item, side, text)
 
 
 def _edited(layers: Layers, item: InboxItem, side: int) -> str | None:
@@ -246,7 +246,7 @@ class _Sitting:
     def __init__(self, layers: Layers, terminal: Terminal, *, is_all: bool) -> None:
         self._layers, self._terminal = layers, terminal
         self._done: list[Reviewed] = []
-        self.away = {} if is_all else folded(waiting.items(layers))
+        self.away = {} if is_all else fold(waiting.items(layers))
         self._items = self._found()
         self._said = ""
         self._scrolled = 0
@@ -340,7 +340,7 @@ class _Sitting:
                 return
             done = answers.answer(self._layers, item, action, wording)
         except MdmemoryError as problem:
-            self._said = f"{problem.message} {problem.hint}".rstrip()
+            self._said = problem.sentences
             self._items = self._found()
             return
         self._done.append(done)
@@ -374,7 +374,7 @@ class _Sitting:
         try:
             said = done.said if done.action == LATER else answers.take_back(self._layers, done)
         except MdmemoryError as problem:
-            self._said = f"{problem.message} {problem.hint}".rstrip()
+            self._said = problem.sentences
             return
         self._done.pop()
         self._look_again("It waits again." if done.action == LATER else said)

@@ -70,13 +70,13 @@ def session(asked: Namespace) -> int:
     project = memory.project
     folders = None if asked.all_projects else session_folders(project)
     there = sessions(person.hosts(), folders, None if asked.all else _NEWEST)
-    rows = _rows(project, there.found)
+    rows = _rows(project, there.items)
     if asked.json:
         emit(rows)
     else:
         _tell(rows, are_all=there.is_all)
     for problem in there.problems:
-        warn(f"{problem.message} {problem.hint}")
+        warn(problem.sentences)
     return 1 if there.problems else 0
 
 
@@ -98,7 +98,7 @@ def _title(session: Session) -> str:
     """The session's title on one line."""
     from mdmemory.privacy import redacted
 
-    shown = redacted(session.transcript.named[: _TITLE * 4])
+    shown = redacted(session.transcript.label[: _TITLE * 4])
     return shown if len(shown) <= _TITLE else f"{shown[: _TITLE - 1].rstrip()}…"
 
 
@@ -217,5 +217,5 @@ def _work(memory: Memory, id: str, as_json: bool) -> int:
         stored = plural(done.kept, "observation")
         print(f"Stored {stored}; {done.waiting} waiting, {done.failed} failed.")
     if failure:
-        warn(f"{failure.message} {failure.hint}".rstrip())
+        warn(failure.sentences)
     return 1 if failure else 0

@@ -13,10 +13,11 @@ from functools import cached_property
 from itertools import chain
 
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, named, shown
-from mdmemory.compact.removals import Count, circular, removable, settle
+from mdmemory.compact.removals import Count, find_circular, removable, settle
 from mdmemory.compact.same import same_key
 from mdmemory.compact.text_guards import bad_text, literal_refusals
 from mdmemory.errors import BadNote
+from mdmemory.files import to_bytes
 from mdmemory.note import limits
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote, is_note_name
@@ -48,7 +49,7 @@ def check(
     notes: Sequence[StoredNote],
     *,
     open_conflicts: Collection[frozenset[str]] = (),
-    held: Collection[str] = (),
+    held_files: Collection[str] = (),
     has_secret: Callable[[str], bool],
     gone: int = 0,
     refused_before: int = 0,
@@ -56,7 +57,7 @@ def check(
 ) -> Verdict:
     """Judge a plan against all notes of the store.
 
-    `open_conflicts` are the pairs of files of open ledger entries, `held` the files of held notes.
+    `open_conflicts` are the pairs of files of open ledger entries, `held_files` the held notes.
     `gone` counts the notes that automatic passes of the last days removed, `refused_before` the ops
     of the same plan that were refused on the way here. `sure` are those that code found.
     """
@@ -67,8 +68,8 @@ def check(
     ops, misnamed = _well_named(plan, store)
     rest, skipped = _skip(ops, plan, store)
     in_conflict = frozenset().union(*open_conflicts)
-    fine, wrong = judge(rest, World(store, in_conflict, frozenset(held), sure))
-    circles = circular(rest)
+    fine, wrong = judge(rest, World(store, in_conflict, frozenset(held_files), sure))
+    circles = find_circular(rest)
     wrong += [(op, *circles[op]) for op in fine if op in circles]
     fine = [op for op in fine if op not in circles]
     before = refused_before + len(plan.flawed)
@@ -107,19 +108,19 @@ def _well_named(plan: Plan, store: Mapping[str, StoredNote]) -> tuple[list[Op], 
     """The ops whose files are notes that no op before them names, and the others."""
     fine: list[Op] = []
     wrong: _Judged = []
-    taken: set[str] = set()
+    used: set[str] = set()
     for op in plan.ops:
-        if problem := next(chain(_name_refusals(op, plan, store), _overlap(op, taken)), None):
+        if problem := next(chain(_name_refusals(op, plan, store), _overlap(op, used)), None):
             wrong.append((op, *problem))
         else:
             fine.append(op)
-            taken.update(named(op))
+            used.update(named(op))
     return fine, wrong
 
 
-def _overlap(op: Op, taken: Collection[str]) -> Iterator[tuple[str, str]]:
+def _overlap(op: Op, used: Collection[str]) -> Iterator[tuple[str, str]]:
     for file, count in Counter(named(op)).items():
-        if count > 1 or file in taken:
+        if count > 1 or file in used:
             yield "overlap", f"The plan names {shown(file)} twice."
 
 
@@ -141,13 +142,13 @@ def _name_refusals(
 def _is_bare(file: str) -> bool:
     plain = file.isprintable() and not set("/\\:") & set(file)
     reserved = file.casefold() in ("readme.md", "memory.md")
-    short = len(file.encode("utf-8", "surrogateescape")) <= 255
+    short = len(to_bytes(file)) <= 255
     return bool(file) and plain and short and not reserved and is_note_name(file)
 
 
 def _bad_target(op: Merge, store: Mapping[str, StoredNote]) -> Iterator[tuple[str, str]]:
-    kept = store.get(op.target) if op.target in op.sources else None
-    if kept and kept.note.head.name == op.name:
+    target = store.get(op.target) if op.target in op.sources else None
+    if target and target.note.head.name == op.name:
         return
     try:
         limits.check_name(op.name)
@@ -187,9 +188,9 @@ def _skip(
     names = Counter(literals.fold(note.note.head.name) for note in store.values())
     claimed: set[str] = set()
     for op in ops:
-        reason = _overtaken(op, plan, store)
+        reason = _overtake(op, plan, store)
         if not reason and isinstance(op, Merge):
-            reason = _taken(op, store, files, names, claimed)
+            reason = _find_taken(op, store, files, names, claimed)
             claimed.add(literals.fold(op.name))
         if reason:
             skipped.append((op, reason))
@@ -198,7 +199,7 @@ def _skip(
     return rest, skipped
 
 
-def _overtaken(op: Op, plan: Plan, store: Mapping[str, StoredNote]) -> str:
+def _overtake(op: Op, plan: Plan, store: Mapping[str, StoredNote]) -> str:
     for file in named(op):
         seen = plan.digests.get(file)
         if file not in store:
@@ -209,7 +210,7 @@ def _overtaken(op: Op, plan: Plan, store: Mapping[str, StoredNote]) -> str:
     return ""
 
 
-def _taken(
+def _find_taken(
     op: Merge,
     store: Mapping[str, StoredNote],
     files: Collection[str],
@@ -232,7 +233,7 @@ class World:
 
     store: Mapping[str, StoredNote]
     in_conflict: frozenset[str]
-    held: frozenset[str]
+    held_files: frozenset[str]
     sure: Collection[Op] = ()  # that code found; only these may remove a superseded note
 
     @cached_property
@@ -277,7 +278,7 @@ def _untouchable(op: Merge | Delete | Rewrite, world: World) -> Iterator[_Refusa
             yield "held", f"{shown(file)} is superseded, and stays as it is."
         if file in world.in_conflict:
             yield "in_conflict", f"{shown(file)} is in an open conflict, which a person clears."
-        if file in world.held:
+        if file in world.held_files:
             yield "held", f"{shown(file)} is on hold: it seems to contain a secret."
         if file in world.store and not world.store[file].note.text:
             yield "held", f"{shown(file)} cannot be read, so it stays as it is."

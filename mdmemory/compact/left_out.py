@@ -4,7 +4,6 @@ that they stood in are kept for a week."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -13,8 +12,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import digest, read_if_there, write_atomic, writing
-from mdmemory.git.private_folder import is_folder, subfolder
+from mdmemory.files import digest, read_if_there, to_bytes, write_atomic, writing
+from mdmemory.git.private_folder import is_folder, make_folder
 from mdmemory.privacy import redacted
 from mdmemory.store.store import StoredNote
 
@@ -45,8 +44,8 @@ class LeftOut:
     @property
     def id(self) -> str:
         """The same for the same op on the same contents."""
-        said = "\n".join((self.op, *self.files, *self.digests))
-        return "r-" + hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+        text = "\n".join((self.op, *self.files, *self.digests))
+        return "r-" + digest(to_bytes(text))[:8]
 
 
 def keep(
@@ -73,8 +72,8 @@ def waiting(folder: Path, digests: Mapping[str, str]) -> list[LeftOut]:
 
 def settle(folder: Path, id: str) -> None:
     """Take one off the list; the same op on the same contents does not wait again."""
-    found, answered = _read(folder)
-    _write(folder, [each for each in found if each.id != id], [id, *answered][:MOST])
+    entries, answered = _read(folder)
+    _write(folder, [each for each in entries if each.id != id], [id, *answered][:MOST])
 
 
 def place(folder: Path) -> Path:
@@ -99,7 +98,7 @@ def _of(op: Op, code: str, why: str, notes: Mapping[str, StoredNote], today: str
 
 
 def _read(folder: Path) -> tuple[list[LeftOut], list[str]]:
-    found: list[LeftOut] = []
+    known: list[LeftOut] = []
     if not is_folder(folder):  # no link is followed
         return [], []
     try:
@@ -112,12 +111,12 @@ def _read(folder: Path) -> tuple[list[LeftOut], list[str]]:
         with suppress(KeyError, TypeError, ValueError):
             files, digests = (tuple(map(str, row[name])) for name in ("files", "digests"))
             if row["op"] in ("merge", "delete") and len(files) == len(digests) > 0:
-                found.append(LeftOut(row["op"], files, digests, str(row["why"]), str(row["since"])))
-    return found, answered
+                known.append(LeftOut(row["op"], files, digests, str(row["why"]), str(row["since"])))
+    return known, answered
 
 
-def _write(folder: Path, found: Sequence[LeftOut], answered: Sequence[str]) -> None:
-    data = {"waiting": [asdict(each) for each in found], "answered": [*answered]}
+def _write(folder: Path, rows: Sequence[LeftOut], answered: Sequence[str]) -> None:
+    data = {"waiting": [asdict(each) for each in rows], "answered": [*answered]}
     write_atomic(place(folder), json.dumps(data, ensure_ascii=False).encode(), mode=0o600)
 
 
@@ -133,7 +132,7 @@ def keep_answers(
             old.unlink()
     if answers:
         with writing(folder):
-            subfolder(folder)
+            make_folder(folder)
         text = redact("\n\n".join(answers)).encode("utf-8", "replace")
         # another pass may be refused within the same second
         name = f"{now.strftime('%Y-%m-%dT%H%M%S')}-{digest(text)[:6]}.txt"

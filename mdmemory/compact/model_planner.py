@@ -14,15 +14,16 @@ from functools import cached_property
 from itertools import combinations
 
 from mdmemory.compact import guards, pairs
+from mdmemory.compact.dialogue import Talk
 from mdmemory.compact.guards import Verdict
-from mdmemory.compact.looked import LookRecord, Looks, face
+from mdmemory.compact.looks import LookRecord, Looks, face
 from mdmemory.compact.model_question import (
     Around,
     as_text,
     batches,
     brief,
     correction,
-    linked,
+    find_linked,
     may_be_shown,
     question,
     size,
@@ -46,7 +47,6 @@ from mdmemory.compact.plan import (
 from mdmemory.compact.planner import ProposedPlan
 from mdmemory.compact.removals import removable, removed
 from mdmemory.compact.scope import Scope, Size
-from mdmemory.compact.talk import Talk
 from mdmemory.llm.answer import Asking
 from mdmemory.store.conflicts import Entry, known
 from mdmemory.store.store import StoredNote
@@ -66,7 +66,7 @@ def gathered(
     going: list[Op] = []
     waiting: list[Op] = []
     flagged: list[set[str]] = []
-    taken: set[str] = set()
+    used: set[str] = set()
     removals = min(removable(len(notes)), len(notes) - 1)  # one stays at least
     room = _MAX_PLAN
     for op in ops:
@@ -75,9 +75,9 @@ def gathered(
                 continue
             flagged.append({*op.files})
         size = len(json.dumps(as_json(op)))
-        if taken.isdisjoint(named(op)) and removed(op) <= removals and size <= room:
+        if used.isdisjoint(named(op)) and removed(op) <= removals and size <= room:
             going.append(op)
-            taken.update(named(op))
+            used.update(named(op))
             removals -= removed(op)
             room -= size
         else:
@@ -182,13 +182,13 @@ class _Pass:
         """Find what is sure without a model; whether a limit leaves more of it for another pass."""
         if self.planner.first is None:
             return False
-        found = self.planner.first.ops(self.notes, conflicts=self.conflicts)
-        self.sure = found.ops
-        return found.more
+        proposal = self.planner.first.ops(self.notes, conflicts=self.conflicts)
+        self.sure = proposal.ops
+        return proposal.more
 
     def _size(self) -> Size:
         """What a note as it is shown takes of a question, which holds MAX_CHARS."""
-        measure = self.talk.room().without(_AROUND).measure(MAX_CHARS)
+        measure = self.talk.room().less(_AROUND).measure(MAX_CHARS)
         return lambda shown: measure(as_text(shown)) + len(", ")
 
     def _batches(self, notes: _Part) -> list[_Part]:
@@ -199,18 +199,18 @@ class _Pass:
         for note in notes:
             if sizes[note.file] > MAX_CHARS >= size(whole(note)):
                 self._leave_out(note)
-        found = batches(notes, lambda note: sizes[note.file], MAX_CHARS)
-        if len(found) > 1:
+        groups = batches(notes, lambda note: sizes[note.file], MAX_CHARS)
+        if len(groups) > 1:
             packed = MAX_CHARS * _PACKED // 100
             sizes = {
                 f: min(each, packed) if each <= MAX_CHARS else each for f, each in sizes.items()
             }
-            found = batches(notes, lambda note: sizes[note.file], packed)
-        return [*found]
+            groups = batches(notes, lambda note: sizes[note.file], packed)
+        return [*groups]
 
     def _leave_out(self, note: StoredNote) -> None:
-        said = f"The note {shown(note.file)} is too long for {self.talk.name or 'the model'}"
-        self.refusals.append(("context", f"{said}, which was not asked about it."))
+        text = f"The note {shown(note.file)} is too long for {self.talk.name or 'the model'}"
+        self.refusals.append(("context", f"{text}, which was not asked about it."))
         self.unanswered.add(note.file)
 
     def _ask_all(self, parts: Sequence[_Part]) -> None:
@@ -244,12 +244,12 @@ class _Pass:
     def _ops(
         self, shown: Sequence[Mapping[str, str]], pairs: Sequence[tuple[str, str]]
     ) -> list[Op] | None:
-        asked = question(self._around(pairs), shown)
-        if self.planner.redact(asked) != asked:
+        text = question(self._around(pairs), shown)
+        if self.planner.redact(text) != text:
             # it would be sent with a gap, which could come back as the text of a note
             self.talk.failed.append(("secret", "Notes that together read like a secret stay here."))
             return None
-        return self.talk.ops(asked)
+        return self.talk.ops(text)
 
     # one batch
 
@@ -260,13 +260,13 @@ class _Pass:
             return self._ask_by_pairs(part)
         more, heads = self._neighbours(part)
         notes = sorted([*part, *more], key=lambda note: note.file)
-        told = [*map(whole, notes), *map(brief, heads)]
-        ops = self._ops(told, self._flagged_pairs())
+        shown = [*map(whole, notes), *map(brief, heads)]
+        ops = self._ops(shown, self._flagged_pairs())
         if self.talk.is_too_long:
             return self._smaller(part, had_neighbours=bool(more or heads))
         files = {note.file for note in notes}
         if ops is None:
-            self._unanswered(files)
+            self._skip(files)
             return []
         is_cut, there = self.talk.is_cut, {file for op in ops for file in named(op)}
         self.answered |= files
@@ -278,10 +278,10 @@ class _Pass:
     def _ask_by_pairs(self, part: _Part) -> list[_Part]:
         """Ask whether notes of this part say what the one nearest to them says, where the guards
         let the two become one."""
-        for first, other in pairs.nearest_pairs(part, self.scope.nearest):
-            op = pairs.merged(first, other)
+        for first, other in pairs.list_nearest(part, self.scope.find_nearest):
+            op = pairs.merge_pair(first, other)
             files = {first.file, other.file}
-            if self.talk.is_over or not _passed(self._judged([op], [first, other], ())):
+            if self.talk.is_over or not _list_passed(self._check([op], [first, other], ())):
                 continue
             is_same = self.talk.is_same(first, other)
             (self.unanswered if is_same is None else self.answered).update(files)
@@ -296,7 +296,7 @@ class _Pass:
         size = self._size()
         return self.scope.beside(part, size, MAX_CHARS - sum(size(whole(note)) for note in part))
 
-    def _unanswered(self, files: Collection[str]) -> None:
+    def _skip(self, files: Collection[str]) -> None:
         """Nothing of use was said about these notes: whether they are asked about again is the
         record's to say, unless there was no answer at all."""
         if self.talk.failed and self.talk.failed[-1][0] in _NO_USE:
@@ -304,12 +304,12 @@ class _Pass:
 
     def _judge(self, ops: Sequence[Op], part: _Part, heads: Collection[str]) -> bool:
         """Take over what the guards let pass of these ops; whether anything was."""
-        first = last = self._judged(ops, part, heads)
+        first = last = self._check(ops, part, heads)
         if (first.refusals or first.refused) and not self.talk.is_asked_twice:
-            last = self._corrected(ops, first, part, heads)
+            last = self._correct(ops, first, part, heads)
         if last.refusals or last.refused:
             self.talk.reject()
-        passed = self._proven(_passed(last))
+        passed = self._prove(_list_passed(last))
         for op in passed:
             crosses = isinstance(op, Flag) and not set(heads).isdisjoint(op.files)
             (self.flags if crosses else self.ops).append(op)
@@ -321,7 +321,7 @@ class _Pass:
         self.refusals += [("schema", problem) for problem in self.talk.flawed]
         return bool(passed)
 
-    def _proven(self, ops: Sequence[Op]) -> list[Op]:
+    def _prove(self, ops: Sequence[Op]) -> list[Op]:
         """Those of these ops that a second reading stands by, and flags; a delete waits for a
         person, who alone can say that a fact is no longer of use."""
         for op in ops:
@@ -330,36 +330,36 @@ class _Pass:
                 self.refused.append((op, "waits", why))
         wanted = [op for op in ops if isinstance(op, Merge | Rewrite)]
         reading = self.talk.read_again(wanted, {note.file: note for note in self.notes})
-        found: list[Op] = [op for op in ops if isinstance(op, Flag)]
+        proven: list[Op] = [op for op in ops if isinstance(op, Flag)]
         for op in wanted:
             doubt = reading.doubts.get(op)
             target = shown(op.target if isinstance(op, Merge) else op.file)
             if doubt == "":
-                found.append(op)
+                proven.append(op)
             elif doubt:
                 why = f"A second reading says that {target} {doubt}."
                 self.refused.append((op, "doubted", why))
             else:
                 self.refused.append((op, "unread", f"No second reading of {target} was had."))
                 self.unanswered.update(named(op))
-        return found
+        return proven
 
-    def _corrected(
+    def _correct(
         self, ops: Sequence[Op], first: Verdict, part: _Part, heads: Collection[str]
     ) -> Verdict:
         """The verdict after the model was told, once, what was refused; the first one where its
         second answer is of no use."""
         wrong = list(ops) if first.refusals else [op for op, _, _ in first.refused]
         why = [(None, *each) for each in first.refusals] or first.refused
-        asked = correction(self._around(self._flagged_pairs()), part, wrong, why)
-        again = self.talk.ops(asked, is_last=True)
+        text = correction(self._around(self._flagged_pairs()), part, wrong, why)
+        again = self.talk.ops(text, is_last=True)
         if again is None:
             return first
-        fine = _passed(first)
-        last = self._judged([*fine, *again], part, heads)
+        fine = _list_passed(first)
+        last = self._check([*fine, *again], part, heads)
         return first if last.refusals and not first.refusals else last
 
-    def _judged(self, ops: Sequence[Op], part: _Part, heads: Collection[str]) -> Verdict:
+    def _check(self, ops: Sequence[Op], part: _Part, heads: Collection[str]) -> Verdict:
         hidden = {note.file for note in self.notes} - {note.file for note in part}
         strange: list[tuple[Op, str, str]] = []
         known: list[Op] = []
@@ -372,26 +372,26 @@ class _Pass:
                 strange.append((op, "unknown_file", f"The note {shown(file)} was {how}."))
             else:
                 known.append(op)
-        found = guards.check(
+        verdict = guards.check(
             Plan(tuple(known)), self.notes,
             open_conflicts=[frozenset(pair) for pair in self._open_pairs()],
             has_secret=lambda text: self.planner.redact(text) != text,
             refused_before=len(strange),
         )  # fmt: skip
-        return replace(found, refused=(*strange, *found.refused))
+        return replace(verdict, refused=(*strange, *verdict.refused))
 
     def _flagged_pairs(self) -> list[tuple[str, str]]:
         """The conflicts that need no flag any more: those that wait, and those of this pass."""
         flagged = [op.files for op in (*self.ops, *self.flags) if isinstance(op, Flag)]
-        found = self._open_pairs()
-        return [*found, *(pair for files in flagged for pair in combinations(files, 2))]
+        pairs = self._open_pairs()
+        return [*pairs, *(pair for files in flagged for pair in combinations(files, 2))]
 
     def _around(self, pairs: Sequence[tuple[str, str]]) -> Around:
         return Around(self.planner.today, pairs, self._linked, removable(len(self.notes)))
 
     @cached_property
     def _linked(self) -> frozenset[str]:
-        return linked(self.notes)
+        return find_linked(self.notes)
 
     def _open_pairs(self) -> list[tuple[str, str]]:
         """The conflicts that wait for a person, as far as both notes can be read, and those that
@@ -409,6 +409,6 @@ def _halves(part: _Part) -> list[_Part]:
     return [part[:middle], part[middle:]] if middle else []
 
 
-def _passed(verdict: Verdict) -> list[Op]:
+def _list_passed(verdict: Verdict) -> list[Op]:
     """What may go on. The skipped, too: the runner skips them, and says why."""
     return [*verdict.accepted, *(op for op, _ in verdict.skipped)]

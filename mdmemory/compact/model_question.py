@@ -21,7 +21,7 @@ from mdmemory.compact.plan import (
     ops_of,
 )
 from mdmemory.llm import json_answer
-from mdmemory.note.note import judged_by
+from mdmemory.note.note import list_standing
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals
@@ -35,11 +35,11 @@ def batches(notes: Sequence[StoredNote], size: Size, limit: int) -> list[list[St
     ordered = sorted(notes, key=lambda note: (note.note.head.type, note.file))
     notes = [note for note in ordered if size(note) <= limit]
     if sum(map(size, notes)) <= limit:
-        found = [notes] if notes else []
+        groups = [notes] if notes else []
     else:
-        found = _packed((p for group in _near(notes) for p in _cut(group, size, limit)),
+        groups = _pack((p for group in _near(notes) for p in _cut(group, size, limit)),
                         size, limit)  # fmt: skip
-    return [sorted(batch, key=lambda note: note.file) for batch in found]
+    return [sorted(batch, key=lambda note: note.file) for batch in groups]
 
 
 def _near(notes: Sequence[StoredNote]) -> Iterator[list[StoredNote]]:
@@ -73,19 +73,19 @@ def _cut(group: Sequence[StoredNote], size: Size, limit: int) -> Iterator[list[S
     yield piece
 
 
-def _packed(pieces: Iterator[list[StoredNote]], size: Size, limit: int) -> list[list[StoredNote]]:
+def _pack(pieces: Iterator[list[StoredNote]], size: Size, limit: int) -> list[list[StoredNote]]:
     """Each piece in the first batch that has room for it."""
-    found: list[list[StoredNote]] = []
+    batches: list[list[StoredNote]] = []
     rooms: list[int] = []
     for piece in pieces:
         total = sum(map(size, piece))
         at = next((at for at, room in enumerate(rooms) if total <= room), len(rooms))
         if at == len(rooms):
-            found.append([])
+            batches.append([])
             rooms.append(limit)
-        found[at] += piece
+        batches[at] += piece
         rooms[at] -= total
-    return found
+    return batches
 
 
 Pairs = Iterable[Sequence[str]]
@@ -95,11 +95,11 @@ Refused = tuple[Op | None, str, str]  # None where the plan as a whole is meant;
 def whole(note: StoredNote) -> dict[str, str]:
     """A note with its body, and what else an op on it is judged by, as far as it has that."""
     head = note.note.head
-    more = judged_by(head) | {"created": head.created}
+    more = list_standing(head) | {"created": head.created}
     more |= {"updated": head.updated} if head.updated != head.created else {}
     named_as = {"file": note.file, "type": head.type, "name": head.name}
-    said = {"description": head.description, "body": note.note.body}
-    return named_as | said | {key: text for key, text in more.items() if text}
+    texts = {"description": head.description, "body": note.note.body}
+    return named_as | texts | {key: text for key, text in more.items() if text}
 
 
 def brief(note: StoredNote) -> dict[str, str]:
@@ -131,7 +131,7 @@ class Around:
     may_remove: int = 0
 
 
-def linked(notes: Sequence[StoredNote]) -> frozenset[str]:
+def find_linked(notes: Sequence[StoredNote]) -> frozenset[str]:
     """The files that another one of the notes links to, by whatever name they have."""
     linkers: dict[str, set[str]] = defaultdict(set)
     for note in notes:
@@ -197,14 +197,14 @@ def read(text: str) -> Plan:
     try:
         if len(text) > MAX_ANSWER:
             raise json_answer.BadAnswer(f"is longer than {MAX_ANSWER} characters")
-        found = json_answer.listed(text, "ops", fields=_ALL_FIELDS, mark="op")
+        answer = json_answer.read_list(text, "ops", fields=_ALL_FIELDS, mark="op")
     except json_answer.BadAnswer as problem:
         message = f"The model's answer {problem.why}."
         raise PlanRefused([{"code": "unparsable", "message": message}]) from None
-    ops, flawed = ops_of([_as_asked(each) for each in found.objects])
+    ops, flawed = ops_of([_as_asked(each) for each in answer.objects])
     if flawed and not ops:
         raise PlanRefused([{"code": "schema", "message": each} for each in flawed[:MAX_REPORTED]])
-    return Plan(ops, flawed=flawed, lost=found.lost, count=found.lost + len(found.objects))
+    return Plan(ops, flawed=flawed, lost=answer.lost, count=answer.lost + len(answer.objects))
 
 
 def _as_asked(op: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,12 +212,12 @@ def _as_asked(op: Mapping[str, Any]) -> dict[str, Any]:
     list, the words of a choice in lower case."""
     word = json_answer.as_word(op.get("op")) or ""
     required, possible = fields_of(word)
-    found: dict[str, Any] = {"op": word}
+    fields: dict[str, Any] = {"op": word}
     for name in possible:
         read = json_answer.as_texts if name in _LISTS else json_answer.as_text
         value = (json_answer.as_word if name == "type" else read)(op.get(name))
         if value is None:
-            found[name] = op[name]  # what it is, for the sentence that says what is wrong with it
+            fields[name] = op[name]  # what it is, for the sentence that says what is wrong with it
         elif value or (name in required and op.get(name) is not None):
-            found[name] = value
-    return found
+            fields[name] = value
+    return fields

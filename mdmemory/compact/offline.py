@@ -72,16 +72,16 @@ class Offline:
         """A plan of merges and flags, the same for the same notes and ledger. What was taken back
         stands in it, too, and may name a file for the second time: whoever applies it leaves
         that out."""
-        found = self.ops(notes, conflicts=conflicts)
-        ops = [*found.ops, *found.taken_back]
+        sure = self.ops(notes, conflicts=conflicts)
+        ops = [*sure.ops, *sure.taken_back]
         files = {file for op in ops for file in named(op)}
         digests = {note.file: note.digest for note in notes if note.file in files}
-        return ProposedPlan(render(ops, digests), more=found.more)
+        return ProposedPlan(render(ops, digests), more=sure.more)
 
     def ops(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> SureOps:
         """The ops of that plan, which no two name one file."""
         notes = sorted(notes, key=lambda note: note.file)
-        is_old = self._taken_back({note.file: note for note in notes})
+        is_old = self._find_undone({note.file: note for note in notes})
         # A note that may hold secrets is left alone: a plan that quotes one is refused whole.
         free = [note for note in notes if note.note.text and not note.note.head.secrets]
         open_files = {file for entry in conflicts if not entry.cleared for file in entry.files}
@@ -93,15 +93,15 @@ class Offline:
         merges, old_merges, more = _within(groups, removable(len(notes)), is_old)
         merges = _sound(merges, notes)
         busy = {file for op in merges for file in named(op)}
-        flags, old_flags, waits = _flagged(_differences(near, busy, conflicts), is_old)
+        flags, old_flags, waits = _flag(_differences(near, busy, conflicts), is_old)
         return SureOps([*merges, *flags], [*old_merges, *old_flags], more or waits)
 
-    def _taken_back(self, notes: Mapping[str, StoredNote]) -> _IsOld:
+    def _find_undone(self, notes: Mapping[str, StoredNote]) -> _IsOld:
         if self.history is None:
             return lambda op: False
-        from mdmemory.compact.past_passes import basis, taken  # with it comes the database
+        from mdmemory.compact.pass_history import basis, read_undone  # with it comes the database
 
-        old = taken(self.history)
+        old = read_undone(self.history)
         return lambda op: bool(old) and basis(op, notes) in old
 
 
@@ -172,7 +172,7 @@ def _split(
         alike: dict[Hashable, list[StoredNote]] = defaultdict(list)
         for note in group if len(group) > 1 else ():
             alike[key(note.note)].append(note)
-        yield from (found for found in alike.values() if len(found) > 1)
+        yield from (same for same in alike.values() if len(same) > 1)
 
 
 def _group(notes: Sequence[StoredNote]) -> Iterator[Group]:
@@ -195,31 +195,31 @@ def _differences(
     entries = defaultdict(list)
     for entry in conflicts:
         entries[frozenset(entry.files)].append(entry)
-    found: dict[frozenset[str], str] = {}
+    reasons: dict[frozenset[str], str] = {}
     for one, other in near:
         pair = frozenset((one.file, other.file))
         if busy & pair or known(entries[pair], one, other):
             continue
         texts = (note.note.head.description for note in (one, other))
         if odd := conflict.other_literal(*texts):
-            found[pair] = conflict.why(odd)
-    return found
+            reasons[pair] = conflict.why(odd)
+    return reasons
 
 
-def _flagged(
+def _flag(
     differences: Mapping[frozenset[str], str], is_old: _IsOld
 ) -> tuple[list[Flag], list[Flag], bool]:
     """Flags for a person to read, those that were taken back, and whether any had to wait."""
     old: list[Flag] = []
-    found = _flags(differences)
-    while again := [flag for flag in found if is_old(flag)]:
+    flags = _flags(differences)
+    while again := [flag for flag in flags if is_old(flag)]:
         old += again
         gone = {frozenset(pair) for flag in again for pair in combinations(flag.files, 2)}
         # their notes are free for other groups
         differences = {pair: why for pair, why in differences.items() if pair not in gone}
-        found = _flags(differences)
-    told = {frozenset(pair) for flag in found for pair in flagged_pairs(flag.files)}
-    return found, old, bool(differences.keys() - told)
+        flags = _flags(differences)
+    pairs = {frozenset(pair) for flag in flags for pair in flagged_pairs(flag.files)}
+    return flags, old, bool(differences.keys() - pairs)
 
 
 def _flags(differences: Mapping[frozenset[str], str]) -> list[Flag]:
@@ -228,29 +228,29 @@ def _flags(differences: Mapping[frozenset[str], str]) -> list[Flag]:
     for pair in differences:
         for file in pair:
             by_file[file] |= pair
-    taken: set[str] = set()
+    files: set[str] = set()
     flags: list[Flag] = []
     lines = MAX_FLAGS
     for pair, why in differences.items():
-        if not taken & pair:
-            group = _grown(pair, differences, by_file, taken)
+        if not files & pair:
+            group = _grow(pair, differences, by_file, files)
             if len(flagged_pairs(group)) > lines:
                 group = sorted(pair) if lines else []
             lines -= len(flagged_pairs(group))
-            taken.update(group)
+            files.update(group)
             flags += [Flag(tuple(group), why)] if group else []
     return flags
 
 
-def _grown(
+def _grow(
     pair: frozenset[str],
     differences: Collection[frozenset[str]],
     by_file: Mapping[str, set[str]],
-    taken: Collection[str],
+    files: Collection[str],
 ) -> list[str]:
     group = sorted(pair)
     for other in sorted({file for each in pair for file in by_file[each]} - pair):
         fits = all(frozenset((other, file)) in differences for file in group)
-        if fits and other not in taken and len(group) < MAX_FLAGGED:
+        if fits and other not in files and len(group) < MAX_FLAGGED:
             group.append(other)
     return group

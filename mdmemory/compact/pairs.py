@@ -20,7 +20,7 @@ _WORD = re.compile(r"\W{0,9}(yes|no)\b", re.IGNORECASE)
 Nearest = Callable[[StoredNote], StoredNote | None]
 
 
-def nearest_pairs(
+def list_nearest(
     notes: Sequence[StoredNote], nearest: Nearest
 ) -> Iterator[tuple[StoredNote, StoredNote]]:
     """These notes, each with the one that is nearest to it, where that is so the other way round,
@@ -37,19 +37,19 @@ def nearest_pairs(
             yield first, other if first is note else note
 
 
-def question(one: StoredNote, other: StoredNote) -> str:
+def pose_question(one: StoredNote, other: StoredNote) -> str:
     """The question about two notes: what they state, and nothing else."""
     sentences = [note.note.head.description for note in (one, other)]
     return json.dumps({"sentences": sentences}, ensure_ascii=False)
 
 
-def is_yes(answer: str) -> bool | None:
+def read_yes(answer: str) -> bool | None:
     """What an answer says; None where it says neither yes nor no."""
     word = _WORD.match(answer)
     return None if word is None else word[1].lower() == "yes"
 
 
-def merged(first: StoredNote, other: StoredNote) -> Merge:
+def merge_pair(first: StoredNote, other: StoredNote) -> Merge:
     """The two notes as one: the first as it is, and behind it what the other's body adds."""
     head = first.note.head
     bodies = [note.note.body.replace("\r\n", "\n").strip() for note in (first, other)]

@@ -81,9 +81,7 @@ class _PlanFile(Struct, forbid_unknown_fields=True):
 
 
 Op = Merge | Delete | Rewrite | Flag
-WORDS: dict[str, type[Op]] = {
-    "merge": Merge, "delete": Delete, "rewrite": Rewrite, "flag": Flag
-}  # fmt: skip
+WORDS: dict[str, type[Op]] = {"merge": Merge, "delete": Delete, "rewrite": Rewrite, "flag": Flag}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +186,7 @@ def parse(answer: str | bytes) -> Plan:
 
     An op of the wrong shape is left out, unless all are.
     """
-    value = _json(_unfenced(_text(answer)))
+    value = _json(_unfence(_text(answer)))
     try:
         plan = msgspec.convert(value, _PlanFile)
     except ValidationError as problem:
@@ -216,7 +214,7 @@ def _text(answer: str | bytes) -> str:
     return text
 
 
-def _unfenced(text: str) -> str:
+def _unfence(text: str) -> str:
     text = text.strip(" \t\r\n")
     head, _, rest = text.partition("\n")
     if rest.endswith("\n```") and head.strip().lower() in ("```", "```json"):
@@ -261,13 +259,13 @@ def _depth(text: str) -> int:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
-            message = f"A JSON object has the key {_shown(key)} twice."
+        if key in fields:
+            message = f"A JSON object has the key {_show_key(key)} twice."
             raise PlanRefused([_refusal("duplicate_key", message)])
-        found[key] = value
-    return found
+        fields[key] = value
+    return fields
 
 
 def _constant(word: str) -> float:
@@ -293,7 +291,7 @@ def _sentence_of(problem: ValidationError) -> str:
     where = place.rstrip("`").lstrip(".")
     if match := re.fullmatch(r"Object (?:contains|missing) (unknown|required) field `(.*)`", words):
         has = "has no field" if match[1] == "unknown" else "needs the field"
-        return f"it {has} {_shown(match[2])}."
+        return f"it {has} {_show_key(match[2])}."
     if where == "op":
         return f"its `op` is none of {', '.join(WORDS)}."
     subject = f"`{where}`" if re.fullmatch(r"[a-z]{1,24}(?:\[(?:\d+|\.{3})\])?", where) else "it"
@@ -304,7 +302,7 @@ def _sentence_of(problem: ValidationError) -> str:
     return f"{subject} is not {kind}{(wanted and wanted[2]) or ''}."
 
 
-def _shown(key: str) -> str:
+def _show_key(key: str) -> str:
     """A key of the answer, unless it looks unlike a field: then it may be a secret."""
     return f"`{key}`" if re.fullmatch(r"[a-z_]{1,24}(?:\.md)?", key) else "of another name"
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from mdmemory.compact.looked import Looks
+from mdmemory.compact.looks import Looks
 from mdmemory.compact.plan import Op
 from mdmemory.store.conflicts import Entry
 from mdmemory.store.store import StoredNote

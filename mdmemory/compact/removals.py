@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mdmemory.compact.plan import Delete, Merge, Op, Rewrite, shown
-from mdmemory.compact.text_guards import said
+from mdmemory.compact.text_guards import as_one
 from mdmemory.note.limits import TYPES
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
@@ -76,21 +76,21 @@ class Settled:
 
 def settle(ops: Sequence[Op], store: Store, count: Count) -> Settled:
     """Judge the removals among ops that are fine by themselves."""
-    found = Settled()
+    refusals = Settled()
     while True:
-        standing = [op for op in ops if op not in found.refused and op not in found.waiting]
+        standing = [op for op in ops if op not in refusals.refused and op not in refusals.waiting]
         new = _dangling(standing, store) | _unfounded(standing, store)
         if not new:
             new, waiting = _beyond(standing, store, count.gone)
-            found.waiting |= waiting
-        refused = count.refused + len(found.refused) + len(new)
+            refusals.waiting |= waiting
+        refused = count.refused + len(refusals.refused) + len(new)
         if not new and 2 * refused > count.planned:
             why = "More than half of the plan was refused, so no note is removed."
             new = {op: ("budget", why) for op in standing if removed(op) and op not in count.sure}
-            new = {op: why for op, why in new.items() if op not in found.waiting}
-        if not new and len(standing) == len(ops) - len(found.refused) - len(found.waiting):
-            return found
-        found.refused |= new
+            new = {op: why for op, why in new.items() if op not in refusals.waiting}
+        if not new and len(standing) == len(ops) - len(refusals.refused) - len(refusals.waiting):
+            return refusals
+        refusals.refused |= new
 
 
 def texts_after(ops: Sequence[Op], store: Store) -> dict[str, str]:
@@ -101,12 +101,12 @@ def texts_after(ops: Sequence[Op], store: Store) -> dict[str, str]:
             case Delete():
                 del texts[op.file]
             case Rewrite():
-                kept = store[op.file].note.head.description
-                texts[op.file] = said(kept if op.description is None else op.description, op.body)
+                text = store[op.file].note.head.description
+                texts[op.file] = as_one(text if op.description is None else op.description, op.body)
             case Merge():
                 for file in op.sources:
                     del texts[file]
-                texts[op.target] = said(op.description, op.body)
+                texts[op.target] = as_one(op.description, op.body)
     return texts
 
 
@@ -136,19 +136,19 @@ def _beyond(ops: Sequence[Op], store: Store, gone: int) -> tuple[dict[Op, Refusa
 # --- what is said elsewhere
 
 
-def circular(ops: Sequence[Op]) -> dict[Op, Refusal]:
+def find_circular(ops: Sequence[Op]) -> dict[Op, Refusal]:
     """The deletes of which each names the other as the note that says the same: with both of them
     the fact would go, and which of them should is left open."""
     deletes = [op for op in ops if isinstance(op, Delete)]
     called = {op.file: {*_NAMES.findall(op.reason)} for op in deletes}
-    found: dict[Op, Refusal] = {}
+    refusals: dict[Op, Refusal] = {}
     for op in deletes:
         for other in deletes:
             vouches = not called[other.file].isdisjoint(_names(op.file))
             if other is not op and vouches and not called[op.file].isdisjoint(_names(other.file)):
                 message = f"{shown(op.file)} and {shown(other.file)} would each go for the other."
-                found[op] = ("literal_lost", message)
-    return found
+                refusals[op] = ("literal_lost", message)
+    return refusals
 
 
 def _unfounded(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
@@ -162,10 +162,10 @@ def _unfounded(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
     superseded = superseded_files(store.values())  # what they say holds no more
     texts = {f: text for f, text in texts_after(ops, store).items() if f not in superseded}
     words = {file: _words(text) for file, text in texts.items()}
-    found: dict[Op, Refusal] = {}
+    refusals: dict[Op, Refusal] = {}
     for op in claimed:
         note = store[op.file].note
-        text = said(note.head.description, note.body)
+        text = as_one(note.head.description, note.body)
         needed = _words(text)
         own = merged.names(note)
         holders = (texts[file] for file, known in words.items() if needed <= known)
@@ -174,8 +174,8 @@ def _unfounded(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
                 f"{shown(op.file)} would go as said elsewhere, and no note that stays says it. "
                 "Merge it, or give the reason why it is out of date."
             )
-            found[op] = ("literal_lost", message)
-    return found
+            refusals[op] = ("literal_lost", message)
+    return refusals
 
 
 def _names(file: str) -> tuple[str, str]:
@@ -219,19 +219,13 @@ def _dangling(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
     gone = {op.file for op in deletes}
     stay = (note.note for file, note in store.items() if file not in gone)
     found_anyway = owners.keys() & {name for note in stay for name in merged.names(note)}
-    found: dict[Op, Refusal] = {}
+    refusals: dict[Op, Refusal] = {}
     texts = list(texts_after(ops, store).items())
     while texts:
         file, text = texts.pop()
         for name in literals.links(text) if "[[" in text else ():
-            for op in _kept(owners, name, found_anyway):
-                if op not in found:
-                    found[op] = ("dangling_link", f"{shown(file)} links to {shown(op.file)}.")
+            for op in owners.get(name, ()) if name not in found_anyway else ():
+                if op not in refusals:
+                    refusals[op] = ("dangling_link", f"{shown(file)} links to {shown(op.file)}.")
                     texts.append((op.file, store[op.file].note.text))
-    return found
-
-
-def _kept(
-    owners: Mapping[str, list[Delete]], name: str, found_anyway: set[str]
-) -> Iterator[Delete]:
-    yield from owners.get(name, ()) if name not in found_anyway else ()
+    return refusals

@@ -85,16 +85,16 @@ def standing(note: StoredNote) -> tuple[bool, int, str, str]:
 
 def _merge(op: Merge, notes: Mapping[str, StoredNote], today: str) -> list[Change]:
     sources = [notes[file] for file in op.sources]
-    kept = notes.get(op.target) if op.target in op.sources else None
+    target = notes.get(op.target) if op.target in op.sources else None
     # A new target starts from the best source, so that a person's own keys in it live on.
-    base = kept or best(sources)
-    gone = [source for source in sources if source is not kept]
-    text = _merged(op, base.note, sources, gone, today)
-    written: Change = (op.target, kept.digest if kept else None, text.encode("utf-8"))
+    base = target or best(sources)
+    gone = [source for source in sources if source is not target]
+    text = _write_merged(op, base.note, sources, gone, today)
+    written: Change = (op.target, target.digest if target else None, text.encode("utf-8"))
     return [written, *((source.file, source.digest, None) for source in gone)]
 
 
-def _merged(
+def _write_merged(
     op: Merge, base: Note, sources: Sequence[StoredNote], gone: Sequence[StoredNote], today: str
 ) -> str:
     wanted = {"name": op.name, "description": op.description}
@@ -132,14 +132,14 @@ def _provenance(base: Head, heads: Sequence[Head], today: str) -> dict[str, str 
     }
     now = {key: str(getattr(base, key) or "") for key in values}
     ranked = {"source": SOURCE_RANK, "importance": IMPORTANCE_RANK}
-    found: dict[str, str | None] = {
+    changes: dict[str, str | None] = {
         f"metadata.{key}": value
         for key, value in values.items()
         if value and value != now[key] and not _equal(ranked.get(key), value, now[key])
     }
     if base.status == "unconfirmed" and any(head.status != base.status for head in heads):
-        found["metadata.status"] = None
-    return found
+        changes["metadata.status"] = None
+    return changes
 
 
 def _equal(ranks: Mapping[str, int] | None, one: str, other: str) -> bool:

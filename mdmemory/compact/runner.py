@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from mdmemory.compact import guards, left_out, looked, past_passes
-from mdmemory.compact.outlived import with_outlived
+from mdmemory.compact import guards, left_out, looks, pass_history
+from mdmemory.compact.expiry import with_outlived
 from mdmemory.compact.plan import (
     MAX_PASS_LINES,
     Flag,
@@ -29,8 +29,8 @@ from mdmemory.compact.removals import removed
 from mdmemory.compact.result import changes as changes_of
 from mdmemory.compact.result import pairs, subject_of
 from mdmemory.errors import Busy, NoState, NotFound, Unwritable
-from mdmemory.files import digest, read_regular
-from mdmemory.git.lock import turn
+from mdmemory.files import digest, read_regular, to_bytes, to_text
+from mdmemory.git.lock import hold_turn
 from mdmemory.git.packing import pack_if_due
 from mdmemory.git.transaction import Change
 from mdmemory.llm.answer import Asking, Model
@@ -107,16 +107,16 @@ class Compactor:
         return outcome
 
     def _turn(self, if_due: bool, dry_run: bool) -> Outcome:
-        if if_due and past_passes.why_due(self.writer, self.now) is None:
+        if if_due and pass_history.why_due(self.writer, self.now) is None:
             return Outcome("not_due", self.planner.kind)
         if dry_run:
             return self._pass(dry_run)
         if refusal := self.writer.refusal():
             raise refusal
         try:
-            with turn(self._place(), 0.0 if if_due else _PATIENCE, _BUSY):
+            with hold_turn(self._place(), 0.0 if if_due else _PATIENCE, _BUSY):
                 # another's pass may have ended between the question and our turn
-                if if_due and past_passes.why_due(self.writer, self.now) is None:
+                if if_due and pass_history.why_due(self.writer, self.now) is None:
                     return Outcome("not_due", self.planner.kind)
                 return self._pass(dry_run, if_due)
         except Busy as problem:
@@ -142,7 +142,7 @@ class Compactor:
         if not dry_run:
             with self.writer.state() as state:
                 last = state.last_pass()
-            how = past_passes.ended(outcome.outcome, outcome.more, at_limit, last, before)
+            how = pass_history.end_of(outcome.outcome, outcome.more, at_limit, last, before)
             self._record(how, proposal, outcome)
             self._keep(proposal, outcome)
         return outcome
@@ -174,12 +174,12 @@ class Compactor:
 
     def _apply(self, plan: Plan, outcome: Outcome, proposal: ProposedPlan, dry_run: bool) -> None:
         notes = {note.file: note for note in self._notes()}
-        plan, taken = past_passes.without(plan, notes, self.writer.history)
+        plan, undone = pass_history.drop_undone(plan, notes, self.writer.history)
         plan, sure = self._with_outlived(plan, notes, outcome, proposal)
         removals = outcome.automatic and any(map(removed, plan.ops))
-        gone = past_passes.gone_lately(self.writer.history, self.now) if removals else 0
+        gone = pass_history.gone_lately(self.writer.history, self.now) if removals else 0
         verdict = self._check(plan, notes, gone, len(proposal.refused), sure)
-        outcome.skipped = [*taken, *verdict.skipped]
+        outcome.skipped = [*undone, *verdict.skipped]
         outcome.waiting = [*verdict.skipped]
         outcome.refused = [*verdict.refused, *proposal.refused]
         flawed = [("schema", problem) for problem in plan.flawed]
@@ -230,7 +230,7 @@ class Compactor:
             plan,
             list(notes.values()),
             open_conflicts=[frozenset(entry.files) for entry in pairs_open],
-            held=self.writer.refresher.catalog().held,
+            held_files=self.writer.refresher.catalog().held,
             has_secret=self.writer.refresher.is_secret,
             gone=gone,
             refused_before=refused,
@@ -258,11 +258,11 @@ class Compactor:
                 elif ledger.add(found_pairs, today):
                     flags.append(op)
                     lines -= len(found_pairs)
-            elif found := tuple(Change(*change) for change in changes_of(op, notes, today)):
-                groups.append(([op], Group(describe(op), found)))
+            elif changes := tuple(Change(*change) for change in changes_of(op, notes, today)):
+                groups.append(([op], Group(describe(op), changes)))
         if flags:
-            old = digest(_bytes(before)) if before else None
-            change = Change(LEDGER, old, _bytes(ledger.text()))
+            old = digest(to_bytes(before)) if before else None
+            change = Change(LEDGER, old, to_bytes(ledger.text()))
             groups.append((flags, Group("\n".join(map(describe, flags)), (change,))))
         return groups
 
@@ -280,8 +280,8 @@ class Compactor:
             trailers=(
                 ("Memory-Planner", self.planner.kind),
                 *([("Memory-Model", " ".join(outcome.model.split()))] if outcome.model else []),
-                *past_passes.basis_trailers(outcome.applied, notes),
-                *(past_passes.removal_trailers(outcome.applied) if outcome.automatic else ()),
+                *pass_history.basis_trailers(outcome.applied, notes),
+                *(pass_history.removal_trailers(outcome.applied) if outcome.automatic else ()),
             ),
             by_model=True,
             checkpoint=None
@@ -305,11 +305,11 @@ class Compactor:
             if proposal and proposal.looks and outcome:
                 waiting = [op for op, _ in outcome.waiting]
                 today = self.now.date().isoformat()
-                looked.remember(state, proposal.looks, notes, today, outcome.applied, waiting)
+                looks.remember(state, proposal.looks, notes, today, outcome.applied, waiting)
 
     def _keep(self, proposal: ProposedPlan, outcome: Outcome) -> None:
         given = () if outcome.model or outcome.outcome != "refused" else (proposal.answer,)
-        answers = [*map(_text, given), *proposal.rejected]
+        answers = [*map(_decode_answer, given), *proposal.rejected]
         try:
             folder = self.writer.project.prepare_private()
             left_out.keep_answers(folder / "refused", answers, self.redact, self.now)
@@ -329,13 +329,13 @@ class Compactor:
     def _readable(self, notes: Sequence[StoredNote]) -> list[StoredNote]:
         """What a planner may see: not the held notes, not the superseded ones, and not what cannot
         be read."""
-        held = self.writer.refresher.catalog().held
-        return [note for note in in_force(notes) if note.file not in held and note.note.text]
+        files = self.writer.refresher.catalog().held
+        return [note for note in in_force(notes) if note.file not in files and note.note.text]
 
     def _ledger(self) -> str:
         try:
             path = self.writer.project.store / LEDGER
-            return read_regular(path).decode("utf-8", "surrogateescape")
+            return to_text(read_regular(path))
         except NotFound:
             return ""
 
@@ -382,21 +382,17 @@ def _planner(
         assert chosen is not None, "a planner with a model is chosen"
         return chosen
 
-    def record(notes: Sequence[StoredNote]) -> looked.LookRecord:
+    def record(notes: Sequence[StoredNote]) -> looks.LookRecord:
         with writer.state() as state:
-            return looked.read(state, writer.history, notes, today)
+            return looks.read(state, writer.history, notes, today)
 
     first = Offline(writer.history)
     by_pairs = model is None and writer.project.settings.text("llm.questions") == "pairs"
     return ModelPlanner(kind, ask, today, redacted, report, first, record, everything, by_pairs)
 
 
-def _text(answer: str | bytes) -> str:
+def _decode_answer(answer: str | bytes) -> str:
     return answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
-
-
-def _bytes(ledger: str) -> bytes:
-    return ledger.encode("utf-8", "surrogateescape")
 
 
 def _digests(notes: Sequence[StoredNote]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from mdmemory.compact.looked import LookRecord
+from mdmemory.compact.looks import LookRecord
 from mdmemory.compact.model_question import brief, whole
 from mdmemory.store.store import StoredNote
 from mdmemory.text.similarity import Ranking
@@ -47,13 +47,13 @@ class Scope:
         room = max(most // SHARE, new // OF_NEW)
         old: list[StoredNote] = []
         for note in self._record.oldest(rest):
-            taken = size(whole(note))
-            if taken > most:
+            length = size(whole(note))
+            if length > most:
                 continue  # no question holds it
-            if old and taken > room:
+            if old and length > room:
                 break
             old.append(note)
-            room -= taken
+            room -= length
         self._oldest = {note.file for note in old}
         self._wanted |= self._oldest
         return [*self.new, *old]
@@ -63,14 +63,14 @@ class Scope:
     ) -> tuple[list[StoredNote], list[StoredNote]]:
         """The neighbours that are shown with the notes of one question, the nearest first, as far
         as `room` reaches: whole, and by their description only."""
-        taken = {note.file for note in part}
-        if len(taken) == len(self._free):
+        files = {note.file for note in part}
+        if len(files) == len(self._free):
             return [], []
-        found: tuple[list[StoredNote], list[StoredNote]] = [], []
+        notes: tuple[list[StoredNote], list[StoredNote]] = [], []
         near = [self._near(note) for note in part]
         for rank in range(NEAR):
             for note, others in zip(part, near, strict=True):
-                if rank >= len(others) or others[rank].file in taken:
+                if rank >= len(others) or others[rank].file in files:
                     continue
                 other = others[rank]
                 is_far = note.file in self._oldest or other.file in self._wanted
@@ -78,13 +78,13 @@ class Scope:
                     continue
                 for place, show in ((1, brief),) if is_far else ((0, whole), (1, brief)):
                     if (needed := size(show(other))) <= room:
-                        found[place].append(other)
-                        taken.add(other.file)
+                        notes[place].append(other)
+                        files.add(other.file)
                         room -= needed
                         break
-        return found
+        return notes
 
-    def nearest(self, note: StoredNote) -> StoredNote | None:
+    def find_nearest(self, note: StoredNote) -> StoredNote | None:
         """The note of its type that is nearest to this one, if any is near."""
         type = note.note.head.type
         return next((each for each in self._near(note) if each.note.head.type == type), None)

@@ -3,7 +3,6 @@ whether the one is the other. What it doubts, or does not answer, is not done.""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,8 @@ from typing import Any
 
 from mdmemory import assets
 from mdmemory.compact.plan import Merge, Rewrite
-from mdmemory.compact.text_guards import said
+from mdmemory.compact.text_guards import as_one
+from mdmemory.files import digest, to_bytes
 from mdmemory.llm import verdicts
 from mdmemory.llm.answer import Asking, Model
 from mdmemory.llm.schemas import READINGS
@@ -44,40 +44,40 @@ def read_again(
     asking = Asking(model, assets.read("protocol/verify.md"))
 
     def ask(some: Sequence[Readable]) -> None:
-        reading.doubts |= _answered(asking, some, notes, reading)
+        reading.doubts |= _read_answer(asking, some, notes, reading)
 
-    verdicts.ask_in_parts([_shuffled(ops, notes)] if ops else [], ask, reading)
+    verdicts.ask_in_parts([_shuffle(ops, notes)] if ops else [], ask, reading)
     return reading
 
 
-def _shuffled(ops: Sequence[Readable], notes: Mapping[str, StoredNote]) -> list[Readable]:
+def _shuffle(ops: Sequence[Readable], notes: Mapping[str, StoredNote]) -> list[Readable]:
     """The ops in an order that says nothing of who proposed them, the same for the same ops."""
 
-    def digest(op: Readable) -> str:
-        return hashlib.sha256(_shown(op, notes).encode("utf-8", "surrogateescape")).hexdigest()
+    def order_key(op: Readable) -> str:
+        return digest(to_bytes(_show(op, notes)))
 
-    return sorted(ops, key=digest)
+    return sorted(ops, key=order_key)
 
 
-def _shown(op: Readable, notes: Mapping[str, StoredNote], number: int = 0) -> str:
+def _show(op: Readable, notes: Mapping[str, StoredNote], number: int = 0) -> str:
     files = op.sources if isinstance(op, Merge) else (op.file,)
     sources = [notes[file].note for file in files]
     description = sources[0].head.description if op.description is None else op.description
-    asked = {
-        "number": str(number), "result": said(description, op.body).strip(),
-        "sources": [said(note.head.description, note.body).strip() for note in sources],
+    fields = {
+        "number": str(number), "result": as_one(description, op.body).strip(),
+        "sources": [as_one(note.head.description, note.body).strip() for note in sources],
     }  # fmt: skip
-    return json.dumps(asked, ensure_ascii=False)
+    return json.dumps(fields, ensure_ascii=False)
 
 
-def _answered(
+def _read_answer(
     asking: Asking, ops: Sequence[Readable], notes: Mapping[str, StoredNote], reading: SecondReading
 ) -> dict[Readable, str]:
-    shown = ", ".join(_shown(op, notes, number) for number, op in enumerate(ops, 1))
+    shown = ", ".join(_show(op, notes, number) for number, op in enumerate(ops, 1))
     text = f'{{"ops": [{shown}]}}'
-    found = verdicts.ask(asking, text, READINGS, ("number", "verdict", "what"), reading)
+    answer = verdicts.ask(asking, text, READINGS, ("number", "verdict", "what"), reading)
     return {
-        ops[at]: doubt for at, doubt in verdicts.by_place(found, range(len(ops)), _doubt).items()
+        ops[at]: doubt for at, doubt in verdicts.by_place(answer, range(len(ops)), _doubt).items()
     }
 
 
@@ -86,5 +86,5 @@ def _doubt(word: str, row: Mapping[str, Any]) -> str | None:
     if word == OK:
         return ""
     what = row.get("what")
-    told = " ".join(what.split())[:_WHAT] if isinstance(what, str) else ""
-    return f"{DOUBTS[word]} {told or 'something'}" if word in DOUBTS else None
+    words = " ".join(what.split())[:_WHAT] if isinstance(what, str) else ""
+    return f"{DOUBTS[word]} {words or 'something'}" if word in DOUBTS else None

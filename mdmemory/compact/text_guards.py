@@ -52,7 +52,7 @@ def bad_text(op: Merge | Rewrite, store: Mapping[str, StoredNote]) -> Iterator[R
     if hidden:
         listed = ", ".join(hidden[:5])
         yield "body", f"{file} would gain characters that nobody sees: {listed}."
-    if _fetched(f"{description}\n{op.body}") - _fetched(*(note.text for note in before)):
+    if _find_fetched(f"{description}\n{op.body}") - _find_fetched(*(note.text for note in before)):
         yield "body", f"{file} would gain a picture or an embedded file, which viewers fetch."
     try:
         result.changes(op, store, _ANY_DAY)
@@ -68,12 +68,12 @@ def _problem(check: Callable[[str], None], text: str) -> str:
     return ""
 
 
-def _fetched(*texts: str) -> set[str]:
+def _find_fetched(*texts: str) -> set[str]:
     """What is fetched where these texts are shown: each with what it names."""
-    found = (match for text in texts for match in _FETCHED.finditer(text))
+    names = (match for text in texts for match in _FETCHED.finditer(text))
     return {
         (match["note"] or match["url"] or match["label"] or match["tag"] or match[0]).casefold()
-        for match in found
+        for match in names
     }
 
 
@@ -91,8 +91,8 @@ def literal_refusals(
     written = [(note.head.description, note.body) for note in sources]
     if _word_for_word(written, (description, body)):
         return
-    texts = [normal_form(said(*each)) for each in written]
-    after = normal_form(said(description, body))
+    texts = [normal_form(as_one(*each)) for each in written]
+    after = normal_form(as_one(description, body))
     lost, invented = (
         [each for each in tokens if not is_rate(each)]
         for tokens in literals.audit(texts, after, merged=merged)
@@ -133,7 +133,7 @@ def _sentences(text: str) -> list[str]:
     return [line.strip() for line in _ENDS.split(text) if line.strip()]
 
 
-def said(description: str, body: str) -> str:
+def as_one(description: str, body: str) -> str:
     """A note as one text."""
     return f"{description}\n\n{body}"
 

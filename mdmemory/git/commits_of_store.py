@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
-from mdmemory.files import read_if_there
+from mdmemory.files import read_if_there, to_bytes, to_text
 from mdmemory.git import log, repositories
 from mdmemory.git.keeping import Keeping
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged
@@ -110,19 +110,19 @@ class History:
         self.signer: Signer | None = None
         self.kept = Keeping(repository, self.prefix, self.objects)
 
-    def lost(self) -> RepositoryState | None:
+    def find_lost(self) -> RepositoryState | None:
         """What to say of a folder that had a repository of its own, and has it no more: the one
         around it was told to ignore it, and its commits are not for these files."""
         parts = self.prefix.split("/")[:-1]
         if not parts:
             return None
         try:
-            told = read_if_there(self.repository.common_dir / "info" / "exclude") or b""
+            excludes = read_if_there(self.repository.common_dir / "info" / "exclude") or b""
         except MdmemoryError:
             return None
-        lines = {line.rstrip("/") for line in text(told).splitlines()}
+        lines = {line.rstrip("/") for line in to_text(excludes).splitlines()}
         above = ["/" + "/".join(parts[:count]) for count in range(1, len(parts) + 1)]
-        if not lines.intersection(above) or self.holds("."):
+        if not lines.intersection(above) or self.has_files("."):
             return None
         return RepositoryState(
             f"The git repository of {self.folder} is gone; {self.repository.top} ignores the "
@@ -138,77 +138,78 @@ class History:
 
         Raises RepositoryState when HEAD is detached.
         """
-        found = repositories.branch(self.repository)
-        if found is None:
+        branch = repositories.read_branch(self.repository)
+        if branch is None:
             raise RepositoryState("HEAD is detached.", "Switch to a branch: `git switch <branch>`.")
-        return found
+        return branch
 
     def head(self) -> str | None:
         """The commit of HEAD, or None on a branch without commits."""
-        branch = repositories.branch(self.repository)
-        return self.commit("HEAD") if branch is None else repositories.tip(self.repository, branch)
+        if branch := repositories.read_branch(self.repository):
+            return repositories.read_tip(self.repository, branch)
+        return self.find_commit("HEAD")
 
-    def commit(self, name: str) -> str | None:
+    def find_commit(self, name: str) -> str | None:
         """The full id of the commit that a ref or a hash names, or None."""
-        found = self.repository.ask("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
-        return None if found is None else text(found).strip()
+        answer = self.repository.ask("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
+        return None if answer is None else to_text(answer).strip()
 
     def is_part_of(self, commit: str, tip: str) -> bool:
         """Whether a commit is `tip` or one of its ancestors."""
         return self.repository.ask("merge-base", "--is-ancestor", commit, tip) is not None
 
-    def tree(self, commit: str | None, files: Iterable[str] | None = None) -> dict[str, Blob]:
+    def read_tree(self, commit: str | None, files: Iterable[str] | None = None) -> dict[str, Blob]:
         """The files directly in the folder (or just `files`, which may be deeper) at a commit."""
         if commit is None:
             return {}
         if files is None:
             return self.objects.files(commit, self.prefix.rstrip("/"))
-        found = self.objects.some(commit, (self.prefix + file for file in files))
-        return {path[len(self.prefix) :]: blob for path, blob in found.items()}
+        blobs = self.objects.find_files(commit, (self.prefix + file for file in files))
+        return {path[len(self.prefix) :]: blob for path, blob in blobs.items()}
 
-    def differing(self, commit: str | None, ids: Mapping[str, str]) -> list[str]:
+    def list_differing(self, commit: str | None, ids: Mapping[str, str]) -> list[str]:
         """Those of the files that are not there at a commit with these object ids."""
         if commit is None:
             return [*ids]
         paths = {self.prefix + file: id for file, id in ids.items()}
-        return [path[len(self.prefix) :] for path in self.objects.others(commit, paths)]
+        return [path[len(self.prefix) :] for path in self.objects.list_others(commit, paths)]
 
-    def everything(self, commit: str | None) -> dict[str, Blob]:
+    def read_all(self, commit: str | None) -> dict[str, Blob]:
         """All that the whole tree of a commit holds, by its path from the top; links and submodules
         too."""
         if commit is None:
             return {}
-        rows = text(self.repository.run("ls-tree", "-r", "-z", "--full-tree", commit)).split("\0")
-        split = (row.partition("\t") for row in rows[:-1])
+        out = self.repository.run("ls-tree", "-r", "-z", "--full-tree", commit)
+        split = (row.partition("\t") for row in to_text(out).split("\0")[:-1])
         return {path: Blob(about.split(" ")[0], about.split(" ")[2]) for about, _, path in split}
 
-    def base(self, one: str, other: str) -> str | None:
+    def merge_base(self, one: str, other: str) -> str | None:
         """The commit from which two histories went apart; None where they never were one."""
-        found = self.repository.ask("merge-base", one, other)
-        return None if found is None else text(found).strip()
+        answer = self.repository.ask("merge-base", one, other)
+        return None if answer is None else to_text(answer).strip()
 
     def ids(self, commit: str | None) -> dict[str, str]:
         """The object ids of the files directly in the folder at a commit."""
         return {} if commit is None else self.objects.ids(commit, self.prefix.rstrip("/"))
 
-    def _paths(self, files: Collection[str] | None) -> list[str]:
+    def _list_pathspecs(self, files: Collection[str] | None) -> list[str]:
         """The words that limit a command to these files, or nearly so; None: to the folder."""
         if files is not None and (len(files) < MANY or any("/" in file for file in files)):
             return ["--", *sorted(self.prefix + file for file in files)]
         return ["--", self.prefix] if self.prefix else []
 
-    def holds(self, folder: str) -> bool:
+    def has_files(self, folder: str) -> bool:
         """Whether the person's index has any file below `folder` (relative)."""
         return bool(self.repository.run("ls-files", "-z", "--", f"{self.prefix}{folder}/"))
 
-    def holding(self, folder: str) -> list[str]:
+    def list_refs_with(self, folder: str) -> list[str]:
         """The branches (a remote's too) and tags that have anything below `folder` (relative)."""
         words = ("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags")
-        names = text(self.repository.run(*words)).splitlines()
-        asked = "".join(f"{name}:{self.prefix}{folder}\n" for name in names)
-        data = asked.encode("utf-8", "surrogateescape")
+        names = to_text(self.repository.run(*words)).splitlines()
+        queries = "".join(f"{name}:{self.prefix}{folder}\n" for name in names)
+        data = to_bytes(queries)
         out = self.repository.run("cat-file", "--batch-check=%(objecttype)", data=data)
-        kinds = text(out).splitlines()
+        kinds = to_text(out).splitlines()
         return [n for n, kind in zip(names, kinds, strict=True) if not kind.endswith("missing")]
 
     def holds_other_work(self, commit: str | None = None) -> bool:
@@ -217,64 +218,64 @@ class History:
         if commit is None:
             return False
         words = ("ls-tree", "-z", "--name-only", "--full-tree", commit)
-        names = text(self.repository.run(*words)).split("\0")[:-1]
+        names = to_text(self.repository.run(*words)).split("\0")[:-1]
         ours = [PROJECT_FILE, *(name for name in names if name.endswith(".md") or name[0] == ".")]
         return bool({*names} - {*ours})
 
-    def staged(self, files: Iterable[str]) -> dict[str, Staged]:
+    def read_index(self, files: Iterable[str]) -> dict[str, Staged]:
         """What the person's index holds of these files."""
-        found = {}
-        for row, file in self._listed(set(files), "-s"):
+        rows = {}
+        for row, file in self._list_rows(set(files), "-s"):
             tag, mode, blob, _stage = row.partition("\t")[0].split(" ")
-            found[file] = Staged(Blob(mode, blob), _CLOSED.get(tag, _HIDDEN))
-        return found
+            rows[file] = Staged(Blob(mode, blob), _CLOSED.get(tag, _HIDDEN))
+        return rows
 
-    def closed(self, files: Iterable[str]) -> dict[str, str]:
+    def list_closed(self, files: Iterable[str]) -> dict[str, str]:
         """`Staged.closed` of these files, where the index holds them: for many, in less time."""
-        return {file: _CLOSED.get(row[0], _HIDDEN) for row, file in self._listed(set(files))}
+        return {file: _CLOSED.get(row[0], _HIDDEN) for row, file in self._list_rows(set(files))}
 
-    def _listed(self, wanted: Collection[str], *options: str) -> Iterator[tuple[str, str]]:
+    def _list_rows(self, wanted: Collection[str], *options: str) -> Iterator[tuple[str, str]]:
         """The rows of the index, and the files that they are about."""
         if not wanted:
             return
-        words = ("ls-files", "-v", *options, "-z", "--full-name", *self._paths(wanted))
+        words = ("ls-files", "-v", *options, "-z", "--full-name", *self._list_pathspecs(wanted))
         # the path begins after the tab, or where only a tag stands before it, after a space
         start = len(self.prefix) + (0 if options else len("H "))
-        for row in text(self.repository.run(*words)).split("\0")[:-1]:
+        for row in to_text(self.repository.run(*words)).split("\0")[:-1]:
             file = row.partition("\t")[2][start:] if options else row[start:]
             if file in wanted:
                 yield row, file
 
-    def ignored(self, files: Iterable[str]) -> set[str]:
+    def list_ignored(self, files: Iterable[str]) -> set[str]:
         """Which of these files git is told to ignore."""
         # ./ for a name at the top that would read as a pathspec
         paths = {f"./{self.prefix}{file}": file for file in files}
         if not paths:
             return set()
-        data = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+        data = to_bytes("".join(f"{path}\0" for path in paths))
         # exit 1: none is; the paths come by stdin, and git refuses literal pathspecs here
         words = ("check-ignore", "--no-index", "-z", "--stdin")
         plain = {"GIT_LITERAL_PATHSPECS": "0"}
         out = self.repository.run(*words, data=data, extra=plain, fine=(0, 1))
-        return {paths[path] for path in text(out).split("\0")[:-1]}
+        return {paths[path] for path in to_text(out).split("\0")[:-1]}
 
     def read(self, commit: str, file: str) -> bytes | None:
         """The bytes of a file at a commit, or None when it was not there."""
-        return self.contents(commit, [file]).get(file)
+        return self.read_many(commit, [file]).get(file)
 
-    def contents(self, commit: str | None, files: Iterable[str]) -> dict[str, bytes]:
+    def read_many(self, commit: str | None, files: Iterable[str]) -> dict[str, bytes]:
         """The bytes of those of the files that were there at a commit."""
         with self.objects.open():
-            held = self.tree(commit, files)
-            blobs = self.objects.read([blob.id for blob in held.values()])
-        for file, blob in zip(held, blobs, strict=True):
+            tree = self.read_tree(commit, files)
+            blobs = self.objects.read([blob.id for blob in tree.values()])
+        for file, blob in zip(tree, blobs, strict=True):
             if blob is None:  # a failure, and not the same as no file
                 raise GitFailed(f"git has lost the text of {file} at {commit}.")
-        return {file: blob.data for file, blob in zip(held, blobs, strict=True) if blob}
+        return {file: blob.data for file, blob in zip(tree, blobs, strict=True) if blob}
 
     def blob_id(self, data: bytes) -> str:
         """The object id that git gives these bytes, computed without git."""
-        return self.objects.id(Object("blob", data))
+        return self.objects.hash(Object("blob", data))
 
     # building a commit
 
@@ -288,17 +289,17 @@ class History:
         `joins` is a second parent, whose files count for nothing here.
         """
         paths = {self.prefix + file: blob for file, blob in entries.items()}
-        tree, new = self.objects.edited(parent, paths)
+        tree, new = self.objects.edit_root(parent, paths)
         self.objects.write([*(Object("blob", data) for data in texts), *new])
         parents = [each for each in (parent, joins) if each]
         words = [tree, *(word for each in parents for word in ("-p", each))]
-        data = message.text().encode("utf-8", "surrogateescape")
+        data = to_bytes(message.text())
         extra = _BY_US if message.by_model else {}
-        if self.signer and self.signer.signs:
+        if self.signer and self.signer.is_signing:
             # who signs is the committer, whoever the author is
             author = {name: value for name, value in extra.items() if "_AUTHOR_" in name}
             if (out := self.signer.commit_tree(words, data, author)) is not None:
-                return text(out).strip()
+                return to_text(out).strip()
         try:
             out = self.repository.run("commit-tree", *words, data=data, extra=extra)
         except GitFailed:
@@ -306,7 +307,7 @@ class History:
                 raise
             # no identity configured: the note matters more than whose name stands there
             out = self.repository.run("commit-tree", *words, data=data, extra=_BY_US)
-        return text(out).strip()
+        return to_text(out).strip()
 
     # reading back
 
@@ -318,59 +319,59 @@ class History:
         words = ["--date-order", *_LINKED, *log.OURS]
         if limit is not None:
             words.append(f"-n{limit}")
-        found = log.read(self.repository, *words, "HEAD", "--", *self._inside)
-        return [part for entry in found for part in self.kept.parts(entry)][:limit]
+        entries = log.read(self.repository, *words, "HEAD", "--", *self._folder_paths)
+        return [part for entry in entries for part in self.kept.list_parts(entry)][:limit]
 
     def logged(self, limit: int | None = None) -> list[tuple[Logged, bool]]:
         """The same, each with whether it was undone since."""
         if self.head() is None:
             return []
         # with paths git looks at all in any case, and orders what it has by date
-        some = [(f"-n{2 * limit}",)] if limit and not self._inside else []
+        some = [(f"-n{2 * limit}",)] if limit and not self._folder_paths else []
         for how in (*some, ("--date-order",)):
-            words = (*_LINKED, *how, "HEAD", "--", *self._inside)
+            words = (*_LINKED, *how, "HEAD", "--", *self._folder_paths)
             read = [*log.read(self.repository, *words)]
             ours = [entry for entry in read if entry.get(ID_TRAILER)]
             enough = limit and (len(ours) >= limit or len(read) < 2 * limit)
             if enough and not any(entry.is_merge for entry in read):
                 break
-        undone = self.undone(read)
+        undone = self.list_undone(read)
         return [
             (part, entry.commit in undone or part.commit in undone)
             for entry in ours
-            for part in self.kept.parts(entry)
+            for part in self.kept.list_parts(entry)
         ][:limit]
 
     def log_of(self, trailer: str, value: str | None = None) -> list[Logged]:
         """Those that have this trailer, whatever it says or with this value: in a long history they
         are found in a tenth of the time that `log` takes. Writes that no branch has are among
         them."""
-        kept = self.kept.having(trailer, value)
+        waiting = self.kept.find_by_trailer(trailer, value)
         if self.head() is None:
-            return kept
-        found = log.of_trailer(self.repository, self._inside, trailer, value)
-        known = {entry.commit for entry in kept}  # a commit of several of them says nothing more
-        parts = {e.commit: {part.commit for part in self.kept.parts(e)} for e in found}
-        return [*kept, *(entry for entry in found if not parts[entry.commit] <= known)]
+            return waiting
+        entries = log.list_with_trailer(self.repository, self._folder_paths, trailer, value)
+        known = {entry.commit for entry in waiting}  # a commit of several of them says nothing more
+        parts = {e.commit: {part.commit for part in self.kept.list_parts(e)} for e in entries}
+        return [*waiting, *(entry for entry in entries if not parts[entry.commit] <= known)]
 
-    def own(self, commit: str) -> Logged | None:
+    def find_own(self, commit: str) -> Logged | None:
         """The commit, where it is one that `log` lists."""
-        words = ("--no-walk", *log.OURS, commit, "--", *self._inside)
+        words = ("--no-walk", *log.OURS, commit, "--", *self._folder_paths)
         entry = next(log.read(self.repository, *words), None)
         head = self.head()
         return entry if entry and head and self.is_part_of(commit, head) else None
 
     @property
-    def _inside(self) -> list[str]:
+    def _folder_paths(self) -> list[str]:
         return [self.prefix] if self.prefix else []
 
-    def told(self, commits: Sequence[str]) -> list[Logged]:
+    def load_commits(self, commits: Sequence[str]) -> list[Logged]:
         """These commits, in the order given."""
         if not commits:
             return []
         return [*log.read(self.repository, "--no-walk=unsorted", *commits, "--")]
 
-    def undone(self, by: Sequence[Logged] | None = None) -> set[str]:
+    def list_undone(self, by: Sequence[Logged] | None = None) -> set[str]:
         """Full ids of the commits that an undo or a `git revert` took back and nothing restored; of
         those that may have done so only these, if given, the newest first."""
         if by is None:
@@ -381,7 +382,7 @@ class History:
             by = [*log.read(self.repository, *words)]
         length = len(self.blob_id(b""))
         short = {id for each in by for id in each.takes_back if len(id) < length}
-        full = {id: self.commit(id) or id for id in sorted(short)}
+        full = {id: self.find_commit(id) or id for id in sorted(short)}
         return log.taken_back(
             (each.commit, [full.get(id, id) for id in each.takes_back]) for each in by
         )
@@ -392,13 +393,8 @@ class History:
 
     def resolve(self, name: str) -> str:
         """The full id of a commit named by hash, branch or tag. Raises NotFound."""
-        found = None if name.startswith("-") else self.commit(name)
-        if found is None:
+        commit = None if name.startswith("-") else self.find_commit(name)
+        if commit is None:
             what = name[:120]  # may be all that someone pasted
             raise NotFound(f"There is no commit or Memory-Id {what}.", "`mdmemory log` lists them.")
-        return found
-
-
-def text(out: bytes) -> str:
-    """What git printed; bytes that are no UTF-8 survive the way there and back."""
-    return out.decode("utf-8", "surrogateescape")
+        return commit

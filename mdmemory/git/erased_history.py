@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.errors import GitFailed, RepositoryState
-from mdmemory.files import write_atomic
+from mdmemory.files import to_bytes, to_text, write_atomic
 from mdmemory.git import repositories
-from mdmemory.git.commits_of_store import History, text
+from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import ERASED_TRAILER, FILES_TRAILER, file_list, read_with_files
 from mdmemory.git.repositories import Repository
 
@@ -56,7 +56,7 @@ class Erasure:
         names = (file.removesuffix(".md").encode() for file in self.files)
         return self.is_in(data) or any(name in data for name in names)
 
-    def cleaned(self, data: bytes, file: str) -> bytes | None:
+    def clean_bytes(self, data: bytes, file: str) -> bytes | None:
         """The bytes of a file without what goes; None where the whole file goes."""
         if file in self.files or (file.startswith(".inbox/") and self.is_about(data)):
             return None
@@ -67,21 +67,21 @@ class Erasure:
             data = data.replace(each.encode(), ERASED.encode())
         return data
 
-    def message(self, message: bytes, touched: bool) -> bytes:
+    def clean_message(self, message: bytes, touched: bool) -> bytes:
         """A commit's message without the lines that are about what goes; its subject goes, too,
         where the commit touched that."""
         if not touched and not self.is_about(message):
             return message
-        rows = [self._row(row) for row in message.rstrip(b"\n").split(b"\n")[1:]]
+        rows = [self._clean_row(row) for row in message.rstrip(b"\n").split(b"\n")[1:]]
         body = b"\n".join(row for row in rows if row is not None).rstrip(b"\n")
         trailer = f"{ERASED_TRAILER}: yes\n".encode()
         gap = b"\n" if b"\nMemory-Id: " in body else b"\n\n"
         return f"memory: {ERASED}\n".encode() + body + gap + trailer
 
-    def _row(self, row: bytes) -> bytes | None:
+    def _clean_row(self, row: bytes) -> bytes | None:
         if not row.startswith(_LIST):
             return None if self.is_about(row) else row
-        files = [each for each in file_list(text(row[len(_LIST) :])) if each not in self.files]
+        files = [each for each in file_list(to_text(row[len(_LIST) :])) if each not in self.files]
         return _LIST + json.dumps(files).encode() if files else None
 
 
@@ -96,7 +96,7 @@ def require_plain(history: History) -> None:
         "it borrows objects of another": (git.common_dir / "objects/info/alternates").exists(),
         "a .keep file keeps one of its packs": any(packs.glob("*.keep")),
         "some of its objects are replaced": git.run("for-each-ref", "refs/replace/") != b"",
-        "something is stashed": history.commit("refs/stash") is not None,
+        "something is stashed": history.find_commit("refs/stash") is not None,
         "something is staged": git.ask("diff-index", "--cached", "--quiet", "HEAD") is None,
     }
     for why in (why for why, is_so in stands.items() if is_so):
@@ -113,16 +113,16 @@ def open_files(history: History) -> list[str]:
     return []
 
 
-def versions(history: History, files: Sequence[str]) -> list[bytes]:
+def list_versions(history: History, files: Sequence[str]) -> list[bytes]:
     """What these files at the top held in any commit that a ref reaches."""
     words = ("--all", "--full-history", "--", *files)
-    touched = [each for entry in read_with_files(history.repository, *words, said=False)
+    touched = [each for entry in read_with_files(history.repository, *words, is_whole=False)
                for each in entry.files]  # fmt: skip
     blobs = dict.fromkeys(each.blob for each in touched if each.blob and each.path in files)
     return [blob.data for blob in history.objects.read([*blobs]) if blob]
 
 
-def former(history: History) -> set[str]:
+def list_former(history: History) -> set[str]:
     """The ids of all commits that were made anew by an erasure."""
     with suppress(OSError):
         return {*(history.repository.room / _FORMER).read_text("ascii").split()}
@@ -136,7 +136,7 @@ def rewrite(history: History, erasure: Erasure) -> int:
     """Make every commit of every ref anew, and move the refs; how many changed. The caller holds
     the store's lock."""
     git, head = history.repository, history.head()
-    refs = _refs(git.run)
+    refs = _read_refs(git.run)
     wanted = {ref: id for ref, id in refs.items() if not ref.startswith("refs/remotes/")}
     git.room.mkdir(mode=0o700, exist_ok=True)
     about = {"files": [*erasure.files], "texts": [*erasure.texts], "top": str(git.top),
@@ -146,31 +146,31 @@ def rewrite(history: History, erasure: Erasure) -> int:
         shutil.rmtree(left, ignore_errors=True)
     place = git.room / f"erasing-{os.urandom(4).hex()}.git"
     try:
-        beside = _beside(git, place, wanted)
-        new = _refs(beside)
+        beside = _build_copy(git, place, wanted)
+        new = _read_refs(beside)
         if head and not _is_same_tree(beside, head, new[history.branch()]):
             raise GitFailed("git filter-repo changed the files of HEAD; nothing was erased.")
         rows = (place / "filter-repo/commit-map").read_text("ascii").splitlines()[1:]
         pairs = [row.split() for row in rows]
         changed = {old for old, made in pairs if old != made}
-        known = "\n".join(sorted(former(history) | changed))
+        known = "\n".join(sorted(list_former(history) | changed))
         write_atomic(git.room / _FORMER, known.encode(), mode=0o600)
-        asked = "\n".join([*new.values(), "--not", *wanted.values(), ""])
+        ids = "\n".join([*new.values(), "--not", *wanted.values(), ""])
         words = ("pack-objects", "--revs", "--stdout", "-q")
-        git.run("index-pack", "--stdin", data=beside(*words, data=asked.encode()))
+        git.run("index-pack", "--stdin", data=beside(*words, data=ids.encode()))
     finally:
         shutil.rmtree(place, ignore_errors=True)
     moves = [f"update {ref} {new[ref]} {id}\n" for ref, id in wanted.items() if new[ref] != id]
     moves += [f"delete {ref} {id}\n" for ref, id in refs.items() if ref not in wanted]
     if moves:
-        git.run("update-ref", "--stdin", data="".join(moves).encode("utf-8", "surrogateescape"))
+        git.run("update-ref", "--stdin", data=to_bytes("".join(moves)))
     history.objects.forget()
     return len(changed)
 
 
-def _refs(run: Run) -> dict[str, str]:
+def _read_refs(run: Run) -> dict[str, str]:
     """By name what each ref holds, but for those that only point at another ref."""
-    out = text(run("for-each-ref", "--format=%(objectname) %(symref) %(refname)"))
+    out = to_text(run("for-each-ref", "--format=%(objectname) %(symref) %(refname)"))
     rows = (row.split(" ", 2) for row in out.splitlines())
     return {ref: id for id, points_to, ref in rows if not points_to}
 
@@ -180,7 +180,7 @@ def _is_same_tree(run: Run, one: str, other: str) -> bool:
     return trees[0] == trees[1]
 
 
-def _beside(git: Repository, place: Path, refs: dict[str, str]) -> Run:
+def _build_copy(git: Repository, place: Path, refs: dict[str, str]) -> Run:
     """Make these refs and their whole history anew in a bare repository; what runs git there."""
     import subprocess
 
@@ -190,7 +190,7 @@ def _beside(git: Repository, place: Path, refs: dict[str, str]) -> Run:
     # named, for a person may have git refuse the bare ones that it finds
     beside = partial(git.run, folder=place, extra={"GIT_DIR": str(place)})
     rows = "".join(f"create {ref} {id}\n" for ref, id in refs.items())
-    beside("update-ref", "--stdin", data=rows.encode("utf-8", "surrogateescape"))
+    beside("update-ref", "--stdin", data=to_bytes(rows))
     try:
         done = subprocess.run(
             _FILTER, cwd=place, env=repositories.environment(_OURS_ALONE), capture_output=True,
@@ -213,46 +213,46 @@ def _filter_here() -> None:
     git = repositories.find(Path(given.pop("top")))
     assert git is not None
     history, head = History(git, git.top), given.pop("head")
-    there = {(file, blob.id) for file, blob in history.everything(head).items()}
+    there = {(file, blob.id) for file, blob in history.read_all(head).items()}
     erasure, known = Erasure(**given), dict[tuple[str, str], Any]()
     marks: dict[Any, bytes] = {}  # the ids of what the stream calls by numbers
 
-    def remember(blob: Any, _: object) -> None:
+    def record_mark(blob: Any, _: object) -> None:
         marks[blob.id] = blob.original_id
 
-    def anew(file: str, id: str) -> Any:
+    def rewrite_blob(file: str, id: str) -> Any:
         """The blob that a file gets in place of another; None for no file."""
         (blob,) = history.objects.read([id])
-        data = erasure.cleaned(blob.data, file) if blob else b""
+        data = erasure.clean_bytes(blob.data, file) if blob else b""
         if data is None or blob is None or data == blob.data:
             return None if data is None else id.encode()
         new = filter_repo.Blob(data)
         work.insert(new, direct_insertion=True)
         return new.id
 
-    def clean(commit: Any, _: object) -> None:
+    def rewrite_commit(commit: Any, _: object) -> None:
         touched = False
         for number, each in enumerate(commit.file_changes):
-            file, is_gone = text(each.filename), False
+            file, is_gone = to_text(each.filename), False
             if each.type == b"M" and each.mode != b"160000":
                 at = file, marks.get(each.blob_id, each.blob_id).decode()
                 if at not in known:
-                    known[at] = at[1].encode() if at in there else anew(*at)
+                    known[at] = at[1].encode() if at in there else rewrite_blob(*at)
                 each.blob_id = known[at]
                 is_gone = each.blob_id is None
             if is_gone:
                 commit.file_changes[number] = filter_repo.FileChange(b"D", each.filename)
             touched = touched or file in erasure.files
-        commit.message = erasure.message(commit.message, touched)
+        commit.message = erasure.clean_message(commit.message, touched)
 
     def clean_tag(tag: Any, _: object) -> None:
-        tag.message = erasure.cleaned(tag.message, "")
+        tag.message = erasure.clean_bytes(tag.message, "")
 
     arguments = filter_repo.FilteringOptions.parse_args(_HOW)
     work = filter_repo.RepoFilter(
-        arguments, commit_callback=clean, tag_callback=clean_tag,
+        arguments, commit_callback=rewrite_commit, tag_callback=clean_tag,
         # it reads no other names of 64 digits in the stream than those of commits
-        blob_callback=remember if git.hash_name == "sha256" else None,
+        blob_callback=record_mark if git.hash_name == "sha256" else None,
     )  # fmt: skip
     with history.objects.open():
         work.run()
@@ -279,13 +279,13 @@ def finish(history: History) -> None:
     (history.repository.room / _MARK).unlink(missing_ok=True)
 
 
-def holding(history: History, erasure: Erasure) -> list[str]:
+def find_objects(history: History, erasure: Erasure) -> list[str]:
     """The ids of the objects in the repository, reachable or not, that hold one of the texts."""
     out = history.repository.run(
         "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)"
     )
     with history.objects.open():
-        rows = (row.split(" ") for row in text(out).splitlines())
+        rows = (row.split(" ") for row in to_text(out).splitlines())
         things = ((id, history.objects.read([id])[0]) for id, kind in rows if kind != "tag")
         return [id for id, thing in things if thing and erasure.is_in(thing.data)]
 

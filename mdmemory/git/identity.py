@@ -30,29 +30,29 @@ class Identity(NamedTuple):
     remotes: tuple[str, ...]
 
 
-def of(repository: Repository, among: Collection[str] | None = None) -> Identity | None:
+def identify(repository: Repository, among: Collection[str] | None = None) -> Identity | None:
     """The identity of a repository; None while it has no commit.
 
     With `among` its first commits are those of `among` that it holds: no history is walked.
     """
-    if not head(repository):
+    if not read_head(repository):
         return None
     return Identity(
         top=Path(os.path.realpath(repository.top)),
         common_dir=Path(os.path.realpath(repository.common_dir)),
-        roots=_roots(repository) if among is None else _held(repository, among),
-        remotes=remotes(repository),
+        roots=_find_roots(repository) if among is None else _find_commits(repository, among),
+        remotes=list_remotes(repository),
     )
 
 
-def _roots(repository: Repository) -> tuple[str, ...]:
+def _find_roots(repository: Repository) -> tuple[str, ...]:
     if is_shallow(repository):
         return ()  # the oldest commit at hand is not the first one
-    found = repository.ask("rev-list", "--max-parents=0", f"-n{_MOST}", "HEAD") or b""
-    return tuple(sorted(found.decode().split()))
+    output = repository.ask("rev-list", "--max-parents=0", f"-n{_MOST}", "HEAD") or b""
+    return tuple(sorted(output.decode().split()))
 
 
-def _held(repository: Repository, commits: Collection[str]) -> tuple[str, ...]:
+def _find_commits(repository: Repository, commits: Collection[str]) -> tuple[str, ...]:
     data = "".join(f"{commit}\n" for commit in commits).encode()
     rows = (repository.ask("cat-file", "--batch-check", data=data) or b"").decode().splitlines()
     return tuple(sorted(row.split()[0] for row in rows if row.split()[1:2] == ["commit"]))
@@ -63,24 +63,24 @@ def is_shallow(repository: Repository) -> bool:
     return (repository.common_dir / "shallow").exists()
 
 
-def holds(repository: Repository, commit: str) -> bool:
+def has_commit(repository: Repository, commit: str) -> bool:
     """Whether the repository has this commit, asked without the network."""
     return repository.ask("cat-file", "-e", f"{commit}^{{commit}}") is not None
 
 
-def head(repository: Repository) -> str:
+def read_head(repository: Repository) -> str:
     """The commit that is checked out, or "" without one."""
     return (repository.ask("rev-parse", "-q", "--verify", "HEAD^{commit}") or b"").decode().strip()
 
 
-def remotes(repository: Repository) -> tuple[str, ...]:
+def list_remotes(repository: Repository) -> tuple[str, ...]:
     """The remotes of a repository as `host/path`, without credentials."""
     raw = repository.ask("config", "-z", "--get-regexp", r"^remote\..*\.url$") or b""
     urls = [entry.partition("\n")[2] for entry in os.fsdecode(raw).split("\0") if entry]
-    return tuple(sorted({place(url) for url in urls[:_MOST]}))
+    return tuple(sorted({parse_remote(url) for url in urls[:_MOST]}))
 
 
-def place(url: str) -> str:
+def parse_remote(url: str) -> str:
     """The place that a remote's URL names, as `host/path`: the same for every way to reach it.
 
     `git@example.org:team/app.git` and `https://name:word@example.org/team/app` are both

@@ -13,7 +13,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from mdmemory.errors import Unwritable
-from mdmemory.files import link
+from mdmemory.files import link, to_bytes
 from mdmemory.git.commits_of_store import History, Message, Staged
 from mdmemory.git.objects import Blob, Entries
 from mdmemory.git.repositories import PATIENCE, PAUSE, Repository, is_same_file, lock_refusal
@@ -39,31 +39,31 @@ class Staging:
         """Take git's lock on the index. Raises RepositoryState when another keeps it too long."""
         if self.is_ours():
             return
-        held = self.mark(id)
+        mark = self.write_mark(id)
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 # a hard link takes the lock in one step, and after a crash proves it to be ours
-                link(held, self.lock)
+                link(mark, self.lock)
                 return
             except Unwritable:
-                held.unlink()
+                mark.unlink()
                 raise
             except FileExistsError as problem:
                 if time.monotonic() >= deadline:
-                    held.unlink()
+                    mark.unlink()
                     raise lock_refusal(self.lock) from problem
             time.sleep(PAUSE)
 
-    def mark(self, id: str) -> Path:
+    def write_mark(self, id: str) -> Path:
         """Note that a write begins, without a lock; the file that says so."""
-        held = self.room / f"{id}.held"
-        os.close(os.open(held, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        return held
+        mark = self.room / f"{id}.held"
+        os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        return mark
 
     def is_ours(self) -> bool:
         """Whether the lock is there and is ours."""
-        return any(is_same_file(held, self.lock) for held in self.room.glob("*.held"))
+        return any(is_same_file(mark, self.lock) for mark in self.room.glob("*.held"))
 
     def was_taken(self) -> bool:
         """Whether a write of ours began and did not end: only then are there new bytes of it."""
@@ -95,7 +95,7 @@ class Staging:
         for file, blob in entries.items():
             about = f"{blob.mode} {blob.id}" if blob else f"0 {nothing}"
             rows.append(f"{about}\t{self.history.prefix}{file}\0")
-        data = "".join(rows).encode("utf-8", "surrogateescape")
+        data = to_bytes("".join(rows))
         nowhere = fresh.with_name(f"{os.urandom(6).hex()}.nowhere")
         nowhere.mkdir()
         git = self.history.repository
@@ -131,8 +131,8 @@ class Staging:
         }
         if not lone:
             return
-        before = self.history.commit(KEPT)
-        if self.history.tree(before, lone) != lone:
+        before = self.history.find_commit(KEPT)
+        if self.history.read_tree(before, lone) != lone:
             message = Message("memory: text that was staged and in no commit")
             commit = self.history.build(before, lone, message)
             self.history.repository.run("update-ref", KEPT, commit)

@@ -58,7 +58,7 @@ class Journals:
 
     def is_open(self) -> bool:
         """Whether there is a journal: a write that is not finished."""
-        return self._path() is not None
+        return self._find_path() is not None
 
     def has_moved(self) -> bool:
         """Whether the branch was moved: from then on it is a person who moved it elsewhere."""
@@ -88,18 +88,18 @@ class Journals:
 
     def written_ns(self) -> int:
         """When the open journal was written, by the file system's clock (ns)."""
-        path = self._path()
+        path = self._find_path()
         return path.stat().st_mtime_ns if path else 0
 
     def read(self) -> Journal | None:
         """The open journal, or None. Raises MdmemoryError for one that is not ours to follow."""
-        path = self._path()
+        path = self._find_path()
         if path is None:
             return None
         self.prepare()
         try:
             raw = json.loads(read_regular(path, _LIMIT))
-            journal = _parsed(raw | {"folder": os.path.join(self.within, raw["folder"])})
+            journal = _parse_journal(raw | {"folder": os.path.join(self.within, raw["folder"])})
             self._check(journal)
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise MdmemoryError(
@@ -110,7 +110,7 @@ class Journals:
         require_utf8(move.file for move in journal.moves)
         return journal
 
-    def _path(self) -> Path | None:
+    def _find_path(self) -> Path | None:
         paths = (self.room / _MOVED, self.room / _BEGUN)
         return next((path for path in paths if os.path.lexists(path)), None)
 
@@ -138,7 +138,7 @@ class Journals:
             raise ValueError("it is not of our making")
 
 
-def _parsed(raw: dict[str, object]) -> Journal:
+def _parse_journal(raw: dict[str, object]) -> Journal:
     moves, entries = raw.pop("moves"), raw.pop("entries")
     if not isinstance(moves, list) or not isinstance(entries, dict):
         raise ValueError("it has no lists")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mdmemory.files import digest
+from mdmemory.files import digest, to_bytes
 from mdmemory.git import log, repositories
 from mdmemory.git.log import ID_TRAILER, Logged
 from mdmemory.git.objects import Blob, Objects
@@ -27,57 +27,57 @@ class Keeping:
         self._repository, self._prefix, self._objects = repository, prefix, objects
         is_linked = repository.git_dir != repository.common_dir
         worktree = repository.git_dir.name if is_linked else ""
-        about = f"{worktree}\0{prefix}".encode("utf-8", "surrogateescape")
+        about = to_bytes(f"{worktree}\0{prefix}")
         self._written, self._settled = (
             f"{KEEP}{what}/{digest(about)[:12]}" for what in ("written", "settled")
         )
 
     def tip(self) -> str | None:
         """The newest commit behind the ref; None where there was never anything."""
-        return repositories.tip(self._repository, self._written)
+        return repositories.read_tip(self._repository, self._written)
 
     def move(self, commit: str, before: str | None) -> None:
         """Put `commit`, which stands on `before`, behind the ref."""
         self._move(self._written, commit, before)
 
-    def entries(self) -> list[Logged]:
+    def list_entries(self) -> list[Logged]:
         """The writes that no branch has yet, newest first."""
-        tip, settled = self.tip(), repositories.tip(self._repository, self._settled)
+        tip, settled = self.tip(), repositories.read_tip(self._repository, self._settled)
         if tip is None or tip == settled:
             return []
-        found = self._read(tip, *([f"^{settled}"] if settled else []))
-        return [entry._replace(waits=True) for entry in found]
+        entries = self._read(tip, *([f"^{settled}"] if settled else []))
+        return [entry._replace(waits=True) for entry in entries]
 
-    def left(self) -> dict[str, Blob | None]:
+    def read_left(self) -> dict[str, Blob | None]:
         """What these writes left of each file."""
-        files = {file for entry in self.entries() for ops in entry.groups() for file in ops}
+        files = {file for entry in self.list_entries() for ops in entry.groups() for file in ops}
         tip = self.tip()
         if tip is None or not files:
             return {}
-        there = self._objects.some(tip, (self._prefix + file for file in files))
+        there = self._objects.find_files(tip, (self._prefix + file for file in files))
         return {file: there.get(self._prefix + file) for file in files}
 
     def settle(self) -> None:
         """Nothing waits any more: all of it is in a branch, or others than these by now."""
         if (tip := self.tip()) is not None:
-            self._move(self._settled, tip, repositories.tip(self._repository, self._settled))
+            self._move(self._settled, tip, repositories.read_tip(self._repository, self._settled))
 
-    def having(self, trailer: str, value: str | None = None) -> list[Logged]:
+    def find_by_trailer(self, trailer: str, value: str | None = None) -> list[Logged]:
         """All writes behind the ref that have this trailer (of this value), newest first."""
         return [
             entry
-            for entry in self._all()
+            for entry in self._read_all()
             if (there := entry.get(trailer)) is not None and value in (None, there)
         ]
 
-    def parts(self, entry: Logged) -> list[Logged]:
+    def list_parts(self, entry: Logged) -> list[Logged]:
         """The writes that a commit brought into a branch, newest first; itself where it is another
         commit, or they stand in another clone."""
         ids = (entry.get(PARTS) or "").split()
-        found = [each for each in self._all() if each.get(ID_TRAILER) in ids] if ids else []
-        return found if found and len(found) == len(ids) else [entry]
+        parts = [each for each in self._read_all() if each.get(ID_TRAILER) in ids] if ids else []
+        return parts if parts and len(parts) == len(ids) else [entry]
 
-    def _all(self) -> list[Logged]:
+    def _read_all(self) -> list[Logged]:
         tip = self.tip()
         return [] if tip is None else self._read(tip)
 
@@ -89,11 +89,11 @@ class Keeping:
         self._repository.run(*words)
 
 
-def joined(ops: Iterable[Sequence[str]]) -> list[list[str]]:
+def group_ops(ops: Iterable[Sequence[str]]) -> list[list[str]]:
     """The files of all ops; those of ops that have one in common stand and fall together."""
     groups: list[list[str]] = []
     for op in ops:
-        met = [group for group in groups if not set(group).isdisjoint(op)]
-        groups = [group for group in groups if group not in met]
-        groups.append([*dict.fromkeys([file for group in met for file in group] + [*op])])
+        overlapping = [group for group in groups if not set(group).isdisjoint(op)]
+        groups = [group for group in groups if group not in overlapping]
+        groups.append([*dict.fromkeys([file for group in overlapping for file in group] + [*op])])
     return groups

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from mdmemory.errors import Busy, Unwritable
 from mdmemory.files import writing
-from mdmemory.git.private_folder import opened
+from mdmemory.git.private_folder import open_file
 
 _SILENCE = 1.0  # seconds of waiting that nobody is told of
 _NAMED = re.compile(r"process (\d{1,10}): .+")
@@ -32,14 +32,14 @@ class Patience(NamedTuple):
     """How long a lock is waited for, in seconds, and who is told, once, that a wait takes long."""
 
     seconds: float = 5.0  # longer than any transaction; who is served in turn rarely needs it
-    told: Callable[[str], None] = lambda _: None
+    report: Callable[[str], None] = lambda _: None
 
 
 USUAL = Patience()
 
 
 @contextmanager
-def locked(path: Path, holder: str, patience: Patience = USUAL) -> Iterator[None]:
+def hold_lock(path: Path, holder: str, patience: Patience = USUAL) -> Iterator[None]:
     """Hold the lock file `path` for the block; `holder` says to others who has it.
 
     Raises Busy, naming the holder, when our turn does not come in time, and RuntimeError at once
@@ -69,7 +69,7 @@ def locked(path: Path, holder: str, patience: Patience = USUAL) -> Iterator[None
 def lock_file(path: Path) -> int:
     """The file at `path`, opened to be locked; closing it gives the lock back."""
     with writing(path):
-        return opened(path, os.O_RDWR | os.O_CREAT)  # a repository could plant a link here
+        return open_file(path, os.O_RDWR | os.O_CREAT)  # a repository could plant a link here
 
 
 def is_ours(handle: int) -> bool:
@@ -88,7 +88,7 @@ _PAUSE = 0.05  # seconds between two tries
 
 
 @contextmanager
-def turn(path: Path, patience: float, busy: str) -> Iterator[None]:
+def hold_turn(path: Path, patience: float, busy: str) -> Iterator[None]:
     """Have the block to oneself among all processes that name the file `path`.
 
     Raises Busy, which says `busy`, where another has it for more than `patience` seconds. A process
@@ -117,20 +117,20 @@ def _say(handle: int, text: str) -> None:
         os.pwrite(handle, text.encode(), 0)
 
 
-def _holder(handle: int) -> str:
+def _read_holder(handle: int) -> str:
     """Who has the lock: what stands in the file, where that process lives. A killed one leaves
     its name until the next has put its own there."""
-    said = os.pread(handle, 400, 0).decode("utf-8", "replace")
-    found = _NAMED.fullmatch(said.removesuffix("\n"))
-    if found is None or not said.endswith("\n"):
+    line = os.pread(handle, 400, 0).decode("utf-8", "replace")
+    match = _NAMED.fullmatch(line.removesuffix("\n"))
+    if match is None or not line.endswith("\n"):
         return "another process"
     try:
-        os.kill(int(found[1]), 0)
+        os.kill(int(match[1]), 0)
     except (ProcessLookupError, OverflowError):
         return "another process"
     except PermissionError:  # somebody else's, and alive
         pass
-    return found[0]
+    return match[0]
 
 
 def _take(handle: int, path: Path, patience: Patience) -> None:
@@ -164,12 +164,12 @@ def _wait_for(turn: _Turn, handle: int, path: Path, patience: Patience) -> None:
     deadline = time.monotonic() + patience.seconds
     came = turn.comes_within(min(patience.seconds, _SILENCE))
     if not came and patience.seconds > _SILENCE:
-        patience.told(f"Waiting for {_holder(handle)}, which has the store's lock.")
+        patience.report(f"Waiting for {_read_holder(handle)}, which has the store's lock.")
         came = turn.comes_within(max(0.0, deadline - time.monotonic()))
     if not came:
         raise Busy(
-            f"The store is in use: {_holder(handle)} has its lock, which did not come free within "
-            f"{patience.seconds:.0f} s.",
+            f"The store is in use: {_read_holder(handle)} has its lock, which did not come free "
+            f"within {patience.seconds:.0f} s.",
             "Wait for it to end and run the command again.",
         )
     if turn.problem is not None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from mdmemory.files import to_text
 from mdmemory.git.repositories import Repository
 
 ID_TRAILER = "Memory-Id"
@@ -78,10 +79,10 @@ class Logged(NamedTuple):
 
 def read(repository: Repository, *words: str, data: bytes = b"") -> Iterator[Logged]:
     """The commits that `git rev-list words...` lists, in its order."""
-    return _commits(repository.run("rev-list", _FORMAT, *words, data=data))
+    return _parse_commits(repository.run("rev-list", _FORMAT, *words, data=data))
 
 
-def of_trailer(
+def list_with_trailer(
     repository: Repository, inside: Sequence[str], trailer: str, value: str | None
 ) -> list[Logged]:
     """Our commits of HEAD that have a trailer (of this value, if one is given) and touch one of
@@ -93,7 +94,7 @@ def of_trailer(
     entries = [
         entry
         for entry in read(repository, "--all-match", *OURS, f"--grep={line}", "HEAD", "--")
-        if (said := entry.get(trailer)) is not None and value in (None, said)
+        if (text := entry.get(trailer)) is not None and value in (None, text)
     ]
     if not entries or not inside:
         return entries
@@ -110,7 +111,7 @@ def _literal(value: str) -> str:
 _ORIGIN = "%(trailers:key=Memory-Origin,valueonly,separator=%x2C)"
 
 
-def authors(repository: Repository, path: str) -> list[tuple[str, str]]:
+def list_authors(repository: Repository, path: str) -> list[tuple[str, str]]:
     """Who wrote the commits of HEAD that touched a path, the first one first: the address, and what
     the commit says of a `Memory-Origin`. [] where no commit has it."""
     form = f"--format=%ae%x00{_ORIGIN}"
@@ -120,46 +121,46 @@ def authors(repository: Repository, path: str) -> list[tuple[str, str]]:
     return [(email, origin) for email, _, origin in rows]
 
 
-def authors_of_all(repository: Repository, folder: str) -> dict[str, list[tuple[str, str]]]:
+def list_all_authors(repository: Repository, folder: str) -> dict[str, list[tuple[str, str]]]:
     """The same of every file in a folder, by its path from the top, in one walk. A merge counts
     where it took a file as none of its parents has it. Names that git quotes are left out."""
     where = ("--", folder or ".")
     commits = repository.ask("rev-list", "--reverse", "HEAD", *where) or b""
     how = ("diff-tree", "--stdin", "--always", "--root", "-r", "-c", "--name-only", "--no-renames")
     out = repository.run(*how, f"--format=%x00%ae%x00{_ORIGIN}", *where, data=commits)
-    parts = out.decode("utf-8", "surrogateescape").split("\0")
-    found: dict[str, list[tuple[str, str]]] = {}
+    parts = to_text(out).split("\0")
+    authors: dict[str, list[tuple[str, str]]] = {}
     for email, rest in zip(parts[1::2], parts[2::2], strict=True):
         origin, *files = rest.split("\n")
         for file in filter(None, files):
-            found.setdefault(file, []).append((email, origin))
-    return found
+            authors.setdefault(file, []).append((email, origin))
+    return authors
 
 
 def read_with_files(
-    repository: Repository, *words: str, inside: Sequence[str] | None = None, said: bool = True,
+    repository: Repository, *words: str, inside: Sequence[str] | None = None, is_whole: bool = True,
     data: bytes = b"",
 ) -> Iterator[Logged]:  # fmt: skip
     """The same, each commit with the files that it touched: of those after "--" in `words`, or of
-    these paths. Without what it says unless `said`: of a commit of 10,000 notes that is much."""
+    these paths. Without what it says unless `is_whole`: of a commit of 10,000 notes it is much."""
     commits = repository.run("rev-list", *words, data=data)
     how = ("diff-tree", "--stdin", "--always", "-r", "-z", "--raw", "-M", "-c", "--no-abbrev")
     if inside is None:
         inside = words[words.index("--") + 1 :] if "--" in words else ()
-    form = _FORMAT if said else _UNSAID
+    form = _FORMAT if is_whole else _UNSAID
     out = repository.run(*how, "--root", form, "--", *inside, data=commits)
-    return _commits(out)
+    return _parse_commits(out)
 
 
-def _commits(out: bytes) -> Iterator[Logged]:
+def _parse_commits(out: bytes) -> Iterator[Logged]:
     commit: Logged | None = None
     files: list[Touched] = []
     is_merge = False
-    fields = iter(out.decode("utf-8", "surrogateescape").split("\0"))
+    fields = iter(to_text(out).split("\0"))
     for field in fields:
         field = field.lstrip("\n")
         if field.startswith(":"):
-            files.append(_touched(field, fields))
+            files.append(_parse_touched(field, fields))
         elif field.startswith("commit "):  # with which rev-list announces each, and its parents
             is_merge = len(field.split()) > 3
         elif field:
@@ -171,7 +172,7 @@ def _commits(out: bytes) -> Iterator[Logged]:
         yield commit._replace(files=tuple(files)) if files else commit
 
 
-def _touched(field: str, fields: Iterator[str]) -> Touched:
+def _parse_touched(field: str, fields: Iterator[str]) -> Touched:
     """A row of `diff-tree --raw -z`; of a merge (`::`) it names one path only."""
     *modes_and_ids, status = field.lstrip(":").split(" ")
     ids = [id if id.strip("0") else None for id in modes_and_ids[len(modes_and_ids) // 2 :]]

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from mdmemory.errors import GitFailed
+from mdmemory.files import to_bytes, to_text
 from mdmemory.git import repositories
 from mdmemory.git.repositories import Repository
 
@@ -80,7 +81,7 @@ class Objects:
         self._roots.clear()
         self._known.clear()
 
-    def id(self, thing: Object) -> str:
+    def hash(self, thing: Object) -> str:
         """The id that git gives an object, computed without git."""
         head = b"%s %d\0" % (thing.kind.encode(), len(thing.data))
         new = hashlib.sha256 if self.repository.hash_name == "sha256" else hashlib.sha1
@@ -91,58 +92,58 @@ class Objects:
 
         Raises GitFailed where git cannot read one, or reads other bytes than the id says.
         """
-        found: list[Object | None] = []
+        objects: list[Object | None] = []
         with self.open():
             reader = self._reader = self._reader or _Reader(self.repository)
             for start in range(0, len(names), AT_ONCE):
                 some = names[start : start + AT_ONCE]
                 reader.ask(some)
                 for id, thing in map(reader.answer, some):
-                    if thing and self.id(thing) != id:
+                    if thing and self.hash(thing) != id:
                         raise GitFailed(f"git's object {id} is damaged.")
-                    found.append(thing)
-        return found
+                    objects.append(thing)
+        return objects
 
     def write(self, things: Sequence[Object]) -> None:
         """Put objects into git, synced; those that it has already stay as they are."""
         different = {(thing.kind, thing.data): thing for thing in things}
         if different:
-            pack = packed([*different.values()], self.repository.hash_name)
+            pack = pack_objects([*different.values()], self.repository.hash_name)
             # as git does with what it fetches: many stay one file, which is synced once
             is_much = len(different) >= MANY
             self.repository.run(*(_AS_PACK if is_much else _ONE_BY_ONE), data=pack)
 
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit, None for a root commit."""
-        head = self.commit(commit).partition(b"\n\n")[0]
-        found = re.search(rb"^parent ([0-9a-f]+)$", head, re.MULTILINE)
-        return found[1].decode() if found else None
+        head = self.read_commit(commit).partition(b"\n\n")[0]
+        match = re.search(rb"^parent ([0-9a-f]+)$", head, re.MULTILINE)
+        return match[1].decode() if match else None
 
     def files(self, commit: str, folder: str) -> dict[str, Blob]:
         """The files (links too) directly in a folder ("" for the top, no slash at its end)."""
-        entries = self._at(commit, folder)
-        return {_text(name): _blob(entry) for name, entry in entries.items() if _is_file(entry)}
+        entries = self._read_folder(commit, folder)
+        return {to_text(n): _as_blob(entry) for n, entry in entries.items() if _is_file(entry)}
 
     def ids(self, commit: str, folder: str) -> dict[str, str]:
         """Their object ids alone: of thousands, in a third of the time."""
-        entries = self._at(commit, folder)
-        return {_text(n): entry[1].hex() for n, entry in entries.items() if _is_file(entry)}
+        entries = self._read_folder(commit, folder)
+        return {to_text(n): entry[1].hex() for n, entry in entries.items() if _is_file(entry)}
 
-    def some(self, commit: str, paths: Iterable[str]) -> dict[str, Blob]:
+    def find_files(self, commit: str, paths: Iterable[str]) -> dict[str, Blob]:
         """Those of the files at these paths, from the top, that a commit has."""
-        found = self._found(commit, paths)
-        return {path: _blob(entry) for path, entry in found if entry and _is_file(entry)}
+        entries = self._find_entries(commit, paths)
+        return {path: _as_blob(entry) for path, entry in entries if entry and _is_file(entry)}
 
-    def others(self, commit: str, ids: Mapping[str, str]) -> list[str]:
+    def list_others(self, commit: str, ids: Mapping[str, str]) -> list[str]:
         """The paths at which a commit has no file of the id given."""
-        found = self._found(commit, ids)
+        entries = self._find_entries(commit, ids)
         return [
             path
-            for path, entry in found
+            for path, entry in entries
             if not entry or entry[1].hex() != ids[path] or not _is_file(entry)
         ]
 
-    def _found(
+    def _find_entries(
         self, commit: str, paths: Iterable[str]
     ) -> Iterator[tuple[str, tuple[bytes, bytes] | None]]:
         folders: dict[str, _Entries] = {}
@@ -150,10 +151,10 @@ class Objects:
             for path in paths:
                 folder, _, name = path.rpartition("/")
                 if folder not in folders:
-                    folders[folder] = self._at(commit, folder)
-                yield path, folders[folder].get(_bytes(name))
+                    folders[folder] = self._read_folder(commit, folder)
+                yield path, folders[folder].get(to_bytes(name))
 
-    def edited(
+    def edit_root(
         self, commit: str | None, entries: Mapping[str, Blob | None]
     ) -> tuple[str, list[Object]]:
         """The root tree of `commit` with these paths set (None: removed), and what is new of it.
@@ -163,17 +164,17 @@ class Objects:
         made: list[Object] = []
         with self.open():
             root = None if commit is None else self.root(commit)
-            paths = {tuple(_bytes(path).split(b"/")): blob for path, blob in entries.items()}
+            paths = {tuple(to_bytes(path).split(b"/")): blob for path, blob in entries.items()}
             id = self._edit(root, paths, made)
             if id is None:  # the last file is gone
                 made.append(Object("tree", b""))
-                id = self.id(made[-1])
+                id = self.hash(made[-1])
         return id, made
 
     def _edit(
         self, id: str | None, paths: Mapping[tuple[bytes, ...], Blob | None], made: list[Object]
     ) -> str | None:
-        entries = {} if id is None else self._tree(id).copy()
+        entries = {} if id is None else self._read_tree(id).copy()
         below: dict[bytes, dict[tuple[bytes, ...], Blob | None]] = {}
         for (name, *rest), blob in paths.items():
             if rest:
@@ -185,56 +186,57 @@ class Objects:
             if there and not _is_folder(there):
                 if not any(inside.values()):
                     continue  # nothing is there that could be removed
-                raise GitFailed(f"{_text(name)} is a file in git, and no folder.")
+                raise GitFailed(f"{to_text(name)} is a file in git, and no folder.")
             folder = self._edit(there[1].hex() if there else None, inside, made)
             entries.pop(name, None)
             if folder is not None:
                 entries[name] = (FOLDER, bytes.fromhex(folder))
         if not entries:
             return None  # git has no empty folders
-        tree = Object("tree", _rendered(entries))
+        tree = Object("tree", _render_tree(entries))
         made.append(tree)
-        return self.id(tree)
+        return self.hash(tree)
 
     def folder_id(self, commit: str, folder: str) -> str:
         """The id of the tree of a folder; "" where there is none."""
         with self.open():
             id = self.root(commit)
-            for name in _bytes(folder).split(b"/") if folder else ():
-                there = self._tree(id).get(name)
+            for name in to_bytes(folder).split(b"/") if folder else ():
+                there = self._read_tree(id).get(name)
                 if there is None or not _is_folder(there):
                     return ""
                 id = there[1].hex()
             return id
 
-    def _at(self, commit: str, folder: str) -> _Entries:
+    def _read_folder(self, commit: str, folder: str) -> _Entries:
         with self.open():
             id = self.folder_id(commit, folder)
-            return self._tree(id) if id else {}
+            return self._read_tree(id) if id else {}
 
-    def commit(self, name: str) -> bytes:
+    def read_commit(self, name: str) -> bytes:
         """A commit as git has it. Raises GitFailed where there is none."""
-        (found,) = self.read([f"{name}^{{commit}}"])
-        if found is None:
+        (commit,) = self.read([f"{name}^{{commit}}"])
+        if commit is None:
             raise GitFailed(
                 f"git has no commit {name}.",
                 "A shallow clone lacks what came before; else `git fsck` tells what is damaged.",
             )
-        return found.data
+        return commit.data
 
     def root(self, commit: str) -> str:
         """The id of a commit's tree."""
         if commit not in self._roots:
-            self._roots[commit] = self.commit(commit).partition(b"\n")[0].decode()[len("tree ") :]
+            line, _, _ = self.read_commit(commit).partition(b"\n")
+            self._roots[commit] = line.decode().removeprefix("tree ")
         return self._roots[commit]
 
-    def _tree(self, id: str) -> _Entries:
+    def _read_tree(self, id: str) -> _Entries:
         if id in self._known:
             return self._known[id]
-        (found,) = self.read([id])
-        if found is None:
+        (tree,) = self.read([id])
+        if tree is None:
             raise GitFailed(f"git has no tree {id}, which a commit names.")
-        entries = {name: (mode, blob) for mode, name, blob in self._entry.findall(found.data)}
+        entries = {name: (mode, blob) for mode, name, blob in self._entry.findall(tree.data)}
         self._known[id] = entries
         return entries
 
@@ -298,7 +300,7 @@ class _Reader:
         self._process.wait()
 
 
-def packed(things: Sequence[Object], hash_name: str) -> bytes:
+def pack_objects(things: Sequence[Object], hash_name: str) -> bytes:
     """A pack of whole objects, not compressed: git does that when it stores them."""
     import zlib  # only where something is written
 
@@ -318,14 +320,14 @@ def _set(entries: _Entries, name: bytes, blob: Blob | None) -> None:
     there = entries.get(name)
     if there and _is_folder(there):
         if blob is not None:
-            raise GitFailed(f"{_text(name)} is a folder in git, and no file.")
+            raise GitFailed(f"{to_text(name)} is a folder in git, and no file.")
     elif blob is None:
         entries.pop(name, None)
     else:
         entries[name] = (blob.mode.encode(), bytes.fromhex(blob.id))
 
 
-def _rendered(entries: _Entries) -> bytes:
+def _render_tree(entries: _Entries) -> bytes:
     # git sorts a folder as if its name ended with a slash
     names = {n + b"/" if e[0].endswith(FOLDER) else n: n for n, e in entries.items()}
     order = [names[each] for each in sorted(names)]  # most come so already: quickly sorted
@@ -340,13 +342,5 @@ def _is_file(entry: tuple[bytes, bytes]) -> bool:
     return entry[0][:2] in (b"10", b"12")  # neither a folder (40000) nor a submodule (160000)
 
 
-def _blob(entry: tuple[bytes, bytes]) -> Blob:
+def _as_blob(entry: tuple[bytes, bytes]) -> Blob:
     return Blob(entry[0].decode(), entry[1].hex())
-
-
-def _text(name: bytes) -> str:
-    return name.decode("utf-8", "surrogateescape")
-
-
-def _bytes(name: str) -> bytes:
-    return name.encode("utf-8", "surrogateescape")

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from mdmemory.errors import GitFailed, RepositoryState
-from mdmemory.git.commits_of_store import History, text
+from mdmemory.files import to_bytes, to_text
+from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import REVERTS
-from mdmemory.git.objects import Object, packed
+from mdmemory.git.objects import Object, pack_objects
 from mdmemory.git.repositories import Repository
 
 FROM = "refs/heads/from/"  # branches of the project that hold notes which its HEAD does not
@@ -48,14 +49,14 @@ def carry(history: History, own: Repository) -> Carried:
     if history.prefix == "" or "\n" in history.prefix:
         raise RepositoryState(f"{history.folder} is no folder inside a repository.")
     walk = _Walk(history)
-    done = walk.rewritten()
+    done = walk.rewrite_commits()
     done.is_shallow = old.run("rev-parse", "--is-shallow-repository") == b"true\n"
     if not walk.made:
         return done
-    own.run("index-pack", "--stdin", data=packed(walk.made, old.hash_name))
+    own.run("index-pack", "--stdin", data=pack_objects(walk.made, old.hash_name))
     # what the trees hold is copied out of the old repository by the repack, which sees both
     both = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(str(old.common_dir / "objects"))}
-    branch = text(own.run("symbolic-ref", "HEAD")).strip()
+    branch = to_text(own.run("symbolic-ref", "HEAD")).strip()
     refs = {**done.refs, **({branch: done.head} if done.head else {})}
     rows = "".join(f"create {ref} {commit}\n" for ref, commit in sorted(refs.items()))
     own.run("update-ref", "--stdin", data=rows.encode(), extra=both)
@@ -67,11 +68,11 @@ def carry(history: History, own: Repository) -> Carried:
 def has_all(old: Repository, new: Repository) -> bool:
     """Whether a repository has what another's refs, log and index refer to."""
     named = old.run("rev-list", "--no-walk", "--ignore-missing", "--all", "--reflog", "HEAD")
-    staged = text(old.run("ls-files", "-s", "-z")).split("\0")[:-1]
+    staged = to_text(old.run("ls-files", "-s", "-z")).split("\0")[:-1]
     ids = [*named.decode().split(), *(row.split(" ")[1] for row in staged)]
     data = "".join(f"{id}\n" for id in ids).encode()
-    found = new.run("cat-file", "--batch-check=%(objecttype)", data=data)
-    return not any(row.endswith(b"missing") for row in found.splitlines())
+    output = new.run("cat-file", "--batch-check=%(objecttype)", data=data)
+    return not any(row.endswith(b"missing") for row in output.splitlines())
 
 
 def _quoted(path: str) -> str:
@@ -88,55 +89,55 @@ class _Walk:
         self.head = history.head()
         self.made: list[Object] = []
 
-    def branches(self) -> dict[str, str]:
+    def list_branches(self) -> dict[str, str]:
         """The branches that HEAD does not hold, and their commits."""
         words = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/"]
         if self.head:
             words.insert(1, f"--no-merged={self.head}")
-        rows = (row.partition(" ") for row in text(self.git.run(*words)).splitlines())
+        rows = (row.partition(" ") for row in to_text(self.git.run(*words)).splitlines())
         return {ref: commit for commit, _, ref in rows}
 
-    def rewritten(self) -> Carried:
+    def rewrite_commits(self) -> Carried:
         """All commits as they are to be, in `made`; nothing is written."""
-        done, branches = Carried(), self.branches()
+        done, branches = Carried(), self.list_branches()
         tips = [*([self.head] if self.head else []), *branches.values()]
         if not tips:
             return done
-        rows = text(self.git.run(*_WALK, *tips, "--", self.folder)).splitlines()
+        rows = to_text(self.git.run(*_WALK, *tips, "--", self.folder)).splitlines()
         # parents come first
         parents = {row[0]: row[1:] for row in (line.split() for line in reversed(rows))}
-        trees, names, empty = self._trees(parents), CommitNames(done.new), Object("tree", b"")
+        trees, names, empty = self._list_trees(parents), CommitNames(done.new), Object("tree", b"")
         self.made.append(empty)
-        found = self.history.objects.read([*parents])
-        for commit, there in zip(parents, found, strict=True):
+        objects = self.history.objects.read([*parents])
+        for commit, there in zip(parents, objects, strict=True):
             if there is None:
                 raise GitFailed(f"git has lost the commit {commit}.")
             above = list(dict.fromkeys(done.new[each] for each in parents[commit]))
-            tree = trees.get(commit) or self.history.objects.id(empty)
+            tree = trees.get(commit) or self.history.objects.hash(empty)
             data, was_signed = made_anew(there.data, tree, above, names)
             done.signed += was_signed
             self.made.append(Object("commit", data))
-            done.new[commit] = self.history.objects.id(self.made[-1])
+            done.new[commit] = self.history.objects.hash(self.made[-1])
             names.add(commit)
-        head = self._touching(self.head, done) if self.head else None
+        head = self._find_touching(self.head, done) if self.head else None
         done.head = done.new[head] if head else None
         for ref, commit in branches.items():
-            touching = self._touching(commit, done)
+            touching = self._find_touching(commit, done)
             if touching and not (head and self.history.is_part_of(touching, head)):
                 done.refs[FROM + ref.removeprefix("refs/heads/")] = done.new[touching]
         return done
 
-    def _touching(self, commit: str, done: Carried) -> str | None:
+    def _find_touching(self, commit: str, done: Carried) -> str | None:
         """The newest of a commit and its ancestors that touched the folder."""
-        found = text(self.git.run(*_WALK, "-n1", commit, "--", self.folder)).split()
-        return found[0] if found and found[0] in done.new else None
+        commits = to_text(self.git.run(*_WALK, "-n1", commit, "--", self.folder)).split()
+        return commits[0] if commits and commits[0] in done.new else None
 
-    def _trees(self, commits: Iterable[str]) -> dict[str, str]:
+    def _list_trees(self, commits: Iterable[str]) -> dict[str, str]:
         """The tree of the folder in each commit that has it."""
         names = [*commits]
         data = "".join(f"{commit}:{self.folder}\n" for commit in names)
         words = ("cat-file", "--batch-check=%(objecttype) %(objectname)")
-        out = text(self.git.run(*words, data=data.encode("utf-8", "surrogateescape")))
+        out = to_text(self.git.run(*words, data=to_bytes(data)))
         split = zip(names, (row.partition(" ") for row in out.splitlines()), strict=True)
         return {commit: id for commit, (kind, _, id) in split if kind == "tree"}
 
@@ -151,12 +152,12 @@ class CommitNames:
     def add(self, commit: str) -> None:
         self.old.insert(bisect_left(self.old, commit), commit)
 
-    def anew(self, message: bytes) -> bytes:
+    def update_ids(self, message: bytes) -> bytes:
         """The message with the ids of now."""
-        said = _ID.sub(lambda found: self._now(found[0]), message)
-        return _SHORT.sub(lambda found: found[1] + self._now(found[2]), said)
+        text = _ID.sub(lambda match: self._update_id(match[0]), message)
+        return _SHORT.sub(lambda match: match[1] + self._update_id(match[2]), text)
 
-    def _now(self, id: bytes) -> bytes:
+    def _update_id(self, id: bytes) -> bytes:
         begins = id.decode()
         at = bisect_left(self.old, begins)
         fit = [old for old in self.old[at : at + 2] if old.startswith(begins)]
@@ -178,4 +179,4 @@ def made_anew(
         if keeps:
             rows.append(row)
     first = [f"tree {tree}".encode(), *(f"parent {parent}".encode() for parent in parents)]
-    return b"\n".join([*first, *rows]) + b"\n\n" + names.anew(message), signed
+    return b"\n".join([*first, *rows]) + b"\n\n" + names.update_ids(message), signed

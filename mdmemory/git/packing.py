@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from mdmemory import debugging
 from mdmemory.errors import Busy, GitFailed
 from mdmemory.git import repositories
-from mdmemory.git.lock import turn
+from mdmemory.git.lock import hold_turn
 from mdmemory.git.repositories import Repository
 
 MANY = 512  # objects that lie one by one; a commit makes about four
@@ -24,14 +24,14 @@ _FOLDERS = 256  # among which git spreads its objects evenly
 
 
 @contextmanager
-def alone(repository: Repository, patience: float = _PATIENCE) -> Iterator[None]:
+def hold_packing(repository: Repository, patience: float = _PATIENCE) -> Iterator[None]:
     """Keep others from packing for the block. Raises Busy where one goes on for longer."""
     path = repository.common_dir / "mdmemory-packing.lock"
-    with turn(path, patience, "The history of the memory is being packed."):
+    with hold_turn(path, patience, "The history of the memory is being packed."):
         yield
 
 
-def loose(repository: Repository) -> int:
+def count_loose(repository: Repository) -> int:
     """About how many objects lie one by one, as `git gc --auto` counts: by one folder of them."""
     try:
         return len(os.listdir(repository.common_dir / "objects/17")) * _FOLDERS
@@ -44,11 +44,11 @@ def pack_if_due(repository: Repository) -> bool:
 
     Nothing is removed but what a pack holds by then, and what no ref names is packed as well.
     """
-    if loose(repository) < MANY:
+    if count_loose(repository) < MANY:
         return False
     words = ("repack", "--geometric=2", "-d", "-q")
     try:
-        with alone(repository, 0.0):
+        with hold_packing(repository, 0.0):
             done = repositories.run(repository.top, words, seconds=_LONGEST)
     except (Busy, GitFailed) as problem:  # nothing is lost by it, and the next pass tries again
         debugging.log("git repack: %s", problem)

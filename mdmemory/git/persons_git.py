@@ -53,15 +53,15 @@ class PersonsGit:
         return repositories.run_in_time(words, self.folder, self.environment, PATIENCE)
 
 
-def reason(done: subprocess.CompletedProcess[bytes]) -> str:
+def explain(done: subprocess.CompletedProcess[bytes]) -> str:
     """What git and the person's hooks said, on one line, without git's advice and passwords."""
     lines = map(str.strip, done.stderr.decode("utf-8", "replace").splitlines())
-    told = [line for line in lines if line and not line.startswith(_ADVICE)]
-    words = " ".join(map(shown, " ".join(told).split()))
+    reasons = [line for line in lines if line and not line.startswith(_ADVICE)]
+    words = " ".join(map(redact_url, " ".join(reasons).split()))
     return f"{(words or 'no word').rstrip('.')}."
 
 
-def shown(url: str) -> str:
+def redact_url(url: str) -> str:
     """The address of a remote without the name and password that may stand in it."""
     scheme, mark, rest = url.partition("://")
     place, slash, path = rest.partition("/")

@@ -18,6 +18,7 @@ from mdmemory.files import read_regular
 
 NAME = ".mdmemory"
 STATE = "state.db"
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _CLOSED = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _INDEX = 256 * 1024 * 1024  # bytes of git's index that are read
 
@@ -33,10 +34,10 @@ def prepare(folder: Path) -> Path:
             folder.mkdir(mode=0o700)
         ignore = folder / ".gitignore"
         if not os.path.lexists(ignore):
-            with suppress(FileExistsError), open(_made(ignore), "wb") as file:
+            with suppress(FileExistsError), open(open_file(ignore, _NEW), "wb") as file:
                 file.write(b"*\n")
     except OSError as problem:
-        raise refused(folder, problem) from problem
+        raise as_refusal(folder, problem) from problem
     return folder
 
 
@@ -47,25 +48,25 @@ def check(folder: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as problem:
-        raise refused(folder, problem) from problem
+        raise as_refusal(folder, problem) from problem
     if stat.S_ISLNK(mode):
         what = "is a symbolic link, and state is not written through links"
-        raise NoState(str(folder), what, f"Remove it: `rm {_quoted(folder)}`.")
+        raise NoState(str(folder), what, f"Remove it: `rm {_quote_path(folder)}`.")
     if not stat.S_ISDIR(mode):
-        raise NoState(str(folder), "is not a folder", away(folder))
+        raise NoState(str(folder), "is not a folder", moving_step(folder))
     if is_tracked(folder):
         raise NoState(
             str(folder), "is tracked by git, but is state of one machine",
-            f"Take it out: `git rm -r --cached {_quoted(folder)}`, and commit that.",
+            f"Take it out: `git rm -r --cached {_quote_path(folder)}`, and commit that.",
         )  # fmt: skip
 
 
-def opened(file: Path, flags: int) -> int:
+def open_file(file: Path, flags: int) -> int:
     """A regular file, open; what is created is its owner's only. Never waits.
 
     Neither the file nor a folder from `.mdmemory` down may be a link. Raises OSError.
     """
-    folder = _folder(file.parent)
+    folder = _open_folder(file.parent)
     try:
         handle = os.open(file.name, flags | _CLOSED, 0o600, dir_fd=folder)
     finally:
@@ -76,20 +77,20 @@ def opened(file: Path, flags: int) -> int:
     return handle
 
 
-def subfolder(folder: Path) -> Path:
+def make_folder(folder: Path) -> Path:
     """A folder in `.mdmemory`, made where it is missing. Raises OSError where it is a link, or
     where `.mdmemory` is not ours to use."""
     try:
         check(folder.parent)
     except NoState as problem:
         raise OSError(errno.EINVAL, problem.what, str(folder.parent)) from problem
-    above = _folder(folder.parent)
+    above = _open_folder(folder.parent)
     try:
         with suppress(FileExistsError):
             os.mkdir(folder.name, 0o700, dir_fd=above)
     finally:
         os.close(above)
-    os.close(_folder(folder))
+    os.close(_open_folder(folder))
     return folder
 
 
@@ -97,13 +98,13 @@ def is_folder(folder: Path) -> bool:
     """Whether there is such a folder in `.mdmemory`, ours to use, and no link in its place."""
     try:
         check(folder.parent)
-        os.close(_folder(folder))
+        os.close(_open_folder(folder))
     except (NoState, OSError):
         return False
     return True
 
 
-def refused(path: Path, problem: OSError) -> NoState:
+def as_refusal(path: Path, problem: OSError) -> NoState:
     """What the file system says, as a sentence with the next step."""
     hints = {
         errno.ENOSPC: "Free some space.",
@@ -114,12 +115,12 @@ def refused(path: Path, problem: OSError) -> NoState:
     return NoState(str(path), why, hints.get(problem.errno or 0, "Check its permissions."))
 
 
-def away(path: Path) -> str:
+def moving_step(path: Path) -> str:
     """The step that takes something away without losing it."""
-    return f"Move it away: `mv {_quoted(path)} {_quoted(path)}.away`."
+    return f"Move it away: `mv {_quote_path(path)} {_quote_path(path)}.away`."
 
 
-def _quoted(path: Path) -> str:
+def _quote_path(path: Path) -> str:
     import shlex  # only for words to a person
 
     return shlex.quote(str(path))
@@ -131,16 +132,16 @@ def is_tracked(folder: Path) -> bool:
     if top is None:
         return False
     git_dir = top / ".git"
-    index = (git_dir if git_dir.is_dir() else _linked(git_dir)) / "index"
+    index = (git_dir if git_dir.is_dir() else _read_pointer(git_dir)) / "index"
     try:
         status = index.stat()
     except OSError:
         return False  # nothing was ever added
-    return _tracks(folder, top, index, (status.st_mtime_ns, status.st_size, status.st_ino))
+    return _has_tracked(folder, top, index, (status.st_mtime_ns, status.st_size, status.st_ino))
 
 
 @lru_cache(maxsize=16)
-def _tracks(folder: Path, top: Path, index: Path, _state: tuple[int, ...]) -> bool:
+def _has_tracked(folder: Path, top: Path, index: Path, _state: tuple[int, ...]) -> bool:
     """Spares a git process where the index's plain bytes say that no path has such a name."""
     try:
         data = read_regular(index, _INDEX)
@@ -169,7 +170,7 @@ def _is_split(git_dir: Path) -> bool:
     return any(name.startswith("sharedindex.") for name in os.listdir(git_dir))
 
 
-def _linked(pointer: Path) -> Path:
+def _read_pointer(pointer: Path) -> Path:
     """The git directory of a linked work tree, or of a submodule, which a file names."""
     with suppress(OSError):
         named = pointer.read_text("utf-8", "replace").removeprefix("gitdir:").strip()
@@ -197,11 +198,7 @@ def common_dir(start: Path) -> Path | None:
     return None
 
 
-def _made(file: Path) -> int:
-    return opened(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-
-
-def _folder(path: Path) -> int:
+def _open_folder(path: Path) -> int:
     """A folder, open. Of `.mdmemory` and what lies in it no part may be a link."""
     parts = path.parts
     at = next((at for at in (-1, -2) if len(parts) > -at and parts[at] == NAME), 0)

@@ -25,20 +25,20 @@ def recover(transactions: Transactions) -> tuple[str, ...]:
     git's index.
     """
     journal = transactions.journals.read()
-    said: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     with writing(transactions.journals.room):
         if journal is not None:
             # the folder of the journal may be another than ours: `init` writes above the store
             history = History(transactions.history.repository, Path(journal.folder))
             resume = _resume if journal.branch else _resume_uncommitted
-            said = resume(Transactions(history), journal)
+            sentences = resume(Transactions(history), journal)
         if transactions.journals.room.is_dir():
             index_file.clear_our_locks(transactions.history.repository)
             transactions.journals.prepare()
             if transactions.staging.was_taken():
                 replacement.sweep_fresh(transactions.folder)
             transactions.staging.release()
-    return said
+    return sentences
 
 
 def _resume(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
@@ -51,36 +51,37 @@ def _resume(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
     if _can_go_on(transactions, journal):
         transactions.move_branch(journal)
     tip = history.head()
-    if not _holds(history, journal.commit, tip):
+    if not _is_reached(history, journal.commit, tip):
         return _give_up(transactions, journal)
     # HEAD may have gone on, to other texts of our files: those are a person's
-    there = history.tree(tip, journal.entries)
+    there = history.read_tree(tip, journal.entries)
     ours = {file: blob for file, blob in journal.entries.items() if there.get(file) == blob}
     theirs = [move for move in journal.moves if move.file not in ours]
     _retract(transactions, theirs)
     late = replacement.settle_all(transactions.folder, theirs)  # the old text is in the branch
     staging.prepare(journal.id, ours if had_lock else _still_old(history, ours, journal.base))
     steps = [move for move in journal.moves if move.file in ours]
-    awaited = replacement.awaited(transactions.folder, steps)
-    return report(awaited, {**late, **transactions.finish(replace(journal, moves=steps))})
+    awaited = replacement.list_awaited(transactions.folder, steps)
+    return render_outcome(awaited, {**late, **transactions.finish(replace(journal, moves=steps))})
 
 
 def _resume_uncommitted(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
     """The same where no branch is to move."""
-    awaited = replacement.awaited(transactions.folder, journal.moves)
-    return report(awaited, transactions.finish(journal))
+    awaited = replacement.list_awaited(transactions.folder, journal.moves)
+    return render_outcome(awaited, transactions.finish(journal))
 
 
-def report(awaited: Sequence[str], kept: replacement.Kept) -> tuple[str, ...]:
+def render_outcome(awaited: Sequence[str], reasons: replacement.Kept) -> tuple[str, ...]:
     """The sentences on a write that was finished: notes that were not there before, and kept
     files."""
-    put = [file for file in awaited if file not in kept]
+    put = [file for file in awaited if file not in reasons]
     again = f"{', '.join(put)}: put in place; if you had removed it since, remove it again."
-    return ("A write that was interrupted is finished.", *([again] if put else []), *_told(kept))
+    sentences = ["A write that was interrupted is finished.", *([again] if put else [])]
+    return (*sentences, *_render_kept(reasons))
 
 
-def _told(kept: replacement.Kept) -> list[str]:
-    return [f"{file}: {why}." for file, why in kept.items()]
+def _render_kept(reasons: replacement.Kept) -> list[str]:
+    return [f"{file}: {why}." for file, why in reasons.items()]
 
 
 def _can_go_on(transactions: Transactions, journal: Journal) -> bool:
@@ -88,14 +89,14 @@ def _can_go_on(transactions: Transactions, journal: Journal) -> bool:
     history = transactions.history
     if transactions.journals.has_moved():
         return False  # by us; if it is elsewhere by now, a person reset it
-    if repositories.branch(history.repository) != journal.branch:
+    if repositories.read_branch(history.repository) != journal.branch:
         return False
     # gc removes what nothing refers to, after two weeks
-    there = journal.commit is None or history.commit(journal.commit) is not None
+    there = journal.commit is None or history.find_commit(journal.commit) is not None
     return there and history.head() == journal.base
 
 
-def _holds(history: History, commit: str | None, tip: str | None) -> bool:
+def _is_reached(history: History, commit: str | None, tip: str | None) -> bool:
     if commit is None or commit == tip:
         return True
     return tip is not None and history.is_part_of(commit, tip)
@@ -103,9 +104,9 @@ def _holds(history: History, commit: str | None, tip: str | None) -> bool:
 
 def _give_up(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
     """The branch is elsewhere, without the commit: the files stay, what was aside comes back."""
-    kept = _retract(transactions, journal.moves)
+    reasons = _retract(transactions, journal.moves)
     transactions.journals.drop()
-    return ("A write that was interrupted is given up.", *_told(kept))
+    return ("A write that was interrupted is given up.", *_render_kept(reasons))
 
 
 def _retract(transactions: Transactions, steps: Sequence[replacement.Move]) -> replacement.Kept:
@@ -116,10 +117,10 @@ def _retract(transactions: Transactions, steps: Sequence[replacement.Move]) -> r
 
 def _still_old(history: History, entries: Entries, base: str | None) -> dict[str, Blob | None]:
     """Without what a person staged since they removed our lock."""
-    staged, old = history.staged(entries), history.tree(base, entries)
-    found = {}
+    staged, old = history.read_index(entries), history.read_tree(base, entries)
+    blobs = {}
     for file, blob in entries.items():
         there = staged.get(file)
         if (there.blob if there else None) == old.get(file) and not (there and there.closed):
-            found[file] = blob
-    return found
+            blobs[file] = blob
+    return blobs

@@ -67,15 +67,15 @@ class Move(NamedTuple):
 def verify(folder: Path, change: Change) -> None:
     """Raise NoteChanged unless the file is what the change says it is."""
     require_utf8([change.file])
-    found = state(folder / change.file)
-    if not change.derived and found != change.old:
-        what = "is gone" if found is None else "has changed" if change.old else "exists already"
+    current = read_state(folder / change.file)
+    if not change.derived and current != change.old:
+        what = "is gone" if current is None else "has changed" if change.old else "exists already"
         raise NoteChanged(
             f"{change.file} {what} since it was read.", "Look at it and run the command again."
         )
 
 
-def planned(changes: Sequence[Change], id: str) -> list[Move]:
+def plan_moves(changes: Sequence[Change], id: str) -> list[Move]:
     """The moves for these changes, with hidden names that no other transaction uses."""
     return [
         Move(
@@ -99,7 +99,7 @@ def write_fresh(
     """
     tried: set[Path] = set()
     for change, move in zip(changes, moves, strict=True):
-        fresh = beside(folder, move.file, move.fresh)
+        fresh = hidden_path(folder, move.file, move.fresh)
         with writing(fresh.parent):
             fresh.parent.mkdir(parents=True, exist_ok=True)
             _write_new(fresh, change.new or b"", folder / move.file, move.file in executable)
@@ -114,7 +114,7 @@ def write_fresh(
 def forget_fresh(folder: Path, moves: Sequence[Move]) -> None:
     """Remove the new bytes of moves that were never begun."""
     for move in moves:
-        beside(folder, move.file, move.fresh).unlink(missing_ok=True)
+        hidden_path(folder, move.file, move.fresh).unlink(missing_ok=True)
 
 
 def sweep_fresh(folder: Path) -> None:
@@ -144,7 +144,7 @@ def sweep_copies(folder: Path) -> list[str]:
 
 
 @contextmanager
-def finishing() -> Iterator[None]:
+def leave_to_recovery() -> Iterator[None]:
     """For what comes after the point of no return: it stops, and the next start goes on."""
     try:
         yield
@@ -157,15 +157,16 @@ def finishing() -> Iterator[None]:
 
 def install_all(folder: Path, moves: Sequence[Move]) -> Kept:
     """Bring all files from old to new, durably; those that were kept instead, and why."""
-    kept = {move.file: why for move in moves if (why := install(folder, move))}
+    reasons = {move.file: why for move in moves if (why := install(folder, move))}
     if debugging.logger:
         for move in moves:
-            outcome = "kept" if move.file in kept else "removed" if move.new is None else "written"
+            done = "removed" if move.new is None else "written"
+            outcome = "kept" if move.file in reasons else done
             debugging.log("%s: %s", folder / move.file, outcome)
     for parent in {(folder / move.file).parent for move in moves}:
         if parent.is_dir():
             sync_folder(parent)
-    return kept
+    return reasons
 
 
 def settle_all(folder: Path, moves: Sequence[Move]) -> Kept:
@@ -176,25 +177,25 @@ def settle_all(folder: Path, moves: Sequence[Move]) -> Kept:
 def install(folder: Path, move: Move) -> str | None:
     """Bring one file from old to new, whatever was done of it before; why it was kept, if so."""
     path = folder / move.file
-    fresh, aside = beside(folder, move.file, move.fresh), beside(folder, move.file, move.aside)
+    fresh, aside = (hidden_path(folder, move.file, name) for name in (move.fresh, move.aside))
     if not os.path.lexists(fresh):
         # done before a crash; what stands there now is a person's business
-        return None if state(path) == move.new else CHANGED
+        return None if read_state(path) == move.new else CHANGED
     if move.derived:
         return _overwrite(path, fresh, move)
     if not os.path.lexists(aside):
         if _is_exchanged(fresh, move):  # before a crash, and not looked at yet
             os.rename(fresh, aside)
-            return _look(path, aside, move) or (None if state(path) == move.new else CHANGED)
-        now = state(path)
+            return _look(path, aside, move) or (None if read_state(path) == move.new else CHANGED)
+        now = read_state(path)
         if now != move.old or move.old is None:
             return _take_free_name(path, fresh, move, now)
         # aside first, looked at afterwards: an editor may save in this very moment
-        if move.new is not None and _exchanged(path, fresh):
+        if move.new is not None and _exchange(path, fresh):
             os.rename(fresh, aside)
             return _look(path, aside, move)
         os.rename(path, aside)
-    if state(aside) != move.old:
+    if read_state(aside) != move.old:
         fresh.unlink()
         return _put_back(aside, path)
     return _take_name(path, fresh, move)
@@ -203,12 +204,12 @@ def install(folder: Path, move: Move) -> str | None:
 def settle(folder: Path, move: Move) -> str | None:
     """Drop the old bytes, which a commit holds. Return why they stay, else None: they are others by
     now, or a program has them open for writing, and what it appends goes there."""
-    path, aside = folder / move.file, beside(folder, move.file, move.aside)
+    path, aside = folder / move.file, hidden_path(folder, move.file, move.aside)
     if not os.path.lexists(aside):
         return None
     if move.old and is_open_for_writing(aside):
         return _keep_open(aside, move.file, move.old)
-    if state(aside) == move.old:
+    if read_state(aside) == move.old:
         aside.unlink()
         return None
     # an editor that had the old file open wrote into it after all
@@ -220,21 +221,21 @@ def retract(folder: Path, move: Move) -> str | None:
 
     Then where it is.
     """
-    path, aside = folder / move.file, beside(folder, move.file, move.aside)
-    fresh = beside(folder, move.file, move.fresh)
+    path, aside = folder / move.file, hidden_path(folder, move.file, move.aside)
+    fresh = hidden_path(folder, move.file, move.fresh)
     if not os.path.lexists(aside) and _is_exchanged(fresh, move):
         os.rename(fresh, aside)
     fresh.unlink(missing_ok=True)
     if not os.path.lexists(aside):
         return None
-    if state(aside) == state(path) != SOMETHING:
+    if read_state(aside) == read_state(path) != SOMETHING:
         aside.unlink()
         return None
     why = _put_back(aside, path)
     return why if os.path.lexists(aside) else None
 
 
-def awaited(folder: Path, moves: Sequence[Move]) -> list[str]:
+def list_awaited(folder: Path, moves: Sequence[Move]) -> list[str]:
     """The notes that are not there and whose new bytes wait beside them, after a crash.
 
     Whether one never got its name, or got it and a person removed it since, nothing tells.
@@ -245,11 +246,11 @@ def awaited(folder: Path, moves: Sequence[Move]) -> list[str]:
         if move.new is not None
         and not move.derived
         and not os.path.lexists(folder / move.file)
-        and os.path.lexists(beside(folder, move.file, move.fresh))
+        and os.path.lexists(hidden_path(folder, move.file, move.fresh))
     ]
 
 
-def state(path: Path) -> str | None:
+def read_state(path: Path) -> str | None:
     """The digest of what stands at `path`, None for nothing, SOMETHING for what is no file."""
     try:
         data = read_if_there(path)
@@ -258,12 +259,12 @@ def state(path: Path) -> str | None:
     return None if data is None else digest(data)
 
 
-def beside(folder: Path, file: str, name: str) -> Path:
+def hidden_path(folder: Path, file: str, name: str) -> Path:
     """The path of a hidden name in the folder of `file`: link() needs one file system."""
     return (folder / file).parent / name
 
 
-def _exchanged(path: Path, fresh: Path) -> bool:
+def _exchange(path: Path, fresh: Path) -> bool:
     """Put the new file in the old one's place, in one step, where the system can."""
     try:
         return exchange(path, fresh)
@@ -275,14 +276,14 @@ def _is_exchanged(fresh: Path, move: Move) -> bool:
     """Whether the old file stands under the name of the new one: nobody else writes there."""
     if move.old is None or move.new is None or not os.path.lexists(fresh):
         return False
-    return state(fresh) != move.new
+    return read_state(fresh) != move.new
 
 
 def _look(path: Path, aside: Path, move: Move) -> str | None:
     """See that what was put aside is what was to be replaced; else it gets its name back."""
-    if state(aside) == move.old:
+    if read_state(aside) == move.old:
         return None
-    if state(path) == move.new and _exchanged(path, aside) and state(aside) == move.new:
+    if read_state(path) == move.new and _exchange(path, aside) and read_state(aside) == move.new:
         aside.unlink()
         return CHANGED
     return f"{CHANGED}, twice; the other text is in {aside.name}"
@@ -311,14 +312,14 @@ def _take_free_name(path: Path, fresh: Path, move: Move, now: str | None) -> str
 
 
 def _take_name(path: Path, fresh: Path, move: Move) -> str | None:
-    taken = move.new is None and os.path.lexists(path)
+    is_taken = move.new is None and os.path.lexists(path)
     if move.new is not None:
         try:
             os.link(fresh, path)  # link, not rename: never over a file that came meanwhile
         except FileExistsError:
-            taken = state(path) != move.new
+            is_taken = read_state(path) != move.new
     fresh.unlink()
-    return TAKEN if taken else None
+    return TAKEN if is_taken else None
 
 
 def _put_back(aside: Path, path: Path) -> str:
@@ -365,7 +366,7 @@ def _keep_open(aside: Path, file: str, old: str) -> str:
     return f"{OPEN}; what that writes goes to {fresh.name}"
 
 
-def late_texts(folder: Path) -> list[Path]:
+def find_late_texts(folder: Path) -> list[Path]:
     """Texts that were saved into a note while it was replaced: they found their name taken, or are
     kept texts that a program wrote into."""
     grown = [path for path, old in _open_texts(folder) if _short_digest(path) not in (None, old)]
@@ -398,9 +399,10 @@ def _open_texts(folder: Path) -> Iterator[tuple[Path, str]]:
     """The kept texts, each with the first digits of the digest that its note had."""
     names = [name for name in os.listdir(folder) if name.startswith(OPEN_MARK)]
     for name in sorted(names):
-        if found := _OPEN_NAME.fullmatch(name):
-            yield folder / name, found[1]
+        if match := _OPEN_NAME.fullmatch(name):
+            yield folder / name, match[1]
 
 
 def _short_digest(path: Path) -> str | None:
-    return (state(path) or "")[:_DIGITS] or None  # whatever it is by now, it is not what we left
+    # whatever it is by now, it is not what we left
+    return (read_state(path) or "")[:_DIGITS] or None

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from mdmemory import debugging
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
-from mdmemory.files import read_if_there, require_utf8
+from mdmemory.files import read_if_there, require_utf8, to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def run(
 
     require_utf8(words)
     begun, limit = time.monotonic(), seconds + len(data) / _PACE
-    with _given(data) as given:
+    with _make_input(data) as given:
         try:
             done = subprocess.run(
                 ["git", *SAFE, *words], cwd=folder, env=environment(extra),
@@ -133,9 +133,8 @@ class Repository:
     start = staticmethod(start)
 
     def __init__(
-        self, top: Path, git_dir: Path, common_dir: Path, hash_name: str,
-        patience: float = TIMEOUT,
-    ) -> None:  # fmt: skip
+        self, top: Path, git_dir: Path, common_dir: Path, hash_name: str, patience: float = TIMEOUT
+    ) -> None:
         self.top, self.git_dir, self.common_dir = top, git_dir, common_dir
         self.hash_name, self.patience = hash_name, patience
 
@@ -168,7 +167,7 @@ class Repository:
 
 
 @contextmanager
-def _given(data: bytes) -> Iterator[dict[str, Any]]:
+def _make_input(data: bytes) -> Iterator[dict[str, Any]]:
     """The words with which `subprocess` gives a process its input."""
     if len(data) < _MUCH or not hasattr(os, "memfd_create"):
         yield {"input": data}
@@ -226,7 +225,7 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     return env | _ENVIRONMENT | dict(extra or {})
 
 
-def leaked(env: Mapping[str, str]) -> list[str]:
+def list_leaked(env: Mapping[str, str]) -> list[str]:
     """The variables of git's that the caller's environment has beside those of `env`."""
     return [name for name in os.environ if name.startswith("GIT_") and name not in env]
 
@@ -310,7 +309,7 @@ def refusal(repository: Repository, patience: float = 0.0) -> RepositoryState | 
 
     A lock of another git process is waited for, up to `patience` seconds.
     """
-    if problem := unfinished(repository):
+    if problem := find_unfinished(repository):
         return problem
     deadline = time.monotonic() + patience
     while _is_locked_by_others(repository):
@@ -320,7 +319,7 @@ def refusal(repository: Repository, patience: float = 0.0) -> RepositoryState | 
     return None
 
 
-def unfinished(repository: Repository) -> RepositoryState | None:
+def find_unfinished(repository: Repository) -> RepositoryState | None:
     """What a person has to finish before anything is committed or removed, or None."""
     for mark, (what, way_out) in _UNFINISHED.items():
         if (repository.git_dir / mark).exists():
@@ -328,7 +327,7 @@ def unfinished(repository: Repository) -> RepositoryState | None:
                 f"Nothing is committed while {what} in {repository.top}.",
                 f"Finish it first: {way_out}.",
             )
-    if branch(repository) is None:
+    if read_branch(repository) is None:
         return RepositoryState(
             f"HEAD is detached in {repository.top}, and a commit there would belong to no branch.",
             "Switch to a branch first: `git switch <branch>`.",
@@ -336,27 +335,27 @@ def unfinished(repository: Repository) -> RepositoryState | None:
     return None
 
 
-def branch(repository: Repository) -> str | None:
+def read_branch(repository: Repository) -> str | None:
     """The full name of the branch that HEAD is on, such as refs/heads/main; None: detached."""
-    found = _HEAD.fullmatch(_bytes(repository.git_dir / "HEAD"))
-    if found:
-        return found[1].decode()
+    match = _HEAD.fullmatch(_read_bytes(repository.git_dir / "HEAD"))
+    if match:
+        return match[1].decode()
     # a commit, a link, another way to keep refs: git knows
     out = repository.ask("symbolic-ref", "-q", "HEAD")
-    return None if out is None else out.decode("utf-8", "surrogateescape").strip()
+    return None if out is None else to_text(out).strip()
 
 
-def tip(repository: Repository, branch: str) -> str | None:
+def read_tip(repository: Repository, branch: str) -> str | None:
     """The commit that a branch (or a ref of ours) is at, or None where it has none yet.
 
     Read as git reads it, its own file before the packed ones, which spares a process.
     """
     if _PLAIN.fullmatch(branch) or _OURS.fullmatch(branch):
-        loose = _bytes(repository.common_dir / branch)
+        loose = _read_bytes(repository.common_dir / branch)
         if _ID.fullmatch(loose):
             return loose.decode().strip()
         row = rb"^([0-9a-f]{40,64}) %s$" % re.escape(branch.encode())
-        packed = re.search(row, _bytes(repository.common_dir / "packed-refs"), re.MULTILINE)
+        packed = re.search(row, _read_bytes(repository.common_dir / "packed-refs"), re.MULTILINE)
         if not loose and packed:
             return packed[1].decode()
         may_be_elsewhere = (repository.common_dir / "reftable").exists()
@@ -366,7 +365,7 @@ def tip(repository: Repository, branch: str) -> str | None:
     return None if out is None else out.decode().strip()
 
 
-def _bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     """What a file of git's holds; nothing where it is missing or no plain file."""
     try:
         return read_if_there(path, _LIMIT) or b""

@@ -33,9 +33,9 @@ class Signer:
         self._has_failed = False
 
     @property
-    def signs(self) -> bool:
+    def is_signing(self) -> bool:
         """Whether the person's git signs here, and could until now."""
-        return not self._has_failed and self._wanted
+        return not self._has_failed and self._is_wanted
 
     def commit_tree(
         self, words: Sequence[str], message: bytes, extra: Mapping[str, str]
@@ -68,9 +68,9 @@ class Signer:
         return [(scope, *_split(entry)) for scope, entry in pairs if scope != "command"]
 
     @cached_property
-    def _wanted(self) -> bool:
-        said = [value for _, name, value in self._settings if name == "commit.gpgsign"]
-        return bool(said) and said[-1].lower() in _TRUE
+    def _is_wanted(self) -> bool:
+        values = [value for _, name, value in self._settings if name == "commit.gpgsign"]
+        return bool(values) and values[-1].lower() in _TRUE
 
     @cached_property
     def _programs(self) -> list[str]:

@@ -38,10 +38,10 @@ class Checkpoint(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What a transaction did. `kept`: files that somebody changed meanwhile, left as they are."""
+    """What a transaction did. `unchanged`: files that somebody else edited meanwhile, and why."""
 
     commit: str | None
-    kept: tuple[tuple[str, str], ...] = ()
+    unchanged: tuple[tuple[str, str], ...] = ()
 
 
 class Write(NamedTuple):
@@ -54,7 +54,7 @@ class Write(NamedTuple):
     id: str
     base: str | None
     entries: Entries
-    held: Mapping[str, Blob]
+    tree: Mapping[str, Blob]
     staged: Mapping[str, Staged]
     texts: Sequence[bytes] = ()
     joins: str | None = None
@@ -82,7 +82,7 @@ class Transactions:
         return any((self.history.repository.common_dir / index_file.OURS).rglob("*.lock"))
 
     @contextmanager
-    def locked(self, index: bool = True) -> Iterator[str]:
+    def hold_index(self, index: bool = True) -> Iterator[str]:
         """Hold git's lock on the index for the block; it stays while a journal is open.
 
         From here on no git command of anybody's changes the index or switches the branch. Without
@@ -94,7 +94,7 @@ class Transactions:
             if index:
                 self.staging.take(id)
             else:
-                self.staging.mark(id)
+                self.staging.write_mark(id)
             try:
                 yield id
             finally:
@@ -115,7 +115,7 @@ class Transactions:
         """
         self._prepare(write)
         commit = write.base
-        changed = any(write.held.get(file) != blob for file, blob in write.entries.items())
+        changed = any(write.tree.get(file) != blob for file, blob in write.entries.items())
         if changed or write.joins:
             commit = self.history.build(commit, write.entries, message, write.texts, write.joins)
         if proof:
@@ -131,7 +131,7 @@ class Transactions:
 
     def _prepare(self, write: Write) -> None:
         # what is staged of our files leaves the index now; what only the index has is kept
-        self.staging.keep(write.staged, write.held, write.entries)
+        self.staging.keep(write.staged, write.tree, write.entries)
         self.staging.prepare(write.id, write.entries)
 
     def _complete(
@@ -144,7 +144,7 @@ class Transactions:
             self.move_branch(journal)
         except BaseException:
             # unless it has moved all the same: then the next start goes on
-            if self.history.commit(name) != commit:
+            if self.history.find_commit(name) != commit:
                 self.journals.drop()
             raise
         return self.finish(journal)
@@ -157,7 +157,7 @@ class Transactions:
             try:
                 self.history.repository.run(*words, journal.base or nothing)
             except GitFailed as problem:
-                tip = self.history.commit(journal.branch)
+                tip = self.history.find_commit(journal.branch)
                 if tip == journal.base:
                     raise self._why_not(journal) or problem from problem
                 if tip != journal.commit:
@@ -180,14 +180,14 @@ class Transactions:
 
         Each step may have been done already. Raises Unwritable when the disk does not let it.
         """
-        with replacement.finishing():
-            kept = replacement.install_all(self.folder, journal.moves)
+        with replacement.leave_to_recovery():
+            unchanged = replacement.install_all(self.folder, journal.moves)
             if journal.branch:
                 self.staging.put(journal.id)
             # only now: an editor that was about to save has had its time
-            kept = {**kept, **replacement.settle_all(self.folder, journal.moves)}
+            unchanged = {**unchanged, **replacement.settle_all(self.folder, journal.moves)}
             self.journals.drop()
-        return kept
+        return unchanged
 
     def is_open(self) -> bool:
         """Whether a killed process left a journal that the next write will finish."""
@@ -214,40 +214,40 @@ class Transactions:
                 seen[file] = read_regular(f"{self.folder}/{file}")
         digests = {file: digest(data) for file, data in seen.items()}
         ids = {file: self.history.blob_id(data) for file, data in seen.items()}
-        lacking = self.history.differing(head, ids) if ids else []
+        lacking = self.history.list_differing(head, ids) if ids else []
         if not lacking and not removed:
             return Checkpoint(head, digests, made=False)
-        with self.locked() as id:
-            staged = self.history.staged([*lacking, *removed])
+        with self.hold_index() as id:
+            staged = self.history.read_index([*lacking, *removed])
             why = {file: there.closed for file, there in staged.items()}
-            if closed := self._closed(lacking, why):
-                raise self._refusal(closed)
-            held = self.history.tree(head, [*lacking, *removed])
+            if closed := self._find_closed(lacking, why):
+                raise self._refuse(closed)
+            tree = self.history.read_tree(head, [*lacking, *removed])
             entries: dict[str, Blob | None] = dict.fromkeys(removed)
-            entries |= {file: Blob(self.mode(file, held), ids[file]) for file in lacking}
+            entries |= {file: Blob(self.mode(file, tree), ids[file]) for file in lacking}
             # what was read: the files themselves may be something else by now
-            write = Write(id, head, entries, held, staged, [seen[file] for file in lacking])
+            write = Write(id, head, entries, tree, staged, [seen[file] for file in lacking])
             commit, _ = self.publish(write, message, proof=ids)
         return Checkpoint(commit, digests, made=commit != head)
 
     # what git was told not to look at
 
-    def unseen(self, files: Sequence[str]) -> dict[str, str]:
+    def list_unseen(self, files: Sequence[str]) -> dict[str, str]:
         """Which of these files we cannot commit as they are, and why: a promise we cannot keep."""
-        return self._closed(files, self.history.closed(files))
+        return self._find_closed(files, self.history.list_closed(files))
 
     def require_seen(self, files: Sequence[str]) -> None:
         """Raise RepositoryState where one of these files cannot be committed as it is."""
-        if closed := self.unseen(files):
-            raise self._refusal(closed)
+        if closed := self.list_unseen(files):
+            raise self._refuse(closed)
 
-    def _closed(self, files: Sequence[str], staged: Mapping[str, str]) -> dict[str, str]:
+    def _find_closed(self, files: Sequence[str], staged: Mapping[str, str]) -> dict[str, str]:
         """`staged`: of the files in the index, why git does not look at them ("": it does)."""
-        ignored = self.history.ignored(file for file in files if file not in staged)
-        found = dict.fromkeys(ignored, "is ignored by git")
-        return found | {file: why for file in files if (why := staged.get(file))}
+        ignored = self.history.list_ignored(file for file in files if file not in staged)
+        reasons = dict.fromkeys(ignored, "is ignored by git")
+        return reasons | {file: why for file in files if (why := staged.get(file))}
 
-    def _refusal(self, closed: Mapping[str, str]) -> RepositoryState:
+    def _refuse(self, closed: Mapping[str, str]) -> RepositoryState:
         file, why = next(iter(closed.items()))
         return RepositoryState(
             f"{file} {why}, so its bytes cannot be put where an undo would find them.",
@@ -258,11 +258,11 @@ class Transactions:
 
     def apply(
         self, changes: Sequence[Change], checkpoint: Checkpoint, message: Message | None, *,
-        found: Mapping[str, bytes | None] = MappingProxyType({}), joins: str | None = None,
+        others: Mapping[str, bytes | None] = MappingProxyType({}), joins: str | None = None,
     ) -> Applied:  # fmt: skip
         """Commit the changes on top of the checkpoint, then bring the files up to the commit.
 
-        `found` are other files as they stand (None: gone), which are committed and not touched.
+        `others` are other files as they stand (None: gone), which are committed and not touched.
 
         Every file that is replaced or removed must be in the checkpoint with the digest that its
         change names (derived files excepted). Raises NoteChanged when a file is not what the
@@ -274,37 +274,38 @@ class Transactions:
             replacement.verify(self.folder, change)
             if change.old is not None and change.old != checkpoint.digests.get(change.file):
                 raise MdmemoryError(f"No checkpoint holds {change.file}; nothing was changed.")
-        if not (changes or found or joins):
+        if not (changes or others or joins):
             return Applied(None)
-        with self.locked() as id:
-            staged = self.history.staged([*(change.file for change in changes), *found])
+        with self.hold_index() as id:
+            staged = self.history.read_index([*(change.file for change in changes), *others])
             why = {file: there.closed for file, there in staged.items()}
-            if closed := self._closed([*(c.file for c in changes if not c.derived), *found], why):
-                raise self._refusal(closed)
+            files = [*(each.file for each in changes if not each.derived), *others]
+            if closed := self._find_closed(files, why):
+                raise self._refuse(closed)
             # a derived file that git is told not to look at is no affair of the commit's
             changes = [c for c in changes if not c.derived or not why.get(c.file)]
-            steps = replacement.planned(changes, id)
+            steps = replacement.plan_moves(changes, id)
             try:
-                return self._apply(changes, steps, checkpoint, message, staged, id, found, joins)
+                return self._apply(changes, steps, checkpoint, message, staged, id, others, joins)
             except BaseException:
                 if not self.is_open():
                     replacement.forget_fresh(self.folder, steps)
                 raise
 
     def apply_uncommitted(
-        self, changes: Sequence[Change], kept: Mapping[str, bytes | None]
+        self, changes: Sequence[Change], texts: Mapping[str, bytes | None]
     ) -> replacement.Kept:
         """Bring the files to what the changes say, and no branch; files that stay, and why.
 
-        `kept` are the texts that git has of them. Raises NoteChanged before anything has happened.
+        `texts` are the texts that git has of them. Raises NoteChanged before anything has happened.
         """
         for change in changes:
             replacement.verify(self.folder, change)
-            old = kept.get(change.file)
+            old = texts.get(change.file)
             if change.old is not None and (old is None or digest(old) != change.old):
                 raise MdmemoryError(f"No commit holds {change.file}; nothing was changed.")
-        with self.locked(index=False) as id:
-            steps = replacement.planned(changes, id)
+        with self.hold_index(index=False) as id:
+            steps = replacement.plan_moves(changes, id)
             journal = Journal(id, str(self.folder), steps)
             try:
                 replacement.write_fresh(self.folder, changes, steps)
@@ -318,11 +319,11 @@ class Transactions:
     def _apply(
         self, changes: Sequence[Change], steps: list[replacement.Move], checkpoint: Checkpoint,
         message: Message | None, staged: Mapping[str, Staged], id: str,
-        found: Mapping[str, bytes | None], joins: str | None,
+        others: Mapping[str, bytes | None], joins: str | None,
     ) -> Applied:  # fmt: skip
-        bytes_of = {**found, **{change.file: change.new for change in changes}}
-        held = self.history.tree(checkpoint.commit, bytes_of)
-        modes = {file: self.mode(file, held) for file in bytes_of}
+        bytes_of = {**others, **{change.file: change.new for change in changes}}
+        tree = self.history.read_tree(checkpoint.commit, bytes_of)
+        modes = {file: self.mode(file, tree) for file in bytes_of}
         executable = {file for file, mode in modes.items() if mode == "100755"}
         replacement.write_fresh(self.folder, changes, steps, executable)
         entries: dict[str, Blob | None] = {
@@ -330,16 +331,16 @@ class Transactions:
             for file, data in bytes_of.items()
         }
         texts = [data for data in bytes_of.values() if data is not None]
-        write = Write(id, checkpoint.commit, entries, held, staged, texts, joins)
+        write = Write(id, checkpoint.commit, entries, tree, staged, texts, joins)
         if message is None:
             return Applied(joins, tuple(self.publish_ready(write, str(joins), steps).items()))
-        commit, kept = self.publish(write, message, steps)
-        return Applied(None if commit == checkpoint.commit else commit, tuple(kept.items()))
+        commit, unchanged = self.publish(write, message, steps)
+        return Applied(None if commit == checkpoint.commit else commit, tuple(unchanged.items()))
 
-    def mode(self, file: str, held: Mapping[str, Blob]) -> str:
+    def mode(self, file: str, tree: Mapping[str, Blob]) -> str:
         """The executable bit as git has it (the disk may have none); a new file's as on disk."""
-        if file in held:
-            return "100755" if held[file].mode == "100755" else "100644"
+        if file in tree:
+            return "100755" if tree[file].mode == "100755" else "100644"
         path = self.folder / file
         return "100755" if path.exists() and path.stat().st_mode & 0o100 else "100644"
 
@@ -351,10 +352,10 @@ def prove(
     were `written` for it."""
     # read back from the commit itself: `git status` would call an assume-unchanged file clean
     history.objects.forget()
-    missing = history.differing(commit, ids)
+    missing = history.list_differing(commit, ids)
     # what was there before is named by a tree that was there before; the rest is read
     new = [file for file in ids if file in written]
     bytes = history.objects.read([ids[file] for file in new])
-    missing += [file for file, found in zip(new, bytes, strict=True) if found is None]
+    missing += [file for file, data in zip(new, bytes, strict=True) if data is None]
     for file in missing:
         raise GitFailed(f"The checkpoint does not hold {file}; nothing was changed.")

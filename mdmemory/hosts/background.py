@@ -17,7 +17,7 @@ from pathlib import Path
 from mdmemory.errors import Busy
 from mdmemory.files import digest, write_atomic, writing
 from mdmemory.git.lock import is_ours, lock_file
-from mdmemory.git.private_folder import subfolder
+from mdmemory.git.private_folder import make_folder
 from mdmemory.hosts import bridge_log
 from mdmemory.store.project import Project
 
@@ -109,7 +109,7 @@ def _claim(project: Project, session: str) -> Path:
     """Replace the process that waits for this session; the file that names the newest one."""
     folder = project.prepare_private() / _WAITING
     with writing(folder):
-        subfolder(folder)
+        make_folder(folder)
     _sweep(folder)
     file = folder / digest(session.encode("utf-8"))[:16]
     write_atomic(file, os.urandom(8).hex().encode("ascii"), mode=0o600)

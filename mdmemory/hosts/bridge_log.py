@@ -44,7 +44,7 @@ class Log:
         """Log an error of `method`. Of an unexpected one only its type and place: its message may
         repeat the text of a note."""
         if isinstance(problem, MdmemoryError):
-            self.say(f"{method}: {problem.message} {problem.hint}".rstrip())
+            self.say(f"{method}: {problem.sentences}")
             return
         at = problem.__traceback__
         while at is not None and at.tb_next is not None:
@@ -76,7 +76,7 @@ def findings(project: Project) -> list[str]:
     """One sentence on the errors of the last seven days; [] without any."""
     file = project.private / NAME
     try:
-        with os.fdopen(private_folder.opened(file, os.O_RDONLY), encoding="utf-8",
+        with os.fdopen(private_folder.open_file(file, os.O_RDONLY), encoding="utf-8",
                        errors="replace") as log:  # fmt: skip
             if person.now().timestamp() - os.fstat(log.fileno()).st_mtime > _RECENT:
                 return []
@@ -104,7 +104,7 @@ def opened(file: Path) -> int:
     Raises OSError, also for a symbolic link.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    handle = private_folder.opened(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+    handle = private_folder.open_file(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     size = os.fstat(handle).st_size
     if size > MAX_BYTES:
         kept = os.pread(handle, MAX_BYTES // 2, size - MAX_BYTES // 2).partition(b"\n")[2]

@@ -137,11 +137,11 @@ def notes(layers: Layers, text: str) -> list[RecalledNote]:
 def _search(layers: Layers, text: str, fresh: Sequence[Refresher]) -> Found:
     """The notes of both layers that a message needs, the surest first."""
     from mdmemory.prompt.message_part import is_statement
-    from mdmemory.prompt.typed import typed
+    from mdmemory.prompt.typed import read_typed
     from mdmemory.search import sources
     from mdmemory.search.by_message import MOST
 
-    said = typed(text)
+    said = read_typed(text)
     stores = fresh or [Refresher(each.project, is_secret) for each in layers.there()]
     found: Found = []
     if not said:

@@ -21,7 +21,7 @@ from mdmemory.hosts.telling import Telling
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
-from mdmemory.prompt.lines import of_as_said, shown
+from mdmemory.prompt.lines import of_as_said, show
 from mdmemory.store.adopt import SETTLED
 from mdmemory.store.project import INDEX
 from mdmemory.store.refresh import Refresher
@@ -118,7 +118,7 @@ class Conversation:
     ) -> None:
         """Keep the wishes of a message, whatever git and the store do."""
         if said.secret:
-            answer["toast"] = shown(NO_SECRET, "warning")
+            answer["toast"] = show(NO_SECRET, "warning")
         if not said.wishes:
             return
         try:
@@ -128,7 +128,7 @@ class Conversation:
             )  # fmt: skip
         except MdmemoryError as problem:
             self._log.failure("message", problem)
-            answer["toast"] = shown(f"NOT remembered, and not kept: {problem.message}", "error")
+            answer["toast"] = show(f"NOT remembered, and not kept: {problem.message}", "error")
             return
         if main := layers.project or layers.person:
             self._log.tried("message", partial(_pass_over, self._following.state(main), message))
@@ -173,11 +173,11 @@ class Conversation:
                 message=message.turn.text,
             )  # fmt: skip
         except MdmemoryError as failure:
-            line = shown(f"NOT remembered, and not kept: {failure.message}", "error")
+            line = show(f"NOT remembered, and not kept: {failure.message}", "error")
             return {"parts": [], "saved": [], "toast": line}
-        why = f"{problem.message} {problem.hint}".strip()
+        why = problem.sentences
         parts = [f"mdmemory keeps what the user asks to remember until it can be written: {why}"]
-        return {"parts": parts, "saved": [], "toast": shown(f"Kept for later: {why}", "warning")}
+        return {"parts": parts, "saved": [], "toast": show(f"Kept for later: {why}", "warning")}
 
     def settle_wishes(self, layers: Layers, session: str = "", turn: str = "") -> None:
         """Store what no call answered where its turn is over, and tell the person so."""

@@ -145,14 +145,14 @@ class Following:
         """Begin anew: a summary stands for all messages before."""
         self._notices.drop(session)
         if os.path.lexists(memory.project.state_file):
-            recalls.compacted(self.state(memory), session)
+            recalls.mark_compacted(self.state(memory), session)
         if own := self.own(memory, session):
             own.new_epoch(now=memory.now(), compacted=True)
 
     def reverted(self, memory: Memory, session: str, message: str) -> None:
         """Notes that came with a message which the person took back may come again."""
         if os.path.lexists(memory.project.state_file):
-            recalls.reverted(self.state(memory), session, message)
+            recalls.revert_message(self.state(memory), session, message)
 
     def deleted(self, memory: Memory, session: str) -> None:
         """Forget a session that was deleted."""
@@ -160,7 +160,7 @@ class Following:
         if os.path.lexists(memory.project.state_file):
             recalls.forget(self.state(memory), session)
         if own := self.own(memory, session):
-            own.deleted()
+            own.delete()
         self._sessions.drop(session)
 
     def own(self, memory: Memory, session: str) -> SessionMemory | None:

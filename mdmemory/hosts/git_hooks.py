@@ -206,7 +206,7 @@ def _unsuitable(path: Path) -> str:
 def _is_tracked(repository: repositories.Repository, folder: Path) -> bool:
     if not is_inside(folder, repository.top) or is_inside(folder, repository.git_dir):
         return False
-    ignored = History(repository, folder).ignored(_GUARDS)
+    ignored = History(repository, folder).list_ignored(_GUARDS)
     return len(ignored) < len(_GUARDS)
 
 

@@ -22,7 +22,7 @@ def review(layers: Layers, words: str) -> TakenBack:
     try:
         found = waiting.items(layers)
     except MdmemoryError as problem:
-        return TakenBack(f"mdmemory: {problem.message} {problem.hint}".rstrip(), {})
+        return TakenBack(f"mdmemory: {problem.sentences}", {})
     if not found:
         return TakenBack("mdmemory: nothing waits for the user. Tell them so.", {})
     shown = "\n".join(clean(item.as_text()) for item in found[:MOST])
@@ -35,14 +35,14 @@ def review(layers: Layers, words: str) -> TakenBack:
 
 def _answered(layers: Layers, id: str, action: str) -> TakenBack:
     try:
-        item = waiting.item(layers, id)
+        item = waiting.find_item(layers, id)
         answers.require_shown(item, action)
         done = answers.answer(layers, item, action)
     except MdmemoryError as problem:
-        said = f"{problem.message} {problem.hint}".rstrip()
-        return TakenBack(f"mdmemory: {said} Tell the user.", lines.shown(said, "warning", most=400))
+        said = problem.sentences
+        return TakenBack(f"mdmemory: {said} Tell the user.", lines.show(said, "warning", most=400))
     back = f" Undo: {lines.UNDO} {done.id}" if done.id else ""
     return TakenBack(
         f"mdmemory gave the user's answer: {done.said} Tell them.",
-        lines.shown(f"{done.said}{back}", "success", most=400),
+        lines.show(f"{done.said}{back}", "success", most=400),
     )

@@ -17,7 +17,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.hosts import entries, jsonc, launcher, settings_files, wiring_record
 from mdmemory.hosts.entries import ConfigEdit, ConfigEntry
 from mdmemory.hosts.wiring_record import WiringRecord
-from mdmemory.note.stamps import is_unedited, outdated, stamped, version_of
+from mdmemory.note.stamps import add_stamp, explain_outdated, is_unedited, read_stamp
 
 _TRIES = 5  # to write a file that another program writes at the same time
 
@@ -44,7 +44,7 @@ class Own:
 
     @property
     def bytes(self) -> bytes:
-        return stamped(self.text, self.path.name)
+        return add_stamp(self.text, self.path.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ def remove(wiring: Wiring, *, dry_run: bool = False) -> list[str]:
     said += [
         f"Left {path} where it is: it was edited."
         for path, data in present.items()
-        if data is not None and path not in ours and version_of(data)
+        if data is not None and path not in ours and read_stamp(data)
     ]
     gone += ours
     if not dry_run:
@@ -179,9 +179,9 @@ def findings(wiring: Wiring, again: str) -> Iterator[str]:
         present = settings_files.bytes_of(own.path)
         if present is None:
             yield f"{own.path} is missing. {again}"
-        elif not version_of(present):
+        elif not read_stamp(present):
             continue  # a command of the person's own by the same name
-        elif wrong := outdated(present, own.path, again):
+        elif wrong := explain_outdated(present, own.path, again):
             yield wrong
 
 
@@ -301,7 +301,7 @@ def _step(own: Own) -> str:
         return ""
     if is_unedited(present):
         return "Updated"
-    return "edited" if version_of(present) else "another's"
+    return "edited" if read_stamp(present) else "another's"
 
 
 def _own_sentences(files: Sequence[Own]) -> list[str]:

@@ -71,7 +71,7 @@ class Metered:
 
     @property
     def _endpoint(self) -> str:
-        return digest(f"{self.kind}\n{self.model.name}".encode())
+        return digest(f"{self.kind}\n{self.model.name}")
 
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
         """One answer, counted. Raises ModelFailed (code over_cap if the day's calls are used up)

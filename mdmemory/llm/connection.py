@@ -185,7 +185,7 @@ class Connection:
 
 
 @contextmanager
-def connected(base_url: str, key: str, timeout: float) -> Iterator[Connection]:
+def connect(base_url: str, key: str, timeout: float) -> Iterator[Connection]:
     """A client that asks once and goes nowhere else; `timeout` is for each step of a call."""
     import httpx
     import openai

@@ -16,7 +16,7 @@ from typing import Any
 from mdmemory import debugging
 from mdmemory.errors import BadSetting
 from mdmemory.llm.answer import ModelFailed, outside_locks
-from mdmemory.llm.connection import Connection, TooLong, connected, host
+from mdmemory.llm.connection import Connection, TooLong, connect, host
 from mdmemory.llm.openai_api import HOSTED
 from mdmemory.store.state import EMBED, State
 
@@ -84,7 +84,7 @@ class EmbeddingAPI:
                     "over_cap",
                 )
         with debugging.timed("vectors of %s for %d texts", self.name, len(texts)):
-            vectors, cost = self._tried([self._fit(text) for text in texts])
+            vectors, cost = self._try([self._fit(text) for text in texts])
         with State(self.state_file) as state:
             state.add_tokens(self.today, EMBED, self.name, cost, 0)
         return vectors
@@ -93,14 +93,14 @@ class EmbeddingAPI:
         """The text without secrets and lone surrogates."""
         return self.redact(text.encode("utf-8", "replace").decode("utf-8"))[:LONGEST]
 
-    def _tried(self, texts: list[str]) -> tuple[list[Any], int]:
+    def _try(self, texts: list[str]) -> tuple[list[Any], int]:
         if time.monotonic() < _late.get(self.base_url, -REST) + REST:
             raise ModelFailed(f"{self.sends_to} did not answer a moment ago.", "Try again later.")
         left = self.timeout
         for pause in (*PAUSES, 0.0):
             begun = time.monotonic()
             try:
-                with connected(self.base_url, self.key, left) as line:
+                with connect(self.base_url, self.key, left) as line:
                     return _vectors(self._ask(line, texts, left), self.sends_to)
             except _Again as problem:
                 left -= time.monotonic() - begun
@@ -113,10 +113,10 @@ class EmbeddingAPI:
         import httpx
         import openai
 
-        asked: dict[str, Any] = {"model": self.name, "input": texts, "encoding_format": "float"}
+        request: dict[str, Any] = {"model": self.name, "input": texts, "encoding_format": "float"}
         try:
             return line.body(
-                lambda client: client.embeddings.with_streaming_response.create(**asked),
+                lambda client: client.embeddings.with_streaming_response.create(**request),
                 seconds, MAX_ANSWER,
             )  # fmt: skip
         except TimeoutError:
@@ -135,8 +135,8 @@ class EmbeddingAPI:
 
     def _failure(self, status: int) -> Exception:
         if status == 429 or status >= 500:
-            said = f"{self.sends_to} gives no vectors for now ({status})."
-            return _Again(ModelFailed(said, "Try again later."))
+            reason = f"{self.sends_to} gives no vectors for now ({status})."
+            return _Again(ModelFailed(reason, "Try again later."))
         if status in (400, 413, 422):
             return ModelFailed(
                 f"{self.sends_to} refused these texts ({status}).",
@@ -170,8 +170,8 @@ def _vectors(data: bytes, place: str) -> tuple[list[Any], int]:
         whole = json.loads(data)
         rows = sorted(whole["data"], key=lambda row: row["index"])
         vectors = [row["embedding"] for row in rows]
-        told = whole.get("usage") or {}
-        cost = told.get("prompt_tokens", 0)
+        usage = whole.get("usage") or {}
+        cost = usage.get("prompt_tokens", 0)
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
         raise _senseless(place) from None
     if not all(isinstance(vector, list) for vector in vectors):

@@ -46,31 +46,31 @@ class ObjectsRead(NamedTuple):
     is_cut: bool = False
 
 
-def listed(text: str, key: str, *, fields: Collection[str], mark: str) -> ObjectsRead:
+def read_list(text: str, key: str, *, fields: Collection[str], mark: str) -> ObjectsRead:
     """The objects under `key`, or of a list that stands alone, is wrapped once more or has another
     name. There an object is known by the field `mark`. Raises BadAnswer. Values are as they came:
     whoever asks checks them with `as_text`, `as_texts` and `as_word`."""
-    found = _last(text, key, mark)
-    if found is None:
+    last = _last(text, key, mark)
+    if last is None:
         raise BadAnswer(f"holds no list of {key} that can be read")
-    inner = found.found if isinstance(found, Damaged) else found
+    inner = last.part if isinstance(last, Damaged) else last
     named = [_named(each) for each in inner if isinstance(each, dict)]
     good = [each for each in named if each is not None]
     if inner and not good:
         raise BadAnswer(f"holds {key}, and none of them is whole")
-    kept = [{name: each[name] for name in each if name in fields} for each in good]
-    extra = sum(map(len, good)) - sum(map(len, kept))
-    is_cut = isinstance(found, Damaged) and not found.is_closed
-    return ObjectsRead(tuple(kept), len(inner) - len(good), extra, is_cut)
+    objects = [{name: each[name] for name in each if name in fields} for each in good]
+    extra = sum(map(len, good)) - sum(map(len, objects))
+    is_cut = isinstance(last, Damaged) and not last.is_closed
+    return ObjectsRead(tuple(objects), len(inner) - len(good), extra, is_cut)
 
 
-def single(text: str, names: Collection[str]) -> dict[str, Any]:
+def read_object(text: str, names: Collection[str]) -> dict[str, Any]:
     """The object that has one of these fields at least, with those of them that it has. Raises
     BadAnswer."""
-    for value in reversed(_values(text)):
-        found = _object(value, names, _DEEP)
-        if found is not None:
-            return {name: found[name] for name in found if name in names}
+    for value, _ in reversed(_places(text, _DEEP)):
+        fields = _object(value, names, _DEEP)
+        if fields is not None:
+            return {name: fields[name] for name in fields if name in names}
     raise BadAnswer("holds no object that can be read")
 
 
@@ -87,8 +87,8 @@ def as_texts(value: Any) -> list[str] | None:
     if value is None or value == "":
         return []
     values = value if isinstance(value, list) else [value]
-    found = [text for each in values if each is not None and (text := as_text(each)) is not None]
-    return found if len(found) == len(values) else None
+    texts = [text for each in values if each is not None and (text := as_text(each)) is not None]
+    return texts if len(texts) == len(values) else None
 
 
 def as_word(value: Any) -> str | None:
@@ -105,13 +105,13 @@ def _is_sound(text: str) -> bool:
 def _named(value: dict[str, Any]) -> dict[str, Any] | None:
     """The object with its keys in lower case, and without what is copied from an example; None
     where two of its keys are one then."""
-    found = {key.strip().lower(): _without_placeholders(each) for key, each in value.items()}
-    return found if len(found) == len(value) else None
+    fields = {key.strip().lower(): _drop_placeholders(each) for key, each in value.items()}
+    return fields if len(fields) == len(value) else None
 
 
-def _without_placeholders(value: Any) -> Any:
+def _drop_placeholders(value: Any) -> Any:
     if isinstance(value, list):
-        return [each for each in map(_without_placeholders, value) if each != ""]
+        return [each for each in map(_drop_placeholders, value) if each != ""]
     return "" if isinstance(value, str) and _PLACEHOLDER.fullmatch(value) else value
 
 
@@ -119,10 +119,6 @@ def _without_placeholders(value: Any) -> Any:
 
 
 _Place = tuple[Any, str]  # a value, and what stands between it and the one before
-
-
-def _values(text: str) -> list[Any]:
-    return [value for value, _ in _places(text, _DEEP)]
 
 
 def _places(text: str, deep: int) -> list[_Place]:
@@ -136,14 +132,14 @@ def _places(text: str, deep: int) -> list[_Place]:
         return _places(value, deep - 1) if deep else []
     if value is not None:
         return [(value, "")]
-    ends, found = 0, list[_Place]()
+    ends, places = 0, list[_Place]()
     for each in values(text):
-        found.append((each.value, text[ends : each.start]))
+        places.append((each.value, text[ends : each.start]))
         ends = each.end
-    if not found and deep and text.lstrip("[{ \n")[:2] == '\\"':
+    if not places and deep and text.lstrip("[{ \n")[:2] == '\\"':
         inner = string(f'"{text}"')  # a string of JSON without its own quotes
         return [] if inner is None else _places(inner, deep - 1)
-    return found
+    return places
 
 
 def _last(text: str, key: str, mark: str) -> Any:
@@ -151,8 +147,8 @@ def _last(text: str, key: str, mark: str) -> Any:
     None where there is neither."""
     places = _places(text, _DEEP)
     lists = [_list(value, key, mark, _DEEP) for value, _ in places if value != []]
-    if said := [each for each in lists if each is not None]:
-        return said[-1]
+    if fitting := [each for each in lists if each is not None]:
+        return fitting[-1]
     if len(lists) < len(places) and _ALONE.search(text):  # "- [ ] to do" is no answer
         return []
     run: list[Any] = []
@@ -165,7 +161,7 @@ def _last(text: str, key: str, mark: str) -> Any:
 
 def _list(value: Any, key: str, mark: str, deep: int) -> Any:
     """The list that a value holds: a list, or Damaged with one; None where it holds none."""
-    inner = value.found if isinstance(value, Damaged) else value
+    inner = value.part if isinstance(value, Damaged) else value
     if isinstance(inner, str):
         return _in_string(inner, key, mark, deep)
     if isinstance(inner, list):
@@ -177,15 +173,15 @@ def _list(value: Any, key: str, mark: str, deep: int) -> Any:
         if name in names:
             return _under_its_key(names[name], key, mark, deep)
     for each in inner.values():
-        found = _list(each, key, mark, deep - 1) if not isinstance(each, list) or each else None
-        if found:
-            return found
+        items = _list(each, key, mark, deep - 1) if not isinstance(each, list) or each else None
+        if items:
+            return items
     is_empty = len(inner) == 1 and [*inner.values()] == [[]] and not isinstance(value, Damaged)
     return [] if is_empty else None
 
 
 def _under_its_key(value: Any, key: str, mark: str, deep: int) -> Any:
-    inner = value.found if isinstance(value, Damaged) else value
+    inner = value.part if isinstance(value, Damaged) else value
     if inner is None or inner == "":
         return []
     if isinstance(inner, list):
@@ -205,25 +201,25 @@ def _bare(value: Any, inner: Sequence[Any], key: str, mark: str, deep: int) -> A
 def _in_string(text: str, key: str, mark: str, deep: int) -> Any:
     if not deep or text.lstrip()[:1] not in ("{", "["):
         return None
-    found = [_list(value, key, mark, deep - 1) for value, _ in _places(text, deep - 1)]
-    return next((each for each in reversed(found) if each is not None), None)
+    lists = [_list(value, key, mark, deep - 1) for value, _ in _places(text, deep - 1)]
+    return next((each for each in reversed(lists) if each is not None), None)
 
 
 def _is_marked(value: Any, mark: str) -> bool:
     """Whether a value is one of the objects that were asked for, whole or not."""
-    inner = value.found if isinstance(value, Damaged) else value
+    inner = value.part if isinstance(value, Damaged) else value
     return isinstance(inner, dict) and any(
         name.strip().lower() == mark and isinstance(each, str) for name, each in inner.items()
     )
 
 
 def _object(value: Any, names: Collection[str], deep: int) -> dict[str, Any] | None:
-    inner = value.found if isinstance(value, Damaged) else value
+    inner = value.part if isinstance(value, Damaged) else value
     if isinstance(value, list) and len(value) == 1:
         return _object(value[0], names, deep)
     if isinstance(inner, str) and inner.lstrip().startswith("{") and deep:
-        found = [_object(each, names, deep - 1) for each, _ in _places(inner, deep - 1)]
-        return next((each for each in reversed(found) if each is not None), None)
+        fields = [_object(each, names, deep - 1) for each, _ in _places(inner, deep - 1)]
+        return next((each for each in reversed(fields) if each is not None), None)
     if not isinstance(inner, dict):
         return None
     named = _named(inner)

@@ -19,7 +19,7 @@ class Damaged(NamedTuple):
     """A list or an object that is not whole, and what could be read of it. `is_closed`: its end
     was found, but a key stands in it twice, or in something it holds."""
 
-    found: list[Any] | dict[str, Any]
+    part: list[Any] | dict[str, Any]
     is_closed: bool = False
 
 
@@ -70,10 +70,10 @@ def strict(text: str) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError("a key stands twice")
-    return found
+    return fields
 
 
 def _no_number(word: str) -> Any:
@@ -85,21 +85,21 @@ def values(text: str) -> list[PlacedValue]:
     stands for them. What can be read of a `Damaged` one is looked at first, then what is in it.
     """
     reader, at = _Reader(text), 0
-    found: list[PlacedValue] = []
+    placed: list[PlacedValue] = []
     while (mark := _MARK.search(text, at)) and reader.steps < MAX_STEPS:
         if mark["close"]:
-            found, at = [], mark.end()
+            placed, at = [], mark.end()
         elif mark["open"]:
             closing = _CLOSING.search(text, mark.end())
             at = closing.end() if closing else len(text)
         else:
             each = reader.read(mark.start())
             if _says_something(each.value):
-                found.append(each)
+                placed.append(each)
                 at = each.end
             else:
                 at = mark.start() + 1
-    return found
+    return placed
 
 
 def string(text: str) -> str | None:
@@ -113,7 +113,7 @@ def string(text: str) -> str | None:
 def _says_something(value: Any) -> bool:
     """Whether it holds an object that is whole, or is whole itself; not the "[" of some prose."""
     if isinstance(value, Damaged):
-        inner = value.found
+        inner = value.part
         return any(_holds(each) for each in (inner.values() if isinstance(inner, dict) else inner))
     return True
 
@@ -157,29 +157,29 @@ class _Reader:
         return _WORDS[word[0]]
 
     def _object(self, depth: int) -> Any:
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         is_whole = True
         self._at += 1
         while True:
             sign = self._next()
             if sign == "}":
                 self._at += 1
-                return found if is_whole else Damaged(found, is_closed=True)
+                return fields if is_whole else Damaged(fields, is_closed=True)
             if sign == ",":
                 self._at += 1
                 continue
             key = self._key(sign)
             if key is None or self._next() != ":":
-                return Damaged(found)
+                return Damaged(fields)
             self._at += 1
             self._next()
             value = self._value(depth + 1)
             if value is _NOTHING:
-                return Damaged(found)
-            is_whole = is_whole and key not in found and not isinstance(value, Damaged)
-            found[key] = value if key not in found else Damaged({}, is_closed=True)
+                return Damaged(fields)
+            is_whole = is_whole and key not in fields and not isinstance(value, Damaged)
+            fields[key] = value if key not in fields else Damaged({}, is_closed=True)
             if _is_open(value) or self._next() not in ("}", ","):
-                return Damaged(found)
+                return Damaged(fields)
 
     def _key(self, sign: str) -> str | None:
         if sign in _STRINGS:
@@ -192,25 +192,25 @@ class _Reader:
         return bare[0]
 
     def _list(self, depth: int) -> Any:
-        found: list[Any] = []
+        items: list[Any] = []
         self._at += 1
         while True:
             sign = self._next()
             if sign == "]":
                 self._at += 1
-                is_whole = not any(isinstance(each, Damaged) for each in found)
-                return found if is_whole else Damaged(found, is_closed=True)
+                is_whole = not any(isinstance(each, Damaged) for each in items)
+                return items if is_whole else Damaged(items, is_closed=True)
             if sign == ",":
                 self._at += 1
                 continue
             value = self._value(depth + 1) if sign not in ("", "}") else _NOTHING
             if value is not _NOTHING:
-                found.append(value)
+                items.append(value)
             # after an object a comma may be missing, after a string that could be a quote within
             ends = ("]", ",", "{") if isinstance(value, dict) else ("]", ",")
             is_lost = value is _NOTHING or _is_open(value) or self._next() not in ends
-            if is_lost and not (found and _is_object(found[-1]) and self._go_on()):
-                return Damaged(found)
+            if is_lost and not (items and _is_object(items[-1]) and self._go_on()):
+                return Damaged(items)
 
     def _go_on(self) -> bool:
         """Go to the next object of a list of which one could not be read."""
@@ -223,17 +223,17 @@ class _Reader:
         return True
 
     def _string(self, first: str) -> Any:
-        found = _STRINGS[first].match(self.text, self._at)
-        self.steps += ((found.end() if found else len(self.text)) - self._at) // 200
-        if found is None:
+        match = _STRINGS[first].match(self.text, self._at)
+        self.steps += ((match.end() if match else len(self.text)) - self._at) // 200
+        if match is None:
             return _NOTHING
-        inner = found[1]
+        inner = match[1]
         try:
             plain = inner if first == '"' else _TO_PLAIN.sub(_as_json, inner)
             value = json.loads(f'"{plain}"', strict=False) if "\\" in plain else plain
         except ValueError:
             return _NOTHING
-        self._at = found.end()
+        self._at = match.end()
         return value
 
     def _next(self) -> str:
@@ -262,4 +262,4 @@ def _is_open(value: Any) -> bool:
 
 
 def _is_object(value: Any) -> bool:
-    return isinstance(value.found if isinstance(value, Damaged) else value, dict)
+    return isinstance(value.part if isinstance(value, Damaged) else value, dict)

@@ -36,16 +36,16 @@ class Manner:
 
     def fields(self, most: int) -> dict[str, Any]:
         """The fields of a request for at most `most` tokens of answer, the form apart."""
-        found: dict[str, Any] = {self.limit: most} if self.limit else {}
+        values: dict[str, Any] = {self.limit: most} if self.limit else {}
         if self.effort:
-            found["reasoning_effort"] = "low"
+            values["reasoning_effort"] = "low"
         if self.cold:
-            found["temperature"] = 0
+            values["temperature"] = 0
         if self.stream:
-            found["stream"] = True
+            values["stream"] = True
             if self.usage:
-                found["stream_options"] = {"include_usage": True}
-        return found
+                values["stream_options"] = {"include_usage": True}
+        return values
 
     def after(self, refusal: Refusal, tried: frozenset[str]) -> Manner | None:
         """What to try next, without what the refusal names; a laxer form where it names nothing;
@@ -69,7 +69,7 @@ class Manner:
 
 
 def first(name: str, form: str | None, known: Mapping[str, str]) -> Manner:
-    """How the model of this name is asked first, by what is `known` of it (see `learnt`)."""
+    """How the model of this name is asked first, by what is `known` of it (see `learn_manner`)."""
     reasons = bool(_NEWER.match(name.lower()))
     limit = known.get("limit", LIMITS[1] if reasons else LIMITS[0])
     return Manner(
@@ -82,16 +82,16 @@ def first(name: str, form: str | None, known: Mapping[str, str]) -> Manner:
     )
 
 
-def learnt(before: Manner, now: Manner) -> dict[str, str]:
+def learn_manner(before: Manner, now: Manner) -> dict[str, str]:
     """What is to be remembered where `before` was refused and `now` worked."""
-    found = {} if before.limit == now.limit else {"limit": now.limit or "none"}
+    facts = {} if before.limit == now.limit else {"limit": now.limit or "none"}
     given_up = {
         "effort": before.effort and not now.effort,
         "cold": before.cold and not now.cold,
         "stream": before.stream and not now.stream,
         "usage": now.stream and before.usage and not now.usage,
     }
-    return found | {what: "none" for what, gone in given_up.items() if gone}
+    return facts | {what: "none" for what, gone in given_up.items() if gone}
 
 
 def month_before(day: str) -> str:

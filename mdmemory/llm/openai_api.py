@@ -17,14 +17,14 @@ from typing import Any
 from mdmemory.errors import BadSetting
 from mdmemory.files import digest
 from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed, Schema, in_words
-from mdmemory.llm.connection import Connection, TooLong, connected, host
+from mdmemory.llm.connection import Connection, TooLong, connect, host
 from mdmemory.llm.manners import (
     FIELDS,
     FORMS,
     LIMITS,
     Manner,
     first,
-    learnt,
+    learn_manner,
     month_before,
     response_format,
 )
@@ -41,22 +41,20 @@ LONGEST = 900.0
 MAX_PAUSE = 20.0  # seconds; a server that asks for more is not asked again
 
 
+@dataclass(eq=False)
 class _Refused(Exception):
     """The server refused the request, perhaps only its form, a field of it, or its length."""
 
-    def __init__(self, status: int, refusal: Refusal) -> None:
-        super().__init__(status)
-        self.status = status
-        self.refusal = refusal
+    status: int
+    refusal: Refusal
 
 
+@dataclass(eq=False)
 class _Again(Exception):
     """A failure that may be over after a pause."""
 
-    def __init__(self, failure: ModelFailed, pause: float | None = None) -> None:
-        super().__init__(failure)
-        self.failure = failure
-        self.pause = pause  # seconds, where the server named them
+    failure: ModelFailed
+    pause: float | None = None  # seconds, where the server named them
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ class OpenAIModel:
             )
         fixed = tokens(system) + (tokens(in_words(schema)) if schema else 0)
         question = _Question(system, user, schema, fixed, tokens(user))
-        with connected(self.base_url, self.key, self.timeout) as line:
+        with connect(self.base_url, self.key, self.timeout) as line:
             answer = self._in_a_manner(line, question)
         if was_cut(system, user, answer.input_tokens, self.context_tokens):
             cost = answer.input_tokens, answer.output_tokens
@@ -144,7 +142,7 @@ class OpenAIModel:
                 tried |= {manner.limit}
                 following = manner.after(problem.refusal, tried)
                 if following is None:
-                    raise self._refused(problem.status) from None
+                    raise self._refuse(problem.status) from None
                 manner = following
                 continue
             self._remember(begun, manner, form if question.schema else manner.form)
@@ -153,10 +151,10 @@ class OpenAIModel:
     def _smaller(self, question: _Question, manner: Manner, window: int, refusal: Refusal) -> int:
         """The window that a refusal names, or half of what was asked; remembered."""
         most = answer_tokens(question.length, question.fixed, window) if manner.limit else 0
-        asked = question.fixed + question.length + most
-        found = max(LEAST, refusal.window or asked // 2)
-        self._learn({"context": str(found)})
-        return found
+        size = question.fixed + question.length + most
+        smaller = max(LEAST, refusal.window or size // 2)
+        self._learn({"context": str(smaller)})
+        return smaller
 
     @staticmethod
     def _fits(question: _Question, window: int) -> bool:
@@ -164,36 +162,36 @@ class OpenAIModel:
         return FRAME + question.fixed + question.length * 4 // 3 <= window
 
     def _remember(self, begun: Manner, manner: Manner, form: str | None) -> None:
-        self._learn(learnt(begun, manner))
+        self._learn(learn_manner(begun, manner))
         if manner.form != form:
             with State(self.state_file) as state:
                 state.set_answer_form(self._endpoint, manner.form)
 
     @property
     def _endpoint(self) -> str:
-        return digest(f"{self.base_url}\n{self.name}".encode())
+        return digest(f"{self.base_url}\n{self.name}")
 
     def _known(self) -> dict[str, str]:
         """What was learnt of this server and model, not too long ago."""
         with State(self.state_file) as state:
             return state.learnt(self._endpoint, month_before(self.today))
 
-    def _learn(self, found: dict[str, str]) -> None:
-        if found:
+    def _learn(self, facts: dict[str, str]) -> None:
+        if facts:
             with State(self.state_file) as state:
-                for what, value in found.items():
+                for what, value in facts.items():
                     state.learn(self._endpoint, what, value, self.today)
 
     def _try_twice(
         self, line: Connection, question: _Question, manner: Manner, window: int
     ) -> Answer:
         most = answer_tokens(question.length, question.fixed, window)
-        asked: dict[str, Any] = {"model": self.name, "messages": question.messages(manner.form)}
-        asked |= manner.fields(most)
+        request: dict[str, Any] = {"model": self.name, "messages": question.messages(manner.form)}
+        request |= manner.fields(most)
         if question.schema is not None:
-            asked |= response_format(manner.form, question.schema)
+            request |= response_format(manner.form, question.schema)
         try:
-            return self._ask(line, asked)
+            return self._ask(line, request)
         except _Again as problem:
             # between half and one and a half seconds: many machines must not come back at once
             pause = 0.5 + random.random() if problem.pause is None else problem.pause
@@ -201,11 +199,11 @@ class OpenAIModel:
                 raise problem.failure from None
         self.sleep(pause)
         try:
-            return self._ask(line, asked)
+            return self._ask(line, request)
         except _Again as problem:
             raise problem.failure from None
 
-    def _ask(self, line: Connection, asked: dict[str, Any]) -> Answer:
+    def _ask(self, line: Connection, request: dict[str, Any]) -> Answer:
         import httpx
         import openai
 
@@ -213,9 +211,9 @@ class OpenAIModel:
         # loaded before the clock starts: the time that this takes is not the server's
         create = line.client.chat.completions.with_streaming_response.create
         reader = ChatReader(MAX_ANSWER)
-        longest = LONGEST if "stream" in asked else self.timeout
+        longest = LONGEST if "stream" in request else self.timeout
         try:
-            line.give(lambda _: create(**asked), reader, self.timeout, longest)
+            line.give(lambda _: create(**request), reader, self.timeout, longest)
         except TimeoutError:
             if not reader.is_whole:
                 raise self._late(reader.has_begun) from None
@@ -226,16 +224,16 @@ class OpenAIModel:
             ) from None
         except openai.APIStatusError as problem:
             retry_after = problem.response.headers.get("retry-after", "")
-            raise self._failure(problem.status_code, retry_after, _body(problem), asked) from None
+            raise self._failure(problem.status_code, retry_after, _body(problem), request) from None
         except Senseless:
             if not reader.is_whole:
                 raise self._senseless() from None
         except (openai.OpenAIError, httpx.HTTPError):
             if not reader.is_whole:  # else only its cost, or a farewell, is missing
                 raise self._gone() from None
-        return self._answer(reader, asked)
+        return self._answer(reader, request)
 
-    def _answer(self, reader: ChatReader, asked: dict[str, Any]) -> Answer:
+    def _answer(self, reader: ChatReader, request: dict[str, Any]) -> Answer:
         try:
             whole = reader.completion()
         except Senseless:
@@ -244,7 +242,7 @@ class OpenAIModel:
             raise self._gone() from None
         if isinstance(whole, dict) and whole.get("error") and not whole.get("choices"):
             # some say so after a 200, or in the middle of a stream
-            raise self._failure(_status(whole["error"]), "", json.dumps(whole).encode(), asked)
+            raise self._failure(_status(whole["error"]), "", json.dumps(whole).encode(), request)
         try:
             choice = whole["choices"][0]
             text, why = choice["message"].get("content") or "", choice.get("finish_reason")
@@ -255,7 +253,7 @@ class OpenAIModel:
             raise self._no("declined to answer", "Choose another model.")
         is_cut = why == "length"
         if is_cut and not (isinstance(text, str) and text.strip()):
-            if min(asked.get(name, THOUGHT) for name in LIMITS) < THOUGHT:
+            if min(request.get(name, THOUGHT) for name in LIMITS) < THOUGHT:
                 # the question left the model no room to think: half of it leaves more
                 raise self._too_long(self.context_tokens, _cost(whole.get("usage")))
             raise self._no("was cut off at its length limit", "Choose a model with a larger one.")
@@ -266,21 +264,21 @@ class OpenAIModel:
     # what can go wrong, in words; never what the server said, which may repeat the key or the text
 
     def _failure(
-        self, status: int, retry_after: str, body: bytes, asked: dict[str, Any]
+        self, status: int, retry_after: str, body: bytes, request: dict[str, Any]
     ) -> Exception:
-        refusal = read(status, body, asked["messages"][-1]["content"], FIELDS)
+        refusal = read(status, body, request["messages"][-1]["content"], FIELDS)
         # llama.cpp's own server names a field it does not know with 500
         if status in (400, 422, 501) or refusal.is_too_long or (status >= 500 and refusal.fields):
             return _Refused(status, refusal)
         if status == 429:
-            told = float(retry_after) if retry_after.isdecimal() else None
+            wait = float(retry_after) if retry_after.isdecimal() else None
             return _Again(ModelFailed(
                 f"{self.sends_to} takes no more requests for now (429).",
                 "Wait a while; if it stays so, look at the account's limits.",
-            ), told)  # fmt: skip
+            ), wait)  # fmt: skip
         if status >= 500:
-            said = f"{self.sends_to} failed ({status})."
-            return _Again(ModelFailed(said, "Try again later."))
+            text = f"{self.sends_to} failed ({status})."
+            return _Again(ModelFailed(text, "Try again later."))
         sentence, hint = {
             401: ("did not accept the key", "Check OPENAI_API_KEY, or openai.api_key."),
             403: ("does not let this key use the model", "Check the key, and the model's name."),
@@ -292,7 +290,7 @@ class OpenAIModel:
             hint = "Set openai.base_url to the address that answers."
         return ModelFailed(f"{self.sends_to} {sentence} ({status}).", hint)
 
-    def _refused(self, status: int) -> ModelFailed:
+    def _refuse(self, status: int) -> ModelFailed:
         return ModelFailed(
             f"{self.sends_to} refused the request to {self.name} ({status}).",
             "If the text is too long for this model, set llm.context_tokens to what it holds.",
@@ -301,8 +299,8 @@ class OpenAIModel:
     def _too_long(self, window: int, cost: tuple[int, int] = (0, 0)) -> ContextExceeded:
         """A question that was cut, or refused for its length; the window is remembered."""
         self._learn({"context": str(window)})
-        said = f"The question is too long for {self.name}, which takes {window} tokens."
-        return ContextExceeded(said, window, cost)
+        text = f"The question is too long for {self.name}, which takes {window} tokens."
+        return ContextExceeded(text, window, cost)
 
     def _gone(self) -> _Again:
         return _Again(ModelFailed(
@@ -347,7 +345,7 @@ def _body(problem: Any) -> bytes:
 
 
 def _cost(usage: object) -> tuple[int, int]:
-    told = usage if isinstance(usage, dict) else {}
-    counts = (told.get("prompt_tokens"), told.get("completion_tokens"))
+    fields = usage if isinstance(usage, dict) else {}
+    counts = (fields.get("prompt_tokens"), fields.get("completion_tokens"))
     into, out = (n if type(n) is int and 0 <= n < 2**40 else 0 for n in counts)
     return into, out

@@ -59,14 +59,14 @@ class OpenCodeModel:
 
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
         """See Model. The session that this makes in OpenCode is deleted afterwards."""
-        told = system if schema is None else f"{system}\n\n{in_words(schema)}"
+        prompt = system if schema is None else f"{system}\n\n{in_words(schema)}"
         with tempfile.TemporaryDirectory(prefix="mdmemory-") as folder:
             environment = self._environment(folder)
-            config = {"OPENCODE_CONFIG_CONTENT": self._config(told)}
+            config = {"OPENCODE_CONFIG_CONTENT": self._config(prompt)}
             words = ["run", "--pure", "--format", "json", "--title", TITLE, "--agent", AGENT]
             words += ["--model", self.name] if self.name else []
-            said, status = self._run(words, environment | config, user, START + self.timeout)
-            events = list(_events(said))
+            output, status = self._run(words, environment | config, user, START + self.timeout)
+            events = list(_events(output))
             self._delete(events, environment, folder)
         if status is None:
             raise ModelFailed(
@@ -76,13 +76,13 @@ class OpenCodeModel:
         try:
             return _answer(events, user)
         except _TooLong as problem:
-            window = problem.window or tokens(told + user) // 2
-            said = f"The question is too long for OpenCode's model, which takes {window} tokens."
-            raise ContextExceeded(said, window) from None
+            window = problem.window or tokens(prompt + user) // 2
+            reason = f"The question is too long for OpenCode's model, which takes {window} tokens."
+            raise ContextExceeded(reason, window) from None
 
     def _environment(self, folder: str) -> dict[str, str]:
-        kept = {k: v for k, v in self.environment.items() if k not in _NOT_INHERITED}
-        return kept | {
+        env = {k: v for k, v in self.environment.items() if k not in _NOT_INHERITED}
+        return env | {
             "PWD": folder,  # the client takes a session's folder from here, not from the real one
             "MDMEMORY_DISABLE": "1",
             "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
@@ -122,8 +122,8 @@ class OpenCodeModel:
             ) from None
         with process:
             try:
-                said, _ = process.communicate(text.encode(), timeout=patience)
-                return said.decode("utf-8", "replace"), process.returncode
+                out, _ = process.communicate(text.encode(), timeout=patience)
+                return out.decode("utf-8", "replace"), process.returncode
             except subprocess.TimeoutExpired:
                 _kill(process)
                 return _rest(process).decode("utf-8", "replace"), None
@@ -144,15 +144,15 @@ class OpenCodeModel:
     def _session_in(self, folder: str, environment: Mapping[str, str]) -> str:
         """The session of our folder, for a client that was killed before it named it."""
         words = ["session", "list", "--pure", "--format", "json"]
-        said, _ = self._run(words, environment, "", TIDY)
+        out, _ = self._run(words, environment, "", TIDY)
         try:
-            listed = json.loads(said)
+            listed = json.loads(out)
         except (ValueError, RecursionError):
             return ""
         place = os.path.realpath(folder)
         ours = (_dict(each) for each in (listed if isinstance(listed, list) else ()))
-        found = (each for each in ours if os.path.realpath(_text(each, "directory")) == place)
-        return next((_text(each, "id") for each in found), "")
+        sessions = (each for each in ours if os.path.realpath(_text(each, "directory")) == place)
+        return next((_text(each, "id") for each in sessions), "")
 
 
 def find_program(command: str, search: str, project: Path) -> tuple[Path, str]:
@@ -167,13 +167,13 @@ def find_program(command: str, search: str, project: Path) -> tuple[Path, str]:
         if os.path.isabs(entry) and not is_inside(Path(entry), project)
     )  # fmt: skip
     path = Path(command).expanduser()
-    found = str(path) if path.is_absolute() else shutil.which(command or "opencode", path=safe)
-    if found is None or not os.access(found, os.X_OK):
+    program = str(path) if path.is_absolute() else shutil.which(command or "opencode", path=safe)
+    if program is None or not os.access(program, os.X_OK):
         raise BadSetting(
             f"The program {command or 'opencode'} is not there, or cannot be run.",
             "Install OpenCode, or set opencode.command to its absolute path in your settings.",
         )
-    return Path(found), safe
+    return Path(program), safe
 
 
 def provider(name: str) -> str:
@@ -199,15 +199,15 @@ def _rest(process: subprocess.Popen[bytes]) -> bytes:
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text or "{}")
+        value = json.loads(text or "{}")
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
-def _events(said: str) -> Iterator[dict[str, Any]]:
+def _events(out: str) -> Iterator[dict[str, Any]]:
     """The JSON objects among the lines; a killed client may leave half of one."""
-    for line in said.splitlines():
+    for line in out.splitlines():
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
@@ -255,9 +255,9 @@ def _failure(event: dict[str, Any], sent: str) -> Exception:
     refusal = read(status if type(status) is int else 0, json.dumps(error), sent, frozenset())
     if refusal.is_too_long:
         return _TooLong(refusal.window)
-    told = str(status) if type(status) is int else name if name.isidentifier() else "unnamed"
+    code = str(status) if type(status) is int else name if name.isidentifier() else "unnamed"
     return ModelFailed(
-        f"OpenCode's provider gave no answer (error {told[:60]}).",
+        f"OpenCode's provider gave no answer (error {code[:60]}).",
         "Check the provider with `opencode run hello`, and extract.model in your settings.",
     )
 

@@ -49,7 +49,7 @@ KNOWN = (
 )  # fmt: skip
 
 
-def questions_for(settings: Settings, today: str) -> str | None:
+def choose_questions(settings: Settings, today: str) -> str | None:
     """What the model that the settings choose may be asked: ALL or PAIRS; None where they choose
     none, OpenCode's, or one of OpenAI's own, of which none is small. `today` is YYYY-MM-DD. Raises
     MdmemoryError where it cannot be asked."""
@@ -62,13 +62,13 @@ def questions_for(settings: Settings, today: str) -> str | None:
         return ALL if count_right(chosen) == len(KNOWN) else PAIRS
 
 
-def count_right(asked: Model) -> int:
+def count_right(candidate: Model) -> int:
     """How many of the known answers a model gives, in one question. Raises MdmemoryError."""
     ops = [
         {"number": str(number), "result": each.result, "sources": [*each.sources]}
         for number, each in enumerate(KNOWN, 1)
     ]
-    asking = Asking(asked, assets.read("protocol/verify.md"))
+    asking = Asking(candidate, assets.read("protocol/verify.md"))
     try:
         objects = verdicts.ask(
             asking, json.dumps({"ops": ops}), READINGS, ("number", "verdict", "what"),

@@ -72,18 +72,18 @@ def read(status: int, body: bytes | str, sent: str, fields: frozenset[str]) -> R
 
 def _window(words: str) -> int:
     plain = re.sub(r"(?<=\d)[,_](?=\d{3})", "", words)
-    found = (size.search(plain) for size in _SIZES)
-    return next((int(each[1]) for each in found if each), 0)
+    matches = (size.search(plain) for size in _SIZES)
+    return next((int(each[1]) for each in matches if each), 0)
 
 
 def _words(body: bytes | str, sent: str) -> str:
     """What the server says itself, in lower case."""
     text = body if isinstance(body, str) else body.decode("utf-8", "replace")
     try:
-        said = list(_texts(json.loads(text)))
+        texts = list(_texts(json.loads(text)))
     except (ValueError, RecursionError):
-        said = [text]
-    own = (each.replace(sent, " ") if sent else each for each in said)
+        texts = [text]
+    own = (each.replace(sent, " ") if sent else each for each in texts)
     return " ".join(each[:_MOST_WORDS] for each in own).lower()
 
 

@@ -55,7 +55,7 @@ READINGS = _object(
             number=_TEXT, verdict=_word("ok", "lost", "added", "changed", "reversed"), what=_TEXT
         ),
     }
-)  # fmt: skip
+)
 
 # {"ops": [...]}: a plan as compact/plan.py reads it, once blank fields are gone. Its `digests` are
 # no business of a model: who asked adds those of the notes it showed.

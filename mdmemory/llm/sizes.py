@@ -39,19 +39,19 @@ def tokens(text: str) -> int:
     return -(-hundredths // 100)
 
 
-def was_cut(system: str, user: str, told: int, window: int = 0) -> bool:
-    """Whether a server that `told` of so many input tokens read only a part of these texts.
+def was_cut(system: str, user: str, count: int, window: int = 0) -> bool:
+    """Whether a server that `count` of so many input tokens read only a part of these texts.
 
     Some cut what is too long for them and say nothing. A count under 2,048, the smallest window in
     use, is not believed: it is of something else, as of what was not in a cache. By chance a count
     can be that of a full window: where the `window` is known (0: it is not), only that one counts.
     """
-    if told < 2 * _CUT_AT:
+    if count < 2 * _CUT_AT:
         return False
     wide = sum("\u3000" <= char <= "\uffff" for char in user)
     fewest = len(_WORDS.findall(user)) * 9 // 10 + wide // 3
-    is_full = (told + 1) % _CUT_AT <= 1 and told + 1 >= window
-    return told < fewest or (is_full and told < tokens(system) + tokens(user))
+    is_full = (count + 1) % _CUT_AT <= 1 and count + 1 >= window
+    return count < fewest or (is_full and count < tokens(system) + tokens(user))
 
 
 def _weight(piece: str) -> int:
@@ -73,9 +73,9 @@ class Room(NamedTuple):
 
     tokens: int
 
-    def without(self, taken: int) -> Room:
-        """The room that is left where `taken` tokens are used for something else."""
-        return self if self.tokens >= UNBOUNDED else Room(self.tokens - taken)
+    def less(self, used: int) -> Room:
+        """The room that is left where `used` tokens are used for something else."""
+        return self if self.tokens >= UNBOUNDED else Room(self.tokens - used)
 
     def characters(self, most: int, like: str = "") -> int:
         """How many characters the question may have: at most `most`, and 0 where none fit.

@@ -13,7 +13,7 @@ from mdmemory.llm.connection import PING, SILENCE, TOKEN, TooLong
 MOST_BYTES = 64 * 1024 * 1024  # of a stream, which wraps each token into 200 to 400 bytes
 _EVENTS = (b"data:", b"event:", b"id:", b"retry:", b":")  # how a line of a stream begins
 _LONGEST = max(map(len, _EVENTS))
-_REPEATED, _TAIL, _TIMES = 4_000, 80, 12  # see `_repeats`
+_REPEATED, _TAIL, _TIMES = 4_000, 80, 12  # see `_is_repeating`
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")  # DeepSeek and vLLM, OpenRouter, others
 
 
@@ -137,12 +137,12 @@ class ChatReader:
                 self._take_choice(choice)
 
     def _take_choice(self, choice: dict[str, Any]) -> None:
-        said = choice.get("delta") or choice.get("message")
-        if isinstance(said, dict):
-            self._take_content(said.get("content"))
-            thoughts = (said.get(name) for name in _THOUGHTS)
+        message = choice.get("delta") or choice.get("message")
+        if isinstance(message, dict):
+            self._take_content(message.get("content"))
+            thoughts = (message.get(name) for name in _THOUGHTS)
             self._size += sum(len(each) for each in thoughts if isinstance(each, str))
-            self._refusal = self._refusal or bool(said.get("refusal"))
+            self._refusal = self._refusal or bool(message.get("refusal"))
         if isinstance(choice.get("finish_reason"), str):
             self._end = choice["finish_reason"]
 
@@ -151,7 +151,7 @@ class ChatReader:
         if isinstance(content, str):
             self._texts.append(content)
             self._size += len(content)
-            if _repeats(self._texts):
+            if _is_repeating(self._texts):
                 self._end, self.is_done = "length", True
         for part in content if isinstance(content, list) else ():
             if isinstance(part, dict) and isinstance(part.get("text"), str):
@@ -160,7 +160,7 @@ class ChatReader:
                 self._size += len(str(part))
 
 
-def _repeats(texts: Sequence[str]) -> bool:
+def _is_repeating(texts: Sequence[str]) -> bool:
     """Whether the last 80 characters stand twelve times in the last 4,000: a small model that
     repeats itself comes to no end. Looked at once in about 40 tokens."""
     if len(texts) % 40:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded
 from mdmemory.llm.form import Schema, once_more
-from mdmemory.llm.json_answer import BadAnswer, listed
+from mdmemory.llm.json_answer import BadAnswer, read_list
 
 _Verdict = TypeVar("_Verdict")
 _Thing = TypeVar("_Thing")
@@ -36,7 +36,7 @@ def ask(
         spent.input += answer.input_tokens
         spent.output += answer.output_tokens
         try:
-            return listed(answer.text, "verdicts", fields=fields, mark="verdict").objects
+            return read_list(answer.text, "verdicts", fields=fields, mark="verdict").objects
         except BadAnswer as problem:
             bad = problem
     raise bad
@@ -67,15 +67,15 @@ def by_place(
 ) -> dict[int, _Verdict]:  # fmt: skip
     """The verdicts on these places, counted from 0 where the answer's numbers are from 1; what
     `read` makes nothing of is left out, and of two on one number neither counts."""
-    found: dict[int, _Verdict] = {}
+    rows: dict[int, _Verdict] = {}
     twice = set()
     for each in (row for row in objects if isinstance(row, dict)):
         word, number = each.get("verdict"), str(each.get("number", "")).strip()
         at = int(number) - 1 if number.isascii() and number.isdigit() and len(number) < 4 else -1
         if at not in places or not isinstance(word, str):
             continue
-        if at in found:
+        if at in rows:
             twice.add(at)
         if (verdict := read(word.strip().casefold(), each)) is not None:
-            found[at] = verdict
-    return {at: verdict for at, verdict in found.items() if at not in twice}
+            rows[at] = verdict
+    return {at: verdict for at, verdict in rows.items() if at not in twice}

@@ -34,13 +34,13 @@ def instructions(open: Callable[[], Layers], index: bool = True) -> str:
     try:
         layers = open()
         if not layers.there():
-            return f"{layers.question.message} {layers.question.hint}" if layers.question else _NONE
+            return layers.question.sentences if layers.question else _NONE
         if not index:
             return _BY_HOOK
         text = for_tools()
         return f"{text}\n{_indexes(layers, MOST - len(text) - 1)}"
     except MdmemoryError as problem:
-        return f"{problem.message} {problem.hint}".strip()
+        return problem.sentences
 
 
 def _indexes(layers: Layers, room: int) -> str:

@@ -100,14 +100,14 @@ class Loop:
         try:
             message = parsed(line)
         except ValueError:
-            told = "The line is no JSON, or too long or too deep."
-            self._sink.send(_refused(None, PARSE_ERROR, told))
+            text = "The line is no JSON, or too long or too deep."
+            self._sink.send(_refuse(None, PARSE_ERROR, text))
             return
         if not isinstance(message, list):
             self._hear(message, self._reply)
         elif not message or not self._takes_batches():
-            told = "A line holds one message." if message else "An empty list is no request."
-            self._reply(_refused(None, INVALID_REQUEST, told))
+            text = "A line holds one message." if message else "An empty list is no request."
+            self._reply(_refuse(None, INVALID_REQUEST, text))
         else:
             batch = _Batch(len(message), self._sink.send)
             for each in message:
@@ -124,13 +124,13 @@ class Loop:
         if method is None and ("result" in given or "error" in given):
             reply(None)  # an answer, and we ask nothing
         elif wrong := _wrong(message):
-            reply(_refused(id if _is_id(id) else None, INVALID_REQUEST, wrong))
+            reply(_refuse(id if _is_id(id) else None, INVALID_REQUEST, wrong))
         elif "id" not in given:
             if method == "notifications/cancelled" and isinstance(params, dict):
                 self._cancel(params.get("requestId"))
             reply(None)
         elif not isinstance(params, dict | None):
-            reply(_refused(id, INVALID_PARAMS, "`params` has to be an object."))
+            reply(_refuse(id, INVALID_PARAMS, "`params` has to be an object."))
         else:
             self._answer(id, lambda: self._methods(str(method), params or {}), reply)
 
@@ -139,18 +139,18 @@ class Loop:
     ) -> None:
         answer: Json = {"jsonrpc": "2.0", "id": id}
         try:
-            found = ask()
-            if callable(found):
-                self._put(_Task(id, found, reply))
+            result = ask()
+            if callable(result):
+                self._put(_Task(id, result, reply))
                 return
-            json.dumps(found, allow_nan=False)  # what is no JSON is our defect, and is told, too
-            answer["result"] = found
+            json.dumps(result, allow_nan=False)  # what is no JSON is our defect, and is told, too
+            answer["result"] = result
         except Fault as fault:
             answer["error"] = fault.body
         except Exception as problem:  # noqa: BLE001 - one request's failure must not end the others
             self._failed(problem)
-            told = f"Something unexpected happened ({type(problem).__name__})."
-            answer = _refused(id, INTERNAL, told)
+            text = f"Something unexpected happened ({type(problem).__name__})."
+            answer = _refuse(id, INTERNAL, text)
         reply(answer)
 
     # --- work
@@ -195,5 +195,5 @@ def _wrong(message: Any) -> str:
     return "" if is_named else "`id` has to be a text or a number."
 
 
-def _refused(id: Any, code: int, told: str) -> Json:
-    return {"jsonrpc": "2.0", "id": id, "error": Fault(code, told).body}
+def _refuse(id: Any, code: int, text: str) -> Json:
+    return {"jsonrpc": "2.0", "id": id, "error": Fault(code, text).body}

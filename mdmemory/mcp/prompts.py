@@ -20,17 +20,17 @@ _PROMPTS = {
 _PLACE = "$ARGUMENTS"
 
 
-def listed() -> list[Json]:
+def list_prompts() -> list[Json]:
     """All prompts."""
     return [_prompt(name) for name in _PROMPTS]
 
 
-def filled(params: Json) -> Json:
+def fill_prompt(params: Json) -> Json:
     """A prompt with the person's words filled in. Raises Fault."""
     name, given = params.get("name"), params.get("arguments")
     if not isinstance(name, str) or name not in _PROMPTS:
-        told = f"There is no prompt {str(name)[:40]!r}. There are: {', '.join(_PROMPTS)}."
-        raise Fault(INVALID_PARAMS, told)
+        message = f"There is no prompt {str(name)[:40]!r}. There are: {', '.join(_PROMPTS)}."
+        raise Fault(INVALID_PARAMS, message)
     _, argument, about, is_needed = _PROMPTS[name]
     words = given.get(argument, "") if isinstance(given, dict) else ""
     if not isinstance(words, str) or (is_needed and not words.strip()):

@@ -24,7 +24,7 @@ TEMPLATE = {
 }  # fmt: skip
 
 
-def listed(open: Callable[[], Layers]) -> list[Json]:
+def list_resources(open: Callable[[], Layers]) -> list[Json]:
     """The index, and the notes that it lists; other notes can be read too."""
     index = {
         "name": "index", "title": "Memory index", "uri": INDEX, "mimeType": _MARKDOWN,
@@ -47,8 +47,8 @@ def read(open: Callable[[], Layers], params: Json) -> Json:
     try:
         text = _text(open(), uri)
     except MdmemoryError as problem:
-        told = f"{problem.message} {problem.hint}".strip()
-        raise Fault(INVALID_PARAMS, told, {"uri": uri}) from problem
+        message = problem.sentences
+        raise Fault(INVALID_PARAMS, message, {"uri": uri}) from problem
     return {"contents": [{"uri": uri, "mimeType": _MARKDOWN, "text": text}]}
 
 

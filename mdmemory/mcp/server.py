@@ -96,16 +96,16 @@ class Methods:
             "tools/call": self._call,
             # a client that is given the index by a hook has the commands as files: where both are
             # there, Gemini CLI takes neither by its name
-            "prompts/list": lambda _: {"prompts": prompts.listed() if self._index else []},
-            "prompts/get": prompts.filled,
-            "resources/list": lambda _: {"resources": resources.listed(self._open)},
+            "prompts/list": lambda _: {"prompts": prompts.list_prompts() if self._index else []},
+            "prompts/get": prompts.fill_prompt,
+            "resources/list": lambda _: {"resources": resources.list_resources(self._open)},
             "resources/templates/list": lambda _: {"resourceTemplates": [resources.TEMPLATE]},
             "resources/read": partial(resources.read, self._open),
         }
 
     # --- tools
 
-    def _offered(self) -> Sequence[Tool]:
+    def _offer(self) -> Sequence[Tool]:
         """The tools; without a store the one that makes one."""
         from mdmemory.tools.table import TOOLS, offered
 
@@ -117,7 +117,7 @@ class Methods:
             return alone
 
     def _list_tools(self, _: Json) -> Result:
-        tools = self._offered()
+        tools = self._offer()
         self._told = [tool.name for tool in tools]
         return {"tools": [_tool(each) for each in tools]}
 
@@ -125,8 +125,8 @@ class Methods:
         name, given = params.get("name"), params.get("arguments")
         if not isinstance(name, str) or not isinstance(given, dict | None):
             raise Fault(INVALID_PARAMS, "A call needs a text `name`, and an object `arguments`.")
-        answer = _answered(self._open, name, given or {})
-        names = [tool.name for tool in self._offered()] if len(self._told) == 1 else self._told
+        answer = _answer(self._open, name, given or {})
+        names = [tool.name for tool in self._offer()] if len(self._told) == 1 else self._told
         if names != self._told:
             self._told = names
             self.notify("notifications/tools/list_changed")
@@ -144,7 +144,7 @@ def _tool(tool: Tool) -> Json:
     }  # fmt: skip
 
 
-def _answered(open: Open, name: str, given: Json) -> Json:
+def _answer(open: Open, name: str, given: Json) -> Json:
     from mdmemory.mcp.words import caller
     from mdmemory.tools.table import call
 
@@ -158,8 +158,8 @@ def _answered(open: Open, name: str, given: Json) -> Json:
         _log(problem)
         sentence = f"Something unexpected happened in the memory ({type(problem).__name__})."
         error = MdmemoryError(sentence, "Go on without it.", "unexpected")
-    told = {"code": error.code, "message": error.message, "hint": error.hint}
-    failed = _result(f"{error.message} {error.hint}".strip(), {"error": told})
+    fault = {"code": error.code, "message": error.message, "hint": error.hint}
+    failed = _result(error.sentences, {"error": fault})
     return {**failed, "isError": True}
 
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from mdmemory.errors import BadNote
 from mdmemory.note import frontmatter, limits
-from mdmemory.note.frontmatter import Reading, behind, items, scalar
+from mdmemory.note.frontmatter import Reading, join_items, render_value, to_yaml
 from mdmemory.note.head_changes import put
 from mdmemory.note.limits import CITES, TYPES, check_body, check_description, check_line, check_name
-from mdmemory.note.note import EOL, MODIFIED, ORIGIN, Note, begins_head, body_span, opened, parse
+from mdmemory.note.note import EOL, MODIFIED, ORIGIN, Note, begins_head, body_span, parse, split
 
 # The order of keys in a machine-written metadata block.
 _ORDER = (
@@ -61,14 +61,14 @@ def compose(
     keys = [*_ORDER, *(key for key in block if key not in _ORDER)]
     lines = [
         "---",
-        f"name: {scalar('name', name)}",
-        *([f"title: {scalar('title', title)}"] if title else []),
-        f"description: {scalar('description', description)}",
-        f"{limits.ALIASES}: [{items(dict.fromkeys((name, *aliases)))}]",
-        *(f"{key}: {behind(key, value)}" for key, value in own.items()),
+        f"name: {to_yaml('name', name)}",
+        *([f"title: {to_yaml('title', title)}"] if title else []),
+        f"description: {to_yaml('description', description)}",
+        f"{limits.ALIASES}: [{join_items(dict.fromkeys((name, *aliases)))}]",
+        *(f"{key}: {render_value(key, value)}" for key, value in own.items()),
         "metadata:",
-        *(f"  {key}: {scalar(key, block[key])}" for key in keys if block.get(key)),
-        *([f"  {CITES}: [{items(cites)}]"] if cites else []),
+        *(f"  {key}: {to_yaml(key, block[key])}" for key in keys if block.get(key)),
+        *([f"  {CITES}: [{join_items(cites)}]"] if cites else []),
         "---",
         *(("", _with_eol(body, "\n")) if body else ()),
         "",
@@ -86,11 +86,11 @@ def edit(note: Note, *, set: Mapping[str, str | None] = {}, body: str | None = N
     if parse(note.text, file) != note:
         raise BadNote(f"{file} cannot be read, so it cannot be edited.", "See `mdmemory doctor`.")
     _check_changes(set, body)
-    reading = opened(note.text)[1]
-    wanted = frontmatter.flat(reading.fields)
+    reading = split(note.text)[1]
+    wanted = frontmatter.flatten(reading.fields)
     text = note.text
     for key, value in set.items():
-        for place in _places(wanted, key, value):
+        for place in _find_places(wanted, key, value):
             if wanted.get(place) == value:
                 continue
             text = _between_fences(text, put(head_of(text), place, value, line_end(text)))
@@ -101,16 +101,16 @@ def edit(note: Note, *, set: Mapping[str, str | None] = {}, body: str | None = N
         text = _with_body(text, body)
     edited = parse(text, file)
     wanted_body = note.body if body is None else _with_eol(body, line_end(note.text))
-    if edited.body != wanted_body or not _reads_as(opened(text)[1], wanted, reading):
-        raise _damaging(file)
+    if edited.body != wanted_body or not _reads_as(split(text)[1], wanted, reading):
+        raise _refuse_damage(file)
     return edited
 
 
-def confirming(note: Note, source: str) -> dict[str, str | None]:
+def confirm(note: Note, source: str) -> dict[str, str | None]:
     """The changes for `edit` after which a note is unconfirmed no more: a person stands by it
     (`source` manual), or their words bear it out (extraction)."""
     changes = dict(CONFIRMED)
-    keys = frontmatter.flat(opened(note.text)[1].fields)
+    keys = frontmatter.flatten(split(note.text)[1].fields)
     if {ORIGIN, f"metadata.{ORIGIN}"} & keys.keys():
         changes |= {place: None for place in (MODIFIED, f"metadata.{MODIFIED}") if place in keys}
         if keys.get("metadata.source", keys.get("source", "assistant")) == "assistant":
@@ -127,7 +127,7 @@ def recite(note: Note, changes: Mapping[str, str | None], more: Sequence[str] = 
     cites = [*dict.fromkeys(cite for cite in (*wanted, *more) if cite)]
     if cites == [*note.head.cites]:
         return note
-    place, fields = f"metadata.{CITES}", frontmatter.flat(opened(note.text)[1].fields)
+    place, fields = f"metadata.{CITES}", frontmatter.flatten(split(note.text)[1].fields)
     fields.pop(place, None)
     head = put(head_of(note.text), place, cites or None, line_end(note.text))
     return with_head(note, head, fields | ({place: cites} if cites else {}))
@@ -135,7 +135,7 @@ def recite(note: Note, changes: Mapping[str, str | None], more: Sequence[str] = 
 
 def head_of(text: str) -> str:
     """The lines between the fences of a note's text; "" where it has none."""
-    fences, _ = opened(text)
+    fences, _ = split(text)
     return text[fences.head : fences.closing] if fences else ""
 
 
@@ -143,20 +143,20 @@ def with_head(note: Note, head: str, wanted: Mapping[str, object]) -> Note:
     """The note with other lines between its fences; `wanted` is what they must be read as, keys
     under `metadata` by their dotted place. Raises BadNote where they are not."""
     edited = parse(_between_fences(note.text, head), note.head.file)
-    fences, before = opened(note.text)
-    after = opened(edited.text)[1]
+    fences, before = split(note.text)
+    after = split(edited.text)[1]
     is_broken = fences is not None and bool(before.problem)
     if (
         is_broken
         or after.problem
         or edited.body != note.body
-        or frontmatter.flat(after.fields) != wanted
+        or frontmatter.flatten(after.fields) != wanted
     ):
-        raise _damaging(note.head.file)
+        raise _refuse_damage(note.head.file)
     return edited
 
 
-def _damaging(file: str) -> BadNote:
+def _refuse_damage(file: str) -> BadNote:
     return BadNote(
         f"{file} is written in a way that this change would damage; nothing was changed.",
         "Make the change by hand, in an editor.",
@@ -193,17 +193,17 @@ def _with_eol(body: str, eol: str) -> str:
     return eol.join(_ANY_EOL.split(body[blank.end() if blank else 0 :].rstrip("\r\n")))
 
 
-def _places(fields: Mapping[str, object], key: str, value: str | None) -> list[str]:
+def _find_places(fields: Mapping[str, object], key: str, value: str | None) -> list[str]:
     """The place of a key: metadata keys that other tools wrote at the top level stay there."""
     bare = key.removeprefix("metadata.")
     places = [key, bare] if bare != key and bare in limits.METADATA_KEYS else [key]
-    found = [place for place in places if place in fields]
-    return found if value is None else found[:1] or [key]
+    matches = [place for place in places if place in fields]
+    return matches if value is None else matches[:1] or [key]
 
 
 def _between_fences(text: str, head: str) -> str:
     """The text with other frontmatter; fences are added if it had none."""
-    fences, _ = opened(text)
+    fences, _ = split(text)
     if fences:
         return text[: fences.head] + head + text[fences.closing :]
     if begins_head(text):
@@ -220,7 +220,7 @@ def _between_fences(text: str, head: str) -> str:
 
 def _with_body(text: str, body: str) -> str:
     eol = line_end(text)
-    fences, _ = opened(text)
+    fences, _ = split(text)
     start, end = body_span(text, fences)
     written = _with_eol(body, eol)
     if start < end or not fences:
@@ -235,12 +235,12 @@ def _reads_as(after: Reading, wanted: Mapping[str, object], before: Reading) -> 
     """Whether exactly the wanted keys changed; in broken frontmatter only known keys count."""
     if after.problem and not before.problem:
         return False
-    found = frontmatter.flat(after.fields)
+    values = frontmatter.flatten(after.fields)
     if not before.problem:
-        return found == wanted
+        return values == wanted
     known = [
         *limits.TOP_KEYS,
         *limits.METADATA_KEYS,
         *(f"metadata.{k}" for k in limits.METADATA_KEYS),
     ]
-    return all(found.get(key) == wanted.get(key) for key in known)
+    return all(values.get(key) == wanted.get(key) for key in known)

@@ -78,10 +78,10 @@ def scan(lines: list[str], indent: str = "", first: int = 0, stop: int = -1) -> 
         if (match := _FIELD.match(lines[number])) and match["indent"] == indent
     ]
     ends = iter([*(number for number, _ in starts[1:]), stop])
-    return [_field(lines, number, next(ends), match) for number, match in starts]
+    return [_make_field(lines, number, next(ends), match) for number, match in starts]
 
 
-def _field(lines: list[str], start: int, stop: int, match: re.Match[str]) -> Field:
+def _make_field(lines: list[str], start: int, stop: int, match: re.Match[str]) -> Field:
     first = lines[start][match.end() :]
     depth = len(match["indent"])
     end = start + 1
@@ -132,7 +132,7 @@ def comment_of(field: Field) -> str:
     return "" if field.key in LINE_KEYS else match[0]
 
 
-def scalar(key: str, value: str, *, quoted: bool = False) -> str:
+def to_yaml(key: str, value: str, *, quoted: bool = False) -> str:
     """A value as YAML that reads back the same: plain if that is safe, else double-quoted."""
     is_plain = not quoted and _PLAIN_SCALAR.fullmatch(value)
     if is_plain and not (key in TOP_KEYS and _NOT_TEXT.fullmatch(value)):
@@ -143,24 +143,24 @@ def scalar(key: str, value: str, *, quoted: bool = False) -> str:
 _PLAIN_ITEM = r"[0-9A-Za-z_][0-9A-Za-z_./+-]*+"
 
 
-def behind(key: str, value: Any) -> str:
+def render_value(key: str, value: Any) -> str:
     """What stands behind a key in its line."""
-    return scalar(key, value) if isinstance(value, str) else flow(value)
+    return to_yaml(key, value) if isinstance(value, str) else to_flow(value)
 
 
-def items(values: Iterable[object]) -> str:
+def join_items(values: Iterable[object]) -> str:
     """Values as they stand between the brackets of a list on one line."""
-    return ", ".join(map(flow, values))
+    return ", ".join(map(to_flow, values))
 
 
-def flow(value: Any) -> str:
+def to_flow(value: Any) -> str:
     """A text, a list or a block, as it stands within brackets."""
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{flow(key)}: {flow(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{to_flow(key)}: {to_flow(each)}' for key, each in value.items())}}}"
     if not isinstance(value, str):
-        return f"[{items(value)}]"
+        return f"[{join_items(value)}]"
     is_plain = re.fullmatch(_PLAIN_ITEM, value) and not _NOT_TEXT.fullmatch(value)
-    return value if is_plain else scalar("", value, quoted=True)
+    return value if is_plain else to_yaml("", value, quoted=True)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -192,16 +192,16 @@ def read(head: str) -> Reading:
     """Read the text between the fences; never raises."""
     if len(head) * 4 > MAX_HEAD and len(head.encode("utf-8", "surrogatepass")) > MAX_HEAD:
         return Reading(_by_line(head[:MAX_HEAD]), "The head is larger than 16 KiB.")
-    plain = fast(head)
+    plain = parse_flat(head)
     if plain is not None:
         return Reading(plain)
-    reading = _strict(head)
+    reading = _parse_yaml(head)
     if reading.problem:
         return Reading(_by_line(head), f"{reading.problem} Mend it: each line is read alone.")
     return Reading(_as_written(head, {**reading.fields}))
 
 
-def _strict(head: str) -> Reading:
+def _parse_yaml(head: str) -> Reading:
     """A head as YAML reads it; without keys where it is refused."""
     # Loaded here: most notes never need a YAML parser, and loading it costs start-up time.
     from mdmemory.note.yaml_head import HeadHandler, RefusedHeadError
@@ -212,7 +212,7 @@ def _strict(head: str) -> Reading:
         return Reading({}, str(refused))
 
 
-def fast(head: str) -> dict[str, object] | None:
+def parse_flat(head: str) -> dict[str, object] | None:
     """A flat, machine-written head without a YAML parser (which costs 30 times as much).
 
     Takes only what YAML's base loader provably reads the same; None for anything else.
@@ -229,11 +229,11 @@ def fast(head: str) -> dict[str, object] | None:
         if into is None or key in into:
             return None
         if plain or quoted:
-            into[key] = plain or _unquoted(quoted)
+            into[key] = plain or _unquote(quoted)
             if not indent:
                 block = None
         elif listed and key == (CITES if indent else ALIASES):
-            into[key] = [_bare(item) for item in _ITEMS.findall(listed)]
+            into[key] = [_unquote_item(item) for item in _ITEMS.findall(listed)]
             if not indent:
                 block = None
         elif indent or key not in ("metadata", ALIASES):
@@ -246,11 +246,11 @@ def fast(head: str) -> dict[str, object] | None:
     return None if top.get("metadata") == {} else top
 
 
-def _bare(item: str) -> str:
-    return _unquoted(item) if item.startswith('"') else item
+def _unquote_item(item: str) -> str:
+    return _unquote(item) if item.startswith('"') else item
 
 
-def _unquoted(quoted: str) -> str:
+def _unquote(quoted: str) -> str:
     inner = quoted[1:-1]
     return _ESCAPED.sub(r"\1", inner) if "\\" in inner else inner
 
@@ -259,17 +259,17 @@ def _by_line(head: str) -> dict[str, object]:
     """A lenient reading of a head that YAML refuses: key by key, since most are fine. The first of
     two equal keys counts."""
     lines = lines_of(head)
-    return {field.key: _value(lines, field) for field in reversed(scan(lines))}
+    return {field.key: _read_value(lines, field) for field in reversed(scan(lines))}
 
 
-def _value(lines: list[str], field: Field) -> object:
+def _read_value(lines: list[str], field: Field) -> object:
     """The value of one key, its text on one line; as it is written where YAML refuses it, too."""
     if field.key == "metadata" and field.is_empty:
         children = reversed(children_of(lines, field)[1])
-        if block := {child.key: _value(lines, child) for child in children}:
+        if block := {child.key: _read_value(lines, child) for child in children}:
             return block
     own = "".join(lines[field.start : field.end]).lstrip(" \t")
-    reading = _strict(own)
+    reading = _parse_yaml(own)
     value = _as_written(own, {**reading.fields}).get(field.key, "")
     if not reading.problem:
         return " ".join(value.split()) if isinstance(value, str) else value
@@ -297,12 +297,12 @@ def _as_written(head: str, fields: dict[str, object]) -> dict[str, object]:
     return fields
 
 
-def flat(fields: Mapping[str, object]) -> dict[str, object]:
+def flatten(fields: Mapping[str, object]) -> dict[str, object]:
     """Keys under `metadata` by their dotted place, such as `metadata.type`."""
-    found = {key: value for key, value in fields.items() if key != "metadata"}
+    values = {key: value for key, value in fields.items() if key != "metadata"}
     block = fields.get("metadata", "")
     if isinstance(block, dict):
-        found.update({f"metadata.{key}": value for key, value in block.items()})
+        values.update({f"metadata.{key}": value for key, value in block.items()})
     elif block != "":
-        found["metadata"] = block
-    return found
+        values["metadata"] = block
+    return values

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from mdmemory.errors import BadNote
 from mdmemory.note.frontmatter import (
     Field,
-    behind,
     children_of,
     comment_of,
-    items,
+    join_items,
     lines_of,
     read,
-    scalar,
+    render_value,
     scan,
+    to_yaml,
 )
 from mdmemory.note.limits import LINE_KEYS
 
@@ -39,15 +39,15 @@ def put(head: str, place: str, value: str | Sequence[str] | None, eol: str) -> s
     if field is None and value is None:
         return head
     if field is None:
-        lines[at:at] = [f"{indent}{key}: {behind(key, value)}{eol}"]
+        lines[at:at] = [f"{indent}{key}: {render_value(key, value)}{eol}"]
     elif value is None:
         del lines[field.start : field.end]
     elif isinstance(value, str):
-        comment = _comment(field)
+        comment = _find_comment(field)
         # After a plain description a comment would be read as a part of it.
-        text = scalar(key, value, quoted=bool(comment) and key in LINE_KEYS)
+        text = to_yaml(key, value, quoted=bool(comment) and key in LINE_KEYS)
         end = lines[field.start][len(lines[field.start].rstrip("\r\n")) :]
-        lines[field.start : field.end] = [f"{_lead(field)}{text}{comment}{end}"]
+        lines[field.start : field.end] = [f"{_read_lead(field)}{text}{comment}{end}"]
     else:
         own = lines[field.start : field.end]
         lines[field.start : field.end] = _list_lines(own, field, value, eol)
@@ -98,7 +98,7 @@ def _locate(head: str, place: str, eol: str) -> tuple[list[str], Field | None, s
 
 def _block_lines(block: Field, eol: str) -> list[str]:
     """`metadata: {type: user}` as a block of keys."""
-    comment = _comment(block)
+    comment = _find_comment(block)
     flow = block.value[: len(block.value) - len(comment)]
     values = read(f"metadata: {flow}\n").fields.get("metadata")
     if not isinstance(values, dict):
@@ -107,7 +107,7 @@ def _block_lines(block: Field, eol: str) -> list[str]:
         )
     if re.search(r"[ \t\n]#", flow) or not all(map(OWN_KEY.fullmatch, values)):
         raise _too_odd("metadata")
-    rows = [f"  {key}: {behind(key, value)}{eol}" for key, value in values.items()]
+    rows = [f"  {key}: {render_value(key, value)}{eol}" for key, value in values.items()]
     return [f"metadata:{comment}{eol}", *rows]
 
 
@@ -115,23 +115,23 @@ def _list_lines(own: list[str], field: Field, values: Sequence[str], eol: str) -
     """The lines of a list with other values: one for each, or all between brackets."""
     if field.is_empty and any(map(_ITEM.match, own[1:])):
         return [own[0], *_item_lines(own[1:], values, eol)]
-    comment = _comment(field)
+    comment = _find_comment(field)
     inside = field.value[: len(field.value) - len(comment)].rstrip(" \t\r\n")
     if len(own) > 1 and re.search(r"[ \t]#", inside):
         raise _too_odd(field.key)
-    row, former = items(values), _value(inside)
+    row, former = join_items(values), _parse_value(inside)
     if isinstance(former, list) and former and former == [*values[: len(former)]]:
         # what is there stays as it is written
         row = inside[1:-1].rstrip(" \t\r\n,")
-        row = ", ".join(filter(None, (row, items(values[len(former) :]))))
-    return [f"{_lead(field)}[{row}]{comment}{eol}"]
+        row = ", ".join(filter(None, (row, join_items(values[len(former) :]))))
+    return [f"{_read_lead(field)}[{row}]{comment}{eol}"]
 
 
 def _item_lines(lines: Sequence[str], values: Sequence[str], eol: str) -> Iterator[str]:
     """The lines of a list that has one for each item. Comments stay, and what takes the place of
     a value has its line."""
     matches = [_ITEM.match(line) for line in lines]
-    former = [_value(match[2]) if match else None for match in matches]
+    former = [_parse_value(match[2]) if match else None for match in matches]
     number, lead = 0, "  - "
     for line, match, old in zip(lines, matches, former, strict=True):
         if match is None or not isinstance(old, str):
@@ -142,18 +142,18 @@ def _item_lines(lines: Sequence[str], values: Sequence[str], eol: str) -> Iterat
             continue
         number += 1
         comment = _COMMENT.search(match[2])
-        written = f"{lead}{items([new])}{comment[0] if comment else ''}{line[match.end() :]}"
+        written = f"{lead}{join_items([new])}{comment[0] if comment else ''}{line[match.end() :]}"
         yield line if new == old else written
-    yield from (f"{lead}{items([value])}{eol}" for value in values[number:])
+    yield from (f"{lead}{join_items([value])}{eol}" for value in values[number:])
 
 
-def _value(written: str) -> object:
+def _parse_value(written: str) -> object:
     """What a value means as it is written, without the comment behind it; None: nothing."""
     reading = read(f"x: {written}\n")
     return None if reading.problem else reading.fields.get("x")
 
 
-def _comment(field: Field) -> str:
+def _find_comment(field: Field) -> str:
     """The comment behind a value, with a blank before it; "" where there is none."""
     comment = comment_of(field)
     if comment.startswith("#"):
@@ -164,7 +164,7 @@ def _comment(field: Field) -> str:
     return match[1] if match else comment
 
 
-def _lead(field: Field) -> str:
+def _read_lead(field: Field) -> str:
     return field.lead if field.lead[-1] in " \t" else f"{field.lead} "
 
 

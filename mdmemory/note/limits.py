@@ -44,7 +44,7 @@ def file_name(type: str, name: str) -> str:
     return f"{type}-{name}.md"
 
 
-def slug(text: str) -> str:
+def slugify(text: str) -> str:
     """A name made of any text: letters and digits of every script, the rest single hyphens.
 
     Returns "" when nothing is left. A slug's slug is itself.
@@ -52,26 +52,26 @@ def slug(text: str) -> str:
     text = "".join(c for c in text if unicodedata.category(c) != "Cf")
     text = unicodedata.normalize("NFC", re.sub(_INVISIBLE, "", text))
     text = unicodedata.normalize("NFC", text.lower())
-    kept = ""
+    name = ""
     for char in text:
         category = unicodedata.category(char)[0]
         # A mark alone has nothing to stand on: its base was left out.
-        if category in "LN" or (category == "M" and kept and kept[-1] != "-"):
-            kept += char
-        elif kept and kept[-1] != "-":
-            kept += "-"
-        if len(kept) > MAX_NAME_BYTES:
+        if category in "LN" or (category == "M" and name and name[-1] != "-"):
+            name += char
+        elif name and name[-1] != "-":
+            name += "-"
+        if len(name) > MAX_NAME_BYTES:
             break
-    return kept.encode()[:MAX_NAME_BYTES].decode(errors="ignore").strip("-")
+    return name.encode()[:MAX_NAME_BYTES].decode(errors="ignore").strip("-")
 
 
-def free_name(name: str, type: str, taken: Collection[str]) -> str:
+def free_name(name: str, type: str, names: Collection[str]) -> str:
     """`name`, or `name-2`, `name-3`..., so that neither it nor its file is taken.
 
-    `taken` are casefolded names and files.
+    `names` are casefolded names and files.
     """
     candidate, number = name, 1
-    while candidate.casefold() in taken or file_name(type, candidate).casefold() in taken:
+    while candidate.casefold() in names or file_name(type, candidate).casefold() in names:
         number += 1
         suffix = f"-{number}"
         room = name.encode()[: MAX_NAME_BYTES - len(suffix)]
@@ -80,8 +80,8 @@ def free_name(name: str, type: str, taken: Collection[str]) -> str:
 
 
 def check_name(name: str) -> None:
-    """Raise BadNote unless `slug` would return the name unchanged."""
-    better = slug(name)
+    """Raise BadNote unless `slugify` would return the name unchanged."""
+    better = slugify(name)
     if not name or better != name:
         hint = f"Use {better}." if better else "Use words with hyphens, such as prefers-pnpm."
         raise BadNote(f"{name[:MAX_NAME_BYTES]!r} is not a note's name.", hint)

@@ -101,10 +101,10 @@ def parse(text: str, file: str) -> Note:
     """The note in a file's text. Never raises: `head.problems` lists what is wrong."""
     if not text.strip("\ufeff \t\r\n"):
         return Note(text, Head(file, *_from_stem(file), problems=(EMPTY,)), "")
-    fences, reading = opened(text)
+    fences, reading = split(text)
     start, end = body_span(text, fences)
     body = text[start:end]
-    return Note(text, _head(file, reading, body, text), body)
+    return Note(text, _make_head(file, reading, body, text), body)
 
 
 def to_verify(head: Head, today: str) -> int:
@@ -129,22 +129,22 @@ def headline(head: Head, *, gone: bool = False) -> str:
     return " ".join(head.description.split()) or head.name
 
 
-def judged_by(head: Head) -> dict[str, str]:
+def list_standing(head: Head) -> dict[str, str]:
     """What else than its text a change of the note is judged by, as far as it stands there: its
     `kind`, its `importance`, and its `source` where that is a person."""
     source = head.source if head.source in BY_A_PERSON else ""
-    found = {"kind": head.kind, "source": source, "importance": head.importance}
-    return {key: word for key, word in found.items() if word}
+    words = {"kind": head.kind, "source": source, "importance": head.importance}
+    return {key: word for key, word in words.items() if word}
 
 
-def unreadable(file: str, problem: str) -> Note:
+def make_unreadable(file: str, problem: str) -> Note:
     """A placeholder for a file that is not text; `edit` refuses it."""
     return Note("", Head(file, *_from_stem(file), status=UNREADABLE, problems=(problem,)), "")
 
 
-def fields(note: Note) -> Mapping[str, object]:
+def read_fields(note: Note) -> Mapping[str, object]:
     """All keys and values of the frontmatter, as written: strings, and nested YAML."""
-    return opened(note.text)[1].fields
+    return split(note.text)[1].fields
 
 
 def decode(data: bytes) -> str:
@@ -157,7 +157,7 @@ def decode(data: bytes) -> str:
         ) from error
 
 
-def opened(text: str) -> tuple[_Fences | None, Reading]:
+def split(text: str) -> tuple[_Fences | None, Reading]:
     """The place and content of the frontmatter; no fences if the whole text is the body. A second
     head right below it, as other programs put one above a note's own, fills what the first lacks.
     """
@@ -166,11 +166,11 @@ def opened(text: str) -> tuple[_Fences | None, Reading]:
     is_head = not below.problem and not below.fields.keys().isdisjoint(limits.TOP_KEYS)
     if fences is None or second is None or not is_head:
         return fences, reading
-    found = {**below.fields, **reading.fields}
+    fields = {**below.fields, **reading.fields}
     more, block = below.fields.get("metadata"), reading.fields.get("metadata")
     if isinstance(more, dict) and isinstance(block, dict):
-        found["metadata"] = {**more, **block}
-    return fences._replace(rest=second.rest), reading._replace(fields=found)
+        fields["metadata"] = {**more, **block}
+    return fences._replace(rest=second.rest), reading._replace(fields=fields)
 
 
 def _opened_at(text: str, start: int) -> tuple[_Fences | None, Reading]:
@@ -224,17 +224,17 @@ def _from_stem(file: str) -> tuple[str, str, str]:
     return (rest if kind in TYPES and rest else stem), "", "reference"
 
 
-def _head(file: str, reading: Reading, body: str, text: str) -> Head:
+def _make_head(file: str, reading: Reading, body: str, text: str) -> Head:
     problems = [reading.problem] if reading.problem else []
     missing: list[str] = []
     # Other tools write metadata keys at the top level: those count where metadata lacks them.
-    values = _values(reading.fields, _AT_TOP, problems)
-    block = _metadata(reading, problems)
-    values = _values(block, _BESIDE, problems) | values | _values(block, _IN_METADATA, problems)
+    values = _pick(reading.fields, _AT_TOP, problems)
+    block = _read_metadata(reading, problems)
+    values = _pick(block, _BESIDE, problems) | values | _pick(block, _IN_METADATA, problems)
     if "name" not in values:
         missing.append("There is no `name:`, so the file's name is used: write one.")
         values["name"] = _from_stem(file)[0]
-    values["description"] = _description(values.get("description", ""), body, missing)
+    values["description"] = _read_description(values.get("description", ""), body, missing)
     if "\0" in text or "\0" in values["description"]:
         problems.insert(0, ZEROS)
     if "<<<<<<< " in text and re.search(limits.CONFLICT_MARKER, text):
@@ -247,14 +247,14 @@ def _head(file: str, reading: Reading, body: str, text: str) -> Head:
     if ORIGIN in block or ORIGIN in reading.fields:
         _mark_models(values, {**reading.fields, **block})
     if "reinforced" in values:
-        values["reinforced"] = _count(values["reinforced"], problems)
+        values["reinforced"] = _parse_count(values["reinforced"], problems)
     aliases: tuple[str, ...] = ()
     written = [reading.fields.get(limits.ALIASES), block.get(limits.ALIASES)]
     if any(written):  # few notes have another name
         aliases = tuple(
-            dict.fromkeys(name for each in written for name in _aliases(each, problems))
+            dict.fromkeys(name for each in written for name in _parse_aliases(each, problems))
         )
-    cites = _cites(block.get(limits.CITES), problems) if limits.CITES in block else ()
+    cites = _parse_cites(block.get(limits.CITES), problems) if limits.CITES in block else ()
     return Head(file=file, aliases=aliases, cites=cites, problems=tuple(problems), **values)
 
 
@@ -269,7 +269,7 @@ def _mark_models(values: dict[str, Any], fields: Mapping[str, object]) -> None:
     values.setdefault("session", origin)
 
 
-def _aliases(written: object, problems: list[str]) -> tuple[str, ...]:
+def _parse_aliases(written: object, problems: list[str]) -> tuple[str, ...]:
     """The other names of a note: a list, or one text with commas between them."""
     listed = written.split(",") if isinstance(written, str) else written or []
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
@@ -278,7 +278,7 @@ def _aliases(written: object, problems: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (" ".join(name.split()) for name in listed))))
 
 
-def _cites(written: object, problems: list[str]) -> tuple[str, ...]:
+def _parse_cites(written: object, problems: list[str]) -> tuple[str, ...]:
     """The citations of a note, each once: a list, or one text."""
     listed = [written] if isinstance(written, str) else written or []
     if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
@@ -287,7 +287,7 @@ def _cites(written: object, problems: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(str.strip, listed))))
 
 
-def _values(
+def _pick(
     fields: Mapping[str, object], known: frozenset[str], problems: list[str]
 ) -> dict[str, Any]:
     """The known keys with a text value, as a dictionary of Head's field names."""
@@ -302,7 +302,7 @@ def _values(
     return values
 
 
-def _metadata(reading: Reading, problems: list[str]) -> Mapping[str, object]:
+def _read_metadata(reading: Reading, problems: list[str]) -> Mapping[str, object]:
     block = reading.fields.get("metadata")
     if isinstance(block, dict):
         return block
@@ -313,7 +313,7 @@ def _metadata(reading: Reading, problems: list[str]) -> Mapping[str, object]:
     return {}
 
 
-def _description(written: str, body: str, problems: list[str]) -> str:
+def _read_description(written: str, body: str, problems: list[str]) -> str:
     if not written:
         problems.append("There is no `description:`, so the first line is used: write one.")
         return _first_line(body)
@@ -334,7 +334,7 @@ def _first_line(body: str) -> str:
     return ""
 
 
-def _count(written: str, problems: list[str]) -> int:
+def _parse_count(written: str, problems: list[str]) -> int:
     if written.isascii() and written.isdigit() and len(written) < 10:
         return int(written)
     problems.append("`reinforced` is not a whole number and counts as 0: write one.")

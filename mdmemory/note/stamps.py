@@ -14,7 +14,7 @@ _FENCE = "---\n"
 _MARK = re.compile(r"(?:<!-- |// |# )mdmemory: (\S+) ([0-9a-f]{16})(?: -->)?\n")
 
 
-def stamped(text: str, name: str, version: str = VERSION) -> bytes:
+def add_stamp(text: str, name: str, version: str = VERSION) -> bytes:
     """The text of a file with its stamp, as a comment that fits the file's type."""
     mark = f"mdmemory: {version} {digest(text.encode())[:16]}"
     if name.endswith((".ts", ".json")):
@@ -29,30 +29,30 @@ def stamped(text: str, name: str, version: str = VERSION) -> bytes:
 def is_unedited(data: bytes) -> bool:
     """Whether an installed file is unchanged, apart from line ends, which git may change."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
-    found = _found(text)
-    return found is not None and digest(unstamped(text).encode())[:16] == found[2]
+    match = _find_stamp(text)
+    return match is not None and digest(drop_stamp(text).encode())[:16] == match[2]
 
 
-def version_of(data: bytes) -> str:
+def read_stamp(data: bytes) -> str:
     """The version in the stamp of a file, or ""."""
-    found = _found(data.decode("utf-8", "replace").replace("\r\n", "\n"))
-    return found[1] if found else ""
+    match = _find_stamp(data.decode("utf-8", "replace").replace("\r\n", "\n"))
+    return match[1] if match else ""
 
 
-def outdated(data: bytes, name: object, again: str) -> str:
+def explain_outdated(data: bytes, name: object, again: str) -> str:
     """What is wrong with an installed file, with the next step `again`; "" for nothing."""
     if not is_unedited(data):
         return f"{name} was edited, so it is not kept up to date. Delete it. {again}"
-    if version_of(data) != VERSION:
-        return f"{name} is of mdmemory {version_of(data)}, and this is {VERSION}. {again}"
+    if read_stamp(data) != VERSION:
+        return f"{name} is of mdmemory {read_stamp(data)}, and this is {VERSION}. {again}"
     return ""
 
 
-def unstamped(text: str) -> str:
+def drop_stamp(text: str) -> str:
     """The text without its stamp."""
-    found = _found(text)
-    return text[: found.start()] + text[found.end() :] if found else text
+    match = _find_stamp(text)
+    return text[: match.start()] + text[match.end() :] if match else text
 
 
-def _found(text: str) -> re.Match[str] | None:
+def _find_stamp(text: str) -> re.Match[str] | None:
     return _MARK.match(text, len(_FENCE) if text.startswith(_FENCE) else 0)

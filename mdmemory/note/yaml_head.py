@@ -27,7 +27,7 @@ class HeadHandler(YAMLHandler):
             _refuse_danger(yaml.parse(fm, Loader=loader))
             fields = super().load(fm, Loader=loader, **options)
         except yaml.MarkedYAMLError as error:
-            raise RefusedHeadError(_sentence(error)) from error
+            raise RefusedHeadError(_explain_error(error)) from error
         except (yaml.YAMLError, UnicodeError) as error:
             problem = "The head holds characters that YAML does not allow."
             raise RefusedHeadError(problem) from error
@@ -36,7 +36,7 @@ class HeadHandler(YAMLHandler):
         return fields or {}
 
 
-def _sentence(error: yaml.MarkedYAMLError) -> str:
+def _explain_error(error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
     # Marks count from 0, and the opening fence is the first line of the file.
     where = f", line {mark.line + 2} of the file" if mark else ""

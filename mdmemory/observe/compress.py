@@ -14,9 +14,9 @@ from typing import Any
 from mdmemory import assets, bounds
 from mdmemory.files import digest
 from mdmemory.llm.answer import ContextExceeded, Model
-from mdmemory.llm.json_answer import BadAnswer, as_text, as_word, listed
+from mdmemory.llm.json_answer import BadAnswer, as_text, as_word, read_list
 from mdmemory.llm.schemas import OBSERVATIONS
-from mdmemory.observe.observation import GUESSED, MAX_FILE, TYPES, USUAL, Draft, drafted, items
+from mdmemory.observe.observation import GUESSED, MAX_FILE, TYPES, USUAL, Draft, items, make_draft
 from mdmemory.session.cleaning import clean, cut, line, visible
 
 MIN_CHARS = 50  # of an output that says something
@@ -60,7 +60,7 @@ class Event:
     def key(self) -> str:
         """The same text for the same call with the same result."""
         whole = "\0".join((self.tool, self.input, self.output))
-        return digest(whole.encode("utf-8", "replace"))
+        return digest(whole)
 
 
 def event_of(
@@ -74,16 +74,16 @@ def event_of(
         str(name)[:MAX_ARGUMENT]: _argument(value)
         for name, value in [*args.items()][:MAX_ARGUMENTS]
     }
-    seen = clean(visible(_beginning(output))).strip()
+    seen = clean(visible(_cut_output(output))).strip()
     content = seen + ("".join(arguments.values()) if tool.lower() in WRITING else "")
     if len(content) < MIN_CHARS:
         return None
     named = {line(name, 60): each for name, each in arguments.items()}
     input = json.dumps(named, ensure_ascii=False)
-    return Event(0, session, line(tool, 60), at, input, _clipped(seen), _files(args))
+    return Event(0, session, line(tool, 60), at, input, _clip(seen), _files(args))
 
 
-def _beginning(output: str) -> str:
+def _cut_output(output: str) -> str:
     """The part that is read, cut between words, so that no secret is cut in two."""
     if len(output) <= MAX_READ:
         return output
@@ -92,7 +92,7 @@ def _beginning(output: str) -> str:
     return start[:space] if space > 0 else ""
 
 
-def _clipped(seen: str) -> str:
+def _clip(seen: str) -> str:
     if len(seen) <= HEAD + TAIL:
         return seen
     left = len(seen) - HEAD - TAIL
@@ -102,7 +102,7 @@ def _clipped(seen: str) -> str:
 
 def _argument(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return clean(cut(clean(visible(_beginning(text))).strip(), MAX_ARGUMENT))
+    return clean(cut(clean(visible(_cut_output(text))).strip(), MAX_ARGUMENT))
 
 
 def _files(args: Mapping[str, Any]) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ def by_its_metadata(event: Event) -> Draft:
     tool = event.tool.lower()
     title = f"{_DONE.get(tool, event.tool)} {_object(event)}".strip()
     first = next((each for each in event.output.splitlines() if each.strip()), "")
-    return drafted(
+    return make_draft(
         "change" if tool in WRITING else "discovery", title, cut(first.strip(), 200),
         files=event.files, importance=GUESSED,
     )  # fmt: skip
@@ -133,7 +133,7 @@ def _object(event: Event) -> str:
 # --- with a model
 
 
-def compressed(events: Sequence[Event], model: Model) -> dict[int, Draft]:
+def compress_events(events: Sequence[Event], model: Model) -> dict[int, Draft]:
     """A draft by the model for each event with news, by the event's id. Events that are too long
     for it together are asked about in halves, one that is too long alone keeps its metadata.
 
@@ -141,16 +141,16 @@ def compressed(events: Sequence[Event], model: Model) -> dict[int, Draft]:
     """
     system = assets.read("protocol/compress.md")
     try:
-        answer = model.complete(system, question(events), OBSERVATIONS)
+        answer = model.complete(system, render_question(events), OBSERVATIONS)
     except ContextExceeded:
         if len(events) == 1:
             return {events[0].id: by_its_metadata(events[0])}
         middle = len(events) // 2
-        return compressed(events[:middle], model) | compressed(events[middle:], model)
+        return compress_events(events[:middle], model) | compress_events(events[middle:], model)
     return parse(answer.text, events)
 
 
-def question(events: Sequence[Event]) -> str:
+def render_question(events: Sequence[Event]) -> str:
     """The question for a batch of events, as JSON."""
     numbered = [
         {
@@ -167,13 +167,13 @@ def parse(answer: str, events: Sequence[Event]) -> dict[int, Draft]:
     event's metadata, a second one for an event is dropped. Raises BadAnswer without a list."""
     if len(answer) > MAX_ANSWER:
         raise BadAnswer(f"has more than {MAX_ANSWER} characters")
-    found = listed(answer, "observations", fields=_FIELDS, mark="number").objects
+    objects = read_list(answer, "observations", fields=_FIELDS, mark="number").objects
     drafts: dict[int, Draft] = {}
-    for value in found:
+    for value in objects:
         event = _event(value, events)
         if event is not None and event.id not in drafts:
             drafts[event.id] = _draft(value, event)
-    if found and not drafts:
+    if objects and not drafts:
         raise BadAnswer("names only unknown events")
     return drafts
 
@@ -190,7 +190,7 @@ def _draft(value: Mapping[str, Any], event: Event) -> Draft:
         return by_its_metadata(event)
     importance = as_text(value.get("importance")) or ""
     whole = "\n".join((event.input, event.output))
-    return drafted(
+    return make_draft(
         type, title, as_text(value.get("narrative")) or "",
         _texts(value.get("facts")), _texts(value.get("concepts")),
         # a path that the event does not name is a guess

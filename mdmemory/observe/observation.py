@@ -76,7 +76,7 @@ class Observation:
         return tokens(self.text)
 
 
-def drafted(
+def make_draft(
     type: str, title: str, narrative: str = "", facts: Iterable[str] = (),
     concepts: Iterable[str] = (), files: Iterable[str] = (), importance: int = USUAL,
 ) -> Draft:  # fmt: skip
@@ -84,7 +84,7 @@ def drafted(
     return Draft(
         type if type in TYPES else "discovery",
         line(visible(title), MAX_TITLE) or "Untitled",
-        _narrative(narrative),
+        _clean_narrative(narrative),
         items(facts, MAX_FACT),
         items(concepts, MAX_CONCEPT),
         items(files, MAX_FILE),
@@ -92,7 +92,7 @@ def drafted(
     )
 
 
-def _narrative(text: str) -> str:
+def _clean_narrative(text: str) -> str:
     # as a whole first: a key, or private text, may go over several lines
     lines = (line(each, MAX_NARRATIVE) for each in clean(visible(text)).splitlines())
     return cut("\n".join(each for each in lines if each not in ("", LEFT_OUT)), MAX_NARRATIVE)
@@ -104,7 +104,7 @@ def items(texts: Iterable[str], limit: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in lines if each not in ("", LEFT_OUT)))[:MAX_ITEMS]
 
 
-def ids(text: str) -> list[int]:
+def parse_ids(text: str) -> list[int]:
     """The numbers in a list such as `12, #14`; [] for any other text."""
     matches = [_ID.fullmatch(part) for part in re.split(r"[\s,]+", text.strip())]
     return [int(match[1]) for match in matches if match] if all(matches) else []
@@ -117,7 +117,7 @@ _SELECT = f"SELECT id, {_COLUMNS} FROM observation"
 _INSERT = f"INSERT INTO observation ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
-def insertion(session: str, at: str, tool: str, model: str, draft: Draft) -> Statement:
+def insert_statement(session: str, at: str, tool: str, model: str, draft: Draft) -> Statement:
     """The statement that stores a draft."""
     lists = (json.dumps(each, ensure_ascii=False) for each in (draft.facts, draft.concepts))
     return _INSERT, (
@@ -128,7 +128,7 @@ def insertion(session: str, at: str, tool: str, model: str, draft: Draft) -> Sta
 
 def add(state: State, session: str, draft: Draft, now: datetime) -> Observation:
     """Store the draft of a person."""
-    state.change(insertion(session, now.isoformat(timespec="seconds"), "person", "", draft))
+    state.change(insert_statement(session, now.isoformat(timespec="seconds"), "person", "", draft))
     return newest(state, 1)[0]
 
 
@@ -146,17 +146,17 @@ def get(state: State, ids: Iterable[int]) -> list[Observation]:
     return [known[id] for id in wanted if id in known]
 
 
-def before(state: State, at: str, id: int, limit: int, session: str = "") -> list[Observation]:
+def list_before(state: State, at: str, id: int, limit: int, session: str = "") -> list[Observation]:
     """The last observations before a moment and number, the oldest first."""
-    return _beside(state, ("<", "DESC"), (at, id, session, limit))[::-1]
+    return _list_beside(state, ("<", "DESC"), (at, id, session, limit))[::-1]
 
 
-def after(state: State, at: str, id: int, limit: int, session: str = "") -> list[Observation]:
+def list_after(state: State, at: str, id: int, limit: int, session: str = "") -> list[Observation]:
     """The first observations after a moment and number, the oldest first."""
-    return _beside(state, (">", "ASC"), (at, id, session, limit))
+    return _list_beside(state, (">", "ASC"), (at, id, session, limit))
 
 
-def _beside(
+def _list_beside(
     state: State, side: tuple[str, str], values: tuple[str, int, str, int]
 ) -> list[Observation]:
     relation, order = side
@@ -189,10 +189,10 @@ def forget(state: State, ids: Iterable[int]) -> None:
 
 
 def _read(state: State, query: str, values: Sequence[object]) -> list[Observation]:
-    return [_made(*row) for row in state.rows(query, values)]
+    return [_make(*row) for row in state.rows(query, values)]
 
 
-def _made(
+def _make(
     id: int, session: str, at: str, tool: str, model: str, type: str, title: str, narrative: str,
     facts: str, concepts: str, files: str, importance: int,
 ) -> Observation:  # fmt: skip

@@ -59,10 +59,10 @@ class Observations:
         self, around: str = "", *, before: int = 5, after: int = 5, session: str = ""
     ) -> Timeline:
         """The observations around a number or a day, in order of time; without one the newest."""
-        from mdmemory.observe.timeline import timeline
+        from mdmemory.observe.timeline import list_around
 
         with self.state() as state:
-            return timeline(state, around, before=before, after=after, session=session)
+            return list_around(state, around, before=before, after=after, session=session)
 
     def recall(self, ids: str) -> list[Observation]:
         """The observations with these numbers, such as `12, 14`. Raises NotFound, UsageError."""
@@ -111,7 +111,7 @@ class Observations:
         """Store an observation in a person's words; the first line is its title. Private text and
         secrets are left out. Raises UsageError if nothing is left."""
         from mdmemory.observe import observation
-        from mdmemory.observe.observation import TYPES, drafted
+        from mdmemory.observe.observation import TYPES, make_draft
         from mdmemory.session.cleaning import visible
 
         title, _, rest = visible(text).strip().partition("\n")
@@ -120,7 +120,7 @@ class Observations:
         if not title.strip():
             raise UsageError("There is no text to keep.", "Write it behind the command.")
         with self.state() as state:
-            draft = drafted(type, title, rest, files=files)
+            draft = make_draft(type, title, rest, files=files)
             added = observation.add(state, session, draft, self.clock())
             observation.expire(state, self.clock())
         return added
@@ -175,10 +175,10 @@ class Observations:
         self.summarize(session)
         return True
 
-    def promote(self, id: str, said: Sequence[Turn] = ()) -> Extracted:
+    def promote(self, id: str, turns: Sequence[Turn] = ()) -> Extracted:
         """Offer the facts of an observation (its title, if it has none) to capture.
 
-        A tool's output proves nothing: facts that no user's turn in `said` bears out wait in
+        A tool's output proves nothing: facts that no user's turn in `turns` bears out wait in
         `Memory.pending()` for a person. Raises NotFound, UsageError, and errors of a write.
         """
         from mdmemory.capture.extracted import Extracted
@@ -196,7 +196,7 @@ class Observations:
             return Extracted(session, dropped=[{"text": LEFT_OUT, "reasons": ["injection"]}])
         text = "\n".join(["Memory candidates:", *(f"- [{type}] {fact}" for fact in facts)])
         writer = self.writer()
-        return take(OneStore(writer), writer, session, text, said, now=self.clock(), shown={})
+        return take(OneStore(writer), writer, session, text, turns, now=self.clock(), shown={})
 
     def _model(self) -> Model | None:
         from mdmemory.llm import choose

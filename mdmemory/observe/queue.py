@@ -14,7 +14,7 @@ from typing import Any
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Model
 from mdmemory.observe import observation
-from mdmemory.observe.compress import Event, by_its_metadata, compressed, event_of
+from mdmemory.observe.compress import Event, by_its_metadata, compress_events, event_of
 from mdmemory.observe.observation import Draft
 from mdmemory.store.state import State, Statement
 
@@ -59,7 +59,7 @@ def tool_used(
     state.change(
         ("INSERT OR IGNORE INTO observed (session, tool, at, input, output, files, key, status,"
          " retries, taken, changed) VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', 0, 0, ?)", row),
-        _beyond("status != 'completed'", MAX_WAITING),
+        _delete_beyond("status != 'completed'", MAX_WAITING),
     )  # fmt: skip
     return True
 
@@ -72,18 +72,18 @@ def work(state: State, model: Model | None, now: datetime, *, batches: int = 1) 
     stored = _store_old(state, seconds)
     failure = None
     for _ in range(batches):
-        events = _taken(state, seconds)
+        events = _take_events(state, seconds)
         if not events:
             break
         try:
-            drafts = _drafts(events, model)
+            drafts = _make_drafts(events, model)
         except MdmemoryError as problem:
             failure = problem
             _give_back(state, events, seconds, counts=problem.code != "over_cap")
             break
         stored += _finish(state, events, drafts, model.name if model else "", seconds)
     observation.expire(state, now)
-    state.change(_beyond("status = 'completed'", MAX_DONE))
+    state.change(_delete_beyond("status = 'completed'", MAX_DONE))
     counts = waiting(state)
     return Worked(stored, counts["pending"] + counts["processing"], counts["failed"], failure)
 
@@ -94,10 +94,10 @@ def waiting(state: State) -> dict[str, int]:
     return none | dict(state.rows("SELECT status, count(*) FROM observed GROUP BY status"))
 
 
-def _drafts(events: Sequence[Event], model: Model | None) -> dict[int, Draft]:
+def _make_drafts(events: Sequence[Event], model: Model | None) -> dict[int, Draft]:
     if model is None:
         return {event.id: by_its_metadata(event) for event in events}
-    return compressed(events, model)
+    return compress_events(events, model)
 
 
 # --- states
@@ -116,7 +116,7 @@ def _refresh(state: State, now: int) -> None:
     )  # fmt: skip
 
 
-def _taken(state: State, now: int, where: str = "status = 'pending'") -> list[Event]:
+def _take_events(state: State, now: int, where: str = "status = 'pending'") -> list[Event]:
     """The next events of one session, the oldest first; they are ours for a while."""
     events: list[Event] = []
 
@@ -135,8 +135,8 @@ def _store_old(state: State, now: int) -> int:
     """Store events that waited too long for a model, by their metadata."""
     stored = 0
     where = f"status IN ('pending', 'failed') AND at < {now - PATIENCE:d}"
-    while events := _taken(state, now, where):
-        stored += _finish(state, events, _drafts(events, None), "", now)
+    while events := _take_events(state, now, where):
+        stored += _finish(state, events, _make_drafts(events, None), "", now)
     return stored
 
 
@@ -146,28 +146,28 @@ def _give_back(state: State, events: Sequence[Event], now: int, *, counts: bool)
         "UPDATE observed SET status = CASE WHEN retries + ? >= ? THEN 'failed' ELSE 'pending' END,"
         " retries = retries + ?, changed = ? WHERE id = ? AND taken = ? AND status = 'processing'"
     )
-    state.change(*(
-        (back, (counts, MAX_RETRIES, counts, now, event.id, event.taken)) for event in events
-    ))  # fmt: skip
+    state.change(
+        *((back, (counts, MAX_RETRIES, counts, now, event.id, event.taken)) for event in events)
+    )
 
 
 def _finish(
     state: State, events: Sequence[Event], drafts: Mapping[int, Draft], model: str, now: int
 ) -> int:
     """Store the drafts of the events that are still ours; returns their number."""
-    held = {event.id: event for event in events}
+    ours = {event.id: event for event in events}
     insertions: list[Statement] = []
 
-    def done(rows: Sequence[Any]) -> list[Statement]:
+    def store_drafts(rows: Sequence[Any]) -> list[Statement]:
         statements: list[Statement] = []
-        for id, taken in rows:
-            event = held[id]
-            if taken != event.taken:
+        for id, takes in rows:
+            event = ours[id]
+            if takes != event.taken:
                 continue  # it took so long that another process took the event
             if id in drafts:
                 at = datetime.fromtimestamp(event.at, UTC).isoformat(timespec="seconds")
                 insertions.append(
-                    observation.insertion(event.session, at, event.tool, model, drafts[id])
+                    observation.insert_statement(event.session, at, event.tool, model, drafts[id])
                 )
             statements.append((
                 "UPDATE observed SET status = 'completed', input = '', output = '', changed = ?"
@@ -175,19 +175,19 @@ def _finish(
             ))  # fmt: skip
         return [*insertions, *statements]
 
-    marks = ", ".join("?" * len(held))
+    marks = ", ".join("?" * len(ours))
     query = f"SELECT id, taken FROM observed WHERE status = 'processing' AND id IN ({marks})"
-    state.amend(f"{query} ORDER BY id", [*held], done)
+    state.amend(f"{query} ORDER BY id", [*ours], store_drafts)
     return len(insertions)
 
 
-def _beyond(where: str, most: int) -> Statement:
+def _delete_beyond(where: str, most: int) -> Statement:
     some = f"SELECT id FROM observed WHERE {where} ORDER BY id DESC LIMIT -1 OFFSET ?"
     return f"DELETE FROM observed WHERE id IN ({some})", (most,)
 
 
 def _event(
-    id: int, session: str, tool: str, at: int, input: str, output: str, files: str, taken: int
+    id: int, session: str, tool: str, at: int, input: str, output: str, files: str, takes: int
 ) -> Event:
     named = tuple(map(str, json.loads(files)))
-    return Event(id, session, tool, at, input, output, named, taken + 1)
+    return Event(id, session, tool, at, input, output, named, takes + 1)

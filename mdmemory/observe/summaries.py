@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from mdmemory import assets
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded, Model
-from mdmemory.llm.json_answer import BadAnswer, as_text, single
+from mdmemory.llm.json_answer import BadAnswer, as_text, read_object
 from mdmemory.llm.schemas import SUMMARY
 from mdmemory.llm.sizes import room
 from mdmemory.observe import observation
@@ -98,18 +98,18 @@ def summarize(
     failure, fields, name = None, None, ""
     if model is not None:
         try:
-            fields, name = _by_model(observations, before, wanted, model), model.name
+            fields, name = _ask_model(observations, before, wanted, model), model.name
         except MdmemoryError as problem:
             failure = problem
             if before is not None and before.model:
                 return Summed(before, failure)
-    fields = fields or _by_titles(observations, wanted)
+    fields = fields or _join_titles(observations, wanted)
     at = now.isoformat(timespec="seconds")
     _keep(state, Summary(session, at, upto, name, **fields), now - timedelta(days=MAX_DAYS))
     return Summed(get(state, session), failure)
 
 
-def _by_model(
+def _ask_model(
     observations: Sequence[Observation], before: Summary | None, request: str, model: Model
 ) -> dict[str, str]:
     """The fields in the model's words. Raises ModelFailed, BadAnswer.
@@ -121,14 +121,14 @@ def _by_model(
     like = "\n".join(each.text for each in observations)[:MAX_ASKED]
     most = room(Asking(model, system), SUMMARY).characters(MAX_ASKED, like)
     while True:
-        asked = _question(observations, before, request, most)
+        text = _question(observations, before, request, most)
         try:
-            completed = model.complete(system, asked, SUMMARY)
+            completed = model.complete(system, text, SUMMARY)
             break
         except ContextExceeded:
             if (most := most // 2) < LEAST_ASKED:
                 raise
-    answer = single(completed.text[:MAX_ANSWER], FIELDS)
+    answer = read_object(completed.text[:MAX_ANSWER], FIELDS)
     fields = {name: _clean(as_text(answer.get(name)) or "") for name in FIELDS}
     if not any(fields.values()):
         raise BadAnswer("says nothing")
@@ -152,20 +152,20 @@ def _question(
     return json.dumps(question, ensure_ascii=False)
 
 
-def _by_titles(observations: Sequence[Observation], request: str) -> dict[str, str]:
+def _join_titles(observations: Sequence[Observation], request: str) -> dict[str, str]:
     """The fields from titles and facts, the newest first."""
     newest = [*reversed(observations)]
-    looked = [each.draft.title for each in newest if each.draft.type == "discovery"]
+    titles = [each.draft.title for each in newest if each.draft.type == "discovery"]
     done = [each.draft.title for each in newest if each.draft.type not in ("discovery", "decision")]
     learned = [fact for each in newest for fact in each.draft.facts]
     learned += [each.draft.title for each in newest if each.draft.type == "decision"]
     return {
-        "request": request, "investigated": _joined(looked), "learned": _joined(learned),
-        "completed": _joined(done), "next_steps": "",
+        "request": request, "investigated": _join(titles), "learned": _join(learned),
+        "completed": _join(done), "next_steps": "",
     }  # fmt: skip
 
 
-def _joined(texts: Iterable[str]) -> str:
+def _join(texts: Iterable[str]) -> str:
     return cut("; ".join(dict.fromkeys(texts)), MAX_FIELD)
 
 

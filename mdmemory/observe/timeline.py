@@ -39,42 +39,42 @@ def block(
     """The block for observations (the newest first), of at most `budget` tokens; "" if none fits.
     `total` is the number of all observations."""
     most = max(total, len(observations))
-    left = budget - tokens(_wrapped([_counted(most, most)])) - 1
-    last = _safe(f"The last summary ({summary.at[:10]}):\n{summary.text}") if summary else ""
-    whole: list[str] = [last] if last and _cost(last) <= left else []
-    left -= sum(map(_cost, whole))
+    left = budget - tokens(_wrap([_render_count(most, most)])) - 1
+    last = _clean(f"The last summary ({summary.at[:10]}):\n{summary.text}") if summary else ""
+    whole: list[str] = [last] if last and _measure(last) <= left else []
+    left -= sum(map(_measure, whole))
     lines: list[str] = []
     opened = 0
     for each in observations:
-        text = _safe(each.text)
-        if opened < full and not lines and _cost(text) <= left:
+        text = _clean(each.text)
+        if opened < full and not lines and _measure(text) <= left:
             whole.append(text)
-            opened, left = opened + 1, left - _cost(text)
+            opened, left = opened + 1, left - _measure(text)
             continue
-        line = _safe(f"- {each.line}")
-        if len(lines) == LINES or _cost(line) > left:
+        line = _clean(f"- {each.line}")
+        if len(lines) == LINES or _measure(line) > left:
             break
         lines.append(line)
-        left -= _cost(line)
+        left -= _measure(line)
     if not opened + len(lines):
         return ""
     older = ["\n".join(lines)] if lines else []
-    return _wrapped([*whole, *older, _counted(opened + len(lines), most)])
+    return _wrap([*whole, *older, _render_count(opened + len(lines), most)])
 
 
-def _cost(text: str) -> int:
+def _measure(text: str) -> int:
     return tokens(text) + 1  # the line ends after it
 
 
-def _safe(text: str) -> str:
+def _clean(text: str) -> str:
     return _OURS.sub("‹", text)
 
 
-def _counted(shown: int, total: int) -> str:
+def _render_count(shown: int, total: int) -> str:
     return f"{shown} of {total} observations."
 
 
-def _wrapped(parts: Sequence[str]) -> str:
+def _wrap(parts: Sequence[str]) -> str:
     return "\n\n".join((f"{_OPEN}\n{_NOTE}", *parts)) + f"\n{_CLOSE}"
 
 
@@ -92,9 +92,9 @@ def find(state: State, query: str, *, k: int, today: date) -> Found:
         _update(database, observation.newest(state, MAX_OBSERVATIONS))
         return answer(database, query, source=MEMORY, k=k, today=today)
 
-    answered, said = sqlite.use(state.path.with_name(FILE), f"{schema.STAMP} {SOURCE}", job)
+    answered, texts = sqlite.use(state.path.with_name(FILE), f"{schema.STAMP} {SOURCE}", job)
     hits = tuple(hit._replace(source=SOURCE, description="") for hit in answered.hits)
-    return answered._replace(hits=hits, said=(*said, *answered.said))
+    return answered._replace(hits=hits, said=(*texts, *answered.said))
 
 
 def forget(state: State) -> None:
@@ -139,7 +139,7 @@ class Timeline:
     total: int
 
 
-def timeline(
+def list_around(
     state: State, around: str = "", *, before: int = 5, after: int = 5, session: str = ""
 ) -> Timeline:
     """The observations around a number (`12`, `#12`) or a day (`YYYY-MM-DD`), else the newest.
@@ -156,15 +156,15 @@ def timeline(
     else:
         middle = [_one(state, around)]
         at, id = middle[0].at, middle[0].id
-    earlier = observation.before(state, at, id, before, session)
-    later = observation.after(state, at, id, after, session)
+    earlier = observation.list_before(state, at, id, before, session)
+    later = observation.list_after(state, at, id, after, session)
     return Timeline((*earlier, *middle, *later), id, total)
 
 
 def recall(state: State, ids: str) -> list[Observation]:
     """The observations with these numbers, such as `12, #14`. Raises UsageError, and NotFound if
     there is none."""
-    wanted = observation.ids(ids)
+    wanted = observation.parse_ids(ids)
     if not wanted:
         raise UsageError(f"{ids[:40]!r} names no observations.", "Write their numbers: 12, 14.")
     observations = observation.get(state, wanted[:50])
@@ -177,7 +177,7 @@ def recall(state: State, ids: str) -> list[Observation]:
 
 
 def _one(state: State, around: str) -> Observation:
-    wanted = observation.ids(around)
+    wanted = observation.parse_ids(around)
     if len(wanted) != 1:
         raise UsageError(
             f"{around[:40]!r} is neither a number nor a day.", "Write it as 12, or 2026-06-01."

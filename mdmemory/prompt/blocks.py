@@ -21,7 +21,7 @@ _KEPT = (
 _TAGS = re.compile(rf"<(?=/?(?:{MEMORY_TAGS})\b)", re.IGNORECASE)
 
 
-def joined(blocks: Iterable[str]) -> str:
+def join(blocks: Iterable[str]) -> str:
     """The blocks that are not empty, with a blank line between them."""
     return "\n\n".join(each for each in blocks if each)
 
@@ -33,5 +33,5 @@ def safe(text: str) -> str:
 
 def for_compaction(at_hand: str, observations: str) -> list[str]:
     """The texts that a host's own summary gets about the session."""
-    kept = [f"{_KEPT}\n{at_hand}"] if at_hand else []
-    return [*kept, *([observations] if observations else [])]
+    texts = [f"{_KEPT}\n{at_hand}"] if at_hand else []
+    return [*texts, *([observations] if observations else [])]

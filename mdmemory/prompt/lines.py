@@ -24,7 +24,7 @@ REVIEW = "/memory-review"
 _FACTS = 2  # of a session that a line names
 
 
-def shown(message: str, variant: str, most: int = SHOWN + 40) -> dict[str, str]:
+def show(message: str, variant: str, most: int = SHOWN + 40) -> dict[str, str]:
     """A line for the user, of at most so many characters."""
     line = " ".join(message.split())
     return {"message": line if len(line) <= most else line[: most - 1] + "…", "variant": variant}
@@ -73,20 +73,21 @@ def of_extraction(done: Extracted, facts: Sequence[str]) -> Receipt | None:
         "learned": len(done.added) + len(done.flagged), "updated": len(done.updated),
         "replaced": len(done.superseded), "flagged": len(done.flagged),
     }  # fmt: skip
-    said = []
+    texts = []
     if facts:
         more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
-        said.append(f"Learned from the session: {cut('; '.join(facts[:_FACTS]), more)}{more}.")
-        said += replaced(done.superseded)
+        texts.append(f"Learned from the session: {cut('; '.join(facts[:_FACTS]), more)}{more}.")
+        texts += replaced(done.superseded)
         if done.flagged:
-            said.append("It contradicts an older note.")
-        said.append(back(done.id))
+            texts.append("It contradicts an older note.")
+        texts.append(back(done.id))
     if done.pending:
-        said.append(f"{waiting({'pending': len(done.pending)})}.")
-    if not said:
+        texts.append(f"{waiting({'pending': len(done.pending)})}.")
+    if not texts:
         return None
     variant = "warning" if done.flagged else "success" if facts else "info"
-    return Receipt(" ".join(said), _counted(counts), variant, done.session)
+    counts = {name: count for name, count in counts.items() if count}
+    return Receipt(" ".join(texts), counts, variant, done.session)
 
 
 def of_compaction(outcome: Outcome) -> Receipt | None:
@@ -112,34 +113,30 @@ class TakenBack(NamedTuple):
     toast: dict[str, str]
 
 
-def taken_back(facts: Sequence[str], kept: Sequence[str], id: str | None) -> TakenBack:
-    """On a change that was taken back; `kept` says why some of it stays, `id` names the undo."""
+def taken_back(facts: Sequence[str], reasons: Sequence[str], id: str | None) -> TakenBack:
+    """On a change that was taken back; `reasons` says why some of it stays, `id` names the undo."""
     if not facts:
-        why = "; ".join(dict.fromkeys(kept)) or "the notes say that already"
-        said = f"Nothing was taken back: {why}. `mdmemory log` lists the changes."
-        return TakenBack(f"mdmemory: {said} Tell the user.", shown(said, "warning"))
-    said = f"Taken back: {cut('; '.join(facts))}."
-    rest = f" A part of it stays, because {'; '.join(dict.fromkeys(kept))}." if kept else ""
+        why = "; ".join(dict.fromkeys(reasons)) or "the notes say that already"
+        sentence = f"Nothing was taken back: {why}. `mdmemory log` lists the changes."
+        return TakenBack(f"mdmemory: {sentence} Tell the user.", show(sentence, "warning"))
+    sentence = f"Taken back: {cut('; '.join(facts))}."
+    rest = f" A part of it stays, because {'; '.join(dict.fromkeys(reasons))}." if reasons else ""
     back = f" To undo this: {UNDO} {id}." if id else ""
-    text = f"mdmemory did it. {said}{rest} Tell the user what was taken back, in one sentence."
-    return TakenBack(text, shown(f"{said}{rest}{back}", "success", most=400))
+    text = f"mdmemory did it. {sentence}{rest} Tell the user what was taken back, in one sentence."
+    return TakenBack(text, show(f"{sentence}{rest}{back}", "success", most=400))
 
 
 def not_taken_back(problem: MdmemoryError) -> TakenBack:
     """On a change that could not be taken back."""
-    said = f"Nothing was taken back. {problem.message} {problem.hint}".rstrip()
-    return TakenBack(f"mdmemory: {said} Tell the user.", shown(said, "warning", most=400))
+    text = f"Nothing was taken back. {problem.sentences}"
+    return TakenBack(f"mdmemory: {text} Tell the user.", show(text, "warning", most=400))
 
 
 def still_there(facts: Sequence[str], id: str) -> dict[str, str]:
     """The line on notes that stay although the client took the messages back."""
     more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
-    said = f"Still remembered: {cut('; '.join(facts[:_FACTS]), more)}{more}."
-    return shown(f"{said} Undo: {UNDO} {id}".rstrip(), "info", most=400)
-
-
-def _counted(counts: Mapping[str, int]) -> dict[str, int]:
-    return {name: count for name, count in counts.items() if count}
+    text = f"Still remembered: {cut('; '.join(facts[:_FACTS]), more)}{more}."
+    return show(f"{text} Undo: {UNDO} {id}".rstrip(), "info", most=400)
 
 
 def replaced(pairs: Sequence[Mapping[str, str]]) -> list[str]:
@@ -152,19 +149,19 @@ def of_tool(done: Stored, made: str = "") -> dict[str, str]:
     """The line on a fact that the assistant stored, with what it replaces; `made` names a store
     that it is the first note of."""
     what = "Remembered" if done.status == "" else "Noted with a `?`, for no words of yours prove it"
-    said = [f"{what}: {cut(done.fact)}.", *replaced(done.superseded), *_new(made), back(done.id)]
-    return shown(" ".join(said), "success" if done.status == "" else "info", most=400)
+    texts = [f"{what}: {cut(done.fact)}.", *replaced(done.superseded), *_new(made), back(done.id)]
+    return show(" ".join(texts), "success" if done.status == "" else "info", most=400)
 
 
-def of_as_said(found: Sequence[Stored], made: str = "") -> dict[str, str] | None:
+def of_as_said(stored: Sequence[Stored], made: str = "") -> dict[str, str] | None:
     """The line on what nobody worded anew, and so was stored as it was said; None for nothing.
     `made` names stores that it is the first note of."""
-    facts = [each.fact for each in found if each.fact and not each.existed]
+    facts = [each.fact for each in stored if each.fact and not each.existed]
     if not facts:
         return None
     more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
-    said = f"Remembered in your words: {cut('; '.join(facts[:_FACTS]), more)}{more}."
-    return shown(" ".join([said, *_new(made), back(found[-1].id)]), "success", most=400)
+    text = f"Remembered in your words: {cut('; '.join(facts[:_FACTS]), more)}{more}."
+    return show(" ".join([text, *_new(made), back(stored[-1].id)]), "success", most=400)
 
 
 def _new(made: str) -> list[str]:
@@ -173,13 +170,13 @@ def _new(made: str) -> list[str]:
 
 def of_declined(fact: str, why: str) -> dict[str, str]:
     """The line on a request that the assistant did not take for one of the memory."""
-    kept = "To keep it all the same: /remember and the fact."
-    return shown(f"Not remembered: {cut(fact)}. {why} {kept}", "info", most=400)
+    hint = "To keep it all the same: /remember and the fact."
+    return show(f"Not remembered: {cut(fact)}. {why} {hint}", "info", most=400)
 
 
 def of_change(what: str, id: str) -> dict[str, str]:
     """The line on a note that the assistant changed or forgot for the user."""
-    return shown(f"{cut(what)}. {back(id)}", "success", most=400)
+    return show(f"{cut(what)}. {back(id)}", "success", most=400)
 
 
 def of_summary(facts: Sequence[str]) -> dict[str, str] | None:
@@ -187,27 +184,27 @@ def of_summary(facts: Sequence[str]) -> dict[str, str] | None:
     if not facts:
         return None
     more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
-    said = f"Learned from the summary: {cut('; '.join(facts[:_FACTS]), more)}{more}."
-    return shown(f"{said} {back(None)}", "success", most=400)
+    text = f"Learned from the summary: {cut('; '.join(facts[:_FACTS]), more)}{more}."
+    return show(f"{text} {back(None)}", "success", most=400)
 
 
 def as_toast(receipt: Receipt) -> dict[str, str]:
     """A receipt as a line that the host shows; what it says may have lain in a file."""
     known = ("info", "success", "warning", "error")
     variant = receipt.variant if receipt.variant in known else "info"
-    return shown(line(receipt.message, 400), variant, most=400)
+    return show(line(receipt.message, 400), variant, most=400)
 
 
-def since(found: Sequence[Receipt], today: date) -> str:
+def since(news: Sequence[Receipt], today: date) -> str:
     """What these receipts tell, in one sentence without its full stop; "" without any."""
-    if not found:
+    if not news:
         return ""
-    day = min((each.at[:10] for each in found if each.at), default="")
+    day = min((each.at[:10] for each in news if each.at), default="")
     counts: Counter[str] = Counter()
-    for each in found:
+    for each in news:
         counts.update({name: each.counts.get(name, 0) for name in _COUNTED})
-    told = ", ".join(_numbers(counts, _COUNTED))
-    return f"{_when(day, today)}: {told}" if told else ""
+    numbers = ", ".join(_numbers(counts, _COUNTED))
+    return f"{_when(day, today)}: {numbers}" if numbers else ""
 
 
 def _when(day: str, today: date) -> str:
@@ -239,19 +236,19 @@ def _numbers(counts: Mapping[str, int], words: Mapping[str, tuple[str, str]]) ->
     ]
 
 
-def start(found: Sequence[Receipt], counts: Mapping[str, int], today: date) -> str:
+def start(news: Sequence[Receipt], counts: Mapping[str, int], today: date) -> str:
     """The line at the start of a session: what happened while nobody looked, and what waits."""
-    return "; ".join(filter(None, (since(found, today), waiting(counts))))
+    return "; ".join(filter(None, (since(news, today), waiting(counts))))
 
 
-def start_toast(found: Sequence[Receipt], counts: Mapping[str, int], today: date) -> dict[str, str]:
+def start_toast(news: Sequence[Receipt], counts: Mapping[str, int], today: date) -> dict[str, str]:
     """The same for the user; of one receipt its own words. Without a message for nothing."""
-    if len(found) == 1:
-        one = as_toast(found[0])
+    if len(news) == 1:
+        one = as_toast(news[0])
         waits = f" {waiting(counts)}" if waiting(counts) else ""
-        return shown(one["message"] + waits, one["variant"], most=400)
-    text = start(found, counts, today)
-    return shown(text, "info", most=400) if text else {}
+        return show(one["message"] + waits, one["variant"], most=400)
+    text = start(news, counts, today)
+    return show(text, "info", most=400) if text else {}
 
 
 def for_assistant(text: str) -> str:

@@ -11,11 +11,11 @@ _MARKS = frozenset("{}()[];=<>|$\\*_,.:")
 _DENSE = 10  # a line with one of these marks in so many characters is code
 
 
-def typed(message: str) -> str:
+def read_typed(message: str) -> str:
     """The typed part of a message, one line, of a bounded length; "" where all was pasted."""
     lines = by_form.typed(ends(message, RECALLED_FOR)).splitlines()
-    said = (line for line in lines if not _is_code(line))
-    return " ".join(" ".join(said).split())[:QUERY_OF_MESSAGE]
+    prose = (line for line in lines if not _is_code(line))
+    return " ".join(" ".join(prose).split())[:QUERY_OF_MESSAGE]
 
 
 def _is_code(line: str) -> bool:

@@ -17,7 +17,7 @@ from mdmemory.layers import USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.note import editing as note_editing
 from mdmemory.note.note import parse
-from mdmemory.review import of_notes
+from mdmemory.review import note_answers
 from mdmemory.review.items import (
     CONFLICT,
     DROP,
@@ -36,7 +36,7 @@ from mdmemory.review.items import (
     InboxItem,
     Side,
 )
-from mdmemory.review.reviewed import Reviewed, Wording, finished
+from mdmemory.review.reviewed import Reviewed, Wording, finish
 from mdmemory.review.waiting import BETWEEN
 from mdmemory.store.store import Store
 
@@ -77,7 +77,7 @@ def _require_as_seen(layers: Layers, item: InboxItem, side: Side) -> None:
     """Raise NoteChanged where a note is not the one any more that the person was shown."""
     if not side.digest:
         return
-    memory = _holder(layers, item, side)
+    memory = _find_holder(layers, item, side)
     if Store(memory.project.store).read(side.file).digest != side.digest:
         raise NoteChanged(f"{side.file} was changed meanwhile.", "Look at it and answer again.")
 
@@ -104,7 +104,7 @@ def text_of(layers: Layers, item: InboxItem, side: int = 0) -> tuple[str, str]:
     memory = _memory(layers, item)
     chosen = item.notes[side]
     if chosen.file:
-        return _holder(layers, item, chosen).note(chosen.file).note.text, chosen.file
+        return _find_holder(layers, item, chosen).note(chosen.file).note.text, chosen.file
     if item.kind == WISH:
         wish = _wish(memory, Path(item.key))
         return f"{wish.text if wish else rest.read(Path(item.key))[2]}\n", "wish.md"
@@ -113,13 +113,13 @@ def text_of(layers: Layers, item: InboxItem, side: int = 0) -> tuple[str, str]:
     return f"{chosen.text}\n", f"{chosen.name or 'fact'}.md"
 
 
-def worded(layers: Layers, item: InboxItem, side: int, text: str) -> str:
+def reword(layers: Layers, item: InboxItem, side: int, text: str) -> str:
     """A note's file with another wording: its first line is the description, all of it the body.
     Raises BadNote."""
     before, file = text_of(layers, item, side)
     note = parse(before, file)
-    said = {"description": description_of(text.strip())}
-    return note_editing.edit(note, set=said, body=text.strip()).text
+    keys = {"description": description_of(text.strip())}
+    return note_editing.edit(note, set=keys, body=text.strip()).text
 
 
 def in_place(layers: Layers, item: InboxItem, edit: Callable[[Path], None]) -> str:
@@ -131,7 +131,7 @@ def in_place(layers: Layers, item: InboxItem, edit: Callable[[Path], None]) -> s
     return f"{file} was looked at again."
 
 
-def _holder(layers: Layers, item: InboxItem, side: Side) -> Memory:
+def _find_holder(layers: Layers, item: InboxItem, side: Side) -> Memory:
     """The memory that holds a note of the item."""
     is_persons = item.layer == BETWEEN and side.layer == USER
     return (layers.person if is_persons else None) or _memory(layers, item)
@@ -150,28 +150,25 @@ def _fact(
 ) -> Reviewed:
     """A fact that a model proposed."""
     writer = memory._writer()
-    home = layers.for_type(USER) if _type(memory, item) == USER else memory
+    is_persons = any(fact.id == item.key and fact.type == USER for fact in memory.pending())
+    home = layers.for_type(USER) if is_persons else memory
     path = pending.place(memory.project, item.key)
     left = None if path is None else (path, read_regular(path), 0o600)
     if action == DROP:
         _, written = pending.drop(writer, item.key, today=memory._today())
         back = None if written.id else left
-        return finished(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
+        return finish(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
     done = pending.accept(
         writer, item.key, today=memory._today(), into=None if home is memory else home._writer(),
         text=wording.text if wording and action == EDIT else None,
     )  # fmt: skip
     back = None if done.written.id and home is memory and _is_committed(writer, path) else left
-    said = f"Known already in {done.file}." if done.same else f"Stored {done.file}."
-    return finished(item, action, said, home, done.written, back)
+    text = f"Known already in {done.file}." if done.same else f"Stored {done.file}."
+    return finish(item, action, text, home, done.written, back)
 
 
 def _is_committed(writer: Writer, path: Path | None) -> bool:
     return path is not None and leaving.is_in_commits(writer, path)
-
-
-def _type(memory: Memory, item: InboxItem) -> str:
-    return next((fact.type for fact in memory.pending() if fact.id == item.key), "")
 
 
 def _file(
@@ -183,7 +180,7 @@ def _file(
     if action == DROP:
         written = leaving.take_out(writer, path, subject("drop", [path.stem]))
         back = None if written.id else left
-        return finished(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
+        return finish(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
     text = (wording.text if wording and action == EDIT else text_of(layers, item)[0]).strip()
     wish = _wish(memory, path) if item.kind == WISH else None
     type = wish.fact_type if wish else "reference"
@@ -201,8 +198,8 @@ def _file(
     )  # fmt: skip
     path.unlink(missing_ok=True)
     back = None if leaves and done.written.id else left
-    said = f"Known already in {done.file}." if done.same else f"Stored {done.file}."
-    return finished(item, action, said, home, done.written, back)
+    sentence = f"Known already in {done.file}." if done.same else f"Stored {done.file}."
+    return finish(item, action, sentence, home, done.written, back)
 
 
 def _wish(memory: Memory, path: Path) -> wishes.Wish | None:
@@ -216,7 +213,8 @@ def _wish(memory: Memory, path: Path) -> wishes.Wish | None:
 
 _Answerer = Callable[[Layers, Memory, InboxItem, str, Wording | None], Reviewed]
 _BY_KIND: dict[str, _Answerer] = {
-    LOST: of_notes.lost, WISH: _file, CONFLICT: of_notes.conflict, FORGET: of_notes.removal,
-    PENDING: _fact, UNCONFIRMED: of_notes.note, ORPHANED: of_notes.note,
-    ON_CHANGED: of_notes.note, REFUSED: of_notes.refused, ON_HOLD: of_notes.note, REST: _file,
+    LOST: note_answers.loss, WISH: _file, CONFLICT: note_answers.conflict,
+    FORGET: note_answers.removal, PENDING: _fact, UNCONFIRMED: note_answers.note,
+    ORPHANED: note_answers.note, ON_CHANGED: note_answers.note, REFUSED: note_answers.refusal,
+    ON_HOLD: note_answers.note, REST: _file,
 }  # fmt: skip

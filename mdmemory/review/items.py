@@ -88,15 +88,15 @@ class InboxItem:
 
     def as_text(self) -> str:
         """The same in lines, with an empty one at the end."""
-        said = self.as_json()
+        fields = self.as_json()
         names = ("this: ", "that: ") if self.is_pair else ("",) * len(self.notes)
         lines = [f"{self.id}  {self.kind.replace('_', ' ')}: {self.why}"]
-        for side, name in zip(said["notes"], names, strict=True):
+        for side, name in zip(fields["notes"], names, strict=True):
             about = ", ".join(filter(None, (side["layer"], side["date"], side["source"])))
             lines.append(f"  {name}{side['name']} ({about})")
             lines += [f"    {line}" for line in side["text"].split("\n") if line.strip()]
-        if said["quote"]:
-            lines.append(f"  quote: “{said['quote']}”")
+        if fields["quote"]:
+            lines.append(f"  quote: “{fields['quote']}”")
         return "\n".join([*lines, f"  answers: {', '.join(self.actions)}", ""])
 
 
@@ -108,22 +108,22 @@ def label(item: InboxItem, action: str) -> str:
 def in_order(items: Iterable[InboxItem], mine: str) -> list[InboxItem]:
     """The items as a person meets them, each under an id of its own. Of two with one id, that of
     the person's layer gets `mine` in front."""
-    found = sorted(items, key=lambda item: (item.layer, item.id))
+    ranked = sorted(items, key=lambda item: (item.layer, item.id))
     first = set[str]()
-    for at, item in enumerate(found):
+    for at, item in enumerate(ranked):
         if item.id in first:
-            found[at] = replace(item, id=f"{mine}{item.id}")
+            ranked[at] = replace(item, id=f"{mine}{item.id}")
         first.add(item.id)
-    found.sort(key=lambda item: item.rank, reverse=True)
-    found.sort(key=lambda item: (item.since, item.session), reverse=True)
-    return sorted(found, key=lambda item: KINDS.index(item.kind))
+    ranked.sort(key=lambda item: item.rank, reverse=True)
+    ranked.sort(key=lambda item: (item.since, item.session), reverse=True)
+    return sorted(ranked, key=lambda item: KINDS.index(item.kind))
 
 
-def folded(items: Iterable[InboxItem]) -> dict[str, list[InboxItem]]:
+def fold(items: Iterable[InboxItem]) -> dict[str, list[InboxItem]]:
     """What each session left beyond the best FROM_ONE of its proposals, in the order given: it is
     shown when it is asked for."""
     by_session: dict[str, list[InboxItem]] = {}
     for item in items:
         if item.kind == PENDING and item.session:
             by_session.setdefault(item.session, []).append(item)
-    return {session: found[FROM_ONE:] for session, found in by_session.items() if found[FROM_ONE:]}
+    return {session: group[FROM_ONE:] for session, group in by_session.items() if group[FROM_ONE:]}

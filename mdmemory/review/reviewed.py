@@ -43,8 +43,8 @@ class Wording:
     side: int = 0
 
 
-def finished(
-    item: InboxItem, action: str, said: str, memory: Memory, written: Written,
+def finish(
+    item: InboxItem, action: str, text: str, memory: Memory, written: Written,
     left: Left | None = None,
 ) -> Reviewed:  # fmt: skip
     """What an answer came to whose change was written. Raises MdmemoryError where a hand was
@@ -52,4 +52,4 @@ def finished(
     if written.kept:
         file, why = written.kept[0]
         raise MdmemoryError(f"{file} was not changed: {why}.", "Answer again.")
-    return Reviewed(item, action, said, memory, written.id, written.commit, left)
+    return Reviewed(item, action, text, memory, written.id, written.commit, left)

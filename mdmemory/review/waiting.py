@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 
 from mdmemory.capture import wishes
 from mdmemory.capture.imports import rest
 from mdmemory.compact import left_out
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
-from mdmemory.files import read_regular
+from mdmemory.files import digest, read_regular
 from mdmemory.layers import MINE, PROJECT, USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.note.note import SUPERSEDED
@@ -76,23 +75,23 @@ _MOST = 20_000  # characters of a text that is shown
 
 def items(layers: Layers) -> list[InboxItem]:
     """All that waits, first what a person has to see first."""
-    return in_order([*_items(layers, shown=True)], MINE)
+    return in_order([*_list_items(layers, shown=True)], MINE)
 
 
 def counts(layers: Layers) -> dict[str, int]:
     """How many wait of each kind, the kinds in their order."""
     # nobody sees the notes, so none is read and looked through for secrets
-    kinds = [each.kind for each in _items(layers, shown=False)]
+    kinds = [each.kind for each in _list_items(layers, shown=False)]
     return {kind: kinds.count(kind) for kind in KINDS}
 
 
-def _items(layers: Layers, *, shown: bool) -> Iterator[InboxItem]:
+def _list_items(layers: Layers, *, shown: bool) -> Iterator[InboxItem]:
     for layer, memory in layers.each():
-        yield from _of(layer, memory, shown)
-    yield from _across(layers)
+        yield from _list_layer(layer, memory, shown)
+    yield from _list_across(layers)
 
 
-def item(layers: Layers, name: str) -> InboxItem:
+def find_item(layers: Layers, name: str) -> InboxItem:
     """The item with this id, or on the note of this name; a note on which nothing waits can be
     confirmed all the same. Raises NotFound, and UsageError for a note of several items."""
     waiting = items(layers)
@@ -123,18 +122,18 @@ def item(layers: Layers, name: str) -> InboxItem:
     )  # fmt: skip
 
 
-def _of(layer: str, memory: Memory, shown: bool) -> Iterator[InboxItem]:
+def _list_layer(layer: str, memory: Memory, shown: bool) -> Iterator[InboxItem]:
     refresher = memory._refresher()
     refresher.current()
     catalog = refresher.catalog()
-    yield from _lost(layer, memory)
+    yield from _find_loss(layer, memory)
     for entry in refresher.open_conflicts():
         yield _conflict(layer, refresher.store, entry, shown)
     yield from _notes(layer, refresher.store, catalog, shown)
     if catalog.with_status(SUPERSEDED) and not lead_on(catalog.heads()):
         yield from (_orphaned(layer, each) for each in orphans(refresher.store.notes()))
     yield from _on_changed(layer, memory, catalog)
-    yield from _refused(layer, memory)
+    yield from _list_refused(layer, memory)
     if memory.project.has_inbox() or memory.project.state_file.exists():
         yield from (_pending(layer, fact) for fact in memory.pending())
         yield from _removals(layer, memory)
@@ -142,7 +141,7 @@ def _of(layer: str, memory: Memory, shown: bool) -> Iterator[InboxItem]:
         yield from _rests(layer, memory)
 
 
-def _lost(layer: str, memory: Memory) -> Iterator[InboxItem]:
+def _find_loss(layer: str, memory: Memory) -> Iterator[InboxItem]:
     seen = memory.unadopted()
     if seen and seen.lost:
         sides = tuple(Side(file.removesuffix(".md"), layer, "", file=file) for file in seen.lost)
@@ -188,19 +187,19 @@ def side_of(layer: str, stored: StoredNote) -> Side:
 
 def _notes(layer: str, store: Store, catalog: Catalog, shown: bool) -> Iterator[InboxItem]:
     """Notes that are not served, or not without a mark, until a person saw them."""
-    held, strangers = catalog.held, catalog.waiting
-    for head in catalog.heads_of({*held, *strangers, *catalog.with_status("unconfirmed")}):
+    files, strangers = catalog.held, catalog.waiting
+    for head in catalog.heads_of({*files, *strangers, *catalog.with_status("unconfirmed")}):
         side, about = Side(head.name, layer, "", file=head.file), (layer, head.file)
         if shown:
             side = _file_side(layer, store, head.file)
         id, clean = _id("h", *about, side.digest), _without_secrets(side) if shown else side
         if why := strangers.get(head.file):
-            said = f"{WHY[why]}, and no command of yours wrote it"
+            text = f"{WHY[why]}, and no command of yours wrote it"
             actions: tuple[str, ...] = (KEEP, EDIT, DROP, LATER)
             yield InboxItem(
-                id, ON_HOLD, (clean,), said, actions, *about, since=side.date, is_shielded=True
+                id, ON_HOLD, (clean,), text, actions, *about, since=side.date, is_shielded=True
             )
-        elif head.file in held:
+        elif head.file in files:
             actions = (EDIT, LATER)
             yield InboxItem(id, ON_HOLD, (clean,), _HELD, actions, *about, since=side.date)
         else:
@@ -211,7 +210,7 @@ def _notes(layer: str, store: Store, catalog: Catalog, shown: bool) -> Iterator[
             )  # fmt: skip
 
 
-def _refused(layer: str, memory: Memory) -> Iterator[InboxItem]:
+def _list_refused(layer: str, memory: Memory) -> Iterator[InboxItem]:
     """Merges and removals that a pass proposed, and the guards refused."""
     folder = memory.project.private
     if not left_out.place(folder).is_file():
@@ -327,7 +326,7 @@ def _rests(layer: str, memory: Memory) -> Iterator[InboxItem]:
             )  # fmt: skip
 
 
-def _across(layers: Layers) -> Iterator[InboxItem]:
+def _list_across(layers: Layers) -> Iterator[InboxItem]:
     for pair in layers.across():
         assert layers.project is not None
         assert layers.person is not None
@@ -349,4 +348,4 @@ def _text(path: Path) -> str:
 def _id(letter: str, *parts: str) -> str:
     """An id for these parts; with a note's digest among them it means that text alone, so that an
     answer to what was listed meets no other."""
-    return f"{letter}-{sha256('/'.join(parts).encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return f"{letter}-{digest('/'.join(parts))[:8]}"

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mdmemory.files import digest
-from mdmemory.note.note import begins_head, fields, parse
+from mdmemory.note.note import begins_head, parse, read_fields
 from mdmemory.privacy.private import strip_private
 from mdmemory.search.chunks import cut
 from mdmemory.search.database import HELD, Database, Document
@@ -82,7 +82,7 @@ class Folders:
 def _title(text: str) -> str:
     """The title that a file gives itself, in its frontmatter or as a heading; "" without one."""
     if begins_head(text):
-        title = fields(parse(text[:BEGINNING], "")).get("title")
+        title = read_fields(parse(text[:BEGINNING], "")).get("title")
         if isinstance(title, str) and title.strip():
             return title.strip()[:200]
     heading = re.search(r"^#{1,2} +(\S.{0,200}?) *#*$", text[:BEGINNING], re.MULTILINE)

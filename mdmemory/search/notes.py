@@ -124,7 +124,7 @@ def fill_from_commit(
     database: Database, history: History, revision: str, *, is_held: Callable[[Note], bool]
 ) -> None:
     """Put in all notes of a commit, which is named as git names it. Raises NotFound."""
-    tree = history.tree(history.resolve(revision))
+    tree = history.read_tree(history.resolve(revision))
     notes = [
         (file, blob)
         for file, blob in tree.items()

@@ -164,7 +164,7 @@ class Search:
             vector = embeddings.of_query(database, embedder, query)
             return Meaning(embedder.model, vector), said
         except MdmemoryError as problem:
-            said.append(f"Searched by words only. {problem.message} {problem.hint}".rstrip())
+            said.append(f"Searched by words only. {problem.sentences}")
             return None, said
 
     def _fill(
@@ -286,7 +286,7 @@ class Search:
             if embedder is not None:
                 self._fill(database, (MEMORY,), embedder, report, None)
         except MdmemoryError as problem:
-            return [f"Vectors are missing. {problem.message} {problem.hint}".rstrip()]
+            return [f"Vectors are missing. {problem.sentences}"]
         return []
 
     def _answer(

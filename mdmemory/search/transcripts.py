@@ -21,8 +21,8 @@ from mdmemory.search.folders import walk
 from mdmemory.search.notes import Report
 from mdmemory.search.results import SESSIONS
 from mdmemory.transcripts import opencode
-from mdmemory.transcripts.session_files import SessionFile, rows
-from mdmemory.transcripts.sources import READERS, Reader, began_in, place, read
+from mdmemory.transcripts.session_files import SessionFile, read_rows
+from mdmemory.transcripts.sources import READERS, Reader, began_in, find_place, read
 from mdmemory.transcripts.turns import Transcript
 
 EXPORTS = (".json", ".jsonl")
@@ -83,7 +83,7 @@ class Transcripts:
         found: dict[str, tuple[str, Reader, SessionFile]] = {}
         for reader in READERS:
             other, ours = f"{reader.name} -{where}", f"{reader.name} +{where}:"
-            for file in reader.files(place(self.hosts, reader), self.folders):
+            for file in reader.files(find_place(self.hosts, reader), self.folders):
                 at = os.fsencode(file.paths[-1]).decode("utf-8", "replace")
                 name = names.get(at, "")
                 print = known.get(name, "")
@@ -116,7 +116,7 @@ class Transcripts:
         if database.seal(SESSIONS) == state:
             return before
         try:
-            states = opencode.states(path, began_in(self.folders))
+            states = opencode.read_states(path, began_in(self.folders))
         except BadTranscript as problem:
             said.append(f"OpenCode's newest sessions are missing here. {problem.message}")
             return before
@@ -136,7 +136,7 @@ class Transcripts:
         names = [name for name, print in some.items() if print[:2] == f"{_OPENCODE} "]
         if names:
             try:
-                yield from opencode.transcripts(self.hosts.opencode, names)
+                yield from opencode.read_transcripts(self.hosts.opencode, names)
             except BadTranscript as problem:
                 said.append(f"OpenCode's newest sessions are missing here. {problem.message}")
         for name, print in some.items():
@@ -152,7 +152,7 @@ class Transcripts:
         if found is None or not found.turns or is_other:
             return Document(SESSIONS, name, print, state)
         newest = max(turn.time for turn in found.turns)
-        title = self.redact(" ".join(found.named[: _TITLE * 4].split()))[:_TITLE].rstrip()
+        title = self.redact(" ".join(found.label[: _TITLE * 4].split()))[:_TITLE].rstrip()
         return Document(
             SESSIONS, name, print, state, name=found.session or name, title=title,
             date=_day(newest), chunks=tuple(self._chunks(found)),
@@ -180,7 +180,7 @@ def _told(
         yield name, None
         return
     try:
-        yield name, reader.transcript(rows(file))
+        yield name, reader.transcript(read_rows(file))
     except MdmemoryError:
         return  # not now
 

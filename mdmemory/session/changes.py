@@ -50,10 +50,10 @@ def write(memory: Sections, block: str, text: str, *, append: bool = False) -> s
     before = memory.blocks.pop(block, "")
     if append and before:
         text = f"{before}\n{text}" if text else before
-    kept = text[: BLOCKS[block]].rstrip()
-    if kept:
-        memory.blocks[block] = kept
-    lost = text[len(kept) :].strip()
+    fit = text[: BLOCKS[block]].rstrip()
+    if fit:
+        memory.blocks[block] = fit
+    lost = text[len(fit) :].strip()
     warning = (
         f"{block} holds {BLOCKS[block]} characters: the last {len(lost)} were cut off, from "
         f"{cut(' '.join(lost.split()), _NAMED)!r} on. Shorten the block and replace it."

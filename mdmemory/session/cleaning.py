@@ -34,15 +34,15 @@ def visible(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     text = without_memory(text)
-    return _seen(_ANSI.sub("", text) if "\x1b" in text else text)
+    return _drop_unseen(_ANSI.sub("", text) if "\x1b" in text else text)
 
 
 def clean(text: str) -> str:
     """`visible` text without secrets and tags of our own blocks."""
-    return _OURS.sub("‹", redact(_seen(text))[0])
+    return _OURS.sub("‹", redact(_drop_unseen(text))[0])
 
 
-def _seen(text: str) -> str:
+def _drop_unseen(text: str) -> str:
     if text.isascii():  # a hundredth of the time
         return text.encode("ascii").translate(None, _UNSEEN_ASCII).decode("ascii")
     return UNSEEN.sub("", text)

@@ -13,31 +13,31 @@ _START = 22  # the field of /proc/PID/stat
 
 def of_parent() -> str:
     """The process that started this one."""
-    return _named(os.getppid())
+    return _name_process(os.getppid())
 
 
-def ancestors() -> str:
+def list_ancestors() -> str:
     """The processes above this one, the nearest first, with blanks between; of one that ended in
     the meantime, none above it."""
-    found: list[str] = []
+    names: list[str] = []
     pid = os.getppid()
-    while pid > 1 and len(found) < _MOST:
-        found.append(_named(pid))
-        pid = _parent(pid)
-    return " ".join(found)
+    while pid > 1 and len(names) < _MOST:
+        names.append(_name_process(pid))
+        pid = _find_parent(pid)
+    return " ".join(names)
 
 
-def _named(pid: int) -> str:
-    fields = _fields(pid)
+def _name_process(pid: int) -> str:
+    fields = _read_fields(pid)
     return f"{pid}:{fields[_START - 3] if len(fields) > _START - 3 else ''}"
 
 
-def _parent(pid: int) -> int:
-    fields = _fields(pid)
+def _find_parent(pid: int) -> int:
+    fields = _read_fields(pid)
     return int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else 0
 
 
-def _fields(pid: int) -> list[str]:
+def _read_fields(pid: int) -> list[str]:
     """The fields of a process behind its name, which may hold anything; [] where there is no
     /proc."""
     try:

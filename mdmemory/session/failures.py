@@ -6,7 +6,6 @@ command, or of `git log` or `cat`, are none.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 
 from mdmemory import bounds
 from mdmemory.session.cleaning import line
+from mdmemory.session.sections import fingerprint
 
 _TOKENS = re.compile(
     r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|(?P<here><<-?\s*['\"]?\w)|\d?>&[\d-]|&>+"
@@ -33,7 +33,7 @@ MAX_WRAPPED = 500  # characters that wrappers may take
 _FOLDER = re.compile(r"(?:\S*/)(?=(?:bin|scripts)/)(?:bin|scripts)/")
 
 
-def decisive(command: str) -> tuple[list[str], bool]:
+def list_decisive(command: str) -> tuple[list[str], bool]:
     """The bare commands of a line whose ends its exit code tells about, in order; and whether a
     success of the line means that each of them succeeded."""
     chain: list[tuple[str, str]] = []  # each command with the operator that stands before it
@@ -47,11 +47,11 @@ def decisive(command: str) -> tuple[list[str], bool]:
         chain.append((before, words))
         before, words = token["op"], ""
     chain.append((before, words))
-    chain = [(op, bare(words)) for op, words in chain if words.strip()]
+    chain = [(op, strip_wrappers(words)) for op, words in chain if words.strip()]
     return _known(chain, "pipefail" in command)
 
 
-def bare(words: str) -> str:
+def strip_wrappers(words: str) -> str:
     """A simple command without assignments, wrappers and its program's folder."""
     words = words.strip()
     wrapped = _WRAPPERS.match(words[:MAX_WRAPPED])
@@ -167,10 +167,10 @@ class Failure:
     @property
     def fingerprint(self) -> str:
         """12 hex digits of the summary's sha256."""
-        return _short(self.summary)
+        return fingerprint(self.summary)
 
 
-def failure(
+def find_failure(
     tool: str, args: Mapping[str, Any], output: str, exit_code: int | None
 ) -> Failure | None:
     """The failure that a result reports, or None. `output` is `visible` text."""
@@ -179,21 +179,21 @@ def failure(
     command, output = command_of(tool, args), bounds.ends(output)
     category, closed_by = "tool", _mark("tool", tool)
     if command:
-        real = [each for each in decisive(command)[0] if not _shows(each)]
+        real = [each for each in list_decisive(command)[0] if not _is_showing(each)]
         if not real:
             return None
-        category = _likeliest([category_of(each) for each in real], output)
+        category = _guess_category([category_of(each) for each in real], output)
         closed_by = _mark(category, real[-1])
-    lines = telling(output.split("\n"), category)
+    lines = pick_telling(output.split("\n"), category)
     # of an unknown kind the command says more than the kind
     whose = f"{line(command or tool, MAX_NAME)}: " if category == "tool" or not lines else ""
     summary = line(f"{whose}{' | '.join(lines) or f'exit code {exit_code}'}", SUMMARY)
     named = dict.fromkeys(path for each in lines for path in paths(each))
-    source = _short(f"{tool}\n{command}")
+    source = fingerprint(f"{tool}\n{command}")
     return Failure(category, summary, tuple(named)[:FILES], source, closed_by)
 
 
-def succeeded(tool: str, args: Mapping[str, Any], exit_code: int | None) -> set[str]:
+def list_succeeded(tool: str, args: Mapping[str, Any], exit_code: int | None) -> set[str]:
     """The categories of the commands that a result proves successful; of those without a category
     `tool`, and `tool` with a mark of the program, which closes that program's errors alone."""
     if exit_code != 0:
@@ -201,15 +201,15 @@ def succeeded(tool: str, args: Mapping[str, Any], exit_code: int | None) -> set[
     command = command_of(tool, args)
     if not command:
         return {"tool", _mark("tool", tool)}
-    known, certain = decisive(command)
-    real = [each for each in known if not _shows(each)] if certain else []
+    known, certain = list_decisive(command)
+    real = [each for each in known if not _is_showing(each)] if certain else []
     return {name for each in real for name in (category_of(each), _mark(category_of(each), each))}
 
 
 def _mark(category: str, command: str) -> str:
     """The category; of a command without one also 12 hex digits of its program."""
     program = (command.split(maxsplit=1) or [""])[0]
-    return f"tool {_short(program)}" if category == "tool" else category
+    return f"tool {fingerprint(program)}" if category == "tool" else category
 
 
 def category_of(command: str) -> str:
@@ -227,11 +227,11 @@ def command_of(tool: str, args: Mapping[str, Any]) -> str:
     return bounds.beginning(str(command)) if is_one else ""
 
 
-def telling(lines: Iterable[str], category: str) -> list[str]:
+def pick_telling(lines: Iterable[str], category: str) -> list[str]:
     """The first lines that say what went wrong: by the words of the category, else by those of any
     error, else by those of a refusal; at last the last line alone."""
     full = [each.strip() for each in lines if each.strip()]
-    for says in (_says(category), _says(""), REFUSALS):
+    for says in (_find_words(category), _find_words(""), REFUSALS):
         expression = re.compile(says, re.IGNORECASE)
         if matching := [each for each in full if expression.search(each)]:
             return matching[:LINES]
@@ -243,22 +243,18 @@ def paths(text: str) -> list[str]:
     return [path.removeprefix("./") for path in _PATH.findall(text[:500])]
 
 
-def _likeliest(categories: Sequence[str], output: str) -> str:
+def _guess_category(categories: Sequence[str], output: str) -> str:
     """The category whose words are in the output; else the last one."""
     if len(set(categories)) > 1:
         for name in reversed(categories):
-            if name != "tool" and re.search(_says(name), output):
+            if name != "tool" and re.search(_find_words(name), output):
                 return name
     return categories[-1]
 
 
-def _says(name: str) -> str:
+def _find_words(name: str) -> str:
     return next((each.says for each in CATEGORIES if each.name == name), Category("", "").says)
 
 
-def _shows(command: str) -> bool:
+def _is_showing(command: str) -> bool:
     return re.match(SHOWING, command) is not None
-
-
-def _short(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]

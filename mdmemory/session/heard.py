@@ -5,12 +5,13 @@ State, never notes: without private text, injected memory and secrets, for two d
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from mdmemory.transcripts.turns import ROLES, Turn, as_text, cleaned, is_id
+from mdmemory.files import digest
+from mdmemory.transcripts.session_files import parse_moment
+from mdmemory.transcripts.turns import ROLES, Turn, as_text, clean, is_id
 
 if TYPE_CHECKING:  # as in `storage`
     from mdmemory.store.state import State
@@ -29,7 +30,7 @@ def put(
     of which one is the client, as `client_process` names them. `now` is UTC."""
     if role not in ROLES:
         raise ValueError(role)
-    words = _kept(text)
+    words = _shorten(text)
     if not words:
         return
     at = now.isoformat(timespec="milliseconds")
@@ -38,7 +39,7 @@ def put(
         " ON CONFLICT (session, turn, role) DO UPDATE SET text = excluded.text"
     )
     state.change(
-        (insert, (_id(session), _id(turn or f"{words}{at}"), role, words, at, client)),
+        (insert, (_as_id(session), _as_id(turn or f"{words}{at}"), role, words, at, client)),
         ("DELETE FROM heard WHERE at < ?", (_oldest(now),)),
         ("DELETE FROM heard WHERE id <= (SELECT max(id) FROM heard) - ?", (KEPT_ROWS,)),
     )
@@ -56,32 +57,28 @@ def of_client(state: State, client: str, now: datetime) -> tuple[str, list[Turn]
     session = str(row[0][0])
     query = "SELECT turn, role, text, at FROM heard WHERE session = ? AND at >= ? ORDER BY id"
     rows = state.rows(query, (session, _oldest(now)))
-    return session, [Turn(turn, role, text, _time(at)) for turn, role, text, at in rows]
+    return session, [Turn(turn, role, text, parse_moment(at)) for turn, role, text, at in rows]
 
 
 def forget(state: State, sessions: Sequence[str]) -> None:
     """Forget what was said in sessions that were deleted."""
     query = "DELETE FROM heard WHERE session = ?"
-    state.change(*((query, (_id(session),)) for session in sessions))
+    state.change(*((query, (_as_id(session),)) for session in sessions))
 
 
-def _kept(text: str) -> str:
+def _shorten(text: str) -> str:
     from mdmemory.bounds import ends
     from mdmemory.privacy import redacted
 
-    words = cleaned(as_text(text).replace("\0", ""))
+    words = clean(as_text(text).replace("\0", ""))
     # again after the cut: half of a text may look like what the whole did not
     return redacted(ends(redacted(words), MOST)).strip()
 
 
-def _id(given: str) -> str:
+def _as_id(given: str) -> str:
     """A host's id as it is, or one word that stands for it."""
-    return given if is_id(given) else hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()
+    return given if is_id(given) else digest(given)
 
 
 def _oldest(now: datetime) -> str:
     return (now - timedelta(days=KEPT_DAYS)).isoformat(timespec="milliseconds")
-
-
-def _time(at: str) -> int:
-    return int(datetime.fromisoformat(at).timestamp() * 1000)

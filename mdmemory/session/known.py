@@ -36,23 +36,23 @@ class NoteRecalled:
     is_seen: bool
 
 
-def known(state: State) -> list[KnownSession]:
+def list_sessions(state: State) -> list[KnownSession]:
     """All sessions, those with the newest word first."""
-    found: dict[str, KnownSession] = {}
+    sessions: dict[str, KnownSession] = {}
     for each in evidence.recorded(state):
-        session = found.setdefault(each.session, KnownSession(each.session))
+        session = sessions.setdefault(each.session, KnownSession(each.session))
         session.time = max(session.time, each.time)
         if each.phase != "run":
             session.outcomes[each.outcome] += 1
     query = "SELECT session, count(*), sum(tokens), max(at) FROM recalled GROUP BY session"
     for id, count, tokens, at in state.rows(query):
-        session = found.setdefault(id, KnownSession(id))
+        session = sessions.setdefault(id, KnownSession(id))
         session.time = max(session.time, at)
         session.recalled, session.tokens = count, tokens
-    return sorted(found.values(), key=lambda each: (each.time, each.id), reverse=True)
+    return sorted(sessions.values(), key=lambda each: (each.time, each.id), reverse=True)
 
 
-def recalled(state: State, session: str) -> list[NoteRecalled]:
+def list_recalled(state: State, session: str) -> list[NoteRecalled]:
     """The notes that went along with the messages of a session, in their order."""
     query = "SELECT file, at, tokens, seen FROM recalled WHERE session = ? ORDER BY id"
     return [

@@ -53,7 +53,7 @@ PATTERNS: tuple[Pattern, ...] = (
 )  # fmt: skip
 
 
-def mentions(text: str, speaker: str) -> list[tuple[str, str]]:
+def find_mentions(text: str, speaker: str) -> list[tuple[str, str]]:
     """Pairs of a place and a text for it, in the table's order; `text` is `visible`."""
     if len(text) > 2 * WINDOW:
         # at the ends of lines, so that no word is cut in two
@@ -66,13 +66,13 @@ def mentions(text: str, speaker: str) -> list[tuple[str, str]]:
         for match in re.finditer(pattern.expression, text, re.IGNORECASE | re.MULTILINE)
     ]
     if speaker == "user":
-        pairs += [("decisions", choice) for choice in _choices(text)]
+        pairs += [("decisions", choice) for choice in _find_choices(text)]
     return list(dict.fromkeys(pairs))[:MOST]
 
 
-def _choices(text: str) -> Iterator[str]:
+def _find_choices(text: str) -> Iterator[str]:
     """The sentences in which the user chooses something."""
     for sentence in _SENTENCE.findall(text):
-        said = sentence.strip(" \t>*-")
-        if _CHOICE.search(said) and not said.endswith(("?", "？")):
-            yield said.rstrip(" .!。！")
+        choice = sentence.strip(" \t>*-")
+        if _CHOICE.search(choice) and not choice.endswith(("?", "？")):
+            yield choice.rstrip(" .!。！")

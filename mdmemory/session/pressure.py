@@ -67,7 +67,7 @@ def usable(context: int, input: int = 0, output: int = 0) -> int:
     return max(0, context - min(RESERVED, output or RESERVED)) if context else 0
 
 
-def level(usage: ContextUsage) -> str:
+def find_level(usage: ContextUsage) -> str:
     """The level of the highest threshold that is reached. Where the window is not known there is
     none, and the last count that was to be reported stands in its place, as `100,000 tokens`."""
     if usage.percent is None:
@@ -86,17 +86,17 @@ def notice(before: str, usage: ContextUsage, sizes: Mapping[str, int]) -> str:
     At the highest level it lists the parts of our block (`sizes`, in characters) and the choices.
     Where the window is not known, only a count that grew is reported.
     """
-    now = level(usage)
+    now = find_level(usage)
     if now == before:
         return ""
     if usage.percent is None:
-        grew = usage.size >= FIRST_COUNT and _count(usage.size) > _reported(before)
-        return _counted(usage.size) if grew else ""
+        grew = usage.size >= FIRST_COUNT and _count(usage.size) > _parse_count(before)
+        return _render_count(usage.size) if grew else ""
     threshold = next(each for each in THRESHOLDS if each.level == now)
     if threshold is THRESHOLDS[0] and before not in {each.level for each in THRESHOLDS}:
         return ""  # there was no level yet
     line = f"Context {now}: about {int(usage.percent)}% full. {threshold.advice}"
-    return f"{line}\n{_choices(sizes)}" if now == INTERVENES else line
+    return f"{line}\n{_render_choices(sizes)}" if now == INTERVENES else line
 
 
 def _count(size: int) -> int:
@@ -104,19 +104,19 @@ def _count(size: int) -> int:
     return FIRST_COUNT << ((size // FIRST_COUNT).bit_length() - 1)
 
 
-def _reported(level: str) -> int:
+def _parse_count(level: str) -> int:
     digits = level.removesuffix(" tokens").replace(",", "")
     return int(digits) if digits.isdecimal() else 0
 
 
-def _counted(size: int) -> str:
+def _render_count(size: int) -> str:
     return (
         f"Context: about {size:,} tokens; how many fit is not known. Write what must survive with "
         "session_memory."
     )
 
 
-def _choices(sizes: Mapping[str, int]) -> str:
+def _render_choices(sizes: Mapping[str, int]) -> str:
     ours = ", ".join(f"{name} {size:,}" for name, size in sizes.items()) or "nothing"
     return (
         f"Of the session's memory the prompt holds, in characters: {ours}. Choices: write the goal "

@@ -6,7 +6,6 @@ without proof in the user's turns waits for a person, as in any summary.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mdmemory.capture.candidates import MAX_CANDIDATES
 from mdmemory.errors import MdmemoryError
+from mdmemory.files import digest
 from mdmemory.note.limits import TYPES
 from mdmemory.session.sections import Sections
 from mdmemory.session.storage import PROMOTION_DAYS
@@ -78,12 +78,12 @@ def enter(state: State, session: str, memory: Sections, today: str) -> None:
 
 def _again(state: State, session: str, memory: Sections) -> list[str]:
     """The ids of known decisions that were taken again after a decision that came later."""
-    places = {each.id: at for at, each in enumerate(journal(state, session))}
+    places = {each.id: at for at, each in enumerate(read_journal(state, session))}
     ids = [id for text in memory.decisions if (id := _id(session, "decision", text)) in places]
     return [id for at, id in enumerate(ids) if any(places[each] > places[id] for each in ids[:at])]
 
 
-def journal(state: State, session: str | None = None) -> list[JournalEntry]:
+def read_journal(state: State, session: str | None = None) -> list[JournalEntry]:
     """The entries of a session, or of all sessions, the oldest first."""
     query = f"{_SELECT} WHERE session = coalesce(?, session) ORDER BY since, rowid"
     return [JournalEntry(*row) for row in state.rows(query, (session,))]
@@ -100,9 +100,9 @@ def promote(
     """
     enter(state, session, memory, now.date().isoformat())
     account = Accounting()
-    entries = [each for each in journal(state, session) if each.outcome == TO_DO]
+    entries = [each for each in read_journal(state, session) if each.outcome == TO_DO]
     left = entries[:MAX_CANDIDATES]  # the others follow at the next compaction
-    outcomes = _captured(take, left, account) if left else {}
+    outcomes = _capture(take, left, account) if left else {}
     changes: list[Statement] = [
         ("UPDATE promotion SET outcome = ? WHERE id = ?", (outcome, id))
         for id, outcome in outcomes.items()
@@ -113,7 +113,7 @@ def promote(
     return account
 
 
-def _captured(
+def _capture(
     take: Callable[[str], Extracted], left: list[JournalEntry], account: Accounting
 ) -> dict[str, str]:
     """Outcomes by id, counted in `account`; {} if the write failed."""
@@ -161,4 +161,4 @@ def _another_try(left: list[JournalEntry], account: Accounting) -> list[Statemen
 
 def _id(session: str, type: str, text: str) -> str:
     key = f"{session}\n{type}\n{text}"
-    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:16]
+    return digest(key)[:16]

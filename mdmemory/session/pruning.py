@@ -14,7 +14,7 @@ from itertools import islice
 from string import hexdigits
 from typing import Any
 
-from mdmemory.session.failures import command_of, decisive
+from mdmemory.session.failures import command_of, list_decisive
 
 MARK = "[mdmemory: "  # every line that is ours begins with it
 
@@ -103,7 +103,7 @@ _DIGITS = bytes(48 if 48 <= byte < 58 else byte for byte in range(256))
 _RUN = 4  # the least similar lines of which some are left out
 
 
-def _share(lines: Lines, expression: re.Pattern[str]) -> float:
+def _count_share(lines: Lines, expression: re.Pattern[str]) -> float:
     some = lines[:: max(1, len(lines) // 200)]
     return sum(1 for each in some if expression.search(each)) / (len(some) or 1)
 
@@ -129,26 +129,26 @@ def _end(lines: Lines, level: Level) -> set[int]:
     return {*range(head), *range(len(lines) - (level.head + level.tail - head), len(lines))}
 
 
-def _shallow(lines: Lines, level: Level) -> set[int]:
+def _pick_shallow(lines: Lines, level: Level) -> set[int]:
     """The upper levels of a tree, and its last two lines."""
     room = level.head + level.tail - 2
     chosen = {len(lines) - 1, len(lines) - 2}
-    depths = [len(found["depth"]) if (found := _TREE.match(each)) else 0 for each in lines]
+    depths = [len(match["depth"]) if (match := _TREE.match(each)) else 0 for each in lines]
     by_depth = sorted(range(len(lines)), key=lambda at: (depths[at], at))
     return chosen | set(by_depth[:room])
 
 
 # The first that fits is used; the last one always does.
 RULES: tuple[Rule, ...] = (
-    Rule("tree", lambda lines, _: _share(lines, _TREE) > 0.6, _shallow),
+    Rule("tree", lambda lines, _: _count_share(lines, _TREE) > 0.6, _pick_shallow),
     Rule(
         "log",
-        lambda lines, commands: _is(_LOG_COMMAND)(commands) or _share(lines, _STAMPED) > 0.6,
+        lambda lines, commands: _is(_LOG_COMMAND)(commands) or _count_share(lines, _STAMPED) > 0.6,
         _end,
     ),
     Rule(
         "listing",
-        lambda lines, commands: _is(_LISTING)(commands) or _share(lines, _PATH_LINE) > 0.9,
+        lambda lines, commands: _is(_LISTING)(commands) or _count_share(lines, _PATH_LINE) > 0.9,
         _beginning,
     ),
     Rule("ends", lambda lines, commands: True, ends),
@@ -175,10 +175,10 @@ def prune(
     if output.strip("\n") and not any(0 < len(each) <= limits.longest for each in lines):
         text = _both_ends(output.strip("\n"), limits.longest // 2, len(lines), where)
         return Pruned(text, 0, len(lines), "long")
-    name, numbers = _chosen(output, lines, limits, _commands(tool, args))
+    name, numbers = _choose(output, lines, limits, _list_commands(tool, args))
     if len(numbers) == len(lines):
         return None
-    text = _marked(lines, numbers, where)
+    text = _render_marked(lines, numbers, where)
     return Pruned(text, len(numbers), len(lines), name) if len(text) < len(output) else None
 
 
@@ -189,12 +189,12 @@ def _is_pruned(tool: str, level: str) -> bool:
     return ORDER.index(level) >= ORDER.index(least)
 
 
-def _commands(tool: str, args: Mapping[str, Any]) -> list[str]:
+def _list_commands(tool: str, args: Mapping[str, Any]) -> list[str]:
     command = command_of(tool, args)
-    return decisive(command)[0] if command else [tool.lower()]
+    return list_decisive(command)[0] if command else [tool.lower()]
 
 
-def _chosen(
+def _choose(
     output: str, lines: Lines, level: Level, commands: Sequence[str]
 ) -> tuple[str, set[int]]:
     """The name of the rule, and the numbers of the lines of `output` that stay."""
@@ -212,20 +212,20 @@ def _chosen(
         return "repeats", set(left)
     rule = next(each for each in RULES if each.fits(some, commands))
     chosen = {at for at in rule.keep(some, level) if 0 <= at < len(some)}
-    errors = (at for at in _failing(text, some) if at not in chosen)
+    errors = (at for at in _find_failing(text, some) if at not in chosen)
     chosen |= set(islice(errors, level.errors))
     return rule.name, {left[at] for at in chosen}
 
 
-def _failing(text: str, lines: Lines) -> Iterator[int]:
+def _find_failing(text: str, lines: Lines) -> Iterator[int]:
     """The numbers of the lines of a text about errors, in order."""
-    for at in _hinting(text, len(lines)):
+    for at in _find_hinting(text, len(lines)):
         some = lines[at][:_LOOKED_AT]
         if _ERROR.search(some) and not _NO_ERROR.search(some):
             yield at
 
 
-def _hinting(text: str, lines: int) -> Iterator[int]:
+def _find_hinting(text: str, lines: int) -> Iterator[int]:
     """The numbers of the lines that may be about errors. A search of the whole text for literals
     takes a tenth of the time of an expression line by line."""
     lower = f"\n{text.lower()}"
@@ -295,7 +295,7 @@ def _both_ends(output: str, room: int, lines: int, where: str) -> str:
     ))  # fmt: skip
 
 
-def _marked(lines: Lines, numbers: set[int], where: str) -> str:
+def _render_marked(lines: Lines, numbers: set[int], where: str) -> str:
     """The lines that stay, with a mark for each gap and one for the whole."""
     shown: list[str] = []
     before = -1

@@ -44,12 +44,12 @@ def add(state: State, session: str, message: str, files: Mapping[str, int], now:
     )
 
 
-def compacted(state: State, session: str) -> None:
+def mark_compacted(state: State, session: str) -> None:
     """A summary stands for all messages so far: the assistant sees none of their notes any more."""
     state.change(("UPDATE recalled SET seen = 0 WHERE session = ?", (session,)))
 
 
-def reverted(state: State, session: str, message: str) -> None:
+def revert_message(state: State, session: str, message: str) -> None:
     """The person took back a message and all that came after it. A host's ids grow with time."""
     query = "DELETE FROM recalled WHERE session = ? AND message >= ?"
     state.change((query, (session, message)))

@@ -7,13 +7,13 @@ pool holds mentions: each adds 1 to a score, of which an event takes 15 % away (
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mdmemory.config.settings import Settings
+from mdmemory.files import digest
 
 # The most characters of each block, in the order of the prompt.
 BLOCKS = {"goal": 1_000, "progress": 2_000, "context": 1_500}
@@ -110,7 +110,7 @@ class SessionEntry:
     def id(self) -> str:
         """The same text in the same section has the same id."""
         text = f"{self.section}\n{self.text}".encode("utf-8", "replace")
-        return "w-" + hashlib.sha256(text).hexdigest()[:6]
+        return "w-" + digest(text)[:6]
 
 
 @dataclass
@@ -193,7 +193,7 @@ def is_same(one: str, other: str) -> bool:
 
 def fingerprint(summary: str) -> str:
     """12 hex digits of a summary's sha256."""
-    return hashlib.sha256(summary.encode("utf-8", "replace")).hexdigest()[:12]
+    return digest(summary)[:12]
 
 
 _OPENS = re.compile(

@@ -59,7 +59,7 @@ class SessionMemory:
         if not is_followed(self._settings):
             return None
         seen = visible(output)
-        pruned = self._pruned(tool, args, output, seen, synthetic, later)
+        pruned = self._prune(tool, args, output, seen, synthetic, later)
         shown = output if pruned is None else pruned
 
         def edit(parts: Parts) -> None:
@@ -101,7 +101,7 @@ class SessionMemory:
         if compacted:
             self._change(_after_compaction, now)
 
-    def deleted(self) -> None:
+    def delete(self) -> None:
         """The session is gone: remove its memory."""
         self._frozen = None
         storage.forget(self._state, self.session)
@@ -171,10 +171,10 @@ class SessionMemory:
         usage = ContextUsage(tokens, window, _whole(counts.get("characters")))
         before = str(counts.get("level", pressure.THRESHOLDS[0].level))
         notice = pressure.notice(before, usage, sizes)
-        counts["level"] = pressure.level(usage)
+        counts["level"] = pressure.find_level(usage)
         return [notice] if notice and self._is_on("memory") else []
 
-    def _pruned(
+    def _prune(
         self, tool: str, args: Mapping[str, Any], output: str, seen: str, synthetic: bool,
         later: Later,
     ) -> str | None:  # fmt: skip

@@ -6,7 +6,6 @@ files in `.mdmemory/outputs/`, without their secrets. All of it may be lost at a
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -18,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mdmemory.errors import NotFound
-from mdmemory.files import read_regular
-from mdmemory.git.private_folder import is_folder, opened, subfolder
+from mdmemory.files import digest, read_regular
+from mdmemory.git.private_folder import is_folder, make_folder, open_file
 
 if TYPE_CHECKING:  # looking at an output needs no database
     from mdmemory.store.state import State, Statement
@@ -204,8 +203,8 @@ def remove_outputs(folder: Path, session: str) -> tuple[int, int, int]:
 
 def _open(folder: Path, id: str, flags: int) -> int:
     """A handle on the file of an output that is not whole yet."""
-    subfolder(folder)
-    return opened(folder / f".{id}", os.O_WRONLY | os.O_CREAT | flags)
+    make_folder(folder)
+    return open_file(folder / f".{id}", os.O_WRONLY | os.O_CREAT | flags)
 
 
 def _files(folder: Path) -> Iterator[OutputFile]:
@@ -259,4 +258,4 @@ def _of(session: str) -> str:
 
 
 def _short(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
+    return digest(text)[:8]

@@ -16,7 +16,7 @@ from mdmemory.capture.fact import type_of
 from mdmemory.session import changes, failures
 from mdmemory.session.cleaning import line
 from mdmemory.session.failures import Failure
-from mdmemory.session.mentions import mentions
+from mdmemory.session.mentions import find_mentions
 from mdmemory.session.sections import ACTIONS, CANDIDATES, FILES, HOLDS, Error, File, Sections
 
 # The action of a tool of a host.
@@ -37,13 +37,13 @@ def take_result(
     `root` become relative to it."""
     changes.tick(memory)
     action = TOOLS.get(tool.lower(), "")
-    for path in _touched(action, args, output):
-        _touch(memory, _shown(path, root), action)
-    closed = failures.succeeded(tool, args, exit_code)
+    for path in _list_touched(action, args, output):
+        _touch(memory, _shorten_path(path, root), action)
+    closed = failures.list_succeeded(tool, args, exit_code)
     memory.errors = [
         each for each in memory.errors if (each.closed_by or each.category) not in closed
     ]
-    failed = failures.failure(tool, args, output, exit_code)
+    failed = failures.find_failure(tool, args, output, exit_code)
     if failed:
         files = [line(path, MAX_PATH) for path in failed.files]
         changes.open_error(memory, Error(
@@ -64,7 +64,7 @@ def take_message(memory: Sections, role: str, text: str) -> None:
 
 
 def _take_mentions(memory: Sections, text: str, speaker: str) -> None:
-    for place, mention in mentions(text, speaker):
+    for place, mention in find_mentions(text, speaker):
         if place == CANDIDATES:
             changes.propose(memory, type_of(mention), mention)
         else:
@@ -76,15 +76,15 @@ def _touch(memory: Sections, path: str, action: str) -> None:
     best = max(old.action, action, key=lambda name: ACTIONS.get(name, 0))
     files = [each for each in memory.files if each is not old]
     files.append(File(path, best, old.count + 1, memory.event))
-    memory.files = sorted(files, key=_order)[: HOLDS[FILES]]
+    memory.files = sorted(files, key=_order_key)[: HOLDS[FILES]]
     if action in ("edit", "write"):
         memory.errors = [
-            replace(each, status="maybe_fixed") if _names(each, path) else each
+            replace(each, status="maybe_fixed") if _is_about(each, path) else each
             for each in memory.errors
         ]
 
 
-def _touched(action: str, args: Mapping[str, Any], output: str) -> Iterable[str]:
+def _list_touched(action: str, args: Mapping[str, Any], output: str) -> Iterable[str]:
     """The files that a call of a tool is about."""
     if action == "grep":
         named = (path for each in output.split("\n")[:500] for path in failures.paths(each)[:1])
@@ -96,13 +96,13 @@ def _touched(action: str, args: Mapping[str, Any], output: str) -> Iterable[str]
     return [path] if action and isinstance(path, str) and path else []
 
 
-def _shown(path: str, root: str) -> str:
+def _shorten_path(path: str, root: str) -> str:
     if root and os.path.isabs(path) and path.startswith(root.rstrip("/") + "/"):
         path = path[len(root.rstrip("/")) + 1 :]
     return line(os.path.normpath(path), MAX_PATH)
 
 
-def _names(error: Error, path: str) -> bool:
+def _is_about(error: Error, path: str) -> bool:
     """Whether an error names a file, by a path that may be relative to another folder."""
     return any(
         path == each or path.endswith(f"/{each}") or each.endswith(f"/{path}")
@@ -110,5 +110,5 @@ def _names(error: Error, path: str) -> bool:
     )
 
 
-def _order(file: File) -> tuple[int, int, str]:
+def _order_key(file: File) -> tuple[int, int, str]:
     return (-file.rank, -file.turn, file.path)

@@ -84,7 +84,7 @@ def look(refresher: Refresher, history: History) -> Look:
         waits = _kept(history, data)
         data = {file: each for file, each in data.items() if file not in waits}
         gone = _gone(refresher, history, there, waits)
-        unseen = Transactions(history).unseen(sorted(data)) if data else {}
+        unseen = Transactions(history).list_unseen(sorted(data)) if data else {}
     held = _held(refresher) if data else str
     found = [
         Unadopted(file, CHANGED if file in there else NEW, UNSEEN if file in unseen else held(file))
@@ -119,7 +119,7 @@ def _different(
 
 def _kept(history: History, data: Mapping[str, bytes]) -> set[str]:
     """Those of the files that a write of ours left so which no branch has yet."""
-    left = history.kept.left()
+    left = history.kept.read_left()
     ids = {file: history.blob_id(data[file]) for file in left if file in data}
     return {file for file, blob in left.items() if ids.get(file) == (blob.id if blob else None)}
 
@@ -132,7 +132,7 @@ def _gone(
     if missing:  # a link or a folder of the name is something, if no note
         missing -= {*map(as_text, os.listdir(refresher.store.folder))}
     missing = {file for file in missing if file not in waits}
-    staged = history.staged(missing)
+    staged = history.read_index(missing)
     return [file for file in missing if file not in staged or staged[file].trusted]
 
 
@@ -158,7 +158,7 @@ def sudden_loss(seen: Look, store: Path) -> MdmemoryError:
 
 def restore(refresher: Refresher, history: History) -> list[str]:
     """Put notes back that went all at once; the files. Never writes over anything."""
-    texts = history.contents(history.head(), look(refresher, history).lost)
+    texts = history.read_many(history.head(), look(refresher, history).lost)
     for file, data in texts.items():
         path = refresher.store.folder / file
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -338,7 +338,7 @@ def adopt(
         problem = sudden_loss(seen, refresher.project.store)
         if destructive:
             raise problem
-        tell(f"{problem.message} {problem.hint}")
+        tell(problem.sentences)
     if accepted := how.get("accepted"):
         refresher.catalog().accept(accepted)
     planned = plan(refresher, seen, ours=ours, needed=needed, **how)
@@ -347,8 +347,8 @@ def adopt(
     old = [change.file for change in planned.ledger if change.old is not None]
     base = transactions.checkpoint(old, KEEP)
     changes = [*planned.ledger, *index(planned.ledger)]
-    done = transactions.apply(changes, base, planned.message, found=planned.found)
-    if done.kept:
+    done = transactions.apply(changes, base, planned.message, others=planned.found)
+    if done.unchanged:
         refresher.refresh()
     else:
         refresher.follow()

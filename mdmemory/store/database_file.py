@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from mdmemory.errors import NoState
-from mdmemory.git.private_folder import away, check, opened, prepare, refused
+from mdmemory.git.private_folder import as_refusal, check, moving_step, open_file, prepare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def is_broken(path: Path, mark: int) -> bool:
     check(path.parent)
     try:
         _check_sides(path)
-        handle = opened(path, os.O_RDONLY)
+        handle = open_file(path, os.O_RDONLY)
     except FileNotFoundError:
         return False
     except OSError as problem:
@@ -64,13 +64,13 @@ def is_broken(path: Path, mark: int) -> bool:
     finally:
         _close_handle(path, handle)
     if status.st_nlink > 1:
-        raise NoState(str(path), "has another name elsewhere", away(path))
+        raise NoState(str(path), "has another name elsewhere", moving_step(path))
     if len(header) < 100 or not header.startswith(_MAGIC):
         return bool(header)
     found: int = struct.unpack_from(">i", header, _AT_MARK)[0]
     if found == mark or (found == 0 and _is_empty(path)):
         return False
-    raise NoState(str(path), "is a database of another program", away(path))
+    raise NoState(str(path), "is a database of another program", moving_step(path))
 
 
 def _check_sides(path: Path) -> None:
@@ -82,18 +82,18 @@ def _check_sides(path: Path) -> None:
         except FileNotFoundError:
             continue
         if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-            raise NoState(str(beside), "is not a file of ours", away(beside))
+            raise NoState(str(beside), "is not a file of ours", moving_step(beside))
 
 
 def _other(path: Path, problem: OSError) -> NoState:
     try:
         mode = os.lstat(path).st_mode
     except OSError:
-        return refused(path, problem)
+        return as_refusal(path, problem)
     if stat.S_ISREG(mode):
-        return refused(path, problem)
+        return as_refusal(path, problem)
     kind = "a symbolic link, and links are not followed" if stat.S_ISLNK(mode) else "not a file"
-    return NoState(str(path), f"is {kind}", away(path))
+    return NoState(str(path), f"is {kind}", moving_step(path))
 
 
 def _is_empty(path: Path) -> bool:
@@ -142,7 +142,7 @@ def connect(
             remove(path)
         else:
             tell(f"{path.name} {trouble}; it was moved to {_move_aside(path).name}.")
-    raise NoState(str(path), "cannot be opened", away(path))
+    raise NoState(str(path), "cannot be opened", moving_step(path))
 
 
 def in_memory(migrations: Sequence[str], like: sqlite3.Connection | None = None,
@@ -259,7 +259,7 @@ def _refusing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        raise refused(path, problem) from problem
+        raise as_refusal(path, problem) from problem
 
 
 def _code(problem: sqlite3.Error) -> int:

@@ -198,11 +198,11 @@ def met_again(store: Path, around: Path, is_moved: bool) -> tuple[bytes, bytes] 
     if entry is None or not (is_moved or _is_behind(entry, around)):
         return None
     repository = repositories.find(around)
-    project = identity.of(repository, entry.roots) if repository else None
+    project = identity.identify(repository, entry.roots) if repository else None
     if repository is None or project is None:
         return None
     before = read_regular(store / PROJECT_FILE)
-    after = write(entry.met(project, identity.head(repository)), before)
+    after = write(entry.met(project, identity.read_head(repository)), before)
     return None if after == before else (before, after)
 
 
@@ -215,7 +215,7 @@ def _is_behind(entry: Known, around: Path) -> bool:
     except MdmemoryError:
         return False
     urls = re.findall(r"(?m)^\s*url\s*=\s*(\S+)", text.decode("utf-8", "replace"))
-    return any(identity.place(url) not in entry.remotes for url in urls)
+    return any(identity.parse_remote(url) not in entry.remotes for url in urls)
 
 
 def _with(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
@@ -257,7 +257,7 @@ def find(home: Path, start: Path) -> Match:
         return Match()
     if repository is None:
         return Match()
-    project = identity.of(repository, {root for entry in known for root in entry.roots})
+    project = identity.identify(repository, {root for entry in known for root in entry.roots})
     return Match() if project is None else search(known, project, repository)
 
 
@@ -285,11 +285,11 @@ def _is_known(entry: Known, repository: repositories.Repository, there: Sequence
     A stranger can copy a first commit, but has no later one that was seen in the project; and of
     a clone's own head the project's repository knows, where it is still `there`.
     """
-    at = identity.head(repository)
+    at = identity.read_head(repository)
     if at in entry.seen:
         return True
     later = [commit for commit in entry.seen if commit not in entry.roots]
-    if any(identity.holds(repository, commit) for commit in later):
+    if any(identity.has_commit(repository, commit) for commit in later):
         return True
     words = ["cat-file", "-e", f"{at}^{{commit}}"]
     return any(repositories.run(folder, words).returncode == 0 for folder in there)

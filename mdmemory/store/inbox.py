@@ -73,7 +73,7 @@ def commit(history: History, is_secret: Callable[[str], bool]) -> None:
     stop_ignoring(folder)
     transactions = Transactions(history)
     fresh, gone = ([f"{INBOX}/{name}" for name in names] for names in (fresh, gone))
-    hidden = transactions.unseen([*fresh, *gone])
+    hidden = transactions.list_unseen([*fresh, *gone])
     seen, removed = ([f for f in names if f not in hidden] for names in (fresh, gone))
     counts = {"to look at": len(seen), "settled": len(removed)}
     about = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
@@ -83,7 +83,7 @@ def commit(history: History, is_secret: Callable[[str], bool]) -> None:
 
 def is_committed(history: History, file: str) -> bool:
     """Whether HEAD has this file of the inbox."""
-    return bool(history.tree(history.head(), [f"{INBOX}/{file}"]))
+    return bool(history.read_tree(history.head(), [f"{INBOX}/{file}"]))
 
 
 def stop_ignoring(folder: Path) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from mdmemory.note.limits import TYPES
-from mdmemory.note.note import Head, Note, body_span, opened
+from mdmemory.note.note import Head, Note, body_span, split
 from mdmemory.store.merged import alias_names, folded, former, own_names
 
 # What stands in code is no link: `[[ -f x ]]` asks a shell for a file.
@@ -112,7 +112,7 @@ def rewritten(note: Note, links: Iterable[Link]) -> str:
     """The note's whole text with these links saying what they should; all other bytes as before."""
     now = {link.target: link.now for link in links if link.now}
     shown = {link.target for link in links if link.shows}
-    start, end = body_span(note.text, opened(note.text)[0])
+    start, end = body_span(note.text, split(note.text)[0])
     body = _replaced(note.text[start:end], now.get, shown=shown)
     return note.text[:start] + body + note.text[end:]
 
@@ -133,7 +133,7 @@ def following(note: Note, old: Head, new: Head, *, by_name: bool = True) -> str:
     def file_now(target: str) -> str | None:
         return new.file if unquote(target) == old.file else None
 
-    start, _ = body_span(note.text, opened(note.text)[0])
+    start, _ = body_span(note.text, split(note.text)[0])
     parts = (note.text[:start], note.text[start:])
     text = "".join(_replaced(part, now, file_now) for part in parts)
     for bar in ("|", "\\|") if by_name else ():

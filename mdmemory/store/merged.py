@@ -14,7 +14,7 @@ from mdmemory.errors import BadNote
 from mdmemory.note import editing, frontmatter
 from mdmemory.note.head_changes import copy_key, put
 from mdmemory.note.limits import ALIASES, CITES, KNOWN_KEYS, file_name
-from mdmemory.note.note import Head, Note, fields, opened
+from mdmemory.note.note import Head, Note, read_fields, split
 
 KEY = "merged"
 
@@ -22,7 +22,7 @@ KEY = "merged"
 def merged_names(head: Mapping[str, object]) -> set[str]:
     """The names that lead to a note besides its own, as links are compared: without case and `.md`.
 
-    `head` is what `mdmemory.note.fields` reads. A name stands for its file name, too.
+    `head` is what `mdmemory.note.read_fields` reads. A name stands for its file name, too.
     """
     block = head.get("metadata")
     block = block if isinstance(block, dict) else head
@@ -35,7 +35,7 @@ def names(note: Note) -> set[str]:
     """Every name under which a link finds the note."""
     own = own_names(note.head) | alias_names(note.head)
     # cheap: few notes were ever merged, and reading a head again is dear
-    return own | merged_names(fields(note)) if f"{KEY}:" in note.text else own
+    return own | merged_names(read_fields(note)) if f"{KEY}:" in note.text else own
 
 
 def own_names(head: Head) -> set[str]:
@@ -80,7 +80,7 @@ def last_names(head: Head) -> list[str]:
 
 
 def _listed_in(note: Note) -> list[str]:
-    found = fields(note) if f"{KEY}:" in note.text else {}
+    found = read_fields(note) if f"{KEY}:" in note.text else {}
     block = found.get("metadata")
     return _listed((block if isinstance(block, dict) else found).get(KEY, found.get(KEY)))
 
@@ -107,7 +107,7 @@ def own_keys(note: Note) -> dict[str, object]:
 
     Places are like `aliases` and `metadata.owner`. What is empty is left out.
     """
-    found = frontmatter.flat(opened(note.text)[1].fields)
+    found = frontmatter.flatten(split(note.text)[1].fields)
     return {
         place: value
         for place, value in found.items()
@@ -149,7 +149,7 @@ def united(base: Note, others: Sequence[Note]) -> Note:
         return base
     union = _Union(base)
     for other, own in owned:
-        reading = opened(other.text)[1]
+        reading = split(other.text)[1]
         if own and reading.problem:
             raise BadNote(
                 f"The head of {other.head.file} cannot be read: {reading.problem}",
@@ -172,7 +172,7 @@ class _Union:
         self._base = base
         self._head = self._before = editing.head_of(base.text)
         self._eol = editing.line_end(base.text)
-        self._values = frontmatter.flat(opened(base.text)[1].fields)
+        self._values = frontmatter.flatten(split(base.text)[1].fields)
 
     def note(self) -> Note:
         if self._head == self._before:

@@ -9,8 +9,8 @@ from pathlib import Path
 from mdmemory.files import read_regular, write_atomic, writing
 from mdmemory.git import replacement
 from mdmemory.git.journal import Journal, Journals
-from mdmemory.git.private_folder import subfolder
-from mdmemory.git.recovery import report
+from mdmemory.git.private_folder import make_folder
+from mdmemory.git.recovery import render_outcome
 from mdmemory.git.replacement import Change
 
 
@@ -35,7 +35,7 @@ class PlainWrites:
             if change.old is not None:
                 self._keep(change)
         id = os.urandom(6).hex()  # part of every name that the write makes
-        steps = replacement.planned(changes, id)
+        steps = replacement.plan_moves(changes, id)
         journal = Journal(id, str(self.folder), steps)
         try:
             replacement.write_fresh(self.folder, changes, steps)
@@ -54,10 +54,11 @@ class PlainWrites:
         journal = self.journals.read()
         if journal is None:
             return ()
-        return report(replacement.awaited(self.folder, journal.moves), dict(self._finish(journal)))
+        awaited = replacement.list_awaited(self.folder, journal.moves)
+        return render_outcome(awaited, dict(self._finish(journal)))
 
     def _finish(self, journal: Journal) -> tuple[tuple[str, str], ...]:
-        with replacement.finishing():
+        with replacement.leave_to_recovery():
             kept = replacement.install_all(self.folder, journal.moves)
             kept = {**kept, **replacement.settle_all(self.folder, journal.moves)}
             self.journals.drop()
@@ -66,6 +67,6 @@ class PlainWrites:
     def _keep(self, change: Change) -> None:
         aside = self.private / "aside"
         with writing(aside):
-            subfolder(aside)
+            make_folder(aside)
         data = read_regular(self.folder / change.file)
         write_atomic(aside / f"{change.file}.{(change.old or '')[:12]}", data)

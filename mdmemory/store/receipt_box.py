@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular, write_atomic, writing
-from mdmemory.git.private_folder import is_folder, subfolder
+from mdmemory.git.private_folder import is_folder, make_folder
 from mdmemory.store.project import Project
 
 FOLDER = "receipts"
@@ -42,7 +42,7 @@ def leave(project: Project, receipt: Receipt, now: datetime) -> None:
     """Leave a receipt for the next client. Raises NoState and Unwritable."""
     folder = project.prepare_private() / FOLDER
     with writing(folder):
-        subfolder(folder)
+        make_folder(folder)
     values = asdict(receipt) | {"at": now.isoformat(timespec="seconds")}
     # sorted by name they are sorted by time
     name = f"{now.strftime('%Y%m%dT%H%M%S%f')}-{os.urandom(3).hex()}{_END}"

@@ -93,7 +93,7 @@ class Store:
         except NotFound:
             raise
         except MdmemoryError as problem:
-            return notes_format.unreadable(file, f"{problem.message} {problem.hint}")
+            return notes_format.make_unreadable(file, problem.sentences)
 
     def notes(self, known: Mapping[str, StoredNote] = MappingProxyType({})) -> list[StoredNote]:
         """All notes, sorted by file. All are read, but what is `known` of the same bytes, by file,
@@ -186,7 +186,7 @@ def decode(data: bytes, file: str) -> Note:
     try:
         return notes_format.parse(notes_format.decode(data), file)
     except BadNote as problem:
-        return notes_format.unreadable(file, f"{problem.message} {problem.hint}")
+        return notes_format.make_unreadable(file, problem.sentences)
 
 
 def _otherwise(name: str, notes: Iterable[StoredNote]) -> list[StoredNote]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from mdmemory import bounds, unseen
 from mdmemory.errors import GitFailed, RepositoryState
-from mdmemory.note.limits import slug
+from mdmemory.note.limits import slugify
 from mdmemory.note.note import UNREADABLE, Note
 from mdmemory.store.project import Project
 from mdmemory.store.store import INDEX
@@ -83,7 +83,7 @@ def _others(history: History, commit: str | None, notes: Mapping[str, Note]) -> 
     left = {file: note.text.encode("utf-8") for file, note in notes.items()}
     for end in (b"\n", b"\r\n"):
         ids = {file: history.blob_id(data.replace(end, b"\n")) for file, data in left.items()}
-        left = {file: left[file] for file in history.differing(commit, ids)}
+        left = {file: left[file] for file in history.list_differing(commit, ids)}
     return {file: notes[file] for file in left}
 
 
@@ -113,4 +113,4 @@ def _adds(base: str, file: str) -> bool:
     stem = base.removesuffix(".md")
     more = file.removesuffix(".md").removeprefix(stem)
     is_longer = file != base and file.startswith(stem) and not more[:1].isalnum()
-    return is_longer and more != f"-{slug(more)}"
+    return is_longer and more != f"-{slugify(more)}"

@@ -12,7 +12,7 @@ from contextlib import suppress
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, subject
-from mdmemory.git.keeping import PARTS, joined
+from mdmemory.git.keeping import PARTS, group_ops
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.git.objects import Blob
 from mdmemory.git.replacement import verify
@@ -49,7 +49,7 @@ def write(
 def _keep(transactions: Transactions, files: Mapping[str, bytes | None], message: Message) -> str:
     """The commit behind the ref that has the files so (None: no such file), made and proved."""
     history, before = transactions.history, transactions.history.kept.tip()
-    held, there = history.tree(history.head(), files), history.tree(before, files)
+    held, there = history.read_tree(history.head(), files), history.read_tree(before, files)
     entries = {
         file: None if data is None else Blob(transactions.mode(file, held), history.blob_id(data))
         for file, data in files.items()
@@ -73,26 +73,26 @@ def commit(
     `index` gives the index that belongs to changes. The caller holds the lock, and nothing is in
     the way of a commit.
     """
-    transactions, left = Transactions(history), history.kept.left()
+    transactions, left = Transactions(history), history.kept.read_left()
     if not left:
         return
-    entries = history.kept.entries()
+    entries = history.kept.list_entries()
     now: dict[str, bytes | None] = {}
     for file in left:
         with suppress(MdmemoryError):  # a link, a folder: no write of ours left that
             now[file] = read_if_there(history.folder / file)
     ids = {file: None if data is None else history.blob_id(data) for file, data in now.items()}
-    there = {file: blob.id for file, blob in history.tree(history.head(), left).items()}
+    there = {file: blob.id for file, blob in history.read_tree(history.head(), left).items()}
     ours = {file: blob.id if blob else None for file, blob in left.items()}
     back = [file for file, id in ids.items() if id != ours[file] and id == there.get(file)]
     differing = [file for file, id in ids.items() if id == ours[file] and id != there.get(file)]
-    unseen = transactions.unseen(differing)
+    unseen = transactions.list_unseen(differing)
     chosen = {file: now[file] for file in differing if file not in unseen}
     if chosen:
         # an index that names a note of a hand's goes with the commit that has the note
         derived = [] if adopt.look(refresher, history).found else index(())
         facts = [entry.subject.removeprefix("memory: ") for entry in entries]
-        groups = joined(files for entry in reversed(entries) for files in entry.groups())
+        groups = group_ops(files for entry in reversed(entries) for files in entry.groups())
         groups = [files for each in groups if (files := [f for f in each if f in chosen])]
         more = [(PARTS, " ".join(str(entry.get(ID_TRAILER)) for entry in entries))]
         sessions = {entry.get(_SESSION) for entry in entries}
@@ -100,7 +100,7 @@ def commit(
         lines = [line for entry in reversed(entries) for line in entry.ops]
         about = memory_trailers(KIND, more, groups=groups)
         message = Message(subject("", facts), lines, about)
-        transactions.apply(derived, transactions.checkpoint((), KEEP), message, found=chosen)
+        transactions.apply(derived, transactions.checkpoint((), KEEP), message, others=chosen)
         tell(f"Committed now, as it was waiting: {message.subject}")
     tip = history.kept.tip()
     history.kept.settle()

@@ -19,7 +19,7 @@ from mdmemory.files import require_utf8
 from mdmemory.git import replacement, repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, new_id
 from mdmemory.git.journal import Journals
-from mdmemory.git.lock import USUAL, Patience, locked
+from mdmemory.git.lock import USUAL, Patience, hold_lock
 from mdmemory.git.private_folder import is_folder
 from mdmemory.git.signing import Signer
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
@@ -82,7 +82,7 @@ class Writer:
         except RepositoryState as problem:  # bare, or another's: reading goes on all the same
             self.trouble = problem
         self.history = History(self.repository, project.store) if self.repository else None
-        if self.history and (lost := self.history.lost()):
+        if self.history and (lost := self.history.find_lost()):
             self.repository, self.history, self.trouble = None, None, lost
 
     @contextmanager
@@ -108,7 +108,7 @@ class Writer:
         common = self.repository.common_dir / "mdmemory.lock" if self.repository else None
         reading = self.history.objects.open() if self.history else nullcontext()
         path = common or self.project.prepare_private() / "lock"
-        with locked(path, self.holder, self.patience), reading:
+        with hold_lock(path, self.holder, self.patience), reading:
             self.refresher.forget()  # what was seen before the lock may be of yesterday
             if self.history and not self.automatic and not self.is_own:
                 wanted = self.project.settings.switch("git.sign")
@@ -177,7 +177,7 @@ class Writer:
         """Commit the writes that no branch has yet, where that may be now; else a later command
         does. The caller holds the lock."""
         history = self.history
-        if history is None or self.waits or not history.kept.entries() or self.refusal():
+        if history is None or self.waits or not history.kept.list_entries() or self.refusal():
             return
         from mdmemory.store import uncommitted
 
@@ -204,7 +204,7 @@ class Writer:
                 f"Make it one: `mdmemory init {self.project.root}`.",
             )
         if self.waits:  # neither the branch nor the index is touched
-            return repositories.unfinished(self.repository)
+            return repositories.find_unfinished(self.repository)
         return repositories.refusal(self.repository, patience)
 
     def state(self) -> State:
@@ -253,7 +253,7 @@ class Writer:
         message = Message(subject, lines, about, by_model)
         derived = [*self._index(changes), *self._place(changes)]
         done = transactions.apply([*changes, *derived], checkpoint, message)
-        kept = self._kept(done.kept) if done.kept else ()
+        kept = self._kept(done.unchanged) if done.unchanged else ()
         if kept:
             self.refresher.refresh()
         else:
@@ -291,7 +291,7 @@ class Writer:
         index = self._index(changes) if message else []
         done = transactions.apply([*changes, *index], checkpoint, message, joins=theirs)
         self.refresher.refresh()
-        return Written(None, done.commit, kept=self._kept(done.kept))
+        return Written(None, done.commit, kept=self._kept(done.unchanged))
 
     def checkpoint_all(self, touched: Sequence[str]) -> Checkpoint:
         """A checkpoint of the whole store as it is: before a compaction that touches `touched`.
@@ -307,7 +307,7 @@ class Writer:
         held = heads.held
         files = [file for file in heads.files if file not in held]
         files += [LEDGER] if (self.project.store / LEDGER).exists() else []
-        unseen = transactions.unseen(files)
+        unseen = transactions.list_unseen(files)
         files = [file for file in files if file not in unseen or file in touched]
         needed = {*files} & {*touched}
         adopted = self._adopted(transactions, needed, destructive=True, flags=False)

@@ -44,7 +44,7 @@ def new_file(path: str) -> str:
     """The file that a path names where none is yet. Raises UsageError with one that can be."""
     file = inside(path)
     stem = file.removesuffix(".md")
-    name = limits.slug(stem if file.endswith(".md") else file)
+    name = limits.slugify(stem if file.endswith(".md") else file)
     is_plain = unicodedata.normalize("NFC", file) == file and "/" not in file
     is_free = is_note_name(file) and file.casefold() not in ("memory.md", "readme.md")
     if not name or file.casefold() == "memory.md":

@@ -88,14 +88,14 @@ def stored(memory: Memory, session: str) -> dict[str, Any]:
     """All that is stored about a session. Raises NotFound where that is nothing."""
     from mdmemory.observe import summaries
     from mdmemory.observe.observation import MAX_OBSERVATIONS
-    from mdmemory.session.promotion import journal
+    from mdmemory.session.promotion import read_journal
     from mdmemory.store.state import State
     from mdmemory.tools.observations import as_json
 
     if not os.path.lexists(memory.project.state_file):  # do not create the file only to look
         raise _nothing(session)
     with memory.session(session) as own, State(memory.project.state_file) as state:
-        kept, promotions = own.read(), journal(state, session)
+        kept, promotions = own.read(), read_journal(state, session)
         summary = summaries.get(state, session)
     observations = memory.observations()
     observed = [as_json(each) for each in observations.newest(MAX_OBSERVATIONS, session=session)]

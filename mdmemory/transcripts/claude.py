@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.transcripts.injected import without_tagged
-from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_plain_name, milliseconds
+from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_plain_name, parse_moment
 from mdmemory.transcripts.turns import (
     ROLES,
     Transcript,
     Turn,
     as_text,
-    cleaned,
+    clean,
     is_id,
     is_ours,
     take_back,
@@ -43,16 +43,16 @@ _FORKED = 60_000  # milliseconds; what is older than the session by more comes f
 _TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
 
 
-def has(row: Mapping[str, Any]) -> bool:
+def is_row(row: Mapping[str, Any]) -> bool:
     """Whether a line belongs to such a session."""
     return isinstance(row.get("type"), str)
 
 
-def said(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def pick_row(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """A line that may hold a turn, the session's name or its title; None for any other."""
     kind = as_text(row.get("type"))
     if kind == "attachment":
-        return row if _queued(row)[0] else None
+        return row if _read_queued(row)[0] else None
     is_message = kind in ROLES and "toolUseResult" not in row
     return row if is_message or kind in _TITLES or kind == _QUEUE else None
 
@@ -64,9 +64,9 @@ def transcript(rows: Rows) -> Transcript:
     back: a request that answers the same line as an earlier one stands in the place of that.
     """
     titles: dict[str, str] = {}
-    told: dict[str, tuple[str, Turn]] = {}  # each turn with the session that it was said in
+    by_id: dict[str, tuple[str, Turn]] = {}  # each turn with the session that it was said in
     summaries: list[Turn] = []
-    asked: dict[str, str] = {}  # each request by the line that it answers
+    answered: dict[str, str] = {}  # each request by the line that it answers
     gone: dict[str, int] = {}
     own_name, start = "", 0
     for row in rows:
@@ -75,21 +75,21 @@ def transcript(rows: Rows) -> Transcript:
         kind = as_text(row.get("type"))
         if kind in _TITLES:
             titles[kind] = as_text(row.get(_TITLES[kind]))
-        if kind == _QUEUE and not (start or told):
-            start = milliseconds(row.get("timestamp"))
-        turn, is_summary = _turn(row, kind)
+        if kind == _QUEUE and not (start or by_id):
+            start = parse_moment(row.get("timestamp"))
+        turn, is_summary = _parse_turn(row, kind)
         if turn is None or "forkedFrom" in row or 0 < turn.time < start - _FORKED:
             continue
         if is_summary:
             summaries.append(turn)
-        elif turn.id not in told and turn.id not in gone:  # a resumed session may repeat its lines
+        elif turn.id not in by_id and turn.id not in gone:  # a resumed session may repeat its lines
             if line := as_text(row.get("parentUuid")) if kind == "user" else "":
-                if asked.get(line) in told:
-                    take_back(told, [*told].index(asked[line]), gone)
-                asked[line] = turn.id
-            told[turn.id] = (said_in, turn)
-    turns = tuple(turn for said_in, turn in told.values() if said_in in ("", own_name))
-    if len(turns) < len(told):  # a fork has other numbers
+                if answered.get(line) in by_id:
+                    take_back(by_id, [*by_id].index(answered[line]), gone)
+                answered[line] = turn.id
+            by_id[turn.id] = (said_in, turn)
+    turns = tuple(turn for said_in, turn in by_id.values() if said_in in ("", own_name))
+    if len(turns) < len(by_id):  # a fork has other numbers
         gone = {}
     name = own_name if is_id(own_name) else ""
     title = next((titles[kind] for kind in reversed(_TITLES) if titles.get(kind)), "")
@@ -98,26 +98,26 @@ def transcript(rows: Rows) -> Transcript:
     return Transcript(name, title, "", turns, tuple(summaries), gone)
 
 
-def _turn(row: Mapping[str, Any], kind: str) -> tuple[Turn | None, bool]:
+def _parse_turn(row: Mapping[str, Any], kind: str) -> tuple[Turn | None, bool]:
     """The turn of a line, and whether it is the client's summary of what came before."""
-    role, content = _message(row, kind)
+    role, content = _read_message(row, kind)
     name = as_text(row.get("uuid"))
     if not role or not is_id(name):
         return None, False
-    words = without_tagged(_words(content), _CLIENT_TAGS).strip()
+    words = without_tagged(_read_words(content), _CLIENT_TAGS).strip()
     is_summary = bool(row.get("isCompactSummary")) or words.startswith(_SUMMARY)
     is_said = not any(row.get(mark) for mark in _NOT_SAID)
     if row.get("isSidechain") or not (is_said or is_summary):
         return None, False
-    text = "" if words.startswith(_CLIENT_LINES) else cleaned(words)
-    turn = Turn(name, role, text, milliseconds(row.get("timestamp"))) if text else None
+    text = "" if words.startswith(_CLIENT_LINES) else clean(words)
+    turn = Turn(name, role, text, parse_moment(row.get("timestamp"))) if text else None
     return turn, is_summary
 
 
-def _message(row: Mapping[str, Any], kind: str) -> tuple[str, object]:
+def _read_message(row: Mapping[str, Any], kind: str) -> tuple[str, object]:
     """The role and content of a line; an empty role where nobody speaks."""
     if kind == "attachment":
-        return _queued(row)
+        return _read_queued(row)
     message = row.get("message")
     if kind not in ROLES or not isinstance(message, dict) or message.get("role", kind) != kind:
         return "", None
@@ -126,7 +126,7 @@ def _message(row: Mapping[str, Any], kind: str) -> tuple[str, object]:
     return kind, message.get("content")
 
 
-def _queued(row: Mapping[str, Any]) -> tuple[str, object]:
+def _read_queued(row: Mapping[str, Any]) -> tuple[str, object]:
     """The role and content of a message typed while the assistant worked."""
     item = row.get("attachment")
     if not isinstance(item, dict) or item.get("type") != "queued_command":
@@ -141,7 +141,7 @@ def _is_human(row: Mapping[str, Any]) -> bool:
     return not isinstance(origin, dict) or origin.get("kind", "human") == "human"
 
 
-def _words(content: object) -> str:
+def _read_words(content: object) -> str:
     if not isinstance(content, list):
         return as_text(content)
     blocks = [block for block in content if isinstance(block, dict)]
@@ -154,7 +154,7 @@ def _words(content: object) -> str:
 # --- the folder
 
 
-def files(projects: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:
+def list_files(projects: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:
     """The sessions that may have begun in or below one of the folders; all of them for None.
 
     Those of sub-agents lie elsewhere, or are named so.
@@ -178,6 +178,6 @@ def find(projects: Path, session: str, folders: Sequence[Path]) -> SessionFile |
     return SessionFile(session, (file,)) if file else None
 
 
-def began(found: SessionFile) -> str:
+def find_folder(file: SessionFile) -> str:
     """The folder in which a session began, "" where it does not say so. Raises MdmemoryError."""
-    return next((cwd for cwd in (as_text(row.get("cwd")) for row in head(found)) if cwd), "")
+    return next((cwd for cwd in (as_text(row.get("cwd")) for row in head(file)) if cwd), "")

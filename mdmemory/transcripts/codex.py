@@ -14,8 +14,8 @@ from typing import Any
 
 from mdmemory.files import read_start
 from mdmemory.transcripts.injected import without_tagged
-from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_uuid, milliseconds
-from mdmemory.transcripts.turns import Transcript, Turn, as_text, cleaned, is_id, take_back
+from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_uuid, parse_moment
+from mdmemory.transcripts.turns import Transcript, Turn, as_text, clean, is_id, take_back
 
 _FILE = re.compile(r"rollout-[\dT-]{19}-([\w-]{1,64})\.jsonl")
 _START = 4096  # bytes; the folder stands before the instructions, which have twenty thousand
@@ -31,19 +31,19 @@ _EDITOR_STARTS = ("# Context from my IDE setup", "# Files mentioned by the user"
 _REQUEST = "## My request for Codex:"
 
 
-def has(row: Mapping[str, Any]) -> bool:
+def is_row(row: Mapping[str, Any]) -> bool:
     """Whether a line belongs to such a session."""
     return row.get("type") in _TYPES and isinstance(row.get("payload"), dict)
 
 
-def said(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def pick_row(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """What of a line may hold a turn, or says whose session it is; None for any other."""
     kind, payload = row.get("type"), row.get("payload")
     if not isinstance(payload, dict):
         return None
     if kind == "compacted":  # without the history that it begins with
         return {**row, "payload": {"message": payload.get("message")}}
-    is_event = kind == "event_msg" and (_event(payload)[0] in _TOLD or _taken_back(payload))
+    is_event = kind == "event_msg" and (_read_event(payload)[0] in _TOLD or _count_undone(payload))
     return row if is_event or kind == "session_meta" else None
 
 
@@ -64,33 +64,33 @@ def transcript(rows: Rows) -> Transcript:
         if row.get("type") == "session_meta":
             meta = meta or payload  # a fork may repeat that of its origin
         elif row.get("type") == "compacted":
-            summaries += _turns(row, "", "assistant", as_text(payload.get("message")), {})
+            summaries += _read_turns(row, "", "assistant", as_text(payload.get("message")), {})
         elif row.get("type") == "event_msg":
-            kind, item = _event(payload)
+            kind, item = _read_event(payload)
             is_review = _REVIEW.get(kind, is_review)
             if is_review or _is_foreign(payload, meta):
                 continue
-            if count := _taken_back(payload):
-                asked = [at for at, turn in enumerate(turns.values()) if turn.role == "user"]
-                take_back(turns, [0, *asked][-min(count, len(asked) + 1)], gone)
+            if count := _count_undone(payload):
+                requests = [at for at, turn in enumerate(turns.values()) if turn.role == "user"]
+                take_back(turns, [0, *requests][-min(count, len(requests) + 1)], gone)
             role = _SPEAKERS.get(kind, "")
             name = as_text(item.get("id"))
-            for turn in _turns(row, name, role, _words(item), turns) if role else ():
+            for turn in _read_turns(row, name, role, _read_words(item), turns) if role else ():
                 turns[turn.id] = turn
     name = as_text((meta or {}).get("id"))
-    name, parent = (name if is_id(name) else ""), _parent(meta or {})
+    name, parent = (name if is_id(name) else ""), _find_parent(meta or {})
     if parent:
         return Transcript(name, "", parent, ())
     return Transcript(name, "", "", tuple(turns.values()), tuple(summaries), gone)
 
 
-def _event(payload: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+def _read_event(payload: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """What happened, and the object that has its words; "" for what says nothing."""
     item = payload.get("item") if payload.get("type") == "item_completed" else None
     return (as_text(item.get("type")), item) if isinstance(item, dict) else ("", {})
 
 
-def _taken_back(payload: Mapping[str, Any]) -> int:
+def _count_undone(payload: Mapping[str, Any]) -> int:
     """How many of the last requests an event takes back, with all that followed them."""
     count = payload.get("num_turns") if payload.get("type") == "thread_rolled_back" else 0
     return max(count, 0) if isinstance(count, int) else 0
@@ -102,7 +102,7 @@ def _is_foreign(payload: Mapping[str, Any], meta: Mapping[str, Any] | None) -> b
     return bool(thread and meta and thread != meta.get("id"))
 
 
-def _parent(meta: Mapping[str, Any]) -> str:
+def _find_parent(meta: Mapping[str, Any]) -> str:
     """The session that started this one, or another text where the client itself did, or ""."""
     source, by = meta.get("source"), as_text(meta.get("thread_source"))
     if isinstance(source, dict) or by not in ("", "user"):
@@ -110,7 +110,7 @@ def _parent(meta: Mapping[str, Any]) -> str:
     return ""
 
 
-def _words(item: Mapping[str, Any]) -> str:
+def _read_words(item: Mapping[str, Any]) -> str:
     content = item.get("content")
     parts = (
         [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
@@ -119,17 +119,17 @@ def _words(item: Mapping[str, Any]) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-def _turns(
+def _read_turns(
     row: Mapping[str, Any], name: str, role: str, words: str, before: dict[str, Turn]
 ) -> list[Turn]:
     """The turn of a line, or none. Where two moments tell of the same words, it is one turn."""
     stamp = as_text(row.get("timestamp"))
     if role == "user":
-        words = _typed(words)
-    text = cleaned(words)
+        words = _read_typed(words)
+    text = clean(words)
     name = name if is_id(name) else stamp
     last = before[next(reversed(before))] if before else None
-    time = milliseconds(stamp)
+    time = parse_moment(stamp)
     if not text or not is_id(name):
         return []
     if last and (last.role, last.text) == (role, text) and time - last.time < _SAME:
@@ -139,7 +139,7 @@ def _turns(
     return [Turn(name, role, text, time)]
 
 
-def _typed(words: str) -> str:
+def _read_typed(words: str) -> str:
     if words.lstrip().startswith(_EDITOR_STARTS) and _REQUEST in words:
         words = words.rpartition(_REQUEST)[2]
     return without_tagged(words, _PIPED)
@@ -148,7 +148,7 @@ def _typed(words: str) -> str:
 # --- the folder
 
 
-def files(home: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:
+def list_files(home: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:
     """The sessions of all projects, archived ones too: a file's place does not tell whose it is."""
     seen: set[str] = set()
     for pattern in ("sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"):
@@ -163,18 +163,18 @@ def find(home: Path, session: str, folders: Sequence[Path]) -> SessionFile | Non
     """A session of any project."""
     if not is_uuid(session):
         return None
-    return next((found for found in files(home, None) if found.id == session), None)
+    return next((file for file in list_files(home, None) if file.id == session), None)
 
 
-def began(found: SessionFile) -> str:
+def find_folder(file: SessionFile) -> str:
     """The folder in which a session began, "" where it does not say so. Raises MdmemoryError."""
-    folder = _FOLDER.search(read_start(found.paths[0], _START))
+    folder = _FOLDER.search(read_start(file.paths[0], _START))
     if folder:
         try:
             return as_text(json.loads(folder[1]))
         except ValueError:
             pass  # what is read from the whole line is right
-    for row in head(found):
+    for row in head(file):
         payload = row.get("payload")
         if row.get("type") == "session_meta" and isinstance(payload, dict):
             return as_text(payload.get("cwd"))

@@ -14,8 +14,8 @@ from typing import Any
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular
 from mdmemory.transcripts.injected import without_tagged
-from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_uuid, milliseconds
-from mdmemory.transcripts.turns import Transcript, Turn, as_text, cleaned, is_id, is_ours
+from mdmemory.transcripts.session_files import Rows, SessionFile, head, is_uuid, parse_moment
+from mdmemory.transcripts.turns import Transcript, Turn, as_text, clean, is_id, is_ours
 
 _ROLES = {"user": "user", "gemini": "assistant"}
 _SHORT = 8  # characters of the session's id in the name of its file
@@ -32,23 +32,23 @@ _FILES_START = "--- Content from referenced files ---"
 _MAX_REGISTRY = 4 * 1024 * 1024  # bytes
 
 
-def has(row: Mapping[str, Any]) -> bool:
+def is_row(row: Mapping[str, Any]) -> bool:
     """Whether a line belongs to such a session."""
     return _is_own_data(row) or isinstance(row.get("$set"), dict)
 
 
-def said(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def pick_row(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """What of a line may hold a turn, or says whose session it is; None for any other.
 
     Thoughts and tools, most of a session's bytes, are left out.
     """
     change = row.get("$set")
     if isinstance(change, dict):
-        return {"$set": _shortened(change)}
-    return _shortened(row) if has(row) or as_text(row.get("type")) in _ROLES else None
+        return {"$set": _shorten_row(change)}
+    return _shorten_row(row) if is_row(row) or as_text(row.get("type")) in _ROLES else None
 
 
-def _shortened(row: Mapping[str, Any]) -> dict[str, Any]:
+def _shorten_row(row: Mapping[str, Any]) -> dict[str, Any]:
     left = {key: value for key, value in row.items() if key not in _NOT_SAID}
     history = left.get("messages")
     if isinstance(history, list):
@@ -59,14 +59,14 @@ def _shortened(row: Mapping[str, Any]) -> dict[str, Any]:
     return left
 
 
-def transcript(found: Rows) -> Transcript:
+def transcript(rows: Rows) -> Transcript:
     """The turns of a session, in the order in which they were first told; "" for the name of one
     that has none. Sessions of sub-agents have none."""
     name, title, kind = "", "", ""
     turns: dict[str, Turn] = {}
     summaries: dict[str, Turn] = {}
     texts: set[tuple[str, str]] = set()
-    for row in found:
+    for row in rows:
         data = row.get("$set") if isinstance(row.get("$set"), dict) else row
         assert isinstance(data, Mapping)
         if data is not row or _is_own_data(row):
@@ -74,12 +74,12 @@ def transcript(found: Rows) -> Transcript:
             title = as_text(data.get("summary")) or title
             kind = as_text(data.get("kind")) or kind
             history = data.get("messages")
-            told = _turns(history if isinstance(history, list) else ())
+            pairs = _read_turns(history if isinstance(history, list) else ())
             # a shortened history repeats messages under new names
-            told = [each for each in told if (each[0].role, each[0].text) not in texts]
+            pairs = [each for each in pairs if (each[0].role, each[0].text) not in texts]
         else:
-            told = _turns([row])
-        for turn, is_summary in told:
+            pairs = _read_turns([row])
+        for turn, is_summary in pairs:
             texts.add((turn.role, turn.text))
             (summaries if is_summary else turns).setdefault(turn.id, turn)
     name = name if is_id(name) else ""
@@ -92,40 +92,40 @@ def _is_own_data(row: Mapping[str, Any]) -> bool:
     return isinstance(row.get("sessionId"), str) and isinstance(row.get("projectHash"), str)
 
 
-def _turns(messages: Iterable[object]) -> list[tuple[Turn, bool]]:
+def _read_turns(messages: Iterable[object]) -> list[tuple[Turn, bool]]:
     """The turns of messages, and whether each is the client's own summary."""
-    found: list[tuple[Turn, bool]] = []
+    pairs: list[tuple[Turn, bool]] = []
     for message in messages:
         if not isinstance(message, dict):
             continue
         role = _ROLES.get(as_text(message.get("type")), "")
         name = as_text(message.get("id"))
-        words = _words(message, role)
-        text = cleaned(words)
+        words = _read_words(message, role)
+        text = clean(words)
         if not role or not text or not is_id(name):
             continue
-        if found and role == "assistant" and text == _AFTER_SNAPSHOT:
-            found[-1] = found[-1][0], True
+        if pairs and role == "assistant" and text == _AFTER_SNAPSHOT:
+            pairs[-1] = pairs[-1][0], True
             continue
-        turn = Turn(name, role, text, milliseconds(message.get("timestamp")))
-        found.append((turn, role == "user" and _SNAPSHOT in words))
-    return found
+        turn = Turn(name, role, text, parse_moment(message.get("timestamp")))
+        pairs.append((turn, role == "user" and _SNAPSHOT in words))
+    return pairs
 
 
-def _words(message: Mapping[str, Any], role: str) -> str:
+def _read_words(message: Mapping[str, Any], role: str) -> str:
     """What was said: by a person what the client showed, not what it made of it."""
     shown = message.get("displayContent") if role == "user" else None
-    parts = _parts(shown) if shown else _parts(message.get("content"))
-    said: list[str] = []
+    parts = _list_parts(shown) if shown else _list_parts(message.get("content"))
+    texts: list[str] = []
     for part in parts:
         if role == "user" and part.strip() == _FILES_START:
             break
-        said.append(part)
-    words = without_tagged("\n".join(said), _TAGS).strip()
+        texts.append(part)
+    words = without_tagged("\n".join(texts), _TAGS).strip()
     return "" if role == "user" and words.startswith(_CLIENT_LINES) else words
 
 
-def _parts(content: object) -> list[str]:
+def _list_parts(content: object) -> list[str]:
     if not isinstance(content, list):
         return [as_text(content)] if isinstance(content, str) else []
     return [
@@ -138,14 +138,14 @@ def _parts(content: object) -> list[str]:
 # --- the folder
 
 
-def files(home: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:
+def list_files(home: Path, folders: Sequence[Path] | None) -> Iterator[SessionFile]:
     """The sessions that may have begun in or below one of the folders; all of them for None.
 
     A session that was taken up again may have several files.
     """
-    registry = _registry(home)
+    registry = _read_registry(home)
     for project in sorted((home / "tmp").glob("*/chats")):
-        root = _root(project.parent, registry)
+        root = _find_root(project.parent, registry)
         if not root and folders is not None:
             continue
         together: dict[str, list[Path]] = {}
@@ -159,24 +159,24 @@ def find(home: Path, session: str, folders: Sequence[Path]) -> SessionFile | Non
     """A session of any project."""
     if not is_uuid(session):
         return None
-    registry = _registry(home)
+    registry = _read_registry(home)
     for project in sorted((home / "tmp").glob("*/chats")):
         paths = tuple(sorted(project.glob(f"session-*-{session[:_SHORT]}.jsonl")))
-        found = SessionFile(session, paths, _root(project.parent, registry))
-        if paths and own_name(found) == session:
-            return found
+        file = SessionFile(session, paths, _find_root(project.parent, registry))
+        if paths and own_name(file) == session:
+            return file
     return None
 
 
-def own_name(found: SessionFile) -> str:
+def own_name(file: SessionFile) -> str:
     """The session's id, of which the names of its files have only the beginning; "" where they
     do not tell. Raises MdmemoryError."""
-    names = (as_text(row["sessionId"]) for row in head(found) if _is_own_data(row))
+    names = (as_text(row["sessionId"]) for row in head(file) if _is_own_data(row))
     name = next(names, "")
     return name if is_id(name) else ""
 
 
-def _root(project: Path, registry: Mapping[str, str]) -> str:
+def _find_root(project: Path, registry: Mapping[str, str]) -> str:
     """The root of a project: from a file in its folder, or the registry; "" where nobody knows."""
     try:
         text = read_regular(project / ".project_root", 4096 * 4)
@@ -185,7 +185,7 @@ def _root(project: Path, registry: Mapping[str, str]) -> str:
     return text.decode("utf-8", "replace").strip()
 
 
-def _registry(home: Path) -> dict[str, str]:
+def _read_registry(home: Path) -> dict[str, str]:
     try:
         value = json.loads(read_regular(home / "projects.json", _MAX_REGISTRY))
     except (MdmemoryError, ValueError, RecursionError):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mdmemory.errors import BadTranscript, NotFound
-from mdmemory.transcripts.turns import ROLES, Transcript, Turn, as_text, cleaned, is_id, is_ours
+from mdmemory.transcripts.turns import ROLES, Transcript, Turn, as_text, clean, is_id, is_ours
 
 if TYPE_CHECKING:  # sqlite3 costs as much to load as the rest of us: only who reads one pays
     from sqlite3 import Connection
@@ -44,7 +44,7 @@ class OpenCodeSession:
 # --- the database
 
 
-def sessions(
+def list_sessions(
     path: Path, wanted: Callable[[str], bool], newest: int | None = None
 ) -> list[tuple[OpenCodeSession, Transcript]]:
     """The sessions whose directory is wanted, with their turns, without those of sub-agents and
@@ -52,54 +52,54 @@ def sessions(
     """
 
     def ask(database: Connection) -> list[tuple[OpenCodeSession, Transcript]]:
-        rows = sorted(_wanted(database, wanted), key=lambda row: (-row.time, row.id))
-        pairs = ((row, transcript(*_exported(database, row))) for row in rows)
+        rows = sorted(_select_rows(database, wanted), key=lambda row: (-row.time, row.id))
+        pairs = ((row, build_transcript(*_export_rows(database, row))) for row in rows)
         return [*islice((pair for pair in pairs if pair[1].turns), newest)]
 
     return _read(path, ask)
 
 
-def states(path: Path, wanted: Callable[[str], bool]) -> dict[str, str]:
+def read_states(path: Path, wanted: Callable[[str], bool]) -> dict[str, str]:
     """A text for each of these sessions that differs after any change to it."""
     query = "SELECT count(*), max(time_updated) FROM part WHERE session_id = ?"
 
     def ask(database: Connection) -> dict[str, str]:
         return {
             row.id: " ".join(map(str, (row.time, *database.execute(query, (row.id,)).fetchone())))
-            for row in _wanted(database, wanted)
+            for row in _select_rows(database, wanted)
         }
 
     return _read(path, ask)
 
 
-def parent(path: Path, session: str) -> str:
+def find_parent(path: Path, session: str) -> str:
     """The session that started this one; "" where none did, or it is not in a database there.
 
     Raises BadTranscript.
     """
-    found = _session(path, session) if path.is_file() else None
-    return found.parent if found else ""
+    row = _find_session(path, session) if path.is_file() else None
+    return row.parent if row else ""
 
 
-def directory(path: Path, session: str) -> str | None:
+def find_directory(path: Path, session: str) -> str | None:
     """The folder in which a session began, None where it is not in the database.
 
     Raises BadTranscript.
     """
-    found = _session(path, session)
-    return found.directory if found else None
+    row = _find_session(path, session)
+    return row.directory if row else None
 
 
-def _session(path: Path, session: str) -> OpenCodeSession | None:
-    return _read(path, lambda base: next((row for row in _rows(base) if row.id == session), None))
+def _find_session(path: Path, session: str) -> OpenCodeSession | None:
+    return _read(path, lambda base: next((row for row in _list(base) if row.id == session), None))
 
 
-def transcripts(path: Path, names: Collection[str]) -> list[tuple[str, Transcript]]:
+def read_transcripts(path: Path, names: Collection[str]) -> list[tuple[str, Transcript]]:
     """The turns of these sessions; unknown ones are skipped."""
 
     def ask(database: Connection) -> list[tuple[str, Transcript]]:
-        there = [row for row in _rows(database) if row.id in names]
-        return [(row.id, transcript(*_exported(database, row))) for row in there]
+        there = [row for row in _list(database) if row.id in names]
+        return [(row.id, build_transcript(*_export_rows(database, row))) for row in there]
 
     return _read(path, ask)
 
@@ -111,13 +111,13 @@ def export(path: Path, session: str = "") -> bytes:
     """
 
     def ask(database: Connection) -> bytes:
-        rows = {row.id: row for row in _rows(database)}
+        rows = {row.id: row for row in _list(database)}
         if not session and len(rows) != 1:
             raise BadTranscript(f"The database holds {len(rows)} sessions: name one.", LIST)
         row = rows.get(session) if session else next(iter(rows.values()))
         if row is None:
             raise NotFound(f"There is no session {session}.", LIST)
-        info, messages = _exported(database, row)
+        info, messages = _export_rows(database, row)
         return json.dumps({"info": info, "messages": messages}).encode()
 
     return _read(path, ask)
@@ -135,7 +135,7 @@ def file_state(path: Path) -> str:
     return " ".join(states) if states[0] else ""
 
 
-def _rows(database: Connection) -> Iterator[OpenCodeSession]:
+def _list(database: Connection) -> Iterator[OpenCodeSession]:
     columns = "id, time_updated, parent_id, directory, title"
     there = database.execute("SELECT name FROM pragma_table_info('session')")
     columns += ", revert" if ("revert",) in there else ", ''"  # older clients have none
@@ -144,18 +144,18 @@ def _rows(database: Connection) -> Iterator[OpenCodeSession]:
             yield OpenCodeSession(id, time if isinstance(time, int) else 0, *map(as_text, texts))
 
 
-def _wanted(database: Connection, wanted: Callable[[str], bool]) -> list[OpenCodeSession]:
-    return [row for row in _rows(database) if not row.parent and wanted(row.directory)]
+def _select_rows(database: Connection, wanted: Callable[[str], bool]) -> list[OpenCodeSession]:
+    return [row for row in _list(database) if not row.parent and wanted(row.directory)]
 
 
-def _exported(
+def _export_rows(
     database: Connection, session: OpenCodeSession
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The two parts of an export. A row that is damaged is passed over."""
     messages: dict[str, dict[str, Any]] = {}
     query = "SELECT id, data FROM message WHERE session_id = ? ORDER BY id"
     for id, data in database.execute(query, (session.id,)):
-        info = _object(data)
+        info = _parse_object(data)
         if info:
             messages[id] = {"info": {**info, "id": id}, "parts": []}
     # tool output, most of a session's bytes, has no key "text" (in a string its quote is escaped)
@@ -164,14 +164,14 @@ def _exported(
         " ORDER BY id"
     )
     for message, data in database.execute(query, (session.id,)):
-        part = _object(data)
+        part = _parse_object(data)
         if part and message in messages:
             messages[message]["parts"].append(part)
     info = {"id": session.id, "title": session.title, "parentID": session.parent}
-    return {**info, "revert": _object(session.revert)}, list(messages.values())
+    return {**info, "revert": _parse_object(session.revert)}, list(messages.values())
 
 
-def _object(data: object) -> Mapping[str, Any]:
+def _parse_object(data: object) -> Mapping[str, Any]:
     try:
         value = json.loads(data) if isinstance(data, str | bytes) else None
     except (ValueError, RecursionError):
@@ -200,7 +200,7 @@ def _read(path: Path, ask: Callable[[Connection], _T]) -> _T:
             # a writer came meanwhile: the answer may be half old and half new
         return _ask(path, "mode=ro", ask)
     except (sqlite3.Error, OSError) as problem:
-        raise BadTranscript(_sentence(path, problem), _HINT) from problem
+        raise BadTranscript(_explain_error(path, problem), _HINT) from problem
 
 
 def _ask(path: Path, mode: str, ask: Callable[[Connection], _T]) -> _T:
@@ -219,7 +219,7 @@ def _is_written(path: Path) -> bool:
     return any(file.exists() and file.stat().st_size > 0 for file in beside)
 
 
-def _sentence(path: Path, problem: Exception) -> str:
+def _explain_error(path: Path, problem: Exception) -> str:
     reason = str(problem)
     if "locked" in reason or "busy" in reason:
         return f"{path.name} is locked by another process."
@@ -240,10 +240,10 @@ def read_export(data: bytes) -> Transcript:
     give no turns; sub-agents' and mdmemory's own sessions have none. Raises BadTranscript for
     anything else.
     """
-    return transcript(*_shape(_json(data)))
+    return build_transcript(*_split_export(_parse_json(data)))
 
 
-def transcript(info: Mapping[str, object], messages: Sequence[object]) -> Transcript:
+def build_transcript(info: Mapping[str, object], messages: Sequence[object]) -> Transcript:
     """The turns of a session, given as an export's two parts. Raises BadTranscript without id."""
     session = as_text(info.get("id"))
     if not is_id(session):
@@ -252,17 +252,17 @@ def transcript(info: Mapping[str, object], messages: Sequence[object]) -> Transc
     if parent or is_ours(title):
         return Transcript(session, title, parent, ())
     # the time in an id has 36 bits of milliseconds and begins anew every two years
-    found = sorted(filter(None, map(_turn, messages)), key=lambda pair: (pair[0].time, pair[0].id))
-    end = _taken_back(info.get("revert"), messages)
-    kept = [pair for pair in found if end is None or (pair[0].time, pair[0].id) < end]
-    turns = tuple(turn for turn, is_summary in kept if not is_summary)
+    pairs = sorted(filter(None, map(_turn, messages)), key=lambda pair: (pair[0].time, pair[0].id))
+    end = _find_revert(info.get("revert"), messages)
+    current = [pair for pair in pairs if end is None or (pair[0].time, pair[0].id) < end]
+    turns = tuple(turn for turn, is_summary in current if not is_summary)
     return Transcript(
-        session, title, parent, turns, tuple(turn for turn, is_summary in kept if is_summary),
-        {turn.id: len(turns) for turn, _ in found[len(kept) :]},
+        session, title, parent, turns, tuple(turn for turn, is_summary in current if is_summary),
+        {turn.id: len(turns) for turn, _ in pairs[len(current) :]},
     )  # fmt: skip
 
 
-def _taken_back(revert: object, messages: Sequence[object]) -> tuple[int, str] | None:
+def _find_revert(revert: object, messages: Sequence[object]) -> tuple[int, str] | None:
     """Time and id of the first message that the person took back; None where they took none. They
     may take them up again: until the next message the client keeps them."""
     if not isinstance(revert, dict):
@@ -271,11 +271,11 @@ def _taken_back(revert: object, messages: Sequence[object]) -> tuple[int, str] |
         info = message.get("info") if isinstance(message, dict) else None
         if isinstance(info, dict) and info.get("id") == revert.get("messageID"):
             # of a message that is taken back in part, the words before stay
-            return _created(info.get("time")), f"{info['id']}{'~' if 'partID' in revert else ''}"
+            return _time_of(info.get("time")), f"{info['id']}{'~' if 'partID' in revert else ''}"
     return None
 
 
-def _json(data: bytes) -> object:
+def _parse_json(data: bytes) -> object:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -295,7 +295,7 @@ def _json(data: bytes) -> object:
     return value
 
 
-def _shape(value: object) -> tuple[Mapping[str, object], list[object]]:
+def _split_export(value: object) -> tuple[Mapping[str, object], list[object]]:
     if isinstance(value, dict):
         info, messages = value.get("info"), value.get("messages")
         if isinstance(info, dict) and isinstance(messages, list):
@@ -313,14 +313,14 @@ def _turn(message: object) -> tuple[Turn, bool] | None:
     name, role = as_text(info.get("id")), info.get("role")
     if not is_id(name) or not isinstance(role, str) or role not in ROLES:
         return None
-    spoken = "\n\n".join(filter(None, map(_spoken, parts)))
-    text = cleaned(_unquoted(spoken) if role == "user" else spoken)
+    spoken = "\n\n".join(filter(None, map(_read_spoken, parts)))
+    text = clean(_unquote(spoken) if role == "user" else spoken)
     # On a user's message `summary` is an object of diffs: only `true` marks a compaction.
     is_summary = info.get("summary") is True or info.get("mode") == "compaction"
-    return (Turn(name, role, text, _created(info.get("time"))), is_summary) if text else None
+    return (Turn(name, role, text, _time_of(info.get("time"))), is_summary) if text else None
 
 
-def _spoken(part: object) -> str:
+def _read_spoken(part: object) -> str:
     if not isinstance(part, dict) or part.get("type") != "text":
         return ""
     if part.get("synthetic") or part.get("ignored"):
@@ -331,12 +331,12 @@ def _spoken(part: object) -> str:
     return as_text(part.get("text"))
 
 
-def _created(time: object) -> int:
+def _time_of(time: object) -> int:
     created = time.get("created") if isinstance(time, dict) else None
     return created if isinstance(created, int) and not isinstance(created, bool) else 0
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     """What was typed: `opencode run "two words"` hands its argument on with the quotes."""
     typed = text.strip()
     if len(typed) > 1 and typed[0] == typed[-1] == '"' and not re.search(r'(?<!\\)"', typed[1:-1]):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from mdmemory.transcripts.injected import fence_after
-from mdmemory.transcripts.turns import Transcript, Turn, cleaned, is_ours
+from mdmemory.transcripts.turns import Transcript, Turn, clean, is_ours
 
 _ROLES = {
     "User": "user", "USER": "user", "Human": "user", "用户": "user", "用戶": "user",
@@ -26,7 +26,7 @@ _TITLE = re.compile(r"\[Session:[ \t]*([^\]\n]{1,200})\]")
 
 def is_plain(text: str) -> bool:
     """Whether a user or an assistant speaks in the text."""
-    return any(role for role, _ in _blocks(text))
+    return any(role for role, _ in _split_blocks(text))
 
 
 def read_plain(text: str) -> Transcript:
@@ -42,16 +42,16 @@ def read_plain(text: str) -> Transcript:
     turns: list[Turn] = []
     sha = hashlib.sha256(title.encode("utf-8", "replace"))
     session = ""
-    for number, (role, block) in enumerate(_blocks(text), 1):
+    for number, (role, block) in enumerate(_split_blocks(text), 1):
         sha.update(f"\0{role}\0{block.strip()}".encode("utf-8", "replace"))
         session = session or f"text-{sha.hexdigest()[:12]}"
-        words = cleaned(block) if role else ""
+        words = clean(block) if role else ""
         if words:
             turns.append(Turn(f"{number:06}-{sha.hexdigest()[:8]}", role, words))
     return Transcript(session, title, "", () if is_ours(title) else tuple(turns))
 
 
-def _blocks(text: str) -> Iterator[tuple[str, str]]:
+def _split_blocks(text: str) -> Iterator[tuple[str, str]]:
     """Pairs of role ("" for nobody) and text, in order. A label inside code is code."""
     role: str | None = None
     lines: list[str] = []

@@ -44,24 +44,24 @@ class SessionFile:
     @property
     def changed(self) -> int:
         """Nanoseconds since 1970 of the last change; 0 where nothing is there any more."""
-        return max((_status(path)[0] for path in self.paths), default=0)
+        return max((_read_status(path)[0] for path in self.paths), default=0)
 
     @property
     def state(self) -> str:
         """A text that differs after any change to the files."""
-        return " ".join(f"{time:x} {size:x}" for time, size in map(_status, self.paths))
+        return " ".join(f"{time:x} {size:x}" for time, size in map(_read_status, self.paths))
 
 
-def rows(source: bytes | SessionFile) -> Iterator[Mapping[str, Any]]:
+def read_rows(source: bytes | SessionFile) -> Iterator[Mapping[str, Any]]:
     """The objects of a session's lines. Raises MdmemoryError for a file that cannot be read."""
-    for line in _lines(source):
+    for line in _read_lines(source):
         # after a power cut blocks that were not written yet are NUL bytes
         text = line.replace(b"\0", b"").decode("utf-8-sig", "replace").strip()
         if text.startswith("{"):
-            yield from _records(text)
+            yield from _parse_records(text)
 
 
-def _records(text: str) -> Iterator[Mapping[str, Any]]:
+def _parse_records(text: str) -> Iterator[Mapping[str, Any]]:
     """The whole objects of a line that are no part of another, whatever stands between them."""
     at = 0
     while (at := text.find("{", at)) >= 0:
@@ -75,7 +75,7 @@ def _records(text: str) -> Iterator[Mapping[str, Any]]:
             yield row
 
 
-def _lines(source: bytes | SessionFile) -> Iterator[bytes]:
+def _read_lines(source: bytes | SessionFile) -> Iterator[bytes]:
     if isinstance(source, bytes):
         yield from BytesIO(source)
         return
@@ -84,16 +84,16 @@ def _lines(source: bytes | SessionFile) -> Iterator[bytes]:
 
 
 def head(source: SessionFile) -> Iterator[Mapping[str, Any]]:
-    """The first objects of a session. Raises as `rows`."""
-    return islice(rows(source), _HEAD)
+    """The first objects of a session. Raises as `read_rows`."""
+    return islice(read_rows(source), _HEAD)
 
 
-def as_lines(found: Rows) -> bytes:
+def as_lines(rows: Rows) -> bytes:
     """Objects as the bytes of a file, one a line."""
-    return b"".join(json.dumps(row).encode() + b"\n" for row in found)
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-def milliseconds(stamp: object) -> int:
+def parse_moment(stamp: object) -> int:
     """A moment in ISO 8601 as milliseconds since 1970, 0 where it is none."""
     try:
         return round(datetime.fromisoformat(as_text(stamp)).timestamp() * 1000)
@@ -112,7 +112,7 @@ def is_plain_name(session: str) -> bool:
     return bool(re.fullmatch(r"[\w-]{1,120}", session))
 
 
-def _status(path: Path) -> tuple[int, int]:
+def _read_status(path: Path) -> tuple[int, int]:
     try:
         status = os.lstat(path)
     except OSError:

@@ -18,7 +18,7 @@ from mdmemory.files import is_inside, read_regular
 from mdmemory.transcripts import claude, codex, gemini, opencode
 from mdmemory.transcripts.opencode import HINT, read_export
 from mdmemory.transcripts.plain import is_plain, read_plain
-from mdmemory.transcripts.session_files import MAX_BYTES, Rows, SessionFile, as_lines, rows
+from mdmemory.transcripts.session_files import MAX_BYTES, Rows, SessionFile, as_lines, read_rows
 from mdmemory.transcripts.turns import Transcript
 
 
@@ -26,7 +26,7 @@ from mdmemory.transcripts.turns import Transcript
 class Reader:
     """A host that keeps a file for each session, and lies in `Hosts` under its `name`.
 
-    `has` tells whether a line is this host's, `said` what of it may hold a turn, None for nothing.
+    `has` tells whether a line is this host's, `pick_row` what of it may hold a turn, else None.
     `files` and `find` look below the host's place; `own_name` and `began` ask a session for its id
     and its folder.
     """
@@ -34,7 +34,7 @@ class Reader:
     name: str
     title: str
     has: Callable[[Mapping[str, Any]], bool]
-    said: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
+    pick_row: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
     transcript: Callable[[Rows], Transcript]
     files: Callable[[Path, Sequence[Path] | None], Iterator[SessionFile]]
     find: Callable[[Path, str, Sequence[Path]], SessionFile | None]
@@ -45,16 +45,16 @@ class Reader:
 # the first that takes a line for its own reads the file: Claude Code's may have any type
 READERS = (
     Reader(
-        "codex", "Codex", codex.has, codex.said, codex.transcript, codex.files, codex.find,
-        codex.began,
+        "codex", "Codex", codex.is_row, codex.pick_row, codex.transcript, codex.list_files,
+        codex.find, codex.find_folder,
     ),
     Reader(
-        "gemini", "Gemini CLI", gemini.has, gemini.said, gemini.transcript, gemini.files,
-        gemini.find, attrgetter("began"), gemini.own_name,
+        "gemini", "Gemini CLI", gemini.is_row, gemini.pick_row, gemini.transcript,
+        gemini.list_files, gemini.find, attrgetter("began"), gemini.own_name,
     ),
     Reader(
-        "claude", "Claude Code", claude.has, claude.said, claude.transcript, claude.files,
-        claude.find, claude.began,
+        "claude", "Claude Code", claude.is_row, claude.pick_row, claude.transcript,
+        claude.list_files, claude.find, claude.find_folder,
     ),
 )  # fmt: skip
 TITLES = {"opencode": "OpenCode", **{reader.name: reader.title for reader in READERS}}
@@ -74,7 +74,7 @@ class Session:
 class Sessions:
     """Sessions, newest first, and what could not be read. `is_all`: no older ones were left out."""
 
-    found: tuple[Session, ...]
+    items: tuple[Session, ...]
     problems: tuple[MdmemoryError, ...]
     is_all: bool = True
 
@@ -88,7 +88,7 @@ def read(data: bytes | Path, session: str = "") -> Transcript:
     if isinstance(data, Path):
         if _is_database(data):
             return read_export(opencode.export(data, session))
-        data = _bytes(data)
+        data = _load_file(data)
     if data.startswith(opencode.MAGIC):
         raise BadTranscript(
             "This is a database, which holds many sessions.",
@@ -123,10 +123,10 @@ def _read_bytes(data: bytes) -> Transcript:
 
 def _of_a_reader(data: bytes) -> Transcript | None:
     """What the host reads of which the first line is that has a host."""
-    for row in rows(data):
+    for row in read_rows(data):
         for reader in READERS:
             if reader.has(row):
-                return reader.transcript(rows(data))
+                return reader.transcript(read_rows(data))
     return None
 
 
@@ -140,7 +140,7 @@ def _is_database(path: Path) -> bool:
         return False
 
 
-def _bytes(path: Path) -> bytes:
+def _load_file(path: Path) -> bytes:
     try:
         return read_regular(path, MAX_BYTES)
     except MdmemoryError as problem:
@@ -150,7 +150,7 @@ def _bytes(path: Path) -> bytes:
 # --- the sessions of this machine
 
 
-def place(hosts: Hosts, reader: Reader) -> Path:
+def find_place(hosts: Hosts, reader: Reader) -> Path:
     """Where a host keeps its sessions."""
     return Path(getattr(hosts, reader.name))
 
@@ -162,18 +162,18 @@ def copy(hosts: Hosts, session: str, folders: Sequence[Path] | None = None) -> b
     """
     for reader in READERS:
         try:
-            found = reader.find(place(hosts, reader), session, folders or ())
-            if found is not None:
+            file = reader.find(find_place(hosts, reader), session, folders or ())
+            if file is not None:
                 if folders is not None:
-                    _require_here(session, reader.began(found), folders)
-                return as_lines(filter(None, map(reader.said, rows(found))))
+                    _require_here(session, reader.began(file), folders)
+                return as_lines(filter(None, map(reader.pick_row, read_rows(file))))
         except NotFound:
             raise
         except MdmemoryError as problem:
             raise BadTranscript(problem.message, opencode.LIST) from problem
     if hosts.opencode.is_file():
         if folders is not None:
-            _require_here(session, opencode.directory(hosts.opencode, session), folders)
+            _require_here(session, opencode.find_directory(hosts.opencode, session), folders)
         return opencode.export(hosts.opencode, session)
     raise NotFound(f"There is no session {session}.", opencode.LIST)
 
@@ -190,7 +190,7 @@ def began_in(folders: Sequence[Path] | None) -> Callable[[str], bool]:
     """A test whether a directory, as a host recorded it, lies in one of these folders; for None,
     wherever it lies."""
 
-    def wanted(directory: str) -> bool:
+    def is_wanted(directory: str) -> bool:
         # the host's text may be no path at all
         return folders is None or (
             os.path.isabs(directory)
@@ -198,7 +198,7 @@ def began_in(folders: Sequence[Path] | None) -> Callable[[str], bool]:
             and any(is_inside(Path(directory), each) for each in folders)
         )
 
-    return wanted
+    return is_wanted
 
 
 def sessions(hosts: Hosts, folders: Sequence[Path] | None, newest: int | None = None) -> Sessions:
@@ -211,14 +211,14 @@ def sessions(hosts: Hosts, folders: Sequence[Path] | None, newest: int | None = 
     problems: list[MdmemoryError] = []
     is_all = True
     for reader in READERS:
-        found, bad, whole = _of_host(reader, place(hosts, reader), folders, newest)
-        listed += found
+        rows, bad, whole = _list_of_host(reader, find_place(hosts, reader), folders, newest)
+        listed += rows
         problems += bad
         is_all = is_all and whole
     if hosts.opencode.is_file():
         try:
-            pairs = opencode.sessions(hosts.opencode, began_in(folders), newest)
-            listed += [Session(row.id, row.time, "opencode", told) for row, told in pairs]
+            pairs = opencode.list_sessions(hosts.opencode, began_in(folders), newest)
+            listed += [Session(row.id, row.time, "opencode", turns) for row, turns in pairs]
             is_all = is_all and (newest is None or len(pairs) < newest)
         except BadTranscript as problem:
             sentence = f"OpenCode's sessions cannot be listed. {problem.message}"
@@ -229,7 +229,7 @@ def sessions(hosts: Hosts, folders: Sequence[Path] | None, newest: int | None = 
     )
 
 
-def _of_host(
+def _list_of_host(
     reader: Reader, home: Path, folders: Sequence[Path] | None, newest: int | None
 ) -> tuple[list[Session], list[MdmemoryError], bool]:
     """The sessions of one host, what could not be read, and whether these are all."""
@@ -245,15 +245,15 @@ def _of_host(
         try:
             if not wanted(reader.began(file)):
                 continue
-            told = reader.transcript(rows(file))
+            transcript = reader.transcript(read_rows(file))
         except NotFound:
             continue  # removed meanwhile
         except MdmemoryError as problem:
             unread.append(problem)
             continue
-        if told.turns:
-            time = max(turn.time for turn in told.turns)
-            listed.append(Session(told.session or file.id, time, reader.name, told))
+        if transcript.turns:
+            time = max(turn.time for turn in transcript.turns)
+            listed.append(Session(transcript.session or file.id, time, reader.name, transcript))
     return listed, _as_one(reader, unread), True
 
 

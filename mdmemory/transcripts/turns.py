@@ -57,7 +57,7 @@ class Transcript(NamedTuple):
     gone: Mapping[str, int] = {}
 
     @property
-    def named(self) -> str:
+    def label(self) -> str:
         """The title; where the host gives none, the first line of what the user said first."""
         first = next((turn.text for turn in self.turns if turn.role == "user"), "")
         return self.title or first.strip().split("\n")[0]
@@ -70,7 +70,7 @@ def take_back(turns: dict[str, Any], at: int, gone: dict[str, int]) -> None:
         turns.pop(id, None)
 
 
-def since(
+def select_turns(
     transcript: Transcript, watermark: str, max_turns: int = MAX_TURNS, max_chars: int = MAX_CHARS
 ) -> list[Turn]:
     """The turns to read next, oldest first; at least one turn, however long.
@@ -80,8 +80,8 @@ def since(
     """
     read = turns_read(transcript, watermark)
     if read:
-        return _within(transcript.turns[read:], max_turns, max_chars)
-    return _within(transcript.turns[::-1], max_turns, max_chars)[::-1]
+        return _select_within(transcript.turns[read:], max_turns, max_chars)
+    return _select_within(transcript.turns[::-1], max_turns, max_chars)[::-1]
 
 
 def turns_read(transcript: Transcript, watermark: str) -> int:
@@ -90,7 +90,7 @@ def turns_read(transcript: Transcript, watermark: str) -> int:
     return ids.index(watermark) + 1 if watermark in ids else transcript.gone.get(watermark, 0)
 
 
-def _within(turns: Sequence[Turn], max_turns: int, max_chars: int) -> list[Turn]:
+def _select_within(turns: Sequence[Turn], max_turns: int, max_chars: int) -> list[Turn]:
     first: list[Turn] = []
     characters = 0
     for turn in turns[:max_turns]:
@@ -114,7 +114,7 @@ def is_ours(title: str) -> bool:
     return title.strip().lower().startswith(_OWN_TITLE)
 
 
-def cleaned(text: str) -> str:
+def clean(text: str) -> str:
     """A message without private text, unseen characters and injected memory. Of a message longer
     than `bounds.MESSAGE` only the beginning is read."""
     text = without(beginning(text))

@@ -54,10 +54,10 @@ class Access:
     def knows(self, cookies: str) -> bool:
         """Whether the Cookie header of a request has our cookie."""
         try:
-            found = SimpleCookie(cookies).get(self.cookie)
+            morsel = SimpleCookie(cookies).get(self.cookie)
         except CookieError:
             return False
-        return found is not None and _same(found.value, self._session)
+        return morsel is not None and _same(morsel.value, self._session)
 
     def form_token(self, path: str) -> str:
         """A token for one form that posts to `path`."""
@@ -85,7 +85,7 @@ def _same(one: str, other: str) -> bool:
 def user_of(peer: Place, here: Place, tables: Path = Path("/proc/net")) -> int | None:
     """The id of the user whose connection from `peer` to `here` it is, -1 where it is nobody's that
     is known; None where this machine does not tell."""
-    ours, theirs = _shown(here), _shown(peer)
+    ours, theirs = _as_row(here), _as_row(peer)
     is_told = False
     for name in ("tcp", "tcp6"):
         for row in _rows(tables / name):
@@ -97,7 +97,7 @@ def user_of(peer: Place, here: Place, tables: Path = Path("/proc/net")) -> int |
     return -1 if is_told else None
 
 
-def _shown(place: Place) -> str:
+def _as_row(place: Place) -> str:
     """An address and port as the table has them, in the byte order of the machine."""
     (number,) = struct.unpack("=I", socket.inet_aton(place[0]))
     return f"{number:08X}:{place[1]:04X}"

@@ -47,9 +47,9 @@ class Act:
 class Acts(Remembered[Act]):
     """The acts of this run by their ids."""
 
-    def add(self, said: str, back: Callable[[], str] | None = None, then: str = "/inbox") -> Act:
+    def add(self, text: str, back: Callable[[], str] | None = None, then: str = "/inbox") -> Act:
         """Remember an act."""
-        act = Act(secrets.token_hex(6), said, back, then)
+        act = Act(secrets.token_hex(6), text, back, then)
         self.put(act.id, act)
         return act
 

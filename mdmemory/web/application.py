@@ -54,19 +54,19 @@ _TYPED = ("text", "description", "body", "name")  # fields that are given back a
 def application(site: Site) -> Starlette:
     """The application without its guard."""
     routes = [
-        Route(path, partial(_shown, site, page), methods=[method]) for method, path, page in PAGES
+        Route(path, partial(_show, site, page), methods=[method]) for method, path, page in PAGES
     ]
     routes += [Route("/", lambda _: redirect("/inbox")), Route("/keys", partial(_keys, site))]
     static = StaticFiles(directory=assets.path(f"{TEMPLATES}/static"))
     return Starlette(
         routes=[*routes, Mount("/static", static)],
         exception_handlers={
-            MdmemoryError: partial(_failed, site), HTTPException: partial(_missing, site),
+            MdmemoryError: partial(_fail, site), HTTPException: partial(_miss, site),
         },
     )  # fmt: skip
 
 
-def _shown(site: Site, page: Callable[[Site, Request], Response], request: Request) -> Response:
+def _show(site: Site, page: Callable[[Site, Request], Response], request: Request) -> Response:
     """A page; a failure that nobody foresaw is one sentence, and a file for whoever mends it."""
     site.look()
     try:
@@ -75,8 +75,8 @@ def _shown(site: Site, page: Callable[[Site, Request], Response], request: Reque
         raise
     except Exception as problem:  # noqa: BLE001 - the last resort, as at the command line
         place = site.record(problem)
-        said = f"Unexpected error ({type(problem).__name__})."
-        return _told(site, request, 500, said, f"Details: {place}.")
+        text = f"Unexpected error ({type(problem).__name__})."
+        return _explain(site, request, 500, text, f"Details: {place}.")
 
 
 def _keys(site: Site, request: Request) -> Response:
@@ -84,17 +84,17 @@ def _keys(site: Site, request: Request) -> Response:
     return site.page(request, "keys.html")
 
 
-def _failed(site: Site, request: Request, problem: Exception) -> Response:
+def _fail(site: Site, request: Request, problem: Exception) -> Response:
     """A sentence and the next step; what was typed is given back."""
     assert isinstance(problem, MdmemoryError)
     site.look()
     status = 404 if isinstance(problem, NotFound) else 400
     if isinstance(problem, NoteChanged | Busy):
         status = 409
-    return _told(site, request, status, problem.message, problem.hint)
+    return _explain(site, request, status, problem.message, problem.hint)
 
 
-def _told(site: Site, request: Request, status: int, message: str, hint: str) -> Response:
+def _explain(site: Site, request: Request, status: int, message: str, hint: str) -> Response:
     fields = site.form(request).fields
     typed = [(name, text) for name in _TYPED for text in fields.get(name, ()) if text.strip()]
     return site.page(
@@ -103,12 +103,12 @@ def _told(site: Site, request: Request, status: int, message: str, hint: str) ->
     )  # fmt: skip
 
 
-def _missing(site: Site, request: Request, problem: Exception) -> Response:
+def _miss(site: Site, request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
     site.look()
-    said = "There is no such page." if problem.status_code == 404 else "That cannot be done here."
+    text = "There is no such page." if problem.status_code == 404 else "That cannot be done here."
     return site.page(
-        request, "problem.html", status=problem.status_code, message=said,
+        request, "problem.html", status=problem.status_code, message=text,
         hint="The pages stand at the top.", typed=[], back="/inbox",
     )  # fmt: skip
 

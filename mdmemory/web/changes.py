@@ -27,11 +27,11 @@ def changes(site: Site, request: Request) -> Response:
     number = max(1, whole(request.query_params.get("page", "")))
     needed = number * SIZE + 1
     try:
-        found = _newest(site, needed)
+        entries = _newest(site, needed)
         problem = ""
     except MdmemoryError as why:
-        found, problem = [], f"{why.message} {why.hint}".rstrip()
-    rows = [_row(layer, entry, undone) for layer, entry, undone in found]
+        entries, problem = [], why.sentences
+    rows = [_row(layer, entry, undone) for layer, entry, undone in entries]
     shown = rows[(number - 1) * SIZE : number * SIZE]
     return site.page(
         request, "changes.html", rows=shown, problem=problem, number=number,
@@ -43,8 +43,8 @@ def _newest(site: Site, count: int) -> list[tuple[str, Logged, bool]]:
     """So many changes of both layers, newest first."""
     layers = site.layers
     marks_ = tuple(glance.commits for _, glance in site.glances())
-    found = site.kept.get(("newest", count), marks_, lambda: layers.log(count))
-    return found.value if found.is_fresh else layers.log(count)
+    cache = site.kept.get(("newest", count), marks_, lambda: layers.log(count))
+    return cache.value if cache.is_fresh else layers.log(count)
 
 
 def _row(layer: str, entry: Logged, undone: bool) -> dict[str, Any]:
@@ -52,14 +52,14 @@ def _row(layer: str, entry: Logged, undone: bool) -> dict[str, Any]:
     id = entry.get(ID_TRAILER) or entry.commit
     return {
         "layer": layer, "id": id, "commit": entry.commit, "time": entry.time, "kind": kind,
-        "subject": said(entry), "ops": entry.ops, "undone": undone,
+        "subject": subject_of(entry), "ops": entry.ops, "undone": undone,
         "waits": entry.waits, "session": entry.get("Memory-Session") or "",
         "model": entry.get("Memory-Model") or "", "path": f"/changes/{layer}/{id}",
         "can_undo": not undone and bool(kind) and kind not in _NO_WAY_BACK,
     }  # fmt: skip
 
 
-def said(entry: Logged) -> str:
+def subject_of(entry: Logged) -> str:
     """The subject of a commit without what stands beside it: whose it is, and its kind."""
     kind = entry.get("Memory-Op") or ""
     return entry.subject.removeprefix("memory: ").removeprefix(f"{kind} ")
@@ -98,13 +98,13 @@ def undo(site: Site, request: Request) -> Response:
     with site.acting:
         undone = memory.undo(id)
     facts = "; ".join(undone.facts) or id
-    kept = [f"{file}: {why}" for file, why in undone.kept]
-    if kept and not undone.restored:
+    files = [f"{file}: {why}" for file, why in undone.kept]
+    if files and not undone.restored:
         raise MdmemoryError(
-            f"Not taken back. {'; '.join(kept)}.",
+            f"Not taken back. {'; '.join(files)}.",
             "The history of the note brings an older text back.",
         )
-    said = f"Taken back: {facts}." if undone.restored else "The files are as they were already."
-    if kept:
-        said += f" These stay: {'; '.join(kept)}."
-    return site.done(said, site.undoing(memory, undone.written.id), "/changes")
+    text = f"Taken back: {facts}." if undone.restored else "The files are as they were already."
+    if files:
+        text += f" These stay: {'; '.join(files)}."
+    return site.done(text, site.undoing(memory, undone.written.id), "/changes")

@@ -42,12 +42,12 @@ def compaction(site: Site, request: Request) -> Response:
         last = state.last_pass()
     settings = memory.project.settings
     planner = settings.text("planner")
-    found: Preview | None = job.value if job and job.is_done else None
+    preview: Preview | None = job.value if job and job.is_done else None
     return site.page(
         request, "compaction.html", wait=bool(job and not job.is_done), layer=layer,
         layers=[each for each, _ in site.layers.each()], job=job,
         last=last, due=_due(site, layer, memory), planner=planner, sends_to=sends_to(settings),
-        has_model=planner != _OFFLINE, preview=found, plan=_plan(memory, layer, found),
+        has_model=planner != _OFFLINE, preview=preview, plan=_plan(memory, layer, preview),
     )  # fmt: skip
 
 
@@ -88,24 +88,24 @@ def apply(site: Site, request: Request) -> Response:
     form = site.form(request)
     layer = form.get("layer")
     memory, job = site.memory(layer), site.jobs.get(_name(layer))
-    found = job.value if job and job.is_done else None
-    if found is None or found.id != form.get("plan"):
+    preview = job.value if job and job.is_done else None
+    if preview is None or preview.id != form.get("plan"):
         raise NotFound("That plan is not at hand any more.", "Make a new one.")
     wanted = {*form.all("op")}
-    ops = [op for at, op in enumerate(found.outcome.applied) if str(at) in wanted]
+    ops = [op for at, op in enumerate(preview.outcome.applied) if str(at) in wanted]
     if not ops:
         raise MdmemoryError("No line was chosen.", "Tick what is to be done.")
-    digests = {file: found.outcome.digests[file] for op in ops for file in named(op)
-               if file in found.outcome.digests}  # fmt: skip
+    digests = {file: preview.outcome.digests[file] for op in ops for file in named(op)
+               if file in preview.outcome.digests}  # fmt: skip
     with site.acting:
         done = memory.compact(plan=render(ops, digests))
     site.jobs.forget(_name(layer))
     if done.outcome != "applied":
         raise NoteChanged(f"Nothing was changed: {_why(done)}.", "Make a new plan.")
-    said = f"Done: {_count(len(done.applied))}."
+    text = f"Done: {_count(len(done.applied))}."
     if left := [*done.skipped, *((op, why) for op, _, why in done.refused)]:
-        said += f" {_count(len(left))} left out: {'; '.join(why for _, why in left)}"
-    return site.done(said, site.undoing(memory, done.id), "/compaction")
+        text += f" {_count(len(left))} left out: {'; '.join(why for _, why in left)}"
+    return site.done(text, site.undoing(memory, done.id), "/compaction")
 
 
 def _count(number: int) -> str:
@@ -113,22 +113,22 @@ def _count(number: int) -> str:
 
 
 def _why(outcome: Outcome) -> str:
-    found = [message for _, message in outcome.refusals]
-    found += [message for _, _, message in outcome.refused]
-    found += [why for _, why in outcome.skipped]
-    return "; ".join(dict.fromkeys(each.rstrip(".") for each in found)) or outcome.outcome
+    lines = [message for _, message in outcome.refusals]
+    lines += [message for _, _, message in outcome.refused]
+    lines += [why for _, why in outcome.skipped]
+    return "; ".join(dict.fromkeys(each.rstrip(".") for each in lines)) or outcome.outcome
 
 
 # --- how a plan looks
 
 
-def _plan(memory: Memory, layer: str, found: Preview | None) -> Mapping[str, Any]:
-    if found is None:
+def _plan(memory: Memory, layer: str, preview: Preview | None) -> Mapping[str, Any]:
+    if preview is None:
         return {}
-    outcome = found.outcome
+    outcome = preview.outcome
     store = Store(memory.project.store)
     return {
-        "id": found.id, "ops": [_shown(store, layer, op) for op in outcome.applied[:MOST]],
+        "id": preview.id, "ops": [_show(store, layer, op) for op in outcome.applied[:MOST]],
         "more": max(0, len(outcome.applied) - MOST),
         "left": [
             *(("skipped", describe(op), why) for op, why in outcome.skipped),
@@ -139,7 +139,7 @@ def _plan(memory: Memory, layer: str, found: Preview | None) -> Mapping[str, Any
     }  # fmt: skip
 
 
-def _shown(store: Store, layer: str, op: Op) -> Mapping[str, Any]:
+def _show(store: Store, layer: str, op: Op) -> Mapping[str, Any]:
     """An op in words, with what it does to the texts."""
     files = [file for file in dict.fromkeys(named(op)) if not isinstance(op, Merge)
              or file in op.sources]  # fmt: skip
@@ -147,8 +147,9 @@ def _shown(store: Store, layer: str, op: Op) -> Mapping[str, Any]:
     about: list[tuple[str, Any]] = []
     match op:
         case Merge():
-            kept = texts.get(op.target) or texts[op.sources[0]]
-            then = marks.changes(kept, _joined(op)) or "what it says now"
+            base = texts.get(op.target) or texts[op.sources[0]]
+            text = f"{op.description}\n\n{op.body.strip()}"
+            then = marks.changes(base, text) or "what it says now"
             about = [(f"What {op.target} says then", then)]
             about += [(f"{file}, which goes", texts[file]) for file in files if file != op.target]
             title = f"Merge {len(op.sources)} notes into {op.name}"
@@ -170,12 +171,8 @@ def _shown(store: Store, layer: str, op: Op) -> Mapping[str, Any]:
 def _pair(texts: Mapping[str, str]) -> list[tuple[str, Any]]:
     if len(texts) != 2:
         return [(file.removesuffix(".md"), text) for file, text in texts.items()]
-    found: Sequence[Any] = marks.beside(*texts.values())
-    return [(file.removesuffix(".md"), text) for file, text in zip(texts, found, strict=True)]
-
-
-def _joined(op: Merge) -> str:
-    return f"{op.description}\n\n{op.body.strip()}"
+    marked: Sequence[Any] = marks.beside(*texts.values())
+    return [(file.removesuffix(".md"), text) for file, text in zip(texts, marked, strict=True)]
 
 
 def _text(store: Store, file: str) -> str:

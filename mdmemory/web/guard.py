@@ -128,7 +128,7 @@ class Guard:
                 raise Refused(413, f"A form may have {MOST_BODY:,} bytes.")
             if not message.get("more_body"):
                 break
-        found: dict[str, list[str]] = {}
+        fields: dict[str, list[str]] = {}
         try:
             rows = parse_qsl(
                 body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict"
@@ -136,13 +136,13 @@ class Guard:
         except ValueError as problem:
             raise Refused(400, "The form cannot be read.") from problem
         for name, value in rows:
-            found.setdefault(name, []).append(value)
-        if not self._access.is_form_token("".join(found.pop(FIELD, [])), scope["path"]):
+            fields.setdefault(name, []).append(value)
+        if not self._access.is_form_token("".join(fields.pop(FIELD, [])), scope["path"]):
             raise Refused(
                 403, "This form is of an earlier run of `mdmemory web`. Go back, copy what you "
                 "typed, and open the page again."
             )  # fmt: skip
-        return found
+        return fields
 
     async def _enter(self, scope: Scope, send: Send) -> None:
         """Let the browser in that brings the token, and lead it to the first page."""
@@ -167,26 +167,26 @@ class Guard:
 
 def _headers(scope: Scope) -> dict[str, str]:
     """The headers by name. Of one that comes twice none counts, but cookies are joined."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        if key in found:
-            text = f"{found[key]}; {text}" if key == "cookie" else ""
-        found[key] = text
-    return found
+        if key in values:
+            text = f"{values[key]}; {text}" if key == "cookie" else ""
+        values[key] = text
+    return values
 
 
 def _safe(send: Send) -> Send:
     """`send`, with the headers that every answer has."""
 
-    async def sending(message: MutableMapping[str, Any]) -> None:
+    async def send_safe(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             own = {name for name, _ in _HEADERS}
             given = [pair for pair in message.get("headers", []) if pair[0].lower() not in own]
             message = {**message, "headers": [*given, *_HEADERS]}
         await send(message)
 
-    return sending
+    return send_safe
 
 
 async def _answer(

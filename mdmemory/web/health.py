@@ -36,14 +36,14 @@ def health(site: Site, request: Request) -> Response:
 
 
 def _stores(site: Site) -> list[dict[str, Any]]:
-    found = []
+    rows = []
     for layer, memory in site.layers.each():
         try:
             row = overview.of_store(memory)
-            found.append({"layer": layer, "problem": "", "counted": in_words(row), **row})
+            rows.append({"layer": layer, "problem": "", "counted": in_words(row), **row})
         except MdmemoryError as problem:
-            found.append({"layer": layer, "problem": f"{problem.message} {problem.hint}"})
-    return found
+            rows.append({"layer": layer, "problem": problem.sentences})
+    return rows
 
 
 def _examine(site: Site, *, fix: bool) -> Job:

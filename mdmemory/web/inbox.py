@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
@@ -12,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from mdmemory.errors import NotFound, UsageError
+from mdmemory.files import digest, to_bytes
 from mdmemory.review import answers, waiting
 from mdmemory.review.items import (
     DROP,
@@ -22,7 +22,7 @@ from mdmemory.review.items import (
     ON_HOLD,
     InboxItem,
     Side,
-    folded,
+    fold,
     label,
 )
 from mdmemory.review.reviewed import Wording
@@ -50,22 +50,22 @@ def inbox(site: Site, request: Request) -> Response:
 def _list(
     site: Site, request: Request, *, changed: Changed | None = None, status: int = 200
 ) -> Response:
-    found = site.items()
-    asked = request.query_params
-    kind, more = asked.get("kind", ""), asked.get("more", "")
-    wanted = [item for item in found.value if kind in ("", item.kind)]
+    cache = site.items()
+    query = request.query_params
+    kind, more = query.get("kind", ""), query.get("more", "")
+    wanted = [item for item in cache.value if kind in ("", item.kind)]
     put_off = [item for item in wanted if item.id in site.deferred]
     wanted = [item for item in wanted if item.id not in site.deferred]
-    away = {} if more else folded(wanted)
+    away = {} if more else fold(wanted)
     hidden = {item.id for items in away.values() for item in items}
-    shown = cut([item for item in wanted if item.id not in hidden], asked.get("page", ""), SIZE)
-    counts = {word: sum(item.kind == word for item in found.value) for word in KINDS}
+    shown = cut([item for item in wanted if item.id not in hidden], query.get("page", ""), SIZE)
+    counts = {word: sum(item.kind == word for item in cache.value) for word in KINDS}
     return site.page(
-        request, "inbox.html", status=status, is_fresh=found.is_fresh,
+        request, "inbox.html", status=status, is_fresh=cache.is_fresh,
         cards=[_card(site, item) for item in shown.rows],
         deferred=[_card(site, item) for item in put_off[:SIZE]],
         kinds=[(word, count) for word, count in counts.items() if count], kind=kind, more=more,
-        total=len(found.value), shown=shown, changed=changed,
+        total=len(cache.value), shown=shown, changed=changed,
         away=[(session, len(items)) for session, items in away.items()],
     )  # fmt: skip
 
@@ -74,7 +74,7 @@ def _list(
 
 
 def _card(site: Site, item: InboxItem) -> Mapping[str, Any]:
-    shown = item if site.is_at_terminal or not item.is_shielded else _shielded(item)
+    shown = item if site.is_at_terminal or not item.is_shielded else _shield(item)
     possible = _possible(site, item)
     text = next((side.text for side in shown.notes if side.text), "").strip()
     title = " × ".join(side.name for side in shown.notes[:2])
@@ -93,10 +93,10 @@ def _card(site: Site, item: InboxItem) -> Mapping[str, Any]:
 def _possible(site: Site, item: InboxItem) -> list[str]:
     """The answers that can be given here: what no commit may hold is edited in its own file, and
     no text stays by an answer that was not shown."""
-    found = [each for each in item.actions if not (each == EDIT and item.kind == ON_HOLD)]
+    actions = [each for each in item.actions if not (each == EDIT and item.kind == ON_HOLD)]
     if item.is_shielded and not site.is_at_terminal:
-        found = [each for each in found if each in (DROP, LATER)]
-    return found
+        actions = [each for each in actions if each in (DROP, LATER)]
+    return actions
 
 
 def _answers(item: InboxItem, action: str) -> list[dict[str, str]]:
@@ -112,14 +112,14 @@ def _answers(item: InboxItem, action: str) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-def _shielded(item: InboxItem) -> InboxItem:
+def _shield(item: InboxItem) -> InboxItem:
     """The item without what only a person at a terminal is shown."""
-    told = item.as_json()
+    texts = item.as_json()
     sides = tuple(
-        replace(side, name=said["name"], text=said["text"], file="")
-        for side, said in zip(item.notes, told["notes"], strict=True)
+        replace(side, name=clean["name"], text=clean["text"], file="")
+        for side, clean in zip(item.notes, texts["notes"], strict=True)
     )
-    return replace(item, notes=sides, quote=told["quote"])
+    return replace(item, notes=sides, quote=texts["quote"])
 
 
 def _sides(site: Site, item: InboxItem) -> list[dict[str, Any]]:
@@ -167,8 +167,8 @@ def _cut(text: str) -> str:
 
 def _remember(site: Site, item: InboxItem) -> str:
     """What a form says that its page showed: the texts of the item as they were."""
-    said = "\0".join([item.id, item.kind, *(f"{s.file}\0{s.digest}\0{s.text}" for s in item.notes)])
-    seen = sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:24]
+    text = "\0".join([item.id, item.kind, *(f"{s.file}\0{s.digest}\0{s.text}" for s in item.notes)])
+    seen = digest(to_bytes(text))[:24]
     site.shown.put(seen, item)
     return seen
 
@@ -177,10 +177,10 @@ def answer(site: Site, request: Request) -> Response:
     """Do what a form answers."""
     form = site.form(request)
     with site.acting:
-        return _answered(site, request, request.path_params["action"], form)
+        return _answer(site, request, request.path_params["action"], form)
 
 
-def _answered(site: Site, request: Request, action: str, form: Form) -> Response:
+def _answer(site: Site, request: Request, action: str, form: Form) -> Response:
     item = _item(site, request.path_params["id"], form)
     if item is None:
         message = "It does not wait any more: it was answered elsewhere, or its note changed."
@@ -204,8 +204,8 @@ def _answered(site: Site, request: Request, action: str, form: Form) -> Response
 
 def _item(site: Site, id: str, form: Form) -> InboxItem | None:
     """The item as it is now; None where it waits no more."""
-    found = site.items()
-    items = found.value if found.is_fresh else waiting.items(site.layers)
+    cache = site.items()
+    items = cache.value if cache.is_fresh else waiting.items(site.layers)
     return next((item for item in items if item.id == id), None)
 
 
@@ -217,7 +217,7 @@ def _wording(site: Site, item: InboxItem, form: Form, action: str) -> Wording | 
     if not text.strip():
         raise UsageError("The text is empty.", "Go back and write one, or drop the item.")
     if item.notes[side].file and not text.startswith("---"):
-        text = answers.worded(site.layers, item, side, text)
+        text = answers.reword(site.layers, item, side, text)
     return Wording(text, side)
 
 
@@ -228,8 +228,8 @@ def _put_off(site: Site, item: InboxItem, after: str) -> Response:
         site.deferred.discard(item.id)
         return "It waits again."
 
-    said = f"{_cut(item.notes[0].name)} stays in the inbox."
-    return site.done(said, back, after, f"/inbox#{anchor(item.id)}")
+    text = f"{_cut(item.notes[0].name)} stays in the inbox."
+    return site.done(text, back, after, f"/inbox#{anchor(item.id)}")
 
 
 def _after(site: Site, item: InboxItem) -> str:
@@ -278,8 +278,8 @@ def _edit_page(
     )  # fmt: skip
 
 
-def _side(item: InboxItem, asked: str) -> int:
-    return 1 if asked == "1" and len(item.notes) > 1 else 0
+def _side(item: InboxItem, number: str) -> int:
+    return 1 if number == "1" and len(item.notes) > 1 else 0
 
 
 def undo(site: Site, request: Request) -> Response:
@@ -288,6 +288,6 @@ def undo(site: Site, request: Request) -> Response:
     if act is None or act.back is None:
         raise NotFound("That cannot be taken back here.", "The page of changes lists all changes.")
     with site.acting:
-        said = act.back()
+        text = act.back()
     site.acts.used(act.id)
-    return redirect(act.then, done=site.acts.add(said, then=act.then).id)
+    return redirect(act.then, done=site.acts.add(text, then=act.then).id)

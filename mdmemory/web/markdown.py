@@ -32,7 +32,7 @@ _WIKI = re.compile(
 Leads = Callable[[str], str | None]
 
 
-def rendered(text: str, leads: Leads) -> Markup:
+def render(text: str, leads: Leads) -> Markup:
     """A note's body as HTML. `leads` gives the address of the note that a name means, or None."""
     text = unseen.shown(text)
     if len(text) > MOST:
@@ -58,10 +58,10 @@ def _note_link(state: StateInline, silent: bool) -> bool:
     """[[name]] and [[name|what is shown]]: a link where there is such a note, else as it stands."""
     if not state.src.startswith("[[", state.pos):
         return False
-    found = _WIKI.match(state.src, state.pos)
-    if found is None:
+    match = _WIKI.match(state.src, state.pos)
+    if match is None:
         return False
-    name, shown = found[1].strip(), (found[2] or found[1]).strip()
+    name, shown = match[1].strip(), (match[2] or match[1]).strip()
     target = state.env["leads"](name)
     if not silent:
         if target is None:
@@ -72,7 +72,7 @@ def _note_link(state: StateInline, silent: bool) -> bool:
             opening.attrs, opening.meta = {"href": target}, {"is_ours": True}
             state.push("text", "", 0).content = shown
             state.push("link_close", "a", -1)
-    state.pos = found.end()
+    state.pos = match.end()
     return True
 
 
@@ -81,13 +81,13 @@ def _restrict(tokens: Sequence[Token], leads: Leads) -> None:
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
-        kept: list[bool] = []
+        links: list[bool] = []
         for child in token.children or ():
             if child.type == "link_open":
-                kept.append(_lead(child, leads))
-                keep = kept[-1]
+                links.append(_lead(child, leads))
+                keep = links[-1]
             elif child.type == "link_close":
-                keep = kept.pop()
+                keep = links.pop()
             else:
                 continue
             if not keep:

@@ -29,10 +29,10 @@ def commands(sentence: str) -> Markup:
     return Markup("").join([*spans[:-1], "`", parts[-1]])
 
 
-def lines(found: Iterable[Line]) -> Markup:
+def lines(diff: Iterable[Line]) -> Markup:
     """Lines of a word diff, each in a row."""
     rows = (Markup('<span class="line {}">{}</span>').format(_kind(each), line(each))
-            for each in found)  # fmt: skip
+            for each in diff)  # fmt: skip
     return Markup("").join(rows)
 
 
@@ -59,14 +59,14 @@ def beside(one: str, other: str) -> tuple[Markup, Markup]:
     return _beside(first), _beside(second)
 
 
-def _beside(found: Iterable[Line]) -> Markup:
+def _beside(diff: Iterable[Line]) -> Markup:
     rows = (
         Markup("").join(
             escape(words) if piece.sign == SAME else Markup("<mark>{}</mark>").format(words)
             for piece in each
             if (words := unseen.shown(piece.words))
         )
-        for each in found
+        for each in diff
     )
     return Markup("\n").join(rows)
 
@@ -82,9 +82,9 @@ def words(text: str, places: Sequence[tuple[int, int]]) -> Markup:
     return Markup("").join([*parts, escape(unseen.shown(text[at:]))])
 
 
-def hunks(found: Iterable[Iterable[Line]]) -> Markup:
+def hunks(parts: Iterable[Iterable[Line]]) -> Markup:
     """The stretches of a file's difference, with a sign between them."""
-    return Markup('<span class="line left-out">…</span>').join(map(lines, found))
+    return Markup('<span class="line left-out">…</span>').join(map(lines, parts))
 
 
 def changes(before: str, after: str) -> Markup:
@@ -94,7 +94,7 @@ def changes(before: str, after: str) -> Markup:
 
 def signed(diff: str) -> Markup:
     """Lines with `-` or `+` in front, as they stand."""
-    found = [
+    rows = [
         (DiffPiece(row[:1] if row[:1] in _TAGS else SAME, row[1:]),) for row in diff.splitlines()
     ]
-    return lines(found)
+    return lines(rows)

@@ -19,7 +19,7 @@ from mdmemory.store import catalog
 from mdmemory.store.store import Store, StoredNote, is_note_name
 from mdmemory.unseen import shown
 from mdmemory.web import marks
-from mdmemory.web.markdown import rendered
+from mdmemory.web.markdown import render
 from mdmemory.web.notes import STRONGEST, NoteRow, rows, why
 from mdmemory.web.site import Form, Site, note_path
 
@@ -32,7 +32,7 @@ MOST_LINKED = 50
 
 def note(site: Site, request: Request) -> Response:
     """The page of a note, also of one that was removed."""
-    layer, memory, file = _named(site, request)
+    layer, memory, file = _find_note(site, request)
     try:
         stored: StoredNote | None = Store(memory.project.store).read(file)
     except NotFound:
@@ -56,14 +56,14 @@ def note(site: Site, request: Request) -> Response:
         timeline=[] if is_shielded else _timeline(steps, None if more else STEPS, is_hidden),
         total=0 if is_shielded else len(steps),
         problem=problem, why=why, told=row.place.told() if row else "", strongest=STRONGEST,
-        place=str(memory.project.store / file), links=_linked(site, layer, file, stored),
+        place=str(memory.project.store / file), links=_list_links(site, layer, file, stored),
         name=_name(stored, file, is_hidden), path_of=note_path(layer, file),
         facts=_facts(stored.note.head, is_hidden) if stored else [],
         cited=_cited(memory, stored) if stored and not hold else [],
     )  # fmt: skip
 
 
-def _named(site: Site, request: Request) -> tuple[str, Memory, str]:
+def _find_note(site: Site, request: Request) -> tuple[str, Memory, str]:
     """The layer, its memory and the file that an address names. Raises NotFound."""
     layer, name = request.path_params["layer"], request.path_params["name"]
     file = f"{name}.md"
@@ -99,20 +99,20 @@ def _body(
         return "(shown only where a person started `mdmemory web` at a terminal)"
     if is_hidden:
         return Markup('<pre class="plain">{}</pre>').format(shown(redacted(stored.note.body)))
-    return rendered(stored.note.body, _leads(site, layer))
+    return render(stored.note.body, _leads(site, layer))
 
 
 def _facts(head: Head, is_hidden: bool) -> list[tuple[str, str]]:
     """What the head says besides name and description."""
     reinforced = f"{head.reinforced} times, last on {head.last_reinforced}"
-    found = [
+    pairs = [
         ("Type", f"{head.type}, {head.kind}" if head.kind else head.type),
         ("Source", head.source), ("Importance", head.importance), ("Created", head.created),
         ("Changed", head.updated), ("Said again", reinforced if head.reinforced else ""),
         ("Also called", ", ".join(each for each in head.aliases if each != head.name)),
         ("Superseded", head.superseded), ("Quote", head.quote),
     ]  # fmt: skip
-    return [(name, redacted(text) if is_hidden else text) for name, text in found if text]
+    return [(name, redacted(text) if is_hidden else text) for name, text in pairs if text]
 
 
 def _cited(memory: Memory, stored: StoredNote) -> list[dict[str, Any]]:
@@ -120,13 +120,13 @@ def _cited(memory: Memory, stored: StoredNote) -> list[dict[str, Any]]:
     if not stored.note.head.cites:
         return []
     try:
-        found = memory.citations([stored.file], patience=_QUICKLY)
+        states = memory.citations([stored.file], patience=_QUICKLY)
     except MdmemoryError:  # no project, or its git cannot be asked
         return []
     return [
         {"place": each.place, "state": each.state, "now": each.now, "why": each.why,
          "diff": marks.signed(each.diff)}
-        for each in found
+        for each in states
     ]  # fmt: skip
 
 
@@ -145,21 +145,21 @@ def _leads(site: Site, layer: str) -> Callable[[str], str | None]:
     maps = [(each, link_map(site, each)) for each in order]
 
     def leads(name: str) -> str | None:
-        found = ((each, known.leads_to(name)) for each, known in maps)
-        return next((note_path(each, file) for each, file in found if file), None)
+        path = ((each, known.leads_to(name)) for each, known in maps)
+        return next((note_path(each, file) for each, file in path if file), None)
 
     return leads
 
 
-def _linked(site: Site, layer: str, file: str, stored: StoredNote | None) -> dict[str, Any]:
+def _list_links(site: Site, layer: str, file: str, stored: StoredNote | None) -> dict[str, Any]:
     """The links of a note in both directions, with what the other notes are about."""
     known = link_map(site, layer)
     about = rows(site, layer).value
     leads = _leads(site, layer) if stored else lambda _: None
-    out = [(said, leads(said)) for said, _ in known.out_of(file)]
+    out = [(name, leads(name)) for name, _ in known.out_of(file)]
     into = known.into(file)
     return {
-        "out": [{"name": said, "path": path} for said, path in out[:MOST_LINKED]],
+        "out": [{"name": name, "path": path} for name, path in out[:MOST_LINKED]],
         "into": [
             {"name": other.removesuffix(".md"), "path": note_path(layer, other),
              "about": about[other].description if other in about else ""}
@@ -181,33 +181,33 @@ def _steps(site: Site, memory: Memory, file: str) -> tuple[Sequence[Step], str]:
     except NotFound:
         return [], ""
     except MdmemoryError as problem:
-        return [], f"{problem.message} {problem.hint}".rstrip()
+        return [], problem.sentences
 
 
 def _timeline(steps: Sequence[Step], most: int | None, is_hidden: bool) -> list[dict[str, Any]]:
     """The steps as the page shows them, each with its difference from the one before."""
-    found = []
+    rows = []
     for at, step in enumerate(steps[:most]):
         before = next((each.text for each in steps[at + 1 :] if each.text is not None), "")
         after = step.text or ""
         if is_hidden:
             before, after = redacted(before or ""), redacted(after)
         is_ours = step.kind not in (BY_HAND, REVERT, WORK_TREE) and step.commit is not None
-        found.append({
+        rows.append({
             "time": step.time or "", "kind": step.kind, "commit": step.commit or "",
             "subject": step.subject.removeprefix("memory: ").removeprefix(f"{step.kind} "),
             "is_gone": step.text is None,
             "file": step.file, "diff": marks.changes(before or "", after),
-            "is_ours": is_ours, "is_first": at == 0,
+            "is_ours": is_ours,
             "is_new": not before and step.text is not None,
             "can_return": at > 0 and step.text is not None and not is_hidden,
         })  # fmt: skip
-    return found
+    return rows
 
 
 def undo_step(site: Site, request: Request) -> Response:
     """Take one step of a note's life back: the commit that made it."""
-    layer, memory, file = _named(site, request)
+    layer, memory, file = _find_note(site, request)
     commit = site.form(request).get("commit")
     with site.acting:
         undone = memory.undo(commit)
@@ -216,13 +216,13 @@ def undo_step(site: Site, request: Request) -> Response:
         raise NoteChanged(
             f"Not taken back: {files}.", "An older text can be brought back from the history below."
         )
-    said = f"Taken back: {'; '.join(undone.facts) or file}"
-    return site.done(said, site.undoing(memory, undone.written.id), note_path(layer, file))
+    text = f"Taken back: {'; '.join(undone.facts) or file}"
+    return site.done(text, site.undoing(memory, undone.written.id), note_path(layer, file))
 
 
 def bring_back(site: Site, request: Request) -> Response:
     """Give a note the text again that it had after one of its steps."""
-    layer, memory, file = _named(site, request)
+    layer, memory, file = _find_note(site, request)
     form = site.form(request)
     commit = form.get("commit")
     step = next((each for each in memory.history(file) if each.commit == commit), None)
@@ -230,8 +230,8 @@ def bring_back(site: Site, request: Request) -> Response:
         raise NotFound("There is no text of that time.", "The history lists what there is.")
     with site.acting:
         done = memory.replace_text(file, step.text, replaces=form.get("seen"))
-    said = f"{done.name} says again what it said on {(step.time or '')[:10]}."
-    return site.done(said, site.undoing(memory, done.written.id), note_path(layer, file))
+    text = f"{done.name} says again what it said on {(step.time or '')[:10]}."
+    return site.done(text, site.undoing(memory, done.written.id), note_path(layer, file))
 
 
 # --- changing it
@@ -239,7 +239,7 @@ def bring_back(site: Site, request: Request) -> Response:
 
 def edit(site: Site, request: Request) -> Response:
     """The form for a note's description and text."""
-    layer, memory, file = _named(site, request)
+    layer, memory, file = _find_note(site, request)
     return _edit_page(site, request, layer, memory, file)
 
 
@@ -248,7 +248,7 @@ def _edit_page(
     form: Form | None = None, before: str = "",
 ) -> Response:  # fmt: skip
     """The form; after a stale one with what was typed, and what changed meanwhile."""
-    stored = _editable(memory, file)
+    stored = _require(memory, file)
     head, body = stored.note.head, stored.note.body
     typed = form or Form({"description": [head.description], "body": [body]})
     return site.page(
@@ -259,7 +259,7 @@ def _edit_page(
     )  # fmt: skip
 
 
-def _editable(memory: Memory, file: str) -> StoredNote:
+def _require(memory: Memory, file: str) -> StoredNote:
     """The note. Raises what keeps it from being edited here."""
     stored = Store(memory.project.store).read(file)
     if catalog.is_held(stored.note, is_secret):
@@ -272,10 +272,10 @@ def _editable(memory: Memory, file: str) -> StoredNote:
 
 def save(site: Site, request: Request) -> Response:
     """Store what was typed, unless the note changed since the form was made."""
-    layer, memory, file = _named(site, request)
+    layer, memory, file = _find_note(site, request)
     form = site.form(request)
     with site.acting:
-        stored = _editable(memory, file)
+        stored = _require(memory, file)
         if stored.digest != form.get("seen"):
             return _edit_page(site, request, layer, memory, file, form, form.get("before"))
         body = form.get("body")
@@ -284,40 +284,40 @@ def save(site: Site, request: Request) -> Response:
             file, description=form.get("description").strip(), body=None if same else body,
             replaces=stored.digest,
         )  # fmt: skip
-    said = "Nothing changed." if done.same else f"Changed {done.name}."
-    return site.done(said, site.undoing(memory, done.written.id), note_path(layer, file))
+    text = "Nothing changed." if done.same else f"Changed {done.name}."
+    return site.done(text, site.undoing(memory, done.written.id), note_path(layer, file))
 
 
 def rename(site: Site, request: Request) -> Response:
     """Give a note another name; the links to it follow."""
-    layer, memory, file = _named(site, request)
+    layer, memory, file = _find_note(site, request)
     with site.acting:
         done = memory.rename(file, site.form(request).get("name").strip())
     edited = done.edited
     followed = f" Links follow in {len(done.linked)} notes." if done.linked else ""
-    said = "It has this name already." if edited.same else f"Renamed to {edited.name}.{followed}"
-    return site.done(said, site.undoing(memory, edited.written.id), note_path(layer, edited.file))
+    text = "It has this name already." if edited.same else f"Renamed to {edited.name}.{followed}"
+    return site.done(text, site.undoing(memory, edited.written.id), note_path(layer, edited.file))
 
 
 def confirm(site: Site, request: Request) -> Response:
     """Stand by a note that was unconfirmed."""
-    layer, memory, file = _named(site, request)
+    layer, memory, file = _find_note(site, request)
     with site.acting:
         _require_seen(memory, file, site.form(request))
         done = memory.confirm(file)
-    said = f"{done.name} is confirmed already." if done.same else f"Confirmed {done.name}."
-    return site.done(said, site.undoing(memory, done.written.id), note_path(layer, file))
+    text = f"{done.name} is confirmed already." if done.same else f"Confirmed {done.name}."
+    return site.done(text, site.undoing(memory, done.written.id), note_path(layer, file))
 
 
 def forget(site: Site, request: Request) -> Response:
     """Remove a note; history keeps its text."""
-    layer, memory, file = _named(site, request)
+    layer, memory, file = _find_note(site, request)
     with site.acting:
         _require_seen(memory, file, site.form(request))
         done = memory.remove(file)
     also = f", and {', '.join(done.also)}, which it had replaced" if done.also else ""
-    said = f"Removed {done.name}{also}. Its text stays in the history."
-    return site.done(said, site.undoing(memory, done.written.id), note_path(layer, file))
+    text = f"Removed {done.name}{also}. Its text stays in the history."
+    return site.done(text, site.undoing(memory, done.written.id), note_path(layer, file))
 
 
 def _require_seen(memory: Memory, file: str, form: Form) -> None:

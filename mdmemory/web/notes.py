@@ -18,7 +18,7 @@ from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
 from mdmemory.review.items import ON_CHANGED
 from mdmemory.unseen import shown
-from mdmemory.web.kept import KeptValue
+from mdmemory.web.cache import KeptValue
 from mdmemory.web.site import Site, cut, note_path
 
 SIZE = 50  # notes of a page
@@ -63,15 +63,15 @@ class NoteRow:
 def rows(site: Site, layer: str) -> KeptValue[Mapping[str, NoteRow]]:
     """All notes of a layer by their files, in their order."""
 
-    def made(memory: Memory) -> Mapping[str, NoteRow]:
+    def make(memory: Memory) -> Mapping[str, NoteRow]:
         places = memory.index_places()
-        found = memory.listing(digests=False)
+        listing = memory.listing(digests=False)
         return {
             each.head.file: _row(layer, each, places[each.head.file])
-            for each in found if each.head.file in places
+            for each in listing if each.head.file in places
         }  # fmt: skip
 
-    return site.of_notes("rows", layer, made)
+    return site.of_notes("rows", layer, make)
 
 
 def _row(layer: str, listed: Listed, place: IndexPlace) -> NoteRow:
@@ -81,31 +81,31 @@ def _row(layer: str, listed: Listed, place: IndexPlace) -> NoteRow:
     status = _NAMED.get(listed.status, listed.status)
     mark = status if is_held else listed.mark
     type = head.kind or head.type
-    told = f"{head.name}\n{head.file}\n{description}\n{' '.join(head.aliases)}".casefold()
+    words = f"{head.name}\n{head.file}\n{description}\n{' '.join(head.aliases)}".casefold()
     return NoteRow(
         layer, head.file, head.name, description, type, head.source, status, mark,
-        listed.strength, listed.listed, place, head.updated or head.created, told,
+        listed.strength, listed.listed, place, head.updated or head.created, words,
     )  # fmt: skip
 
 
 def memory(site: Site, request: Request) -> Response:
     """The list, narrowed by what the address asks for."""
-    asked = request.query_params
+    query = request.query_params
     layers = [layer for layer, _ in site.layers.each()]
-    found = [rows(site, layer) for layer in layers]
-    every = [row for each in found for row in each.value.values()]
-    is_narrowed = any(asked.get(name) for name in _ASKED)
+    caches = [rows(site, layer) for layer in layers]
+    every = [row for each in caches for row in each.value.values()]
+    is_narrowed = any(query.get(name) for name in _ASKED)
     drifted = {(each.layer, each.key) for each in site.items().value if each.kind == ON_CHANGED}
-    wanted = _narrowed(every, asked, drifted)
-    sort = asked.get("sort", "") if asked.get("sort", "") in SORTS else SORTS[0]
+    wanted = _narrow(every, query, drifted)
+    sort = query.get("sort", "") if query.get("sort", "") in SORTS else SORTS[0]
     key, is_reversed = _ORDERS[sort]
     wanted = sorted(wanted, key=key, reverse=is_reversed)
-    shown_rows = cut(wanted, asked.get("page", ""), SIZE)
+    shown_rows = cut(wanted, query.get("page", ""), SIZE)
     sources = sorted({row.source for row in every if row.source})
     return site.page(
-        request, "memory.html", is_fresh=all(each.is_fresh for each in found),
+        request, "memory.html", is_fresh=all(each.is_fresh for each in caches),
         cut=shown_rows, total=len(every), layers=layers,
-        asked={name: asked.get(name, "") for name in _ASKED} | {"sort": sort},
+        asked={name: query.get(name, "") for name in _ASKED} | {"sort": sort},
         types=[*TYPES, "decision"], states=STATES, sources=sources, sorts=SORTS,
         strongest=STRONGEST, why=why, budgets=[_budget(site, layer) for layer in layers],
         is_narrowed=is_narrowed, drifted=drifted,
@@ -120,26 +120,26 @@ _ORDERS: Mapping[str, tuple[Callable[[NoteRow], Any], bool]] = {
 }
 
 
-def _narrowed(
-    every: list[NoteRow], asked: Mapping[str, str], drifted: Collection[tuple[str, str]]
+def _narrow(
+    every: list[NoteRow], query: Mapping[str, str], drifted: Collection[tuple[str, str]]
 ) -> list[NoteRow]:
     """The rows that fit all that was asked for."""
-    found = every
+    rows = every
     for name in ("layer", "type", "source"):
-        if wanted := asked.get(name):
+        if wanted := query.get(name):
             is_asked = attrgetter(name)
-            found = [row for row in found if is_asked(row) == wanted]
-    status = asked.get("status", "")
+            rows = [row for row in rows if is_asked(row) == wanted]
+    status = query.get("status", "")
     if status == _OUT:
-        found = [row for row in found if not row.listed]
+        rows = [row for row in rows if not row.listed]
     elif status == DRIFTED:
-        found = [row for row in found if (row.layer, row.file) in drifted]
+        rows = [row for row in rows if (row.layer, row.file) in drifted]
     elif status:
         status = "" if status == _IN_FORCE else status
-        found = [row for row in found if row.status == status]
-    for word in asked.get("q", "").casefold().split()[:_MOST_WORDS]:
-        found = [row for row in found if word in row.told]
-    return found
+        rows = [row for row in rows if row.status == status]
+    for word in query.get("q", "").casefold().split()[:_MOST_WORDS]:
+        rows = [row for row in rows if word in row.told]
+    return rows
 
 
 def why(place: IndexPlace) -> str:
@@ -158,12 +158,12 @@ def _budget(site: Site, layer: str) -> dict[str, Any]:
     """How full the index of a layer is."""
     memory = site.memory(layer)
     text = site.of_notes("index", layer, lambda each: each.index_text())
-    found = rows(site, layer).value
+    notes = rows(site, layer).value
     settings = memory.project.settings
     return {
         "layer": layer, "chars": len(text.value), "tokens": len(text.value) // 4,
         "most_chars": settings.whole("index.max_chars"),
-        "listed": sum(row.listed for row in found.values()), "total": len(found),
+        "listed": sum(row.listed for row in notes.values()), "total": len(notes),
         "most_listed": settings.whole("index.max_entries"), "text": shown(text.value),
         "path": str(memory.project.store / "MEMORY.md"),
     }  # fmt: skip
@@ -188,9 +188,9 @@ def add(site: Site, request: Request) -> Response:
     layer = layers.of(home)
     if done.same:
         return site.done(f"Known already: {done.name}.", None, note_path(layer, done.file))
-    said = f"Stored {done.name}."
+    text = f"Stored {done.name}."
     if done.superseded:
-        said += f" It replaces {', '.join(each['file'] for each in done.superseded)}."
+        text += f" It replaces {', '.join(each['file'] for each in done.superseded)}."
     if done.doubtful:
-        said += " It may replace another note: see the inbox."
-    return site.done(said, site.undoing(home, done.written.id), note_path(layer, done.file))
+        text += " It may replace another note: see the inbox."
+    return site.done(text, site.undoing(home, done.written.id), note_path(layer, done.file))

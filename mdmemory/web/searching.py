@@ -24,15 +24,15 @@ def search(site: Site, request: Request) -> Response:
     """The hits for a question."""
     query = request.query_params.get("q", "").strip()[:500]
     source = request.query_params.get("source", "") or MEMORY
-    found = site.layers.search(query, k=SIZE, source=source) if query else None
-    hits = [_shown(site, hit, query) for hit in (found.hits if found else ())]
+    answer = site.layers.search(query, k=SIZE, source=source) if query else None
+    hits = [_show(site, hit, query) for hit in (answer.hits if answer else ())]
     return site.page(
         request, "search.html", q=query, source=source, sources=SOURCES, hits=hits,
-        told=found.said if found else (),
+        told=answer.said if answer else (),
     )  # fmt: skip
 
 
-def _shown(site: Site, hit: Hit, query: str) -> dict[str, Any]:
+def _show(site: Site, hit: Hit, query: str) -> dict[str, Any]:
     lines = [hit.description] if hit.description not in ("", hit.title) else []
     lines += telling(hit, query, _SHOWN, _WIDTH)
     layer = hit.layer or next((layer for layer, _ in site.layers.each()), "")

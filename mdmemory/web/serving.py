@@ -22,17 +22,17 @@ _LAST = 2  # seconds that an answer under way has when the server ends
 
 def listen(port: int) -> socket.socket:
     """A socket that listens at 127.0.0.1; port 0: a free one. Raises MdmemoryError."""
-    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(("127.0.0.1", port))
-        found.listen(64)
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("127.0.0.1", port))
+        server.listen(64)
     except OSError as problem:
-        found.close()
+        server.close()
         raise MdmemoryError(
             f"Port {port} cannot be used: {problem.strerror}.", "Leave --port out."
         ) from problem
-    return found
+    return server
 
 
 def serve(

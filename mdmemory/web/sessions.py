@@ -15,7 +15,7 @@ from mdmemory.review.waiting import reason
 from mdmemory.session.known import KnownSession
 from mdmemory.store.store import is_note_name
 from mdmemory.tools.session import stored
-from mdmemory.web.changes import said
+from mdmemory.web.changes import subject_of
 from mdmemory.web.site import Site, cut, note_path
 
 SIZE = 40
@@ -30,18 +30,18 @@ _PHASES = {
 
 def sessions(site: Site, request: Request) -> Response:
     """All sessions that anything is remembered of."""
-    found = [(layer, each) for layer, memory in site.layers.each()
+    pairs = [(layer, each) for layer, memory in site.layers.each()
              for each in memory.known_sessions()]  # fmt: skip
-    found.sort(key=lambda pair: pair[1].time, reverse=True)
-    rows = [_row(layer, each) for layer, each in found]
+    pairs.sort(key=lambda pair: pair[1].time, reverse=True)
+    rows = [_row(layer, each) for layer, each in pairs]
     shown = cut(rows, request.query_params.get("page", ""), SIZE)
     return site.page(request, "sessions.html", shown=shown)
 
 
 def _row(layer: str, each: KnownSession) -> dict[str, Any]:
-    kept = sum(each.outcomes[outcome] for outcome in _KEPT)
+    number = sum(each.outcomes[outcome] for outcome in _KEPT)
     return {
-        "id": each.id, "layer": layer, "time": each.time, "kept": kept,
+        "id": each.id, "layer": layer, "time": each.time, "kept": number,
         "waits": sum(each.outcomes[outcome] for outcome in _WAITS),
         "dropped": sum(count for outcome, count in each.outcomes.items()
                        if outcome not in (*_KEPT, *_WAITS)),
@@ -75,8 +75,8 @@ def session(site: Site, request: Request) -> Response:
         for entry, undone in _log(site, memory)
         if entry.get("Memory-Session") == id
     ]
-    kept = _stored(site, id)
-    if not (captures or recalls or changes or kept):
+    parts = _stored(site, id)
+    if not (captures or recalls or changes or parts):
         raise NotFound(f"Nothing is known of a session {id[:80]}.", "The list shows all.")
     outcomes = [
         (outcome, sum(each["outcome"] == outcome for each in captures)) for outcome in _OUTCOMES
@@ -85,10 +85,10 @@ def session(site: Site, request: Request) -> Response:
         request, "session.html", id=id, total=len(captures), wanted=wanted,
         captures=[each for each in captures if wanted in ("", each["outcome"])],
         outcomes=[pair for pair in outcomes if pair[1]], recalls=recalls,
-        tokens=sum(each["tokens"] for each in recalls), kept=kept,
+        tokens=sum(each["tokens"] for each in recalls), kept=parts,
         changes=[
             {"path": f"/changes/{layer}/{entry.get('Memory-Id')}", "time": entry.time,
-             "subject": said(entry), "undone": undone}
+             "subject": subject_of(entry), "undone": undone}
             for layer, entry, undone in changes
         ],
         can_undo_all=any(not undone for _, _, undone in changes),
@@ -112,11 +112,11 @@ def _stored(site: Site, id: str) -> list[tuple[str, Any]]:
     """The sections of the session's own memory that hold something."""
     for layer in (PROJECT, USER):
         try:
-            found = stored(site.memory(layer), id)["sections"]
+            parts = stored(site.memory(layer), id)["sections"]
         except MdmemoryError:
             continue
         return [(name, [text] if isinstance(text, str) else text)
-                for name, text in found.items() if text]  # fmt: skip
+                for name, text in parts.items() if text]  # fmt: skip
     return []
 
 
@@ -124,10 +124,10 @@ def undo(site: Site, request: Request) -> Response:
     """Take back all that a session stored."""
     id = request.path_params["id"]
     with site.acting:
-        found = site.layers.undo_session(id)
-    facts = "; ".join(fact for _, done in found for fact in done.facts)
-    kept = "; ".join(f"{file} stays: {why}" for _, done in found for file, why in done.kept)
-    said = f"Taken back: {facts or id}. {kept}".rstrip()
-    written = next(((memory, done.written.id) for memory, done in found if done.written.id), None)
+        pairs = site.layers.undo_session(id)
+    facts = "; ".join(fact for _, done in pairs for fact in done.facts)
+    stays = "; ".join(f"{file} stays: {why}" for _, done in pairs for file, why in done.kept)
+    text = f"Taken back: {facts or id}. {stays}".rstrip()
+    written = next(((memory, done.written.id) for memory, done in pairs if done.written.id), None)
     back = site.undoing(*written) if written else None
-    return site.done(said, back, f"/sessions/{quote(id, safe='')}")
+    return site.done(text, back, f"/sessions/{quote(id, safe='')}")

@@ -23,9 +23,9 @@ from mdmemory.version import VERSION
 from mdmemory.web import marks
 from mdmemory.web.access import FIELD, Access
 from mdmemory.web.acts import Acts, Remembered
+from mdmemory.web.cache import KeptValue, KeptValues
 from mdmemory.web.guard import FORM
 from mdmemory.web.jobs import Jobs
-from mdmemory.web.kept import KeptValue, KeptValues
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -86,10 +86,10 @@ class Site:
 
     def memory(self, layer: str) -> Memory:
         """The memory of a layer by its name in an address. Raises NotFound."""
-        found = {PROJECT: self.layers.project, USER: self.layers.person}.get(layer)
-        if found is None:
+        memory = {PROJECT: self.layers.project, USER: self.layers.person}.get(layer)
+        if memory is None:
             raise NotFound(f"There is no store called {layer[:20]}.", "Begin at the inbox.")
-        return found
+        return memory
 
     # --- what is kept
 
@@ -122,8 +122,8 @@ class Site:
     def of_commits(self, name: Hashable, memory: Memory, make: Callable[[], T]) -> T:
         """A value that is made from the commits of a store, and is waited for."""
         mark = self.glance(memory).commits
-        found = self.kept.get((name, memory.project.store), mark, make)
-        return found.value if found.is_fresh else make()
+        cache = self.kept.get((name, memory.project.store), mark, make)
+        return cache.value if cache.is_fresh else make()
 
     def items(self) -> KeptValue[list[InboxItem]]:
         """All that waits for a person in both layers."""
@@ -187,13 +187,13 @@ class Site:
         return Form(request.scope.get(FORM, {}))
 
     def done(
-        self, said: str, back: Callable[[], str] | None = None, then: str = "/inbox",
+        self, text: str, back: Callable[[], str] | None = None, then: str = "/inbox",
         undone: str = "",
     ) -> Response:  # fmt: skip
         """The answer after an act: the page that shows what became of it, which says it. `undone`
         is the page after it was taken back, if another one."""
         self.look()
-        act = self.acts.add(said, back, undone or then.partition("?")[0])
+        act = self.acts.add(text, back, undone or then.partition("?")[0])
         return redirect(then, done=act.id)
 
     def undoing(self, memory: Memory, id: str | None) -> Callable[[], str] | None:
@@ -223,8 +223,8 @@ def redirect(path: str, **more: str) -> Response:
     """Lead the browser to a page of ours, with GET."""
     target, mark, place = path.partition("#")
     join = "&" if "?" in target else "?"
-    asked = f"{join}{urlencode(more)}" if more else ""
-    return RedirectResponse(f"{target}{asked}{mark}{place}", 303)
+    query = f"{join}{urlencode(more)}" if more else ""
+    return RedirectResponse(f"{target}{query}{mark}{place}", 303)
 
 
 def note_path(layer: str, file: str) -> str:
@@ -234,8 +234,8 @@ def note_path(layer: str, file: str) -> str:
 
 def _query(**values: object) -> str:
     """The part of an address behind the `?`, without what is empty."""
-    said = {name: value for name, value in values.items() if value not in ("", None, 0, False)}
-    return f"?{urlencode(said)}" if said else "?"
+    given = {name: value for name, value in values.items() if value not in ("", None, 0, False)}
+    return f"?{urlencode(given)}" if given else "?"
 
 
 def plural(count: int, noun: str) -> str:
@@ -267,13 +267,13 @@ class ListPage(Generic[T]):
     total: int
 
 
-def cut(rows: Sequence[T], asked: str, size: int) -> ListPage[T]:
+def cut(rows: Sequence[T], wish: str, size: int) -> ListPage[T]:
     """The page that an address asks for, the nearest that there is."""
     last = max(1, -(-len(rows) // size))
-    number = min(max(1, whole(asked)), last)
+    number = min(max(1, whole(wish)), last)
     return ListPage(rows[(number - 1) * size : number * size], number, last, len(rows))
 
 
-def whole(asked: str) -> int:
+def whole(number: str) -> int:
     """The number in an address, 0 where there is none."""
-    return int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 9 else 0
+    return int(number) if number.isascii() and number.isdecimal() and len(number) < 9 else 0

@@ -150,7 +150,7 @@ def test_where_an_object_still_holds_the_text_a_rerun_finishes(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(erased_history, "holding", lambda *_: ["1234567"])
+        patch.setattr(erased_history, "find_objects", lambda *_: ["1234567"])
         with pytest.raises(GitFailed, match="still holds the text"):
             memory.erase("graz-affair", YES)
     assert "project-graz-affair.md" in memory.erase("graz-affair", YES).files

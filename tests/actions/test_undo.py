@@ -169,7 +169,7 @@ def test_an_undo_of_an_undo_of_an_undo_is_known_as_such(
         id = undo(writer, id).written.id
         assert notes(store) == texts[(depth + 1) % 2]
         assert writer.history
-        assert (first.commit in writer.history.undone()) == (depth % 2 == 1)
+        assert (first.commit in writer.history.list_undone()) == (depth % 2 == 1)
     git(store, "revert", "--no-edit", "HEAD")  # of the undo that had brought it back
     with pytest.raises(NotFound, match="undone already"):
         undo(writer, first.id)

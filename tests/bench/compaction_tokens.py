@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from compact.realistic import store
 
 from mdmemory import protocol
-from mdmemory.compact.looked import LastLook, LookRecord, face
+from mdmemory.compact.dialogue import Talk
+from mdmemory.compact.looks import LastLook, LookRecord, face
 from mdmemory.compact.model_planner import ModelPlanner
-from mdmemory.compact.talk import Talk
 from mdmemory.files import digest
 from mdmemory.llm.answer import Answer, Asking, Schema
 from mdmemory.note import editing, limits

@@ -61,7 +61,7 @@ def judge(row: Row) -> Judged:
     verdict = check(Plan((op,), digests), notes, has_secret=lambda text: False)
     reasons = [f"{code}: {message}" for _, code, message in verdict.refused]
     reasons += [f"{code}: {why}" for code, why in verdict.refusals]
-    shown = second_reading._shown(op, {note.file: note for note in notes})
+    shown = second_reading._show(op, {note.file: note for note in notes})
     return Judged(row, "; ".join(reasons), json.loads(shown))
 
 

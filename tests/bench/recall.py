@@ -27,7 +27,7 @@ from bench import own
 from bench.corpus import BadDataError, Corpus
 from bench.readers import add_notes, rows
 
-from mdmemory.prompt.typed import typed
+from mdmemory.prompt.typed import read_typed
 from mdmemory.search.by_message import BAR, needed
 from mdmemory.search.sqlite import SQLite
 
@@ -111,7 +111,7 @@ def table(corpus: Corpus, messages: Sequence[Message], *, misses: bool) -> Itera
 
 def _brought(database: SQLite, message: Message, today: date, bar: float) -> Brought:
     start = time.perf_counter()
-    hits = needed(database, typed(message.text), today, bar)
+    hits = needed(database, read_typed(message.text), today, bar)
     took = time.perf_counter() - start
     return Brought(message, tuple(hit.file for hit in hits), took)
 

@@ -105,7 +105,7 @@ def test_a_wish_said_while_the_store_is_busy_is_kept_and_written_when_its_turn_i
         raise Busy("The store is in use.", "Wait for it to end and run the command again.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(writing, "locked", busy)
+        patch.setattr(writing, "hold_lock", busy)
         say(WISH)
         say("hello", "msg_2")
     assert len(kept(project)) == 1

@@ -269,16 +269,16 @@ def test_a_note_that_is_held_or_in_an_open_conflict_is_only_flagged(
     pairs = [frozenset(named[:2]), frozenset(named[2:])]
     for code, verdict in (
         ("in_conflict", judge(notes, *ops, flag, open_conflicts=pairs)),
-        ("held", judge(notes, *ops, flag, held=named)),
+        ("held", judge(notes, *ops, flag, held_files=named)),
     ):
         assert op_codes(verdict) == [code] * 3
         assert verdict.accepted == (flag,)
 
 
 def test_an_unreadable_note_is_left_alone(notes: list[StoredNote]) -> None:
-    from mdmemory.note.note import unreadable
+    from mdmemory.note.note import make_unreadable
 
-    odd = StoredNote("odd.md", "", unreadable("odd.md", "The file is not UTF-8 text."))
+    odd = StoredNote("odd.md", "", make_unreadable("odd.md", "The file is not UTF-8 text."))
     verdict = judge([*notes, odd], Delete("odd.md", "r"))
     assert op_codes(verdict) == ["held"]
     assert judge([*notes, odd], Rewrite("odd.md", "b")).accepted == ()
@@ -400,7 +400,7 @@ def test_whatever_the_plan_the_laws_hold(
 ) -> None:
     seen = {note.file: "0" * 64 if note.file in changed else note.digest for note in notes}
     digests = {**seen, "user-gone.md": "0" * 64} if with_digests else {}
-    verdict = judge(notes[:total], *ops, digests=digests, held=held)
+    verdict = judge(notes[:total], *ops, digests=digests, held_files=held)
     accepted = verdict.accepted
     if verdict.refusals:
         assert accepted == ()

@@ -13,11 +13,11 @@ import pytest
 from scripted import Scripted
 
 from mdmemory import Memory
-from mdmemory.compact import looked, scope
-from mdmemory.compact.looked import LastLook, LookRecord, face
+from mdmemory.compact import looks, scope
+from mdmemory.compact.dialogue import Talk
+from mdmemory.compact.looks import LastLook, LookRecord, face
 from mdmemory.compact.model_planner import ModelPlanner
 from mdmemory.compact.planner import ProposedPlan
-from mdmemory.compact.talk import Talk
 from mdmemory.llm.answer import Answer, Asking, ModelFailed, Schema
 from mdmemory.store.state import State
 from mdmemory.store.store import StoredNote
@@ -191,21 +191,21 @@ def test_without_a_record_what_changed_in_30_days_is_new(
     assert len(shown(model)) == 12
     assert old.exists()
     notes = memory.notes()
-    lately = looked.changed_lately(memory._writer().history, notes, "2036-01-01")
+    lately = looks.changed_lately(memory._writer().history, notes, "2036-01-01")
     assert lately == set()
     old.write_text(old.read_text("utf-8") + "\nBy hand.\n", "utf-8")
     notes = memory.notes()
-    assert looked.changed_lately(memory._writer().history, notes, "2036-01-01") == {old.name}
+    assert looks.changed_lately(memory._writer().history, notes, "2036-01-01") == {old.name}
 
 
-def looks(memory: Memory) -> dict[str, LastLook]:
+def read_looks(memory: Memory) -> dict[str, LastLook]:
     with State(memory.project.private / "state.db") as state:
-        return dict(looked.read(state, None, memory.notes(), TODAY).looks)
+        return dict(looks.read(state, None, memory.notes(), TODAY).looks)
 
 
 def test_a_dry_run_records_nothing(memory: Memory) -> None:
     memory.compact(model=Quiet(), dry_run=True)
-    assert looks(memory) == {}
+    assert read_looks(memory) == {}
 
 
 def test_the_figures_of_the_docs_hold_for_500_notes() -> None:

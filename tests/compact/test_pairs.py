@@ -85,7 +85,7 @@ def test_a_pair_is_two_notes_that_are_each_others_nearest_and_no_note_is_in_two(
         at = nearest.get(place[note.file], place[note.file])
         return None if at == place[note.file] else notes[at]
 
-    found = [(place[a.file], place[b.file]) for a, b in pairs.nearest_pairs(notes, near)]
+    found = [(place[a.file], place[b.file]) for a, b in pairs.list_nearest(notes, near)]
     assert all(nearest[a] == b and nearest[b] == a for a, b in found)
     assert len({at for pair in found for at in pair}) == 2 * len(found)
 

@@ -8,7 +8,7 @@ import pytest
 
 from mdmemory.compact.plan import Merge, Rewrite
 from mdmemory.compact.result import changes
-from mdmemory.note.note import Note, fields, parse
+from mdmemory.note.note import Note, parse, read_fields
 from mdmemory.store.merged import former, joined, merged_names, names
 from mdmemory.store.store import StoredNote
 
@@ -165,4 +165,4 @@ def test_a_note_by_hand_gets_a_head_and_keeps_its_text(from_text: FromText) -> N
     (_, _, data), *_ = changes(op, {note.file: note for note in (one, two)}, "2026-01-01")
     assert data is not None
     assert data.endswith(b"\r\n\r\nDrinks tea.\r\n")
-    assert merged_names(fields(parse(data.decode(), "a.md"))) >= {"b"}
+    assert merged_names(read_fields(parse(data.decode(), "a.md"))) >= {"b"}

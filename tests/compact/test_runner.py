@@ -14,14 +14,14 @@ from locks import held_by_another
 
 from mdmemory import Memory
 from mdmemory.compact.offline import Offline
-from mdmemory.compact.past_passes import PARTIAL, due
+from mdmemory.compact.pass_history import PARTIAL, due
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, describe, named, render
 from mdmemory.compact.planner import Given, Planner, ProposedPlan
 from mdmemory.compact.runner import Compactor, Outcome
 from mdmemory.config.settings import load
 from mdmemory.errors import MdmemoryError
-from mdmemory.git.lock import Patience, locked
-from mdmemory.note.note import fields
+from mdmemory.git.lock import Patience, hold_lock
+from mdmemory.note.note import read_fields
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
 from mdmemory.store.merged import merged_names
@@ -164,7 +164,7 @@ def test_a_pass_that_another_made_meanwhile_is_not_made_again(
 ) -> None:
     shop.write(TEA, TEA_TOO)
     answers = iter(["it is time", None])
-    monkeypatch.setattr("mdmemory.compact.past_passes.why_due", lambda *_: next(answers))
+    monkeypatch.setattr("mdmemory.compact.pass_history.why_due", lambda *_: next(answers))
     before = shop.git("rev-parse", "HEAD")
     assert shop.run(Offline(), if_due=True).outcome == "not_due"
     assert shop.git("rev-parse", "HEAD") == before
@@ -378,9 +378,9 @@ def test_a_busy_store_is_left_alone_when_nobody_waits(shop: Shop, monkeypatch) -
     before = shop.everything()
 
     def brief(path: Path, holder: str, _: Patience) -> AbstractContextManager[None]:
-        return locked(path, holder, Patience(0.1))
+        return hold_lock(path, holder, Patience(0.1))
 
-    monkeypatch.setattr("mdmemory.store.writer.locked", brief)
+    monkeypatch.setattr("mdmemory.store.writer.hold_lock", brief)
     with held_by_another(shop.memory.project.root / ".git" / "mdmemory.lock"):
         done = shop.run(Offline(), if_due=True)
     assert done.outcome == "busy"
@@ -493,7 +493,7 @@ def test_a_held_note_that_stays_as_it_is_makes_no_pass_due(shop: Shop) -> None:
 def test_links_to_a_merged_note_still_find_it(shop: Shop) -> None:
     shop.write(TEA, TEA_TOO, CHESS)
     shop.run(Offline())
-    names = merged_names(fields(shop.memory.note("tea").note))
+    names = merged_names(read_fields(shop.memory.note("tea").note))
     assert names == {"tea-2", "user-tea-2"}
     refused = shop.plan(Delete("user-tea.md", "old"), Rewrite("user-chess.md", CHESS[2] + " Yes."))
     assert [code for _, code, _ in refused.refused] == ["dangling_link"]
@@ -507,7 +507,7 @@ def test_names_are_handed_on_from_merge_to_merge(shop: Shop) -> None:
     said = "Drinks green tea at work, owns cups"
     done = shop.plan(Merge(sources, "user-kitchen.md", "kitchen", "user", said, body))
     assert done.outcome == "applied", done.refused
-    assert merged_names(fields(shop.memory.note("kitchen").note)) == {
+    assert merged_names(read_fields(shop.memory.note("kitchen").note)) == {
         *("tea", "user-tea", "tea-2", "user-tea-2", "cups", "user-cups")
     }
 

@@ -21,11 +21,11 @@ from scripted import Said, Scripted
 from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.compact import model_planner, runner
-from mdmemory.compact.past_passes import PARTIAL, due
+from mdmemory.compact.pass_history import PARTIAL, due
 from mdmemory.compact.plan import Flag, Merge
 from mdmemory.config.settings import load
 from mdmemory.errors import Busy
-from mdmemory.git.lock import turn
+from mdmemory.git.lock import hold_turn
 from mdmemory.llm.answer import Answer, ModelFailed, Schema
 from mdmemory.store.state import Pass, State
 
@@ -246,8 +246,8 @@ def test_of_two_passes_one_asks_and_the_other_is_busy(
 def test_a_turn_ends_with_its_process(tmp_path: Path) -> None:
     path = tmp_path / "turn"
     code = (
-        "import os, sys; from pathlib import Path; from mdmemory.git.lock import turn\n"
-        "with turn(Path(sys.argv[1]), 0, 'busy'): print('mine', flush=True); sys.stdin.read();"
+        "import os, sys; from pathlib import Path; from mdmemory.git.lock import hold_turn\n"
+        "with hold_turn(Path(sys.argv[1]), 0, 'busy'): print('mine', flush=True); sys.stdin.read();"
         "    os._exit(9)"
     )
     with subprocess.Popen(
@@ -256,9 +256,9 @@ def test_a_turn_ends_with_its_process(tmp_path: Path) -> None:
     ) as other:  # fmt: skip
         assert other.stdout is not None
         assert other.stdout.readline() == "mine\n"
-        with pytest.raises(Busy), turn(path, 0, "busy"):
+        with pytest.raises(Busy), hold_turn(path, 0, "busy"):
             pass
-    with turn(path, 0, "busy"):
+    with hold_turn(path, 0, "busy"):
         pass
 
 

@@ -16,7 +16,7 @@ from fake_server import FakeServer, system_text, user_texts
 from pace import HUNG
 from plugged import PROGRAM, STORE, spare_npm, until
 
-from mdmemory.note.stamps import stamped
+from mdmemory.note.stamps import add_stamp
 
 pytestmark = pytest.mark.slow
 PLUGIN = ".opencode/plugin/mdmemory.ts"
@@ -48,7 +48,7 @@ class World:
         self.run(self.project, PROGRAM, "init", "--shared")
         old = self.project / PLUGIN
         old.parent.mkdir(parents=True)
-        old.write_bytes(stamped(OLD, PLUGIN, "0.1.0"))
+        old.write_bytes(add_stamp(OLD, PLUGIN, "0.1.0"))
         self.said = self.run(self.project, PROGRAM, "init", "--opencode", "--no-npm")
         self.run(self.project, PROGRAM, "add", "port", "--type", "project", "--description",
                  "The port of the proxy", "It is 8080.")  # fmt: skip

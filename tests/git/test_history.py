@@ -49,9 +49,9 @@ def test_files_are_found_by_their_names_however_odd(store: Path, git: Git) -> No
     git(store, "commit", "-q", "-m", "odd")
     history = of(store)
     expected = {name: history.blob_id(os.fsencode(name)) for name in ODD}
-    for found in (history.tree("HEAD"), history.tree("HEAD", ODD)):
+    for found in (history.read_tree("HEAD"), history.read_tree("HEAD", ODD)):
         assert {name: found[name].id for name in ODD} == expected
-    staged = history.staged(ODD)
+    staged = history.read_index(ODD)
     assert {name: staged[name].blob.id for name in ODD} == expected
     assert not any(there.closed for there in staged.values())
     for name in ODD:
@@ -66,17 +66,17 @@ def test_asking_for_many_files_gives_the_same_as_asking_for_few(
     git(store, "add", ".")
     git(store, "commit", "-q", "-m", "below")
     history, files = of(store), ["user-name.md", "project-plan.md", "missing.md"]
-    few = history.tree("HEAD", files), history.staged(files)
+    few = history.read_tree("HEAD", files), history.read_index(files)
     monkeypatch.setattr(module, "MANY", 0)
-    assert (history.tree("HEAD", files), history.staged(files)) == few
+    assert (history.read_tree("HEAD", files), history.read_index(files)) == few
     assert few[0].keys() == {"user-name.md", "project-plan.md"}
 
 
 def test_a_store_at_the_top_of_its_repository_has_no_prefix(repository: Path) -> None:
     history = of(repository)
     assert history.prefix == ""
-    assert history.tree("HEAD").keys() == history.tree("HEAD", ["README"]).keys() == {"README"}
-    assert history.staged(["README"]).keys() == {"README"}
+    assert {*history.read_tree("HEAD")} == {*history.read_tree("HEAD", ["README"])} == {"README"}
+    assert history.read_index(["README"]).keys() == {"README"}
 
 
 def test_blob_ids_are_gits_own_also_in_sha256(tmp_path: Path, git: Git) -> None:
@@ -90,7 +90,7 @@ def test_blob_ids_are_gits_own_also_in_sha256(tmp_path: Path, git: Git) -> None:
 def test_what_git_is_told_not_to_look_at_is_closed(store: Path, git: Git) -> None:
     git(store, "update-index", "--assume-unchanged", "user-name.md")
     git(store, "update-index", "--skip-worktree", "project-plan.md")
-    staged = of(store).staged(["user-name.md", "project-plan.md", "feedback-old.md"])
+    staged = of(store).read_index(["user-name.md", "project-plan.md", "feedback-old.md"])
     assert [file for file, there in staged.items() if not there.trusted] == [
         "project-plan.md", "user-name.md",
     ]  # fmt: skip
@@ -103,7 +103,7 @@ def test_a_file_in_the_middle_of_a_merge_is_closed(store: Path, git: Git) -> Non
     git(store, "commit", "-q", "-a", "-m", "other")
     with pytest.raises(AssertionError):
         git(store, "stash", "pop", "-q")
-    assert "merge" in of(store).staged(["user-name.md"])["user-name.md"].closed
+    assert "merge" in of(store).read_index(["user-name.md"])["user-name.md"].closed
 
 
 def test_a_file_that_is_gone_is_not_the_same_as_bytes_that_are_missing(
@@ -163,8 +163,8 @@ def test_a_persons_settings_change_nothing_of_what_we_read(
     assert [(e.commit, e.subject, e.ops) for e in history.log()] == [
         (made, "memory: 喜欢", ("add 喜欢",))
     ]
-    assert "喜欢.md" in history.tree("HEAD")
-    assert history.undone() == set()
+    assert "喜欢.md" in history.read_tree("HEAD")
+    assert history.list_undone() == set()
 
 
 def test_commits_of_others_and_of_other_folders_are_not_in_the_log(store: Path, git: Git) -> None:
@@ -197,18 +197,18 @@ def test_commits_are_found_by_a_trailer_as_the_whole_log_has_them(store: Path, g
     assert history.log_of("Memory-Session") == [e for e in log if e.get("Memory-Session")]
     assert [e.commit for e in history.log_of(ID_TRAILER, "m-0")] == [log[-1].commit]
     assert history.log_of(ID_TRAILER, "m-8") == []
-    assert history.own(other) is None
-    assert history.own(mentioned) == log[0]
+    assert history.find_own(other) is None
+    assert history.find_own(mentioned) == log[0]
     git(store, "reset", "-q", "--hard", "HEAD~3")
-    assert of(store).own(mentioned) is None  # no ancestor of HEAD any more
+    assert of(store).find_own(mentioned) is None  # no ancestor of HEAD any more
 
 
 def test_an_unborn_branch_has_an_empty_log(tmp_path: Path, git: Git) -> None:
     git(tmp_path, "init", "-q", "new")
     history = of(tmp_path / "new")
     assert history.log() == history.log_of(ID_TRAILER) == []
-    assert history.undone() == set()
-    assert history.tree(history.head()) == {}
+    assert history.list_undone() == set()
+    assert history.read_tree(history.head()) == {}
 
 
 def test_reverts_of_reverts_are_followed_to_any_depth(store: Path, git: Git) -> None:
@@ -220,7 +220,7 @@ def test_reverts_of_reverts_are_followed_to_any_depth(store: Path, git: Git) -> 
         git(store, *how, "revert", "--no-edit", "HEAD")
         made.append(git(store, "rev-parse", "HEAD").strip())
         # every second one, counted back from the newest, which stands
-        assert of(store).undone() == {*made[depth - 1 :: -2]}
+        assert of(store).list_undone() == {*made[depth - 1 :: -2]}
     assert (store / "a.md").exists()
 
 
@@ -228,12 +228,12 @@ def test_an_undo_by_us_and_a_revert_by_git_count_alike(store: Path, git: Git) ->
     about = memory_trailers("add")
     first = commit(git, store, Message("memory: add a", trailers=about))
     undo = commit(git, store, Message("memory: undo", trailers=(*about, (UNDOES, first))))
-    assert of(store).undone() == {first}
+    assert of(store).list_undone() == {first}
     said = Message('Reapply "memory: add a"', [f"This reverts commit {undo}."])
     again = commit(git, store, said)
-    assert of(store).undone() == {undo}
+    assert of(store).list_undone() == {undo}
     commit(git, store, Message("memory: undo", trailers=(*about, (UNDOES, again))))
-    assert of(store).undone() == {again, first}
+    assert of(store).list_undone() == {again, first}
 
 
 @pytest.mark.parametrize("inside", ["notes", ""])
@@ -268,7 +268,7 @@ def test_the_log_with_its_undone_commits_is_the_log_beside_them(
     git(repository, "reset", "-q", "--hard", "main")
     history = of(repository / inside)
     for limit in (1, 2, 5, 20, 200, None):
-        undone = history.undone()
+        undone = history.list_undone()
         expected = [(each, each.commit in undone) for each in history.log(limit)]
         assert history.logged(limit) == expected
     assert {mark for _, mark in history.logged()} == {True, False}

@@ -32,7 +32,7 @@ def origin(tmp_path: Path) -> Path:
 def of(folder: Path) -> identity.Identity:
     repository = repositories.find(folder)
     assert repository is not None
-    known = identity.of(repository)
+    known = identity.identify(repository)
     assert known is not None
     return known
 
@@ -63,7 +63,7 @@ def test_a_repository_without_a_commit_has_no_identity(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     repository = repositories.find(tmp_path)
     assert repository is not None
-    assert identity.of(repository) is None
+    assert identity.identify(repository) is None
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_a_repository_without_a_commit_has_no_identity(tmp_path: Path) -> None:
     ],
 )
 def test_every_way_to_reach_a_remote_names_one_place(url: str, place: str) -> None:
-    assert identity.place(url) == place
+    assert identity.parse_remote(url) == place

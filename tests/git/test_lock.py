@@ -17,14 +17,14 @@ from pace import HUNG
 
 from mdmemory.errors import Busy, Unwritable
 from mdmemory.git import lock
-from mdmemory.git.lock import Patience, is_held, locked
+from mdmemory.git.lock import Patience, hold_lock, is_held
 
 
 def hold(path: Path) -> subprocess.Popen[str]:
     """A process that holds the lock until it is killed."""
     code = (
-        "import sys, time; from pathlib import Path; from mdmemory.git.lock import locked\n"
-        "with locked(Path(sys.argv[1]), 'a long compaction'): print('held', flush=True); "
+        "import sys, time; from pathlib import Path; from mdmemory.git.lock import hold_lock\n"
+        "with hold_lock(Path(sys.argv[1]), 'a long compaction'): print('held', flush=True); "
         "time.sleep(60)"
     )
     words = [sys.executable, "-P", "-c", code, str(path)]
@@ -37,7 +37,7 @@ def hold(path: Path) -> subprocess.Popen[str]:
 def test_a_second_writer_waits_and_is_told_who_has_it(tmp_path: Path) -> None:
     with hold(tmp_path / "lock") as process:
         begun = time.monotonic()
-        with pytest.raises(Busy) as told, locked(tmp_path / "lock", "another", Patience(0.2)):
+        with pytest.raises(Busy) as told, hold_lock(tmp_path / "lock", "another", Patience(0.2)):
             pass
         assert time.monotonic() - begun >= 0.2
         assert f"process {process.pid}: a long compaction" in told.value.message
@@ -48,7 +48,7 @@ def test_a_killed_writer_blocks_nobody(tmp_path: Path) -> None:
     with hold(tmp_path / "lock") as process:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    with locked(tmp_path / "lock", "the next", Patience(0)):
+    with hold_lock(tmp_path / "lock", "the next", Patience(0)):
         pass
 
 
@@ -63,7 +63,7 @@ def test_a_wait_that_takes_long_is_told_once_and_ends_when_the_lock_is_free(
             told.append(sentence)
             process.kill()
 
-        with locked(tmp_path / "lock", "another", Patience(HUNG, tell)):
+        with hold_lock(tmp_path / "lock", "another", Patience(HUNG, tell)):
             assert is_held()
     (sentence,) = told
     assert f"process {process.pid}: a long compaction" in sentence
@@ -85,10 +85,10 @@ def taken_without_waiting(path: Path) -> None:
 
 
 def test_who_gave_the_lock_back_is_not_named(tmp_path: Path) -> None:
-    with locked(tmp_path / "lock", "one that is done"):
+    with hold_lock(tmp_path / "lock", "one that is done"):
         pass
     handle = taken(tmp_path / "lock")
-    with pytest.raises(Busy) as told, locked(tmp_path / "lock", "another", Patience(0.1)):
+    with pytest.raises(Busy) as told, hold_lock(tmp_path / "lock", "another", Patience(0.1)):
         pass
     assert "one that is done" not in told.value.message
     assert "another process has its lock" in told.value.message
@@ -101,29 +101,29 @@ def test_who_was_killed_is_not_named(tmp_path: Path) -> None:
         process.wait()
     assert b"a long compaction" in (tmp_path / "lock").read_bytes()
     handle = taken(tmp_path / "lock")
-    with pytest.raises(Busy, match="another process"), locked(tmp_path / "lock", "x", Patience(0)):
-        pass
+    with pytest.raises(Busy, match="another process"):
+        hold_lock(tmp_path / "lock", "x", Patience(0)).__enter__()
     os.close(handle)
 
 
 def test_who_gave_up_waiting_keeps_nobody_from_the_lock(tmp_path: Path) -> None:
     with hold(tmp_path / "lock") as process:
         for _ in range(3):
-            with pytest.raises(Busy), locked(tmp_path / "lock", "another", Patience(0.01)):
+            with pytest.raises(Busy), hold_lock(tmp_path / "lock", "another", Patience(0.01)):
                 pass
         process.kill()
-    with locked(tmp_path / "lock", "the next", Patience(HUNG)):
+    with hold_lock(tmp_path / "lock", "the next", Patience(HUNG)):
         assert is_held()
 
 
 def test_who_waits_is_served_in_turn(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
-        "from mdmemory.git.lock import Patience, locked\n"
+        "from mdmemory.git.lock import Patience, hold_lock\n"
         "root, name = Path(sys.argv[1]), sys.argv[2]\n"
         "print('here', flush=True); sys.stdin.readline()\n"
         "for _ in range(20):\n"
-        "    with locked(root / 'lock', name, Patience(300.0)), open(root / 'log', 'a') as log:\n"
+        "    with hold_lock(root / 'lock', name, Patience(300)), open(root / 'log', 'a') as log:\n"
         "        log.write(name); [n * n for n in range(20_000)]\n"
     )
     words = [sys.executable, "-P", "-c", code, str(tmp_path)]
@@ -148,32 +148,30 @@ def test_who_waits_is_served_in_turn(tmp_path: Path) -> None:
 
 
 def test_the_lock_is_free_again_after_a_failure(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), locked(tmp_path / "lock", "one"):
+    with pytest.raises(ZeroDivisionError), hold_lock(tmp_path / "lock", "one"):
         assert 1 / (not is_held())
     assert not is_held()
-    with locked(tmp_path / "lock", "two", Patience(0)):
+    with hold_lock(tmp_path / "lock", "two", Patience(0)):
         pass
 
 
 def test_who_takes_a_lock_that_it_holds_is_told_at_once_and_keeps_it(tmp_path: Path) -> None:
-    with locked(tmp_path / "lock", "one"), locked(tmp_path / "other", "one"):
+    with hold_lock(tmp_path / "lock", "one"), hold_lock(tmp_path / "other", "one"):
         begun = time.monotonic()
-        again = locked(tmp_path / ".." / tmp_path.name / "lock", "`mdmemory add`", Patience(HUNG))
-        with (
-            pytest.raises(RuntimeError, match=r"`mdmemory add` takes the lock .+lock, which"),
-            again,
-        ):
-            pass
+        path = tmp_path / ".." / tmp_path.name / "lock"
+        with pytest.raises(RuntimeError, match=r"`mdmemory add` takes the lock .+lock, which"):
+            hold_lock(path, "`mdmemory add`", Patience(HUNG)).__enter__()
         assert time.monotonic() - begun < HUNG / 2
         with pytest.raises(BlockingIOError):
             taken_without_waiting(tmp_path / "lock")
-    with locked(tmp_path / "lock", "one", Patience(0)):
+    with hold_lock(tmp_path / "lock", "one", Patience(0)):
         pass
 
 
 def test_another_thread_waits_for_the_lock(tmp_path: Path) -> None:
-    with locked(tmp_path / "lock", "one"), ThreadPoolExecutor(1) as threads:
-        waits = threads.submit(lambda: locked(tmp_path / "lock", "x", Patience(0.01)).__enter__())
+    with hold_lock(tmp_path / "lock", "one"), ThreadPoolExecutor(1) as threads:
+        again = hold_lock(tmp_path / "lock", "x", Patience(0.01))
+        waits = threads.submit(again.__enter__)
         with pytest.raises(Busy, match="one has its lock"):
             waits.result()
 
@@ -181,7 +179,7 @@ def test_another_thread_waits_for_the_lock(tmp_path: Path) -> None:
 def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("mine")
     (tmp_path / "lock").symlink_to(tmp_path / "precious")
-    with pytest.raises(Unwritable), locked(tmp_path / "lock", "one"):
+    with pytest.raises(Unwritable), hold_lock(tmp_path / "lock", "one"):
         pass
     assert (tmp_path / "precious").read_text() == "mine"
 
@@ -193,7 +191,7 @@ def test_a_file_system_without_locks_is_named_and_not_waited_for(
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(Unwritable, match="has no locks"), locked(tmp_path / "lock", "one"):
+    with pytest.raises(Unwritable, match="has no locks"), hold_lock(tmp_path / "lock", "one"):
         pass
 
 
@@ -204,5 +202,5 @@ def test_a_full_disk_does_not_keep_anybody_from_the_lock(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "pwrite", full)
-    with locked(tmp_path / "lock", "one"):
+    with hold_lock(tmp_path / "lock", "one"):
         assert is_held()

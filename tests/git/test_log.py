@@ -62,14 +62,14 @@ def test_who_wrote_each_file_is_told_in_one_walk(repository: Path, git: Git, fol
     found = repositories.find(repository)
     assert found is not None
     names = ("tea.md", "über tea.md", "missing.md")
-    linear = {f"notes/{name}": log.authors(found, f"notes/{name}") for name in names}
+    linear = {f"notes/{name}": log.list_authors(found, f"notes/{name}") for name in names}
     linear = {path: wrote for path, wrote in linear.items() if wrote}
-    assert {k: v for k, v in log.authors_of_all(found, folder).items() if "/" in k} == linear
+    assert {k: v for k, v in log.list_all_authors(found, folder).items() if "/" in k} == linear
     assert linear["notes/tea.md"][0] == ("ann@example.org", "unknown")
     git(repository, "merge", "-q", "-s", "ours", "--no-commit", "side")
     commit("both", "tea.md", "mia")
-    after = log.authors_of_all(found, folder)
+    after = log.list_all_authors(found, folder)
     for name in (*names, "side.md"):
-        alone = set(log.authors(found, f"notes/{name}"))
+        alone = set(log.list_authors(found, f"notes/{name}"))
         assert alone <= set(after.get(f"notes/{name}", []))
     assert ("mia@example.org", "") in after["notes/tea.md"]

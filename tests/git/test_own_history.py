@@ -123,7 +123,7 @@ def test_a_message_that_names_another_commit_names_it_as_it_is_called_now(
     message = git(own, "log", "-1", "--format=%B")
     assert message == said.replace(first, now).replace(first[:9], now[:9]) + "\n\n"
     history = History(repositories.find(own), own)  # type: ignore[arg-type]
-    assert history.undone() == {now}
+    assert history.list_undone() == {now}
 
 
 def test_a_signature_stays_behind_and_is_counted(

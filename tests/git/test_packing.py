@@ -29,7 +29,7 @@ def memory(repository: Path) -> Memory:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Any object that lies by itself is one too many."""
-    monkeypatch.setattr(packing, "loose", lambda repository: packing.MANY)
+    monkeypatch.setattr(packing, "count_loose", lambda repository: packing.MANY)
 
 
 def repository_of(memory: Memory) -> Repository:
@@ -100,12 +100,12 @@ def test_many_are_counted(tmp_path: Path, git: Git) -> None:
     git(tmp_path, "init", "-q")
     repository = repositories.find(tmp_path)
     assert repository is not None
-    assert packing.loose(repository) == 0
+    assert packing.count_loose(repository) == 0
     data = "\n".join(f"{number}.txt" for number in range(2 * packing.MANY))
     for name in data.split():
         (tmp_path / name).write_text(name)
     git(tmp_path, "add", ".")
-    assert packing.MANY < packing.loose(repository) < 4 * packing.MANY
+    assert packing.MANY < packing.count_loose(repository) < 4 * packing.MANY
 
 
 @pytest.mark.usefixtures("soon")
@@ -138,11 +138,11 @@ def test_an_erasure_waits_for_a_packing_that_goes_on(memory: Memory, git: Git) -
         memory.erase("depot-3", lambda _: True)
         erased.set()
 
-    with packing.alone(repository_of(memory)):
+    with packing.hold_packing(repository_of(memory)):
         thread = threading.Thread(target=erase)
         thread.start()
         assert not erased.wait(2.0)
     assert erased.wait(HUNG)
     thread.join(HUNG)
-    with packing.alone(repository_of(memory)):
+    with packing.hold_packing(repository_of(memory)):
         assert not packing.pack_if_due(repository_of(memory)), "two do not pack at once"

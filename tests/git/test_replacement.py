@@ -44,7 +44,7 @@ def exchanges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 def planned(folder: Path, change: Change, *, fresh: bool = True) -> Move:
-    (move,) = replacement.planned([change], "0123456789ab")
+    (move,) = replacement.plan_moves([change], "0123456789ab")
     if fresh:
         replacement.write_fresh(folder, [change], [move])
     return move
@@ -60,7 +60,7 @@ def look(folder: Path) -> dict[str, object]:
 
 
 def finish(folder: Path, move: Move) -> dict[str, str]:
-    with replacement.finishing():
+    with replacement.leave_to_recovery():
         return {**replacement.install_all(folder, [move]), **replacement.settle_all(folder, [move])}
 
 

@@ -271,7 +271,7 @@ def test_a_note_that_git_does_not_look_at_is_not_touched(
     with pytest.raises(RepositoryState, match="assume-unchanged"):
         edit(store)
     assert everything(store.parents[1]) == before
-    assert [*of(store).unseen(["user-name.md", "project-plan.md"])] == ["user-name.md"]
+    assert [*of(store).list_unseen(["user-name.md", "project-plan.md"])] == ["user-name.md"]
 
 
 def test_a_name_that_a_sparse_checkout_leaves_out_is_taken(store: Path, git: Git) -> None:
@@ -546,7 +546,7 @@ def test_every_kind_of_repository_works(kind: str, repository: Path, git: Git) -
     before = git(root, "ls-files", "-s", "-v")
     (store / "user-hand.md").write_bytes(b"by hand")
     assert add(store).commit
-    assert edit(store, "user-hand.md").kept == ()
+    assert edit(store, "user-hand.md").unchanged == ()
     assert edit(store, "user-fresh.md", b"again").commit
     assert edit(store, "user-hand.md", None).commit
     assert [path.name for path in store.iterdir()] == ["user-fresh.md"]

@@ -41,7 +41,7 @@ def objects_of(root: Path) -> Objects:
 
 def test_an_edited_tree_is_the_one_that_gits_index_makes(root: Path, git: Git) -> None:
     objects, head = objects_of(root), git(root, "rev-parse", "HEAD").strip()
-    blob = Blob("100755", objects.id(Object("blob", b"new\n")))
+    blob = Blob("100755", objects.hash(Object("blob", b"new\n")))
     changes: list[Mapping[str, Blob | None]] = [
         {"a.md": blob},
         {"a/y.md": blob, "a.b": blob, "deep/er/new/z.md": blob},
@@ -57,7 +57,7 @@ def test_an_edited_tree_is_the_one_that_gits_index_makes(root: Path, git: Git) -
             elif file in FILES or file == "link":
                 git(root, "update-index", "--force-remove", file)
         theirs = git(root, "write-tree", "--missing-ok").strip()
-        tree, new = objects.edited(head, entries)
+        tree, new = objects.edit_root(head, entries)
         objects.write([*new, Object("blob", b"new\n")])
         assert tree == theirs
         assert git(root, "cat-file", "-t", tree).strip() == "tree"
@@ -66,11 +66,11 @@ def test_an_edited_tree_is_the_one_that_gits_index_makes(root: Path, git: Git) -
 
 def test_a_file_under_a_folders_name_is_refused_and_so_is_the_reverse(root: Path, git: Git) -> None:
     objects, head = objects_of(root), git(root, "rev-parse", "HEAD").strip()
-    blob = Blob("100644", objects.id(Object("blob", b"")))
+    blob = Blob("100644", objects.hash(Object("blob", b"")))
     with pytest.raises(GitFailed, match="a is a folder"):
-        objects.edited(head, {"a": blob})
+        objects.edit_root(head, {"a": blob})
     with pytest.raises(GitFailed, match=r"a\.md is a file"):
-        objects.edited(head, {"a.md/below.md": blob})
+        objects.edit_root(head, {"a.md/below.md": blob})
 
 
 def test_objects_are_read_as_they_were_written_many_at_once(root: Path) -> None:
@@ -78,7 +78,7 @@ def test_objects_are_read_as_they_were_written_many_at_once(root: Path) -> None:
     things = [Object("blob", b"x" * size) for size in (0, 1, 15, 16, 2047, 2048, 70_000, 300_000)]
     things += [Object("blob", f"{number}".encode()) for number in range(120)]
     objects.write(things)
-    names = [objects.id(thing) for thing in things]
+    names = [objects.hash(thing) for thing in things]
     assert objects.read([*names, "0" * 39]) == [*things, None]
 
 
@@ -92,7 +92,7 @@ def test_many_objects_go_into_one_file_and_are_read_all_the_same(
     objects = objects_of(root)
     objects.write(things)
     objects.write(things)
-    assert objects_of(root).read([objects.id(each) for each in things]) == things
+    assert objects_of(root).read([objects.hash(each) for each in things]) == things
     assert len([*packs.glob("*.pack")]) == (count + 1 >= MANY)
     git(root, "fsck", "--strict")
 
@@ -128,11 +128,12 @@ def test_head_is_read_from_its_files_as_git_would(root: Path, git: Git) -> None:
         for pack in (False, True):
             if pack:
                 git(root, "pack-refs", "--all")
-            branch = our_git.branch(repository)
+            branch = our_git.read_branch(repository)
             assert branch == f"refs/heads/{name}"
-            assert our_git.tip(repository, branch) == git(root, "rev-parse", "HEAD").strip()
+            assert our_git.read_tip(repository, branch) == git(root, "rev-parse", "HEAD").strip()
     git(root, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
-    assert our_git.tip(repository, "refs/heads/alias") == git(root, "rev-parse", "main").strip()
-    assert our_git.tip(repository, "refs/heads/unborn") is None
+    main = git(root, "rev-parse", "main").strip()
+    assert our_git.read_tip(repository, "refs/heads/alias") == main
+    assert our_git.read_tip(repository, "refs/heads/unborn") is None
     git(root, "switch", "-q", "--detach")
-    assert our_git.branch(repository) is None
+    assert our_git.read_branch(repository) is None

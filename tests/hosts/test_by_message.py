@@ -184,7 +184,7 @@ def test_a_sub_agent_is_told_nothing(plugin: Plugin, monkeypatch: pytest.MonkeyP
     plugin.ask("created", "ses_2", parent="ses_1")
     assert plugin.say(NEEDS, session="ses_2") == ""
     # one that is older than the bridge is known from the client's own database
-    monkeypatch.setattr(opencode, "parent", lambda path, session: "ses_1")
+    monkeypatch.setattr(opencode, "find_parent", lambda path, session: "ses_1")
     assert plugin.say(NEEDS, session="ses_3") == ""
 
 

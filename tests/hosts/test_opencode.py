@@ -18,7 +18,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.opencode import checks, files, wiring
 from mdmemory.hosts.opencode.files import CONFIGURATION, NAMES, PLUGIN, Wanted
 from mdmemory.hosts.opencode.places import Place
-from mdmemory.note.stamps import is_unedited, stamped, version_of
+from mdmemory.note.stamps import add_stamp, is_unedited, read_stamp
 
 PROTOCOL = "# Memory\n\nKeep what is true.\n"
 PROTOCOL_FILE = ".opencode/memory/PROTOCOL.md"
@@ -187,7 +187,7 @@ def test_a_protocol_that_somebody_else_put_there_is_left_alone(project: Path) ->
 def test_an_unedited_older_protocol_is_updated(project: Path, line_end: bytes) -> None:
     wire(project)
     file = project / PROTOCOL_FILE
-    file.write_bytes(stamped("# Older\n", "PROTOCOL.md", "0.0.1").replace(b"\n", line_end))
+    file.write_bytes(add_stamp("# Older\n", "PROTOCOL.md", "0.0.1").replace(b"\n", line_end))
     assert wire(project) == ["Updated in .opencode: memory/PROTOCOL.md."]
     assert file.read_text(encoding="utf-8").endswith(PROTOCOL)
 
@@ -289,9 +289,9 @@ def configured(project: Path) -> dict[str, object]:
 def test_an_installed_file_tells_its_version_and_whether_it_was_edited(
     name: str, text: str, begins: str
 ) -> None:
-    data = stamped(text, name, "1.2.3")
+    data = add_stamp(text, name, "1.2.3")
     assert data.decode().startswith(begins)
-    assert version_of(data) == "1.2.3"
+    assert read_stamp(data) == "1.2.3"
     for same in (data, data.replace(b"\n", b"\r\n")):
         assert is_unedited(same)
     assert not is_unedited(data + b" ")
@@ -390,14 +390,14 @@ def test_an_outdated_an_edited_and_a_foreign_plugin_are_told_apart(project: Path
     wire(project)
     path = project / ".opencode" / PLUGIN
     text = "const COMMAND: string[] = " + json.dumps(COMMAND) + "\n"
-    path.write_bytes(stamped(text, PLUGIN, "0.0.1"))
+    path.write_bytes(add_stamp(text, PLUGIN, "0.0.1"))
     assert [s for s in examine(project) if "is of mdmemory 0.0.1" in s]
-    path.write_bytes(stamped(text, PLUGIN) + b"// mine\n")
+    path.write_bytes(add_stamp(text, PLUGIN) + b"// mine\n")
     assert [s for s in examine(project) if "was edited" in s]
     gone = json.dumps(["/nowhere/mdmemory"])
-    path.write_bytes(stamped(f"const COMMAND: string[] = {gone}\n", PLUGIN))
+    path.write_bytes(add_stamp(f"const COMMAND: string[] = {gone}\n", PLUGIN))
     assert [s for s in examine(project) if "does not exist or cannot be run" in s]
-    path.write_bytes(stamped(text, PLUGIN))
+    path.write_bytes(add_stamp(text, PLUGIN))
     assert [s for s in examine(project, ["/other"]) if "another mdmemory" in s]
     assert wire(project)[0] == "Updated in .opencode: plugin/mdmemory.ts."
     assert examine(project) == []

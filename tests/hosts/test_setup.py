@@ -15,7 +15,7 @@ from pace import HUNG
 from mdmemory.hosts import clients, launcher
 from mdmemory.hosts.opencode import personal
 from mdmemory.hosts.opencode.files import constants
-from mdmemory.note.stamps import stamped, unstamped
+from mdmemory.note.stamps import add_stamp, drop_stamp
 
 Say = Callable[..., tuple[int, str]]
 PLUGIN = ".config/opencode/plugin/mdmemory.ts"
@@ -207,7 +207,7 @@ def test_doctor_names_what_setup_would_write_anew(empty_home: Path, say: Say) ->
     assert said.endswith("does not start this mdmemory. Run `mdmemory setup opencode` again.")
     say("opencode")
     plugin = empty_home / PLUGIN
-    plugin.write_bytes(stamped(unstamped(plugin.read_text(encoding="utf-8")), PLUGIN, "0.0.9"))
+    plugin.write_bytes(add_stamp(drop_stamp(plugin.read_text(encoding="utf-8")), PLUGIN, "0.0.9"))
     (said,) = personal.findings(os.environ)
     assert "is of mdmemory 0.0.9" in said
     plugin.write_text(plugin.read_text(encoding="utf-8") + "// mine\n", encoding="utf-8")

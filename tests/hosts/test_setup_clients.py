@@ -20,7 +20,7 @@ from mdmemory import debugging
 from mdmemory.cli import main
 from mdmemory.hosts import clients, launcher
 from mdmemory.hosts.commands import events
-from mdmemory.note.stamps import stamped, unstamped
+from mdmemory.note.stamps import add_stamp, drop_stamp
 
 Say = Callable[..., tuple[int, str]]
 
@@ -444,7 +444,7 @@ def test_a_new_version_replaces_ours_alone(lived_in: Path, say: Say) -> None:
         patch.setattr(wiring, "_TIMEOUT", 20)
         say("claude")
     skill = lived_in / ".claude/skills/mdmemory/SKILL.md"
-    skill.write_bytes(stamped(unstamped(skill.read_text(encoding="utf-8")), skill.name, "0.0.9"))
+    skill.write_bytes(add_stamp(drop_stamp(skill.read_text(encoding="utf-8")), skill.name, "0.0.9"))
     said = [*clients.findings(os.environ, lived_in)]
     assert any("hooks.Stop" in each and "another version" in each for each in said), said
     assert any("is of mdmemory 0.0.9" in each for each in said), said

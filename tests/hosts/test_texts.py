@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mdmemory.hosts import texts
 from mdmemory.hosts.texts import COMMANDS, FORGET, REMEMBER, SKILL, UNDO, files_for, typed
-from mdmemory.note.stamps import is_unedited, stamped
+from mdmemory.note.stamps import add_stamp, is_unedited
 
 HOSTS = ("claude", "codex", "gemini", "opencode")
 PLACES = {
@@ -67,7 +67,7 @@ def test_no_command_lets_claude_code_give_a_persons_answer_unasked() -> None:
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_stamp_leaves_a_file_readable(host: str) -> None:
     for name, text in files_for(host).items():
-        data = stamped(text, name)
+        data = add_stamp(text, name)
         assert is_unedited(data)
         if name.endswith(".toml"):
             assert tomllib.loads(data.decode()) == tomllib.loads(text)

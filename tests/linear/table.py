@@ -141,7 +141,7 @@ def _stored(text: str) -> StoredNote:
 def _export(text: str) -> object:
     info = {"id": "m1", "role": "user"}
     message = {"info": info, "parts": [{"type": "text", "text": f'"{text}"'}]}
-    return opencode.transcript({"id": "s"}, [message])
+    return opencode.build_transcript({"id": "s"}, [message])
 
 
 def _claude(text: str) -> object:
@@ -175,7 +175,7 @@ def _fences(text: str) -> str:
 def _failure(category: str) -> Call:
     commands = {"typecheck": "mypy", "lint": "ruff", "test": "pytest", "build": "make", "tool": "x"}
     command = commands.get(category, "python x")
-    return lambda text: failures.failure("bash", {"command": command}, text, 1)
+    return lambda text: failures.find_failure("bash", {"command": command}, text, 1)
 
 
 def _prune(level: str) -> Call:
@@ -183,7 +183,7 @@ def _prune(level: str) -> Call:
 
 
 def _patterns(speaker: str) -> Call:
-    return lambda text: mentions.mentions(text, speaker)
+    return lambda text: mentions.find_mentions(text, speaker)
 
 
 def _proved(claim: str, quote: str, text: str) -> object:
@@ -259,7 +259,7 @@ def _lines(text: str) -> object:
 def _renamed_commits(text: str) -> object:
     names = own_history.CommitNames({"0" * 40: "1" * 40})
     names.add("0" * 40)
-    return names.anew(text.encode())
+    return names.update_ids(text.encode())
 
 
 def _life(text: str) -> object:
@@ -317,13 +317,13 @@ EVERY = (
     row(typed_by_form.typed, typed_by_form),
     row(lambda text: capturing._CONTROL.sub("", text), capturing),
     row(message_part.is_statement, message_part, "is_statement"),
-    row(pairs.is_yes, pairs, "is_yes"),
+    row(pairs.read_yes, pairs, "read_yes"),
     row(note_text.name_of, note_text, "name_of"),
     row(note_text.description_of, note_text, "description_of"),
     row(note_text.bare, note_text, "bare"),
     row(note_text.worded, note_text, "worded"),
     row(note_text.as_sentence, note_text, "as_sentence"),
-    row(turns.cleaned, turns, "cleaned", bounds.MESSAGE, injected, private),
+    row(turns.clean, turns, "cleaned", bounds.MESSAGE, injected, private),
     row(plain.read_plain, plain, "read_plain"),
     row(_export, opencode),
     row(_claude, claude),
@@ -363,7 +363,7 @@ EVERY = (
     row(candidates.parse, json_answer, "", bounds.CANDIDATES),
     row(lambda text: candidates.parse(f"a [ {text}"), json_text, "list", bounds.CANDIDATES),
     row(lambda text: candidates.parse(f'[{{"a": "{text}'), json_text, "open", bounds.CANDIDATES),
-    row(lambda text: json_answer.single(text, ("a",)), json_text, "single", bounds.CANDIDATES),
+    row(lambda text: json_answer.read_object(text, ("a",)), json_text, "single", bounds.CANDIDATES),
     row(plan.parse, plan, "", bounds.MESSAGE),
     row(sizes.tokens, sizes),
     row(lambda text: sizes.was_cut("", text, 5_000), sizes, "cut"),
@@ -394,10 +394,10 @@ EVERY = (
     row(same.plain, same, "plain", NOTE),
     # what tools show
     *(row(_failure(each.name), failures, each.name) for each in failures.CATEGORIES),
-    row(lambda text: failures.failure("bash", {"command": text}, "x", 1), failures, "command"),
-    row(lambda text: failures.succeeded("bash", {"command": text}, 0), failures, "succeeded"),
+    row(lambda text: failures.find_failure("bash", {"command": text}, "x", 1), failures, "command"),
+    row(lambda text: failures.list_succeeded("bash", {"command": text}, 0), failures, "succeeded"),
     row(failures.paths, failures, "paths"),
-    row(failures.decisive, failures),
+    row(failures.list_decisive, failures),
     row(cleaning.visible, cleaning, "visible"),
     row(cleaning.clean, cleaning, "clean"),
     row(lambda text: cleaning.line(text, 200), cleaning, "line"),
@@ -407,11 +407,11 @@ EVERY = (
     row(_patch, tracking, "patch"),
     row(sections.key, sections),
     row(_event, compress),
-    row(observation.ids, observation),
-    row(timeline._safe, timeline),
+    row(observation.parse_ids, observation),
+    row(timeline._clean, timeline),
     row(_difference, word_diff, "sides"),
     row(lambda text: word_diff.between(text, f"{text[::-1]} a"), word_diff, "between"),
-    row(lambda text: pages.rendered(text, lambda name: f"/{name}"), pages, "rendered", pages.MOST),
+    row(lambda text: pages.render(text, lambda name: f"/{name}"), pages, "rendered", pages.MOST),
     # queries
     row(lambda text: query.parse(text, TODAY), query, "parse", bounds.QUERY, dates, words),
     row(lambda text: query.marks(text, text), query, "marks", bounds.QUERY, words),
@@ -419,7 +419,7 @@ EVERY = (
     row(lambda text: dates.asked(text, TODAY), dates, "asked", bounds.QUERY),
     row(lambda text: dates.words(text), dates, "words", NOTE),
     row(blocks.safe, blocks, "safe", NOTE),
-    row(typed.typed, typed_by_form, "message"),
+    row(typed.read_typed, typed_by_form, "message"),
     row(_fitted, by_message, "", bounds.QUERY_OF_MESSAGE),
     row(lambda text: [found[0] for found in words.words(text)], words, "words", NOTE),
     row(words.parts, words, "parts", NOTE),
@@ -441,7 +441,7 @@ EVERY = (
     row(frontmatter._by_line, frontmatter, "by_line", frontmatter.MAX_HEAD),
     row(_put, head_changes, "", frontmatter.MAX_HEAD),
     row(_written, editing, "edit", limits.MAX_BODY),
-    row(limits.slug, limits, "slug"),
+    row(limits.slugify, limits, "slug"),
     row(limits.check_body, limits, "check_body"),
     row(lambda text: limits.check_line("It", text), limits, "check_line"),
     row(conflicts.parse, conflicts, "", NOTE),
@@ -455,11 +455,11 @@ EVERY = (
     row(lambda text: jsonc.drop(f'{{"a": 1{text}}}', ["a"]), jsonc, "drop"),
     row(lambda text: jsonc.put(f'{{"a": {{}}{text}}}', ["a", "b"], 1), jsonc, "put"),
     row(lambda text: jsonc.put(f'{text}{{"a": {{}}}}', ["a", "b"], 1), jsonc, "before"),
-    row(stamps.unstamped, stamps),
+    row(stamps.drop_stamp, stamps),
     row(lambda text: protocol._sections(text), protocol),
     row(_setting, table),
     row(settings._only_store, settings),
-    row(identity.place, identity),
+    row(identity.parse_remote, identity),
     row(citation.parse, citation),
     row(lambda text: citation.MAY_CITE.search(text), citation, "may_cite", NOTE),
     row(citing_mentions.paths, citing_mentions, "paths", NOTE),

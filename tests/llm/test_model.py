@@ -25,7 +25,7 @@ from mdmemory.compact.plan import parse
 from mdmemory.config import person
 from mdmemory.config.settings import load
 from mdmemory.errors import BadSetting, Busy
-from mdmemory.git.lock import Patience, is_held, locked
+from mdmemory.git.lock import Patience, hold_lock, is_held
 from mdmemory.llm import choose, schemas
 from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed
 from mdmemory.llm.choose import Metered
@@ -216,7 +216,7 @@ def test_no_model_is_asked_while_the_store_is_locked(
     metered: Callable[..., Metered], tmp_path: Path
 ) -> None:
     scripted = Scripted("a")
-    with locked(tmp_path / "lock", "a test"), pytest.raises(RuntimeError):
+    with hold_lock(tmp_path / "lock", "a test"), pytest.raises(RuntimeError):
         metered(scripted).complete("s", "u")
     assert scripted.asked == []
     assert used(tmp_path) == Usage()
@@ -225,14 +225,14 @@ def test_no_model_is_asked_while_the_store_is_locked(
 
 def test_a_lock_that_was_not_got_or_failed_inside_leaves_no_mark(tmp_path: Path) -> None:
     held = []
-    with contextlib.suppress(KeyError), locked(tmp_path / "lock", "a test"):
+    with contextlib.suppress(KeyError), hold_lock(tmp_path / "lock", "a test"):
         held.append(is_held())
         raise KeyError
     with held_by_another(tmp_path / "lock"), pytest.raises(Busy):
-        locked(tmp_path / "lock", "another", Patience(0)).__enter__()
+        hold_lock(tmp_path / "lock", "another", Patience(0)).__enter__()
     assert held == [True]
     assert not is_held()
-    with locked(tmp_path / "a", "x"), locked(tmp_path / "b", "y"):
+    with hold_lock(tmp_path / "a", "x"), hold_lock(tmp_path / "b", "y"):
         pass
     assert not is_held()
 

@@ -48,7 +48,7 @@ def objects(text: str) -> list[dict[str, Any]]:
     """The items that are read, none where nothing can be."""
     fields = ("action", "body", "quote")
     try:
-        read = json_answer.listed(text, "candidates", fields=fields, mark="action")
+        read = json_answer.read_list(text, "candidates", fields=fields, mark="action")
     except json_answer.BadAnswer:
         return []
     return [*read.objects]

@@ -50,7 +50,7 @@ odd_line = st.sampled_from(
 block = st.just("metadata:\n  type: user\n")
 listed = st.lists(value, max_size=3).map(lambda all: f"aliases: [{', '.join(all)}]\n")
 written_list = st.lists(value.filter(str.isprintable), min_size=1, max_size=3).map(
-    lambda all: f"aliases: [{frontmatter.items(all)}]\n"
+    lambda all: f"aliases: [{frontmatter.join_items(all)}]\n"
 )
 structured = st.lists(line | odd_line | block | listed | written_list, max_size=8).map("".join)
 
@@ -65,15 +65,15 @@ def by_yaml(head: str) -> Any:
 def test_a_list_that_we_write_needs_no_yaml_parser_and_stays_the_same_texts(
     names: list[str],
 ) -> None:
-    head = f"name: a\naliases: [{frontmatter.items(names)}]\n"
-    assert frontmatter.fast(head) == by_yaml(head) == {"name": "a", "aliases": names}
+    head = f"name: a\naliases: [{frontmatter.join_items(names)}]\n"
+    assert frontmatter.parse_flat(head) == by_yaml(head) == {"name": "a", "aliases": names}
     assert yaml.safe_load(head)["aliases"] == names
 
 
 def test_a_machine_written_head_needs_no_yaml_parser() -> None:
-    fields = frontmatter.fast(FLAT)
+    fields = frontmatter.parse_flat(FLAT)
     assert fields == by_yaml(FLAT)
-    assert frontmatter.fast(FLAT.replace("\n", "\r\n")) == fields
+    assert frontmatter.parse_flat(FLAT.replace("\n", "\r\n")) == fields
 
 
 @settings(max_examples=scaled(600), deadline=None)
@@ -85,14 +85,14 @@ def test_a_machine_written_head_needs_no_yaml_parser() -> None:
 @example("a: b \n")
 @example("metadata: x\n  a: b\n")
 def test_what_the_fast_parser_accepts_yaml_reads_the_same(head: str) -> None:
-    fields = frontmatter.fast(head)
+    fields = frontmatter.parse_flat(head)
     if fields is not None:
         assert fields == by_yaml(head)
 
 
 def test_the_fast_parser_reads_nasty_values_as_yaml_or_not_at_all() -> None:
     def check(head: str) -> None:
-        fields = frontmatter.fast(head)
+        fields = frontmatter.parse_flat(head)
         if fields is not None:
             assert fields == by_yaml(head)
 
@@ -104,14 +104,14 @@ def test_the_fast_parser_reads_nasty_values_as_yaml_or_not_at_all() -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | value)
 def test_a_written_value_reads_back_the_same(text: str) -> None:
     for name in ("description", "session"):
-        written = frontmatter.scalar(name, text)
+        written = frontmatter.to_yaml(name, text)
         assert by_yaml(f"{name}: {written}\n") == {name: text}
         assert frontmatter.read(f"{name}: {written}\n").fields == {name: text}
 
 
 @pytest.mark.parametrize("text", ["yes", "2024-01-01", "1:30", "010", "~", "null", "0xff", "1e3"])
 def test_other_yaml_readers_see_text_where_a_description_looks_like_a_number(text: str) -> None:
-    assert yaml.safe_load(f"a: {frontmatter.scalar('description', text)}") == {"a": text}
+    assert yaml.safe_load(f"a: {frontmatter.to_yaml('description', text)}") == {"a": text}
 
 
 def test_scalars_stay_the_strings_that_were_written() -> None:
@@ -222,7 +222,7 @@ def test_a_broken_head_still_gives_metadata_in_one_line() -> None:
 def test_reading_never_raises(head: str) -> None:
     reading = frontmatter.read(head)
     assert reading.problem == "" or reading.problem.endswith(".")
-    assert all(isinstance(key, str) for key in frontmatter.flat(reading.fields))
+    assert all(isinstance(key, str) for key in frontmatter.flatten(reading.fields))
 
 
 def test_a_new_key_goes_to_the_end_of_its_block_in_the_blocks_own_indent() -> None:

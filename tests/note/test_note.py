@@ -15,8 +15,8 @@ from pace import HUNG, scaled
 from mdmemory.errors import BadNote
 from mdmemory.note import limits
 from mdmemory.note.editing import compose, edit
-from mdmemory.note.limits import check_body, check_description, check_name, file_name, slug
-from mdmemory.note.note import Head, decode, fields, parse, unreadable
+from mdmemory.note.limits import check_body, check_description, check_name, file_name, slugify
+from mdmemory.note.note import Head, decode, make_unreadable, parse, read_fields
 
 FILE = "feedback-prefers-pnpm.md"
 SAMPLE = """\
@@ -85,7 +85,7 @@ body_text = (
     .map("\n".join)
     .filter(lambda text: not text.strip().startswith("---") and not text.startswith((">>>", "<<<")))
 )
-name_text = st.text(min_size=1, max_size=40).map(slug).filter(bool)
+name_text = st.text(min_size=1, max_size=40).map(slugify).filter(bool)
 
 
 # Reading
@@ -314,7 +314,7 @@ def test_bytes_that_are_not_utf_8_are_refused_with_a_sentence() -> None:
 
 
 def test_an_unreadable_file_has_a_name_and_is_never_edited() -> None:
-    note = unreadable("user-a.md", "The file is not UTF-8 text.")
+    note = make_unreadable("user-a.md", "The file is not UTF-8 text.")
     assert (note.head.name, note.head.type, note.text) == ("a", "reference", "")
     assert note.head.problems == ("The file is not UTF-8 text.",)
     with pytest.raises(BadNote):
@@ -356,7 +356,7 @@ def test_what_is_composed_reads_back_without_problems(
     parts = {"name": name, "type": type, "description": description, "body": body}
     metadata = {"session": session, "reinforced": "3", "x-own": session}
     text = compose(**parts, metadata=metadata, own={"mine": own})
-    assert fields(parse(text, "x.md"))["mine"] == own
+    assert read_fields(parse(text, "x.md"))["mine"] == own
     note = parse(text, file_name(type, name))
     assert note.head == Head(
         file=f"{type}-{name}.md",
@@ -548,7 +548,7 @@ hand_notes = st.builds(
 @settings(max_examples=scaled(400), deadline=None)
 @given(hand_notes, st.sampled_from(KEYS), one_line)
 def test_an_edit_leaves_every_other_line_alone(text: str, key: str, value: str) -> None:
-    value = slug(value) if key == "name" else value
+    value = slugify(value) if key == "name" else value
     assume(value)
     note = parse(text, "x.md")
     try:
@@ -577,7 +577,7 @@ def test_an_edit_leaves_every_other_line_alone(text: str, key: str, value: str) 
 @settings(max_examples=scaled(200), deadline=None)
 @given(hand_notes, st.sampled_from(KEYS), plain_line, plain_line)
 def test_an_edit_taken_back_restores_the_bytes(text: str, key: str, old: str, new: str) -> None:
-    old, new = (slug(old), slug(new)) if key == "name" else (old, new)
+    old, new = (slugify(old), slugify(new)) if key == "name" else (old, new)
     try:
         start = edit(parse(text, "x.md"), set={key: old})
         changed = edit(start, set={key: new})
@@ -619,14 +619,14 @@ def test_a_new_body_leaves_the_head_alone(text: str, body: str) -> None:
     ],
 )
 def test_a_name_is_made_of_any_script(text: str, name: str) -> None:
-    assert slug(text) == name
+    assert slugify(text) == name
 
 
 @settings(max_examples=scaled(500), deadline=None)
 @given(st.text())
 def test_a_name_is_short_and_a_name_again(text: str) -> None:
-    name = slug(text)
-    assert slug(name) == name
+    name = slugify(text)
+    assert slugify(name) == name
     assert len(name.encode()) <= limits.MAX_NAME_BYTES
     assert not name.startswith("-")
     assert not name.endswith("-")

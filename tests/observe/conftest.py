@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mdmemory.observe import observation
-from mdmemory.observe.observation import drafted
+from mdmemory.observe.observation import make_draft
 from mdmemory.store.state import State
 
 Put = Callable[..., list[int]]
@@ -32,8 +32,8 @@ def put(state: State) -> Put:
         for title in titles:
             day = 1 + observation.count(state)
             at = datetime(2026, 6, day, 12, tzinfo=UTC).isoformat(timespec="seconds")
-            draft = drafted(type, title, **more)
-            state.change(observation.insertion(session, at, "bash", "", draft))
+            draft = make_draft(type, title, **more)
+            state.change(observation.insert_statement(session, at, "bash", "", draft))
         return sorted(each.id for each in observation.newest(state, len(titles)))
 
     return run

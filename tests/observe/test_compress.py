@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mdmemory import assets
 from mdmemory.llm.json_answer import BadAnswer
 from mdmemory.observe import observation
-from mdmemory.observe.compress import Event, parse, question
+from mdmemory.observe.compress import Event, parse, render_question
 from mdmemory.observe.observation import Draft
 from mdmemory.observe.summaries import FIELDS
 from mdmemory.privacy.redaction import has_secret
@@ -98,7 +98,7 @@ def test_whatever_a_model_says_drafts_are_bounded_and_writable(found: list[Any])
 
 
 def test_the_question_numbers_the_events_and_shows_what_they_said() -> None:
-    asked = json.loads(question(EVENTS))["events"]
+    asked = json.loads(render_question(EVENTS))["events"]
     assert [event["number"] for event in asked] == ["1", "2"]
     assert asked[0]["input"] == {"command": "npm test"}
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.observe import observation
-from mdmemory.observe.observation import Draft, Observation, drafted
+from mdmemory.observe.observation import Draft, Observation, make_draft
 from mdmemory.observe.summaries import Summary
-from mdmemory.observe.timeline import FILE, FULL, LINES, block, find, recall, timeline
+from mdmemory.observe.timeline import FILE, FULL, LINES, block, find, list_around, recall
 from mdmemory.search.chunks import tokens
 from mdmemory.store.state import State
 from mdmemory.transcripts.injected import without_memory
@@ -32,13 +32,13 @@ def numbers(found: Any) -> list[int]:
 def test_a_timeline_stands_around_a_number_a_day_or_now(state: State, put: Any) -> None:
     put("a", "b", "c", "d", "e")  # 1 to 5, on the days 1 to 5 of June
     put("f", session="ses_2")
-    around = timeline(state, "#3", before=1, after=2)
+    around = list_around(state, "#3", before=1, after=2)
     assert (numbers(around), around.anchor, around.total) == ([2, 3, 4, 5], 3, 6)
-    assert numbers(timeline(state, "2026-06-03", before=1, after=0)) == [2, 3]
-    assert numbers(timeline(state, "2030-01-01", before=2, after=2)) == [5, 6]
-    assert numbers(timeline(state, before=1, after=1)) == [4, 5, 6]
-    assert numbers(timeline(state, before=9, session="ses_2")) == [6]
-    assert numbers(timeline(state, "5", session="ses_1", before=0)) == [5]
+    assert numbers(list_around(state, "2026-06-03", before=1, after=0)) == [2, 3]
+    assert numbers(list_around(state, "2030-01-01", before=2, after=2)) == [5, 6]
+    assert numbers(list_around(state, before=1, after=1)) == [4, 5, 6]
+    assert numbers(list_around(state, before=9, session="ses_2")) == [6]
+    assert numbers(list_around(state, "5", session="ses_1", before=0)) == [5]
 
 
 def test_what_is_no_place_in_time_is_said(state: State, put: Any) -> None:
@@ -48,7 +48,7 @@ def test_what_is_no_place_in_time_is_said(state: State, put: Any) -> None:
         "'; --": UsageError, "٣": UsageError,
     }.items():  # fmt: skip
         with pytest.raises(kind):
-            timeline(state, around)
+            list_around(state, around)
 
 
 def test_recall_gives_what_there_is_in_the_order_asked(state: State, put: Any) -> None:
@@ -95,7 +95,7 @@ def test_search_follows_what_is_forgotten_and_a_database_that_is_lost(
 
 
 def made(id: int, title: str = "A title", narrative: str = "Some words.") -> Observation:
-    draft = drafted("discovery", title, narrative, files=[f"src/f{id}.py"])
+    draft = make_draft("discovery", title, narrative, files=[f"src/f{id}.py"])
     return Observation(id, "s", f"2026-06-{id % 28 + 1:02d}T12:00:00+00:00", "read", "", draft)
 
 

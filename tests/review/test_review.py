@@ -226,7 +226,7 @@ def test_an_answer_to_what_was_listed_meets_no_other_text(full: Layers) -> None:
         path = full.main.project.store / item.notes[0].file
         path.write_text(f"{path.read_text('utf-8')}And more.\n", "utf-8")
         with pytest.raises(NotFound):
-            waiting.item(full, item.id)
+            waiting.find_item(full, item.id)
 
 
 def test_later_and_an_answer_that_does_not_fit_change_nothing(full: Layers) -> None:

@@ -124,13 +124,13 @@ def test_a_session_is_read_again_only_when_it_went_on(
     say(empty_home, "ses_a", root, "The herons nest.")
     say(empty_home, "ses_b", root, "The storks nest.")
     read: list[str] = []
-    before = transcripts.opencode.transcripts
+    before = transcripts.opencode.read_transcripts
 
     def counted(path: Path, names: list[str]) -> object:
         read.extend(names)
         return before(path, names)
 
-    monkeypatch.setattr(transcripts.opencode, "transcripts", counted)
+    monkeypatch.setattr(transcripts.opencode, "read_transcripts", counted)
     assert len(hits(memory, "nest")) == 2
     assert len(hits(memory, "nest")) == 2
     say(empty_home, "ses_b", root, "And where?", "The geese in the meadow.")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory.session.pressure import THRESHOLDS, ContextUsage, level, notice, usable
+from mdmemory.session.pressure import THRESHOLDS, ContextUsage, find_level, notice, usable
 
 SIZES = {"goal": 1204, "lists": 560}
 
@@ -29,7 +29,7 @@ def test_the_share_comes_from_what_is_known(usage: ContextUsage, percent: float 
      (94.9, "high"), (95, "critical"), (300, "critical")],
 )  # fmt: skip
 def test_the_levels_begin_where_the_table_says(percent: float, name: str) -> None:
-    assert level(ContextUsage(round(percent * 1000), 100_000)) == name
+    assert find_level(ContextUsage(round(percent * 1000), 100_000)) == name
 
 
 def test_a_level_is_told_when_it_changes_and_not_again() -> None:
@@ -37,7 +37,7 @@ def test_a_level_is_told_when_it_changes_and_not_again() -> None:
     for tokens in (10, 71, 75, 86, 90, 96, 99, 100, 20, 97):
         now = ContextUsage(tokens, 100)
         said.append(notice(before, now, SIZES))
-        before = level(now)
+        before = find_level(now)
     assert [bool(each) for each in said] == [
         False, True, False, True, False, True, False, False, True, True,
     ]  # fmt: skip
@@ -63,7 +63,7 @@ def test_a_window_has_room_for_the_answer() -> None:
 @given(st.integers(0, 200), st.integers(0, 200))
 def test_more_is_never_a_lower_level(one: int, other: int) -> None:
     names = [each.level for each in THRESHOLDS]
-    low, high = (level(ContextUsage(each, 100)) for each in sorted((one, other)))
+    low, high = (find_level(ContextUsage(each, 100)) for each in sorted((one, other)))
     assert names.index(low) <= names.index(high)
 
 
@@ -72,7 +72,7 @@ def test_without_a_known_window_tokens_are_said_and_no_share_of_it() -> None:
     for tokens in (10, 49_999, 50_000, 99_000, 128_000, 150_000, 20_000, 210_000):
         now = ContextUsage(tokens)
         said.append(notice(before, now, SIZES))
-        before = level(now)
+        before = find_level(now)
         assert before not in ("moderate", "high", "critical")
     assert [bool(each) for each in said] == [False, False, True, False, True, False, False, True]
     assert said[2].startswith("Context: about 50,000 tokens; how many fit is not known.")

@@ -53,7 +53,7 @@ def test_decisions_become_notes_where_the_user_said_them(repository: Path) -> No
 
 def test_a_decision_that_is_taken_again_after_another_counts_again(tmp_path: Path) -> None:
     def outcomes() -> list[tuple[str, str]]:
-        return [(each.text, each.outcome) for each in promotion.journal(state)]
+        return [(each.text, each.outcome) for each in promotion.read_journal(state)]
 
     with State(tmp_path / "state.db") as state:
         for decisions in (["one", "two"], ["one", "two"]):
@@ -88,8 +88,8 @@ def test_the_journal_is_bounded_and_forgets(tmp_path: Path) -> None:
         for number in range(20):
             decisions = [f"decision {number} {at}" for at in range(8)]
             promotion.enter(state, f"ses_{number}", decided(*decisions), TODAY)
-        assert len(promotion.journal(state)) == promotion.MAX_ENTRIES
-        assert promotion.journal(state)[-1].session == "ses_19"
+        assert len(promotion.read_journal(state)) == promotion.MAX_ENTRIES
+        assert promotion.read_journal(state)[-1].session == "ses_19"
         later = (NOW + timedelta(days=31)).date().isoformat()
         promotion.enter(state, "ses_1", decided("new"), later)
-        assert [each.text for each in promotion.journal(state)] == ["new"]
+        assert [each.text for each in promotion.read_journal(state)] == ["new"]

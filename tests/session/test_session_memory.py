@@ -108,7 +108,7 @@ def test_the_whole_may_be_kept_after_the_answer_and_nothing_secret_lies_there_be
     assert str(file) in shown
     assert file.read_text("utf-8") == text.replace(KEY, "[redacted:anthropic_key]")
     own.tool("bash", args, f"{text}\nmore", now=NOW, later=waiting.append)
-    own.deleted()
+    own.delete()
     folder.rmdir()
     folder.symlink_to("/tmp")
     with pytest.raises(Unwritable):
@@ -228,7 +228,7 @@ def test_every_five_hundred_events_the_sweep_runs_by_itself(
 
 def test_a_deleted_session_leaves_nothing(state: State, own: SessionMemory) -> None:
     run(own, "./run", "line\n" * 500)
-    own.deleted()
+    own.delete()
     assert storage.sessions(state) == []
     assert list((state.path.parent / "outputs").iterdir()) == []
 

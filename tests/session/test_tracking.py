@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rows import each
 
 from mdmemory.session import block, changes, sections
-from mdmemory.session.failures import failure, succeeded
-from mdmemory.session.mentions import mentions
+from mdmemory.session.failures import find_failure, list_succeeded
+from mdmemory.session.mentions import find_mentions
 from mdmemory.session.sections import Sections, sections_of
 from mdmemory.session.tracking import take_result
 
@@ -90,7 +90,7 @@ REAL = [
 
 
 def have_their_category(command: str, category: str | None) -> None:
-    found = failure("bash", {"command": command}, "it went wrong: error", 1)
+    found = find_failure("bash", {"command": command}, "it went wrong: error", 1)
     assert (found.category if found else None) == category
 
 
@@ -108,7 +108,7 @@ NONE = [
 
 
 def are_none(command: str, output: str, exit_code: int | None) -> None:
-    assert failure("bash", {"command": command}, output, exit_code) is None
+    assert find_failure("bash", {"command": command}, output, exit_code) is None
 
 
 def test_what_only_looks_like_an_error_is_none() -> None:
@@ -116,7 +116,7 @@ def test_what_only_looks_like_an_error_is_none() -> None:
 
 
 def test_an_error_has_a_short_summary_and_its_fingerprint() -> None:
-    found = failure("bash", {"command": "pytest"}, f"{'. ' * 500}\n{FAILED}\n{FAILED * 9}", 1)
+    found = find_failure("bash", {"command": "pytest"}, f"{'. ' * 500}\n{FAILED}\n{FAILED * 9}", 1)
     assert found is not None
     assert len(found.summary) <= 280
     assert "FAILED tests/test_a.py::test_x" in found.summary
@@ -154,9 +154,9 @@ def test_of_an_unknown_command_only_its_own_success_closes_the_error() -> None:
 
 
 def test_a_chain_proves_all_of_its_parts_only_when_it_ends_well() -> None:
-    assert succeeded("bash", {"command": "make build && pytest"}, 0) == {"build", "test"}
-    assert succeeded("bash", {"command": "pytest; echo done"}, 0) == set()
-    assert succeeded("bash", {"command": "make build && pytest"}, 1) == set()
+    assert list_succeeded("bash", {"command": "make build && pytest"}, 0) == {"build", "test"}
+    assert list_succeeded("bash", {"command": "pytest; echo done"}, 0) == set()
+    assert list_succeeded("bash", {"command": "make build && pytest"}, 1) == set()
 
 
 def test_the_same_command_has_one_error_and_an_edit_may_have_mended_it() -> None:
@@ -185,7 +185,7 @@ TOLD = [
 
 
 def says_the_error(command: str, output: str, telling: str) -> None:
-    found = failure("bash", {"command": command}, output, 1)
+    found = find_failure("bash", {"command": command}, output, 1)
     assert found is not None
     assert telling in found.summary
     assert found.summary.count(" | ") <= 1, found.summary
@@ -193,7 +193,7 @@ def says_the_error(command: str, output: str, telling: str) -> None:
 
 def test_the_summary_is_what_says_the_error_and_not_the_last_lines() -> None:
     each(TOLD, says_the_error)
-    found = failure("bash", {"command": "frob"}, "one\ntwo\nthree\nfour\nfive\nsix", 1)
+    found = find_failure("bash", {"command": "frob"}, "one\ntwo\nthree\nfour\nfive\nsix", 1)
     assert found is not None
     assert found.summary == "frob: six"
 
@@ -229,9 +229,9 @@ HOSTILE = [
 
 def takes_no_time(text: str) -> None:
     start = time.process_time()
-    failure("bash", {"command": text}, text, 1)
-    mentions(text, "tool")
-    mentions(text, "user")
+    find_failure("bash", {"command": text}, text, 1)
+    find_mentions(text, "tool")
+    find_mentions(text, "user")
     assert time.process_time() - start < 10
 
 

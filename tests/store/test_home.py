@@ -27,11 +27,11 @@ def keep(home: Path, project: Path, name: str = "app") -> Path:
     """A store of the project, as `init` would write it down; its folder."""
     repository = repositories.find(project)
     assert repository is not None
-    known = identity.of(repository)
+    known = identity.identify(repository)
     assert known is not None
     folder = home / name
     folder.mkdir(parents=True)
-    entry = Known(folder).met(known, identity.head(repository))
+    entry = Known(folder).met(known, identity.read_head(repository))
     (folder / "mdmemory.toml").write_bytes(homes.write(entry))
     return folder
 

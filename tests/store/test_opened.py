@@ -61,7 +61,7 @@ def test_what_is_appended_through_an_open_file_after_an_edit_is_kept(
         put(writer, "project-plan.md", NEW)
         assert hidden(store) == [kept], "as long as it is open it stays"
         handle.write(b"twenty bytes, by hand\n")
-    assert replacement.late_texts(writer.project.store) == [kept], "doctor names it"
+    assert replacement.find_late_texts(writer.project.store) == [kept], "doctor names it"
     put(writer, "project-plan.md", NEW + b"\n")
     (grown,) = hidden(store)
     assert grown.read_bytes() == before + b"twenty bytes, by hand\n"
@@ -70,7 +70,7 @@ def test_what_is_appended_through_an_open_file_after_an_edit_is_kept(
     count = len(told(writer))
     put(writer, "project-plan.md", NEW)
     assert (hidden(store), len(told(writer))) == ([grown], count), "it is told once, and stays"
-    assert replacement.late_texts(writer.project.store) == [grown]
+    assert replacement.find_late_texts(writer.project.store) == [grown]
 
 
 def test_a_file_that_was_open_and_not_written_to_leaves_nothing(

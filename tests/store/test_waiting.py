@@ -192,7 +192,7 @@ def test_what_the_person_committed_is_not_committed_twice(
     assert git(repository, "rev-parse", "HEAD") == head
     assert blob(git, repository, by_hand) in everything_kept(git, repository)
     assert automatic.history
-    assert automatic.history.kept.entries() == []
+    assert automatic.history.kept.list_entries() == []
 
 
 def test_what_the_person_put_back_stays_and_is_kept(

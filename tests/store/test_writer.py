@@ -188,7 +188,7 @@ def test_what_had_to_wait_is_in_the_next_commit(
     assert files[ours].split() == ["user-name.md", "user-one.md"]
     assert files[str(done.checkpoint)].split() == ["MEMORY.md", "user-two.md"], "a hand's"
     assert writer.history
-    assert writer.history.kept.entries() == []
+    assert writer.history.kept.list_entries() == []
 
 
 def test_what_waits_and_is_ignored_since_stops_no_other_write(

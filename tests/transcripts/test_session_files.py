@@ -16,8 +16,8 @@ from rows import each
 from mdmemory.config.person import Hosts
 from mdmemory.config.person import hosts as of_environment
 from mdmemory.errors import BadTranscript, NotFound
-from mdmemory.transcripts.session_files import SessionFile, rows
-from mdmemory.transcripts.sources import READERS, copy, place, read, sessions
+from mdmemory.transcripts.session_files import SessionFile, read_rows
+from mdmemory.transcripts.sources import READERS, copy, find_place, read, sessions
 
 DATA = Path(__file__).parent / "data"
 _AT = "2026-11-24T17-01-20"
@@ -83,12 +83,12 @@ def write(request: pytest.FixtureRequest) -> Writer:
 
 
 def found(hosts: Hosts, *folders: Path, newest: int | None = None) -> list[str]:
-    return [session.id for session in sessions(hosts, folders, newest).found]
+    return [session.id for session in sessions(hosts, folders, newest).items]
 
 
 def test_each_host_has_a_place_of_its_own(hosts: Hosts) -> None:
     assert [reader.name for reader in READERS] == ["codex", "gemini", "claude"]
-    assert len({place(hosts, reader) for reader in READERS}) == 3
+    assert len({find_place(hosts, reader) for reader in READERS}) == 3
 
 
 def test_the_variables_of_the_hosts_say_where_their_sessions_lie() -> None:
@@ -105,7 +105,7 @@ def test_only_sessions_of_the_named_folders_are_listed(
     for number, folder in enumerate((here, here / "sub", tmp_path / "app-2", tmp_path, Path("/"))):
         write(hosts, folder, number)
     assert found(hosts, here) == [uuid(1), uuid(0)]
-    assert len(sessions(hosts, None).found) == 5
+    assert len(sessions(hosts, None).items) == 5
 
 
 def test_a_folder_behind_a_link_is_the_folder(hosts: Hosts, write: Writer, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_session_that_is_being_written_is_read_up_to_its_last_whole_line(
     file = write(hosts, tmp_path, 1)
     with file.open("ab") as opened:
         opened.write(file.read_bytes().splitlines()[-1][:-9])
-    (session,) = sessions(hosts, [tmp_path]).found
+    (session,) = sessions(hosts, [tmp_path]).items
     assert [turn.text for turn in session.transcript.turns] == ["hello"]
 
 
@@ -173,7 +173,7 @@ def test_a_broken_line_hides_no_other(
 ) -> None:
     file = write(hosts, tmp_path, 1, "half \ud800 a pair")
     file.write_bytes(junk + b"\n" + file.read_bytes() + junk + b"\n")
-    (session,) = sessions(hosts, [tmp_path]).found
+    (session,) = sessions(hosts, [tmp_path]).items
     session.transcript.turns[0].text.encode()
 
 
@@ -181,7 +181,7 @@ def test_what_a_crash_left_in_a_line_hides_no_whole_record() -> None:
     torn, one, two, nul = b'{"a": {"b": 1}, "c": "x', b'{"n": 1, "in": {}}', b'{"n": 2}', b"\0" * 9
 
     def check(line: bytes, *numbers: int) -> None:
-        assert [row["n"] for row in rows(line)] == [*numbers]
+        assert [row["n"] for row in read_rows(line)] == [*numbers]
 
     each([
         (torn + one, 1), (torn + torn + one, 1), (one + two, 1, 2), (one + b" " + two, 1, 2),
@@ -198,7 +198,7 @@ def test_what_is_no_session_is_passed_over(hosts: Hosts, write: Writer, tmp_path
     os.mkfifo(file.parent / name.replace("00000002", "00000005"))
     (file.parent / f"{file.name}.zst").write_bytes(b"\x28\xb5\x2f\xfd")
     there = sessions(hosts, [tmp_path])
-    assert [session.id for session in there.found] == [uuid(1)]
+    assert [session.id for session in there.items] == [uuid(1)]
     (problem,) = there.problems
     assert "3 sessions of" in problem.message
     assert problem.hint
@@ -211,7 +211,7 @@ def test_a_session_that_may_not_be_read_is_named(
     write(hosts, tmp_path, 1).chmod(0)
     write(hosts, tmp_path, 2)
     there = sessions(hosts, [tmp_path])
-    assert [session.id for session in there.found] == [uuid(2)]
+    assert [session.id for session in there.items] == [uuid(2)]
     assert "cannot be read" in there.problems[0].message
     with pytest.raises(BadTranscript):
         copy(hosts, uuid(1))
@@ -224,7 +224,7 @@ def test_the_newest_are_read_and_the_rest_is_said_to_be_there(
         os.utime(write(hosts, tmp_path, number), (number, number))
     write(hosts, tmp_path / "sub", 9)
     there = sessions(hosts, [tmp_path], 3)
-    assert [session.id for session in there.found] == [uuid(9), uuid(7), uuid(6)]
+    assert [session.id for session in there.items] == [uuid(9), uuid(7), uuid(6)]
     assert not there.is_all
     assert sessions(hosts, [tmp_path], 9).is_all
 
@@ -252,9 +252,9 @@ def test_a_line_that_is_too_long_is_passed_over(
     lines = ('{"n":1}', long, '{"n":2}', '{"n":3}', long)
     file.write_text("\n".join(lines), encoding="utf-8")
     monkeypatch.setattr("mdmemory.transcripts.session_files.MAX_LINE", 1_000)
-    assert [*rows(SessionFile("a", (file,)))] == [{"n": 1}, {"n": 2}, {"n": 3}]
+    assert [*read_rows(SessionFile("a", (file,)))] == [{"n": 1}, {"n": 2}, {"n": 3}]
     monkeypatch.setattr("mdmemory.transcripts.session_files.MAX_LINE", len(long) + 1)
-    assert len([*rows(SessionFile("a", (file,)))]) == 5
+    assert len([*read_rows(SessionFile("a", (file,)))]) == 5
 
 
 def test_a_file_over_the_limit_is_named(
@@ -263,7 +263,7 @@ def test_a_file_over_the_limit_is_named(
     write(hosts, tmp_path, 1, "hello " * 99)
     monkeypatch.setattr("mdmemory.transcripts.session_files.MAX_BYTES", 200)
     there = sessions(hosts, [tmp_path])
-    assert there.found == ()
+    assert there.items == ()
     assert "1 session of" in there.problems[0].message
 
 

@@ -11,7 +11,7 @@ import pytest
 from mdmemory.capture.notice import notice
 from mdmemory.errors import BadTranscript
 from mdmemory.transcripts.sources import read
-from mdmemory.transcripts.turns import Transcript, since
+from mdmemory.transcripts.turns import Transcript, select_turns
 
 DATA = Path(__file__).parents[1] / "capture/data"
 SESSION = "0d1f6c1e-6a53-4a0e-9c0b-2f7a3f9f0001"
@@ -61,8 +61,8 @@ def test_ids_without_an_order_are_read_on_in_the_order_of_the_lines() -> None:
     transcript = read(DATA / "claude.jsonl")
     ids = [turn.id for turn in transcript.turns]
     assert ids != sorted(ids), "these ids would prove nothing"
-    assert [turn.id for turn in since(transcript, ids[2])] == ids[3:]
-    assert since(transcript, ids[-1]) == []
+    assert [turn.id for turn in select_turns(transcript, ids[2])] == ids[3:]
+    assert select_turns(transcript, ids[-1]) == []
 
 
 def test_mdmemorys_own_sessions_have_no_turns() -> None:

@@ -104,7 +104,7 @@ def test_a_reader_holds_up_no_writer(path: Path, writer: sqlite3.Connection) -> 
         writer.execute("UPDATE session SET title = title || '!'")  # fails at once when locked
         return True
 
-    ((_, transcript),) = opencode.sessions(path, wanted)
+    ((_, transcript),) = opencode.list_sessions(path, wanted)
     assert not transcript.title.endswith("!"), "one reading sees one moment"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from mdmemory.capture.notice import notice
 from mdmemory.transcripts.sources import read
-from mdmemory.transcripts.turns import since
+from mdmemory.transcripts.turns import select_turns
 
 DATA = Path(__file__).parents[1] / "capture/data"
 
@@ -40,13 +40,13 @@ def test_a_text_that_grows_is_read_on() -> None:
     before = read(b"User: one\nAssistant: two\n")
     after = read(b"User: one\nAssistant: two\nUser: three\n")
     assert after.session == before.session
-    assert [turn.text for turn in since(after, before.turns[-1].id)] == ["three"]
+    assert [turn.text for turn in select_turns(after, before.turns[-1].id)] == ["three"]
 
 
 def test_a_text_that_only_begins_alike_is_read_from_its_start() -> None:
     before = read(b"User: hello\nAssistant: hi\nUser: one\n")
     other = read(b"User: hello\nAssistant: hi\nUser: two\nAssistant: three\nUser: four\n")
-    assert [turn.text for turn in since(other, before.turns[-1].id)] == [
+    assert [turn.text for turn in select_turns(other, before.turns[-1].id)] == [
         "hello", "hi", "two", "three", "four",
     ]  # fmt: skip
 

@@ -109,7 +109,7 @@ def test_rows_of_any_shape_are_read_or_passed_over(one: object, other: object) -
         {"id": "m", "type": "user", "content": one, "displayContent": other},
     )
     for reader, rows in zip(READERS, ((meta, *events), (first, *messages), (row,)), strict=True):
-        kept = [*filter(None, map(reader.said, rows))]
+        kept = [*filter(None, map(reader.pick_row, rows))]
         for some in (rows, kept):
             found = read(b"\n".join(json.dumps(each).encode() for each in some))
             assert found.session == "s"
@@ -137,7 +137,7 @@ def test_what_was_taken_back_in_a_file_is_no_turn(steps: list[int]) -> None:
         model.append(at)
     # Claude Code writes nothing of it before the next request, and may write its lines twice
     for reader, rows in ((READERS[0], codexs), (READERS[2], claudes * 2 * (steps[-1:] >= [0]))):
-        found = reader.transcript([*filter(None, map(reader.said, rows))])
+        found = reader.transcript([*filter(None, map(reader.pick_row, rows))])
         ids = [turn.id for turn in found.turns]
         assert ids == [f"{who}{at}" for at in model for who in "ua" if rows]
         for id, before in found.gone.items():

@@ -15,8 +15,8 @@ from visiting import Visit, Visitor
 from mdmemory import Layers
 from mdmemory.web.access import Access
 from mdmemory.web.application import application
+from mdmemory.web.cache import KeptValues
 from mdmemory.web.guard import Guard
-from mdmemory.web.kept import KeptValues
 from mdmemory.web.site import Site
 
 PORT = 4567

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rows import each
 
-from mdmemory.web.markdown import MOST, rendered
+from mdmemory.web.markdown import MOST, render
 from mdmemory.web.marks import commands
 
 CORPUS = json.loads((Path(__file__).parent / "browser" / "xss.json").read_text("utf-8"))
@@ -36,11 +36,11 @@ def leads(name: str) -> str | None:
 
 
 def links(text: str) -> list[str]:
-    return [str(given["href"]) for tag, given in Reader(rendered(text, leads)).found if tag == "a"]
+    return [str(given["href"]) for tag, given in Reader(render(text, leads)).found if tag == "a"]
 
 
 def harmless(text: str) -> None:
-    for tag, given in Reader(rendered(text, leads)).found:
+    for tag, given in Reader(render(text, leads)).found:
         assert tag in TAGS, tag
         assert {*given} <= {"href", "rel", "title", "class", "start", "style"}
         assert given.get("style") in (None, "text-align:left", "text-align:right")
@@ -59,28 +59,28 @@ def test_links_to_notes_lead_to_their_pages() -> None:
     assert links("[[review-size]] [[review-size|shown]] [[review-size#part]]") == [path] * 3
     assert links("[x](review-size.md) [x](./review-size.md#a)") == [path] * 2
     assert links("[[nothing]] [x](nothing.md) `[[review-size]]`") == []
-    assert ">shown</a>" in rendered("[[review-size|shown]]", leads)
-    assert "shown" in rendered("[[nothing|shown]]", leads)
+    assert ">shown</a>" in render("[[review-size|shown]]", leads)
+    assert "shown" in render("[[nothing|shown]]", leads)
 
 
 def test_links_lead_to_the_web_and_to_mail_and_nowhere_else() -> None:
     assert links("[x](https://e.example/a?b=c&d) <mailto:a@e.example>") == [
         "https://e.example/a?b=c&d", "mailto:a@e.example",
     ]  # fmt: skip
-    assert 'rel="noopener noreferrer nofollow"' in rendered("[x](https://e.example)", leads)
+    assert 'rel="noopener noreferrer nofollow"' in render("[x](https://e.example)", leads)
     for target in ("ftp://e", "//e", "/undo", "x.html", "../x.md", "tel:1", "data:x", "file:///a"):
         assert links(f"[x]({target})") == [], target
 
 
 def test_headings_begin_below_those_of_the_page() -> None:
-    assert "<h3>" in rendered("# One", leads)
-    assert "<h6>" in rendered("###### Six", leads)
+    assert "<h3>" in render("# One", leads)
+    assert "<h6>" in render("###### Six", leads)
 
 
 def test_hidden_characters_are_marked_and_a_huge_text_is_shown_as_it_stands() -> None:
-    assert "\u202e" not in rendered("a\u202eb", leads)
-    assert "\ufffd" in rendered("a\u200bb", leads)
-    huge = rendered("<b>*x*</b>" * (MOST // 5), leads)
+    assert "\u202e" not in render("a\u202eb", leads)
+    assert "\ufffd" in render("a\u200bb", leads)
+    huge = render("<b>*x*</b>" * (MOST // 5), leads)
     assert huge.startswith('<pre class="plain">&lt;b&gt;*x*')
 
 

@@ -19,7 +19,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular
 from mdmemory.note import note as notes_format
 from mdmemory.note.head_changes import OWN_KEY
-from mdmemory.note.limits import ALIASES, KNOWN_KEYS, MAX_BODY, TYPES, slug
+from mdmemory.note.limits import ALIASES, KNOWN_KEYS, MAX_BODY, TYPES, slugify
 from mdmemory.note.note import MODIFIED, ORIGIN, Note, begins_head, decode, parse
 from mdmemory.search.folders import walk
 from mdmemory.store.store import GENERATED, INDEX, LEDGER
@@ -85,8 +85,8 @@ def of_file(text: str, origin: str) -> Iterator[Incoming]:
 
 def of_note(note: Note, origin: str) -> Incoming:
     """A note with its head, whichever of its keys there are."""
-    head, written = note.head, notes_format.fields(note)
-    called = [each for each in (head.name, head.title) if each and slug(each) != head.name]
+    head, written = note.head, notes_format.read_fields(note)
+    called = [each for each in (head.name, head.title) if each and slugify(each) != head.name]
     is_empty = any(map(is_placeholder, (head.title, head.description)))
     return Incoming(
         note.body or head.description, origin,

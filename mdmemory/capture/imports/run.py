@@ -164,7 +164,7 @@ class _Desk:
 
     def _add(self, fact: Incoming, body: str, about: str) -> None:
         type = fact.type
-        name = "" if names_secret(fact.name) else limits.slug(fact.name.removesuffix(".md"))
+        name = "" if names_secret(fact.name) else limits.slugify(fact.name.removesuffix(".md"))
         name = name.removeprefix(f"{type}-") if name else name_of(about)
         name = limits.free_name(name or "fact", type, self._taken)
         file = limits.file_name(type, name)

@@ -11,7 +11,7 @@ import os
 import time
 
 from mdmemory.hosts.bridge import asking, place
-from mdmemory.session.client_process import ancestors
+from mdmemory.session.client_process import list_ancestors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def answer(host: str, store: str) -> None:
     try:
         data = _read()
         if data:
-            call = asking.HookCall(host, _folder(), store, data, began, ancestors())
+            call = asking.HookCall(host, _folder(), store, data, began, list_ancestors())
             _write(output(call, os.environ))
     except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 - no hook fails a turn
         _log(problem)

@@ -254,11 +254,11 @@ def rescue_lines(memory: Memory) -> list[str]:
     except MdmemoryError:
         return []
     head = history.head() if history else None
-    before = history.contents(head, [INDEX]).get(INDEX, b"") if history and head else b""
+    before = history.read_many(head, [INDEX]).get(INDEX, b"") if history and head else b""
     if data == before or not before.startswith(OURS):
         return []  # it is as we left it, or was never ours
     known = {path.name for path in store.glob("*.md")}
-    known |= {*history.tree(head)} if history else set()
+    known |= {*history.read_tree(head)} if history else set()
     ours = [line.strip() for line in before.decode("utf-8", "replace").splitlines()]
     lines = strange(data.decode("utf-8", "replace"), known, ours)
     said = _kept_lines(memory, lines, store)

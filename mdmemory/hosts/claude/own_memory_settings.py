@@ -18,7 +18,7 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there, write_atomic
 from mdmemory.git import private_folder, repositories
-from mdmemory.git.lock import locked
+from mdmemory.git.lock import hold_lock
 from mdmemory.hosts import jsonc
 
 FOLDER, ENABLED = "autoMemoryDirectory", "autoMemoryEnabled"  # keys of Claude's settings
@@ -94,7 +94,7 @@ def withdraw(
     if not meant:
         return []
     said = []
-    with locked(record.with_suffix(".lock"), "the wiring of Claude Code"):
+    with hold_lock(record.with_suffix(".lock"), "the wiring of Claude Code"):
         for path, entry in meant.items():
             text, value = _text(Path(path)), entry.get("value")
             if text is None or value is None or _read(Path(path)).get(FOLDER) != value:

@@ -114,9 +114,9 @@ def _prompt(event: HookEvent, stores: Stores) -> Alone:
 def _kept(event: HookEvent, words: str, stores: Stores) -> tuple[list[str], list[str], bool]:
     """Keep what a message asks to remember: what the assistant and the person are told, and whether
     anything was kept."""
-    from mdmemory.transcripts.turns import cleaned
+    from mdmemory.transcripts.turns import clean
 
-    text = cleaned(words)
+    text = clean(words)
     if not text:
         return [], [], False
     from mdmemory.hosts.conversation import NO_SECRET, heard

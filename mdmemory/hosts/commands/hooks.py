@@ -96,7 +96,7 @@ class CommandHooks:
         except MdmemoryError as problem:
             self._log.failure(event.kind, problem)
             # said once: a turn that goes on without its memory needs no more words
-            said = f"{problem.message} {problem.hint}".rstrip()
+            said = problem.sentences
             output = events.output(event, "", [said] if do == self._begin else [])
         self._told = str(output.get("systemMessage", ""))
         return {"output": output}
@@ -303,16 +303,16 @@ def _warm_up() -> None:
 def _asked(layers: Layers) -> list[str]:
     """What the person has to say before the project's store is used; [] for nothing."""
     asked = layers.question
-    return [f"{asked.message} {asked.hint}".rstrip()] if asked is not None else []
+    return [asked.sentences] if asked is not None else []
 
 
 def _spoken(event: HookEvent, said: str, command: Typed | None) -> Spoken:
     """The message as its session will show it later: without what is private, or ours."""
     from mdmemory.hosts.texts import REMEMBER
     from mdmemory.privacy.private import strip_private
-    from mdmemory.transcripts.turns import Turn, cleaned
+    from mdmemory.transcripts.turns import Turn, clean
 
-    text = cleaned(said)
+    text = clean(said)
     return Spoken(
         event.session, Turn(event.turn, "user", text) if text else None, event.folder,
         is_private=bool(strip_private(said)[1]), length=len(said), transcript=event.transcript,

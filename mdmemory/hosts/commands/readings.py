@@ -16,7 +16,7 @@ from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_regular, write_atomic, writing
-from mdmemory.git.private_folder import subfolder
+from mdmemory.git.private_folder import make_folder
 
 FOLDER = "readings"
 _END, _SIZE = ".json", 10_000  # bytes of one file
@@ -47,7 +47,7 @@ class Readings:
             told = json.dumps({"session": session, "folder": str(folder)})
             with suppress(MdmemoryError):
                 with writing(file.parent):
-                    subfolder(file.parent)
+                    make_folder(file.parent)
                 write_atomic(file, told.encode("ascii"), mode=0o600)
         self._waiting[session] = _Reading(self._clock() + seconds, start, file)
 

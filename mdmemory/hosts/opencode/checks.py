@@ -11,7 +11,7 @@ from mdmemory.files import read_regular
 from mdmemory.hosts.opencode import configurations, files
 from mdmemory.hosts.opencode.files import PLUGIN
 from mdmemory.hosts.opencode.places import INDEX_FILE, Place
-from mdmemory.note.stamps import outdated
+from mdmemory.note.stamps import explain_outdated
 
 _INIT = "`mdmemory init --opencode`"
 _AGAIN = f"Run {_INIT} again"
@@ -79,7 +79,7 @@ def _plugin_state(place: Place, command: Sequence[str]) -> Iterator[str]:
     if not path.is_file():
         return
     name = place.name(path)
-    if wrong := outdated(read_regular(path), name, f"{_AGAIN}."):
+    if wrong := explain_outdated(read_regular(path), name, f"{_AGAIN}."):
         yield wrong
     words = _constants(path).get("COMMAND")
     if words and not os.access(words[0], os.X_OK):

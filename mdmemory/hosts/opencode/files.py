@@ -17,7 +17,7 @@ from mdmemory import assets
 from mdmemory.files import is_inside, read_regular
 from mdmemory.hosts.opencode import configurations
 from mdmemory.hosts.opencode.places import Place, drop, from_home
-from mdmemory.note.stamps import is_unedited, stamped, version_of
+from mdmemory.note.stamps import add_stamp, is_unedited, read_stamp
 
 # Names below OpenCode's folder.
 PROTOCOL = "memory/PROTOCOL.md"
@@ -116,7 +116,7 @@ def _texts(place: Place, wanted: Wanted, mcp: bool) -> dict[str, str]:
 
 def skill() -> bytes:
     """The file of our skill."""
-    return stamped(assets.read(assets.SKILL), SKILL)
+    return add_stamp(assets.read(assets.SKILL), SKILL)
 
 
 def _from_plugin(place: Place, file: Path) -> str:
@@ -129,7 +129,7 @@ def _from_plugin(place: Place, file: Path) -> str:
 
 def _step(place: Place, name: str, text: str, writes: Writes) -> str:
     """Installed, Updated, Left, or "" when all is in place."""
-    path, fresh = place.folder / name, stamped(text, name)
+    path, fresh = place.folder / name, add_stamp(text, name)
     if not os.path.lexists(path):
         writes.append((path, fresh))
         return "Installed"
@@ -170,7 +170,7 @@ def remove(
         present = read_regular(path)
         if is_unedited(present):
             gone.append(name)
-        elif name != CONFIGURATION or version_of(present):
+        elif name != CONFIGURATION or read_stamp(present):
             left.append(place.name(path))
     for name in () if dry_run else gone:
         drop(place.folder / name, place, made)

@@ -21,7 +21,7 @@ from mdmemory.hosts.opencode.messages import Children, Params, caller_of, messag
 from mdmemory.hosts.telling import Telling
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
-from mdmemory.prompt.blocks import joined
+from mdmemory.prompt.blocks import join
 from mdmemory.store.refresh import Refresher
 from mdmemory.version import VERSION
 
@@ -204,7 +204,7 @@ class Hooks:
         first = [] if self._children.knows(session) else [self._telling.line]
         blocks: list[Block] = [*first, recall.by_hand, self._at_hand, recall.observations]
         texts = [self._log.tried("system", partial(each, layers, session)) for each in blocks]
-        return joined(filter(None, texts))
+        return join(filter(None, texts))
 
     def _at_hand(self, layers: Layers, session: str) -> str:
         return self._following.at_hand(layers.main, session)

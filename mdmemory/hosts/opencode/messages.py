@@ -35,11 +35,11 @@ def named(params: Params, key: str) -> str:
 def message_of(session: str, params: Params, children: Children) -> Spoken:
     """A message with the user's turn as its session will show it later."""
     from mdmemory.privacy.private import strip_private
-    from mdmemory.transcripts.opencode import transcript
+    from mdmemory.transcripts.opencode import build_transcript
 
     parts = params.get("parts", [])
     message = {"info": {"id": named(params, "message"), "role": "user"}, "parts": parts}
-    turns = transcript({"id": session}, [message]).turns
+    turns = build_transcript({"id": session}, [message]).turns
     found = [part.get("text") for part in parts if isinstance(part, dict)]
     texts = [text for text in found if isinstance(text, str)]
     return Spoken(
@@ -91,13 +91,13 @@ class Children(BySession[bool]):
 
     def is_one(self, session: str) -> bool:
         """The same; one that is older than the bridge is looked up."""
-        from mdmemory.transcripts.opencode import parent
+        from mdmemory.transcripts.opencode import find_parent
 
         is_child = self.get(session)
         if is_child is None:
             is_child = False
             with suppress(MdmemoryError):  # a host without such a database
-                is_child = bool(parent(person.hosts().opencode, session))
+                is_child = bool(find_parent(person.hosts().opencode, session))
             self.put(session, is_child)
         return is_child
 

@@ -17,7 +17,7 @@ from mdmemory.hosts import launcher
 from mdmemory.hosts.opencode import files, wiring
 from mdmemory.hosts.opencode.files import Wanted
 from mdmemory.hosts.opencode.places import Place
-from mdmemory.note.stamps import outdated, version_of
+from mdmemory.note.stamps import explain_outdated, read_stamp
 from mdmemory.store.project import person_root
 
 _FOLDERS = "opencode-folders.json"
@@ -81,7 +81,7 @@ def is_wired(environment: Mapping[str, str]) -> bool:
     configuration = folder / files.CONFIGURATION
     if (folder / files.PLUGIN).is_file():
         return True
-    return configuration.is_file() and bool(version_of(read_regular(configuration)))
+    return configuration.is_file() and bool(read_stamp(read_regular(configuration)))
 
 
 def made_folders(environment: Mapping[str, str]) -> frozenset[Path]:
@@ -118,5 +118,5 @@ def findings(environment: Mapping[str, str]) -> list[str]:
     file = place(environment).folder / files.PLUGIN
     if not file.is_file():
         return []
-    wrong = outdated(read_regular(file), file, "Run `mdmemory setup opencode` again.")
+    wrong = explain_outdated(read_regular(file), file, "Run `mdmemory setup opencode` again.")
     return [wrong] if wrong else []

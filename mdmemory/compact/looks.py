@@ -5,7 +5,6 @@ Kept in `.mdmemory/state.db`. A record that is lost costs tokens, and nothing el
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from mdmemory.compact.plan import Op, named
+from mdmemory.files import digest
 from mdmemory.git import log
 from mdmemory.git.commits_of_store import History
 from mdmemory.store.store import StoredNote
@@ -59,8 +59,8 @@ class Looks:
 def face(note: StoredNote) -> str:
     """12 hex digits of what a note says, and as what: its dates and reinforcement do not count."""
     head = note.note.head
-    said = (head.type, head.kind, head.name, head.status, head.description, note.note.body)
-    return hashlib.sha256(json.dumps(said).encode("utf-8", "replace")).hexdigest()[:12]
+    parts = (head.type, head.kind, head.name, head.status, head.description, note.note.body)
+    return digest(json.dumps(parts))[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +105,17 @@ def read(
 def changed_lately(history: History | None, notes: Sequence[StoredNote], today: str) -> set[str]:
     """The files of the notes that changed in the last 30 days, by their own dates or by git."""
     since = (date.fromisoformat(today) - timedelta(days=LATELY)).isoformat()
-    found = {
-        note.file for note in notes
-        if max(note.note.head.created, note.note.head.updated) >= since
-    }  # fmt: skip
+    files = {
+        note.file for note in notes if max(note.note.head.created, note.note.head.updated) >= since
+    }
     if history is None or (tip := history.head()) is None:
         return {note.file for note in notes}
     ids = {note.file: history.blob_id(note.note.text.encode()) for note in notes}
-    found.update(history.differing(tip, ids))
+    files.update(history.list_differing(tip, ids))
     words = (f"--since={since}T00:00:00Z", "HEAD", "--", history.prefix or ".")
     for commit in log.read_with_files(history.repository, *words):
-        found.update(each.path.removeprefix(history.prefix) for each in commit.files)
-    return found
+        files.update(each.path.removeprefix(history.prefix) for each in commit.files)
+    return files
 
 
 def remember(
@@ -129,26 +128,26 @@ def remember(
     before = {row[0]: LastLook(*row[1:]) for row in rows}
     turn = max((look.turn for look in before.values()), default=0) + 1
     after = {note.file: note for note in now}
-    found = {file: look for file, look in before.items() if file in after}
+    record = {file: look for file, look in before.items() if file in after}
     seen_now = {file: face(after[file]) for file in looks.of_model(applied) if file in after}
     later = looks.waiting | looks.of_model(waiting)
     for file, seen in {**looks.faces, **seen_now}.items():
         look = before.get(file)
         if file not in after or file in later:
-            found.pop(file, None)
+            record.pop(file, None)
             continue
         if file in looks.unanswered:
             tries = look.tries + 1 if look and look.face == seen else 1
-            found[file] = LastLook(seen, today, turn, looks.by, tries)
+            record[file] = LastLook(seen, today, turn, looks.by, tries)
         elif file in looks.shown or file in seen_now:
-            found[file] = LastLook(seen, today, turn, looks.by)
+            record[file] = LastLook(seen, today, turn, looks.by)
         else:
-            found[file] = look or LastLook(seen)
+            record[file] = look or LastLook(seen)
     state.change(
         ("DELETE FROM look", ()),
         *(
             ("INSERT INTO look VALUES (?, ?, ?, ?, ?, ?)",
              (file, look.face, look.day, look.turn, look.by, look.tries))
-            for file, look in found.items()
+            for file, look in record.items()
         ),
     )  # fmt: skip

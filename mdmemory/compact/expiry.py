@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from itertools import islice
 
 from mdmemory.compact import guards
-from mdmemory.compact.past_passes import basis, taken
+from mdmemory.compact.pass_history import basis, read_undone
 from mdmemory.compact.plan import Delete, Op, Plan, named
 from mdmemory.compact.removals import removable, removed
 from mdmemory.git.commits_of_store import History
@@ -29,10 +29,10 @@ def outlived(notes: Sequence[StoredNote], today: str) -> list[StoredNote]:
     """
     superseded = superseded_files(notes)
     day = date.fromisoformat(today)
-    expired = [note for note in notes if _date(note.note.head.expires) < day]
+    expired = [note for note in notes if _parse_date(note.note.head.expires) < day]
     old = [
         note for note in notes
-        if note.file in superseded and _date(note.note.head.superseded) < day - KEPT
+        if note.file in superseded and _parse_date(note.note.head.superseded) < day - KEPT
     ]  # fmt: skip
     if not old and not expired:
         return []
@@ -41,7 +41,7 @@ def outlived(notes: Sequence[StoredNote], today: str) -> list[StoredNote]:
     return [note for note in gone.values() if not chains.has_replaced(note)]
 
 
-def _date(written: str) -> date:
+def _parse_date(written: str) -> date:
     try:
         return date.fromisoformat(written)
     except ValueError:
@@ -51,7 +51,7 @@ def _date(written: str) -> date:
 def with_outlived(
     plan: Plan, notes: Mapping[str, StoredNote], today: str, history: History | None,
     may_go: Callable[[StoredNote], bool], has_secret: Callable[[str], bool],
-    held: Collection[str],
+    held_files: Collection[str],
 ) -> tuple[Plan, list[Op], bool]:  # fmt: skip
     """The plan with a delete for each outlived note that `may_go`, as far as the number of notes
     that a plan may remove has room for it; these deletes; and whether others have to wait.
@@ -63,31 +63,31 @@ def with_outlived(
     free = [note for note in outlived([*notes.values()], today) if note.file not in busy]
     if not free:
         return plan, [], False
-    undone = taken(history) if history is not None else ()
-    found: list[Op] = []
+    undone = read_undone(history) if history is not None else ()
+    deletes: list[Op] = []
     rest = iter(free)
-    while len(found) < _AT_ONCE and (some := [*islice(rest, _AT_ONCE)]):
-        fresh = [_deletion(note) for note in some if may_go(note)]
+    while len(deletes) < _AT_ONCE and (some := [*islice(rest, _AT_ONCE)]):
+        fresh = [_delete_outlived(note) for note in some if may_go(note)]
         fresh = [op for op in fresh if basis(op, notes) not in undone]
         if not fresh:
             continue
-        found += fresh
+        deletes += fresh
         verdict = guards.check(
-            Plan((*plan.ops, *found)), [*notes.values()], held=held, has_secret=has_secret,
-            sure=found,
+            Plan((*plan.ops, *deletes)), [*notes.values()], held_files=held_files,
+            has_secret=has_secret, sure=deletes,
         )  # fmt: skip
         refused = {op for op, code, _ in verdict.refused if code != "budget"}
-        found = [op for op in found if op not in refused]
-    if not found:
+        deletes = [op for op in deletes if op not in refused]
+    if not deletes:
         return plan, [], False
     room = max(0, removable(len(notes)) - sum(map(removed, plan.ops)))
-    ops: list[Op] = [*found[:room]]
+    ops: list[Op] = [*deletes[:room]]
     digests = {file: notes[file].digest for op in ops for file in named(op)}
     whole = replace(plan, ops=(*plan.ops, *ops), digests={**plan.digests, **digests})
-    return whole, ops, len(found) > room or next(rest, None) is not None
+    return whole, ops, len(deletes) > room or next(rest, None) is not None
 
 
-def _deletion(note: StoredNote) -> Delete:
+def _delete_outlived(note: StoredNote) -> Delete:
     head = note.note.head
     superseded = f"superseded on {head.superseded}"
     return Delete(note.file, superseded if head.superseded else f"held until {head.expires}")

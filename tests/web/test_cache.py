@@ -9,8 +9,8 @@ import pytest
 from pace import HUNG
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.web import kept
-from mdmemory.web.kept import KeptValues
+from mdmemory.web import cache
+from mdmemory.web.cache import KeptValues
 from mdmemory.web.site import cut
 
 
@@ -61,7 +61,7 @@ def test_a_failure_is_the_callers_and_is_not_kept() -> None:
 
 
 def test_the_oldest_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "MOST", 3)
+    monkeypatch.setattr(cache, "MOST", 3)
     values = KeptValues(HUNG)
     for name in "abc":
         values.get(name, 1, lambda name=name: name)

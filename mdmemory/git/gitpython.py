@@ -40,15 +40,15 @@ class ShownRepository(Repository):
         with tempfile.TemporaryFile() as given:
             given.write(data)
             given.seek(0)
-            status, out, told = _execute(
+            status, out, errors = _execute(
                 folder, words, extra, istream=given, with_extended_output=True,
                 with_exceptions=False, stdout_as_string=False, strip_newline_in_stdout=False,
                 kill_after_timeout=seconds,
             )  # fmt: skip
-        if status and _KILLED in told:
+        if status and _KILLED in errors:
             raise GitFailed(f"git {words[0]} did not end within {seconds:.0f} s.")
         debugging.log("git %s by GitPython: exit %d", words[0], status)
-        return CompletedProcess([*words], status, out, told.encode())
+        return CompletedProcess([*words], status, out, errors.encode())
 
     @staticmethod
     def start(folder: Path, words: Sequence[str]) -> Popen[bytes]:
@@ -65,21 +65,21 @@ def _execute(
     require_utf8(words)
     env = repositories.environment(extra)
     # GitPython adds to the caller's variables, and cannot take any away
-    leaked = repositories.leaked(env)
+    leaked = repositories.list_leaked(env)
     unset = ["env", *(word for name in leaked for word in ("-u", name))] if leaked else []
     # -C: it would read a ~ or $ in a folder's name
     command = [*unset, "git", "-C", str(folder), *repositories.SAFE, *words]
-    return _gitpython().Git().execute(command, env=env, **how)
+    return _import_gitpython().Git().execute(command, env=env, **how)
 
 
 @cache
-def _gitpython() -> ModuleType:
+def _import_gitpython() -> ModuleType:
     with repositories.named_to_gitpython():
         import git
     return git
 
 
-def shown(history: History) -> History:
+def open_history(history: History) -> History:
     """The same history, for what a person is shown."""
     git = history.repository
     about = (git.top, git.git_dir, git.common_dir, git.hash_name, git.patience)

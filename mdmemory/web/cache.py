@@ -57,7 +57,7 @@ class KeptValues:
         if coming is not None and wanted == mark and not coming.done():
             return coming
 
-        def found() -> T:
+        def find() -> T:
             value = make()
             with self._lock:
                 self._values[name] = (mark, value)
@@ -65,7 +65,7 @@ class KeptValues:
                     del self._values[next(iter(self._values))]
             return value
 
-        coming = self._worker.submit(found)
+        coming = self._worker.submit(find)
         self._coming[name] = (mark, coming)
         coming.add_done_callback(lambda done: self._arrived(name, done))
         return coming

@@ -28,7 +28,7 @@ from mdmemory.review.items import (
     InboxItem,
     Side,
 )
-from mdmemory.review.reviewed import Reviewed, Wording, finished
+from mdmemory.review.reviewed import Reviewed, Wording, finish
 from mdmemory.review.waiting import BETWEEN
 from mdmemory.store.superseding import marked, unmarked
 from mdmemory.store.writer import Written
@@ -45,14 +45,14 @@ def conflict(
         side = item.notes[wording.side]
         edited = resolve.Edit(side.file, wording.text, side.digest)
         done = resolve.resolve(writer, item.key, edited=edited)
-        return finished(item, action, f"Edited {side.name}.", memory, done.written)
+        return finish(item, action, f"Edited {side.name}.", memory, done.written)
     if action == BOTH:
         done = resolve.resolve(writer, item.key)
-        return finished(item, action, "Both hold.", memory, done.written)
-    kept, gone = (one, other) if action == THIS else (other, one)
-    done = resolve.resolve(writer, item.key, keep=kept.file, superseded_on=memory._today())
-    said = f"{kept.name} holds, and replaced {gone.name}."
-    return finished(item, action, said, memory, done.written)
+        return finish(item, action, "Both hold.", memory, done.written)
+    stays, gone = (one, other) if action == THIS else (other, one)
+    done = resolve.resolve(writer, item.key, keep=stays.file, superseded_on=memory._today())
+    text = f"{stays.name} holds, and replaced {gone.name}."
+    return finish(item, action, text, memory, done.written)
 
 
 def _between(layers: Layers, item: InboxItem, action: str, wording: Wording | None) -> Reviewed:
@@ -63,7 +63,7 @@ def _between(layers: Layers, item: InboxItem, action: str, wording: Wording | No
     if wording is not None and action == EDIT:
         side, memory = item.notes[wording.side], memories[wording.side]
         edited = memory.replace_text(side.file, wording.text, replaces=side.digest)
-        return finished(item, action, f"Edited {side.name}.", memory, edited.written)
+        return finish(item, action, f"Edited {side.name}.", memory, edited.written)
     if action == BOTH:
         notes = [memory.note(side.file) for memory, side in zip(memories, item.notes, strict=True)]
         # what a team reads names no note of a person's
@@ -71,10 +71,10 @@ def _between(layers: Layers, item: InboxItem, action: str, wording: Wording | No
         written = resolve.both_hold(
             memory._writer(), notes[0], notes[1], item.why, layers.project._today()
         )
-        return finished(item, action, "Both hold.", memory, written)
+        return finish(item, action, "Both hold.", memory, written)
     gone, memory = (other, layers.person) if action == THIS else (one, layers.project)
     written = memory.remove(gone.file).written
-    return finished(item, action, f"Removed {gone.name} ({gone.layer}).", memory, written)
+    return finish(item, action, f"Removed {gone.name} ({gone.layer}).", memory, written)
 
 
 def note(
@@ -86,20 +86,20 @@ def note(
         stored = memory.note(side.file)
         text = unmarked(stored.note, memory._today()).text
         done = memory.replace_text(side.file, text, replaces=side.digest).written
-        return finished(item, action, f"{side.name} holds again.", memory, done)
+        return finish(item, action, f"{side.name} holds again.", memory, done)
     if wording is not None and action == EDIT:
         text = _in_force(wording.text, side.file, memory._today())
         if item.kind == ON_CHANGED:  # the new wording is about the project as it is now
             text = cited_anew(memory._writer(), parse(text, side.file)).text
-        done = _edited(memory, item, side, text)
-        return finished(item, action, f"Stored your wording of {side.name}.", memory, done)
+        done = _edit(memory, item, side, text)
+        return finish(item, action, f"Stored your wording of {side.name}.", memory, done)
     if action == KEEP:
         return _confirm(memory, item)
     done = memory.remove(side.file).written
     if item.kind == ON_HOLD:  # what git has by now waits no more: that takes a word of its own
         said = f"Removed {side.name}; `mdmemory undo {done.id}` brings it back, and confirms it."
         return Reviewed(item, action, said, memory, None, done.commit)
-    return finished(item, action, f"Removed {side.name}.", memory, done)
+    return finish(item, action, f"Removed {side.name}.", memory, done)
 
 
 def _confirm(memory: Memory, item: InboxItem) -> Reviewed:
@@ -109,28 +109,28 @@ def _confirm(memory: Memory, item: InboxItem) -> Reviewed:
         path = memory.project.store / side.file
         left = path, read_regular(path), 0o644
     done = memory.confirm(side.file).written
-    said = f"Confirmed {side.name}."
-    return Reviewed(item, KEEP, said, memory, done.id or done.commit, done.commit, left)
+    text = f"Confirmed {side.name}."
+    return Reviewed(item, KEEP, text, memory, done.id or done.commit, done.commit, left)
 
 
-def refused(
+def refusal(
     layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
 ) -> Reviewed:
     """What a pass wanted and was refused: a person does it, or says that the notes stay."""
     folder = memory.project.private
     path = left_out.place(folder)
-    left, written, said = (path, read_regular(path), 0o600), None, "The notes stay as they are."
+    left, written, sentence = (path, read_regular(path), 0o600), None, "The notes stay as they are."
     if action in (THIS, THAT):
-        kept, gone = item.notes if action == THIS else reversed(item.notes)
+        stays, gone = item.notes if action == THIS else reversed(item.notes)
         stored = memory.note(gone.file)
-        text = marked(stored.note, kept.name, memory._today()).text
+        text = marked(stored.note, stays.name, memory._today()).text
         written = memory.replace_text(gone.file, text, replaces=gone.digest).written
-        said = f"{kept.name} holds, and replaced {gone.name}."
+        sentence = f"{stays.name} holds, and replaced {gone.name}."
     elif action == DROP:
         written = memory.remove(item.notes[0].file).written
-        said = f"Removed {item.notes[0].name}."
+        sentence = f"Removed {item.notes[0].name}."
     left_out.settle(folder, item.key)
-    return finished(item, action, said, memory, written or Written(), left)
+    return finish(item, action, sentence, memory, written or Written(), left)
 
 
 def removal(
@@ -142,13 +142,13 @@ def removal(
     if action == KEEP:
         written = leaving.take_out(memory._writer(), path, subject("keep", [side.name]))
         back = None if written.id else left
-        return finished(item, action, f"{side.name} stays.", memory, written, back)
+        return finish(item, action, f"{side.name} stays.", memory, written, back)
     written = memory.remove(side.file).written
     forgetting.settle(memory.project, side.file)
-    return finished(item, action, f"Removed {side.name}.", memory, written, left)
+    return finish(item, action, f"Removed {side.name}.", memory, written, left)
 
 
-def _edited(memory: Memory, item: InboxItem, side: Side, text: str) -> Written:
+def _edit(memory: Memory, item: InboxItem, side: Side, text: str) -> Written:
     if item.kind == ON_HOLD:  # a person stands by what they wrote into it
         raise UsageError(
             f"{side.file} is edited in its place, for no commit holds it.",
@@ -163,12 +163,12 @@ def _in_force(text: str, file: str, today: str) -> str:
     with suppress(BadNote):
         if note.head.status == SUPERSEDED:
             return unmarked(note, today).text
-        wanted = note_editing.confirming(note, "manual") | {"metadata.updated": today}
+        wanted = note_editing.confirm(note, "manual") | {"metadata.updated": today}
         return note_editing.edit(note, set=wanted).text
     return text
 
 
-def lost(
+def loss(
     layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
 ) -> Reviewed:
     """Many notes are gone: they come back, or were meant to go."""

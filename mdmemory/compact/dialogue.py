@@ -3,7 +3,6 @@ cost and where it failed is kept."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +13,7 @@ from mdmemory.compact.plan import Op, Plan, PlanRefused
 from mdmemory.compact.planner import Tokens
 from mdmemory.compact.second_reading import Readable
 from mdmemory.errors import MdmemoryError
+from mdmemory.files import digest
 from mdmemory.llm.answer import Asking, ContextExceeded
 from mdmemory.llm.form import once_more
 from mdmemory.llm.schemas import PLAN
@@ -64,7 +64,7 @@ class Talk:
             return None
         try:
             plan = self._plan(question, is_last)
-            found = list(plan.ops)
+            proposed = list(plan.ops)
         except ContextExceeded:
             self.is_too_long = True  # no failure: it can be asked about less
             self._count_too_long()
@@ -85,7 +85,7 @@ class Talk:
             self.flawed = (*plan.flawed, *([lost] if plan.lost and not self.is_cut else []))
             if self.flawed:
                 self.reject()
-            return found
+            return proposed
         return None
 
     def read_again(
@@ -98,21 +98,22 @@ class Talk:
         reading = second_reading.read_again(self._asking.reader, ops, notes)
         self._spend(reading.input, reading.output, reading.calls)
         if (problem := reading.failure) is not None:
-            self.failed.append((problem.code, f"{problem.message} {problem.hint}".strip()))
+            self.failed.append((problem.code, problem.sentences))
         return reading
 
     def is_same(self, one: StoredNote, other: StoredNote) -> bool | None:
         """Whether two notes state one fact; None where the model fails, or says neither."""
         try:
-            self._last = self._answer(pairs.question(one, other), assets.read("protocol/same.md"))
+            rules = assets.read("protocol/same.md")
+            self._last = self._answer(pairs.pose_question(one, other), rules)
         except MdmemoryError as problem:
             self._fail(problem)
             return None
         self._in_a_row = 0
-        return pairs.is_yes(self._last)
+        return pairs.read_yes(self._last)
 
     def _fail(self, problem: MdmemoryError) -> None:
-        self.failed.append((problem.code, f"{problem.message} {problem.hint}".strip()))
+        self.failed.append((problem.code, problem.sentences))
         self._in_a_row = MAX_FAILURES if problem.code in _FINAL else self._in_a_row + 1
 
     def judge(self) -> str:
@@ -122,7 +123,7 @@ class Talk:
             asking = self._asking = self._asking or self.ask()
         except MdmemoryError:
             return ""  # told when it is asked
-        rules = hashlib.sha256(f"{guards.VERSION}\n{asking.system}".encode()).hexdigest()
+        rules = digest(f"{guards.VERSION}\n{asking.system}")
         return f"{asking.model.name} {rules[:12]}"
 
     def _plan(self, question: str, is_last: bool) -> Plan:
@@ -152,7 +153,7 @@ class Talk:
         if self.room().tokens > 0 or self._asking is None:
             return True
         problem = no_room(self._asking.model)
-        self._end(problem.code, f"{problem.message} {problem.hint}")
+        self._end(problem.code, problem.sentences)
         return False
 
     def leave_out(self, count: int) -> None:
@@ -165,16 +166,16 @@ class Talk:
         nothing more is asked, since more and smaller questions would use up the day's calls."""
         self._cut_in_a_row = 0 if of_use else self._cut_in_a_row + 1
         if self._cut_in_a_row >= MAX_CUT and not self.is_over:
-            said = f"{MAX_CUT} answers of {self.name} in a row were cut short and of no use."
+            text = f"{MAX_CUT} answers of {self.name} in a row were cut short and of no use."
             hint = "Choose another model, or let its server give longer answers."
-            self._end("unparsable", f"{said} {hint}")
+            self._end("unparsable", f"{text} {hint}")
 
     def _count_too_long(self) -> None:
         self._too_long_in_a_row += 1
         if self._too_long_in_a_row >= MAX_TOO_LONG:
-            said = f"The server of {self.name} called {MAX_TOO_LONG} questions in a row too long"
+            text = f"The server of {self.name} called {MAX_TOO_LONG} questions in a row too long"
             hint = "Choose a model with a larger context, or set llm.context_tokens."
-            self._end("context", f"{said}, down to the shortest. {hint}")
+            self._end("context", f"{text}, down to the shortest. {hint}")
 
     def _end(self, code: str, sentence: str) -> None:
         self.failed.append((code, sentence))

@@ -6,7 +6,6 @@ again until one of its notes changes. The commit of an automatic pass also count
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -14,6 +13,7 @@ from datetime import datetime, timedelta
 
 from mdmemory.compact.plan import Op, Plan, as_json, named
 from mdmemory.config.settings import Settings
+from mdmemory.files import digest
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.store.state import Pass
@@ -37,13 +37,13 @@ def gone_lately(history: History | None, now: datetime) -> int:
     if history is None:
         return 0
     since = now - LATELY
-    told = [
+    commits = [
         (entry.commit, value)
         for entry in history.log_of(REMOVED)
         if (value := entry.get(REMOVED)) and datetime.fromisoformat(entry.time) >= since
     ]
-    undone = history.undone() if told else set()
-    return sum(int(value) for commit, value in told if commit not in undone and value.isdigit())
+    undone = history.list_undone() if commits else set()
+    return sum(int(value) for commit, value in commits if commit not in undone and value.isdigit())
 
 
 BASIS = "Memory-Basis"  # one an op, of the commit that did it
@@ -53,7 +53,7 @@ def basis(op: Op, notes: Mapping[str, StoredNote]) -> str:
     """12 hex digits of an op's kind and the bytes of its notes; wording and reason do not count."""
     files = sorted((file, notes[file].digest) for file in named(op) if file in notes)
     text = json.dumps([as_json(op)["op"], files])
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return digest(text)[:12]
 
 
 def basis_trailers(
@@ -63,11 +63,11 @@ def basis_trailers(
     return tuple((BASIS, basis(op, notes)) for op in ops)
 
 
-def without(
+def drop_undone(
     plan: Plan, notes: Mapping[str, StoredNote], history: History | None
 ) -> tuple[Plan, list[tuple[Op, str]]]:
     """The plan without undone ops, and these with the reason."""
-    gone = taken(history) if history and plan.ops else {}
+    gone = read_undone(history) if history and plan.ops else {}
     if not gone:
         return plan, []
     skipped = {op: gone[key] for op in plan.ops if (key := basis(op, notes)) in gone}
@@ -77,9 +77,9 @@ def without(
     ]
 
 
-def taken(history: History) -> dict[str, str]:
+def read_undone(history: History) -> dict[str, str]:
     """The `basis` of each undone op, and the Memory-Id of the commit that did it."""
-    if not (undone := history.undone()):
+    if not (undone := history.list_undone()):
         return {}
     return {
         value: entry.get(ID_TRAILER) or entry.commit
@@ -93,7 +93,7 @@ def taken(history: History) -> dict[str, str]:
 PARTIAL = "partial"  # recorded of a pass that a limit kept from doing all there is to do
 
 
-def ended(
+def end_of(
     outcome: str, more: bool, at_limit: bool, last: Pass | None, before: Mapping[str, str]
 ) -> str:
     """How a pass is recorded that left `more` to do, `at_limit` or because a model failed; `before`

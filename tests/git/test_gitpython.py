@@ -15,7 +15,7 @@ from mdmemory import Memory
 from mdmemory.errors import GitFailed
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import History
-from mdmemory.git.shown import shown
+from mdmemory.git.gitpython import open_history
 
 Git = Callable[..., str]
 
@@ -51,10 +51,10 @@ def test_no_variable_of_the_caller_leads_to_another_repository(
 def test_what_git_refuses_is_said_as_everywhere(store: Path) -> None:
     repository = repositories.find(store)
     assert repository is not None
-    history = shown(History(repository, store))
+    history = open_history(History(repository, store))
     with pytest.raises(GitFailed, match="git rev-list failed: bad revision 'nothing'"):
         history.repository.run("rev-list", "nothing", "--")
-    assert history.commit("nothing") is None
+    assert history.find_commit("nothing") is None
     assert history.read("HEAD", "user-name.md")
 
 
@@ -62,7 +62,7 @@ def test_loading_it_runs_no_git_of_the_present_folder(tmp_path: Path) -> None:
     evil = tmp_path / "git"
     evil.write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\n")
     evil.chmod(0o755)
-    code = "from mdmemory.git import shown; print(shown._gitpython().__name__)"
+    code = "from mdmemory.git import gitpython as it; print(it._import_gitpython().__name__)"
     done = subprocess.run(
         [sys.executable, "-P", "-c", code], cwd=tmp_path, timeout=HUNG, check=True,
         capture_output=True, text=True,
