@@ -358,7 +358,7 @@ def refuse_secret(is_secret: Callable[[str], bool], text: str) -> None:
         )
 
 
-# --- two changes of one text ---------------------------------------------------------------------
+# --- two changes of one text
 
 MOST_LINES = 2_000  # lines of one text; comparing takes longer than it is worth beyond
 

@@ -103,7 +103,7 @@ def _required(writer: Writer) -> History:
     return writer.history
 
 
-# --- what goes -----------------------------------------------------------------------------------
+# --- what goes
 
 
 def _plan(writer: Writer, history: History, name: str) -> Erasable:
@@ -156,7 +156,7 @@ def _texts(versions: Iterable[bytes], files: Sequence[str]) -> set[str]:
     return found
 
 
-# --- beside the history --------------------------------------------------------------------------
+# --- beside the history
 
 
 def _clean_work_tree(writer: Writer, erasure: Erasure) -> None:

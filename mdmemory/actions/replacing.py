@@ -184,7 +184,7 @@ def in_force_again(
     return found
 
 
-# --- as ops of a commit --------------------------------------------------------------------------
+# --- as ops of a commit
 
 
 def with_marks(groups: Sequence[Group], made: Sequence[Superseding], ledger: str) -> list[Group]:

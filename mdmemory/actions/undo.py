@@ -137,7 +137,7 @@ def _ready(writer: Writer) -> History:
     return writer.history
 
 
-# --- which commit --------------------------------------------------------------------------------
+# --- which commit
 
 
 def _chosen(history: History, id: str | None) -> Logged:
@@ -228,7 +228,7 @@ def _fact(
     return ""
 
 
-# --- taking it back ------------------------------------------------------------------------------
+# --- taking it back
 
 
 @dataclass

@@ -157,7 +157,7 @@ class Batch:
         said = subject(kind, [headline(head) for head in heads] or [groups[0].line])
         return self.writer.write(said, groups, kind=kind, trailers=trailers, by_model=by_model)
 
-    # --- a note that there is --------------------------------------------------------------------
+    # --- a note that there is
 
     def _again(self, same: StoredNote, origin: Origin) -> Put:
         head, status = same.note.head, same.note.head.status
@@ -201,7 +201,7 @@ class Batch:
             return not 0 <= days < REINFORCE_EVERY
         return True
 
-    # --- a new one -------------------------------------------------------------------------------
+    # --- a new one
 
     def _composed(self, fact: Fact, origin: Origin) -> StoredNote:
         if self._taken is None:

@@ -132,7 +132,7 @@ def _note_down(
         evidence.record(state, [Evidence(session, "assistant", outcome, reasons, file)], now)
 
 
-# --- which note a person means -------------------------------------------------------------------
+# --- which note a person means
 
 
 def described(sources: Sequence[NoteSource], what: str) -> list[StoredIn]:
@@ -156,7 +156,7 @@ def _share(wanted: set[str], note: Note) -> float:
     return len(wanted & {*keys(said)}) / len(wanted) if wanted else 0.0
 
 
-# --- what waits ----------------------------------------------------------------------------------
+# --- what waits
 
 
 @dataclass(frozen=True, slots=True)

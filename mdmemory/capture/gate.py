@@ -38,7 +38,7 @@ def _cased(expression: str) -> re.Pattern[str]:
     return re.compile(expression)
 
 
-# --- form: what machines print ---------------------------------------------------------------
+# --- form: what machines print
 
 # A pointer, or a parameter set such as "scrypt n=16384 r=8 p=1", says enough in few letters.
 # A hash with its subject, a sentence about nothing but a commit, or what git prints.
@@ -139,7 +139,7 @@ def _code(fact: str) -> bool:
     return fenced * 2 > len(fact) or _cased(_STATEMENT).match(fact) is not None
 
 
-# --- what asks, and what orders -----------------------------------------------------------------
+# --- what asks, and what orders
 
 
 def _question(fact: str) -> bool:

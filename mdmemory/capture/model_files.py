@@ -113,7 +113,7 @@ def refuse_unsettled(writer: Writer, stored: StoredNote) -> None:
         )
 
 
-# --- the guards ----------------------------------------------------------------------------------
+# --- the guards
 
 
 def _admitted(writer: Writer, stored: StoredNote, text: str) -> Note:
@@ -167,7 +167,7 @@ def _refuse_suspicious(text: str) -> None:
         )
 
 
-# --- the write -----------------------------------------------------------------------------------
+# --- the write
 
 
 def _as_now(file: str, note: Note) -> StoredNote:

@@ -132,7 +132,7 @@ def weight(text: str) -> int:
     return sum(map(str.isalnum, text)) + 2 * wide
 
 
-# --- requests ------------------------------------------------------------------------------------
+# --- requests
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -249,7 +249,7 @@ def _facts(text: str) -> list[str]:
     return [f"{above} {', '.join(facts)}".strip()] if short else facts
 
 
-# --- the table -----------------------------------------------------------------------------------
+# --- the table
 
 
 @cache

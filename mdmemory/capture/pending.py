@@ -197,7 +197,7 @@ def _carry_over(project: Project, state: State) -> list[PendingFact]:
     return left
 
 
-# --- the files -----------------------------------------------------------------------------------
+# --- the files
 
 
 def _folders(project: Project) -> list[tuple[Path, str]]:

@@ -118,7 +118,7 @@ def of_forgetting(quote: str, turns: Sequence[Turn], note: Note) -> Proof:
     return found if found.why else Proof(why="not_said")
 
 
-# --- where the quote stands ----------------------------------------------------------------------
+# --- where the quote stands
 
 
 def _unusable(quote: str, turns: Sequence[Turn]) -> str:
@@ -201,7 +201,7 @@ def _sentence_of(quote: str, own: str) -> str:
     return " ".join(held) or quote
 
 
-# --- which note is meant -------------------------------------------------------------------------
+# --- which note is meant
 
 
 def _names(note: Note, text: str) -> bool:

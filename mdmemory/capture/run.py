@@ -160,7 +160,7 @@ def extract(
     return done
 
 
-# --- what is read ----------------------------------------------------------------------------
+# --- what is read
 
 
 def _part(told: Transcript, state: State, again: bool) -> _Part:
@@ -213,7 +213,7 @@ def _unread(part: _Part, answer: _Answer) -> int:
     return part.unread + len(ids) - 1 - ids.index(answer.upto)
 
 
-# --- the model -------------------------------------------------------------------------------
+# --- the model
 
 
 def _answer(
@@ -343,7 +343,7 @@ def _kept(each: Judged, session: str) -> Kept:
     return Kept(each.fact, origin, each.named, each.replaces, why)
 
 
-# --- what is written -------------------------------------------------------------------------
+# --- what is written
 
 
 def store_all(

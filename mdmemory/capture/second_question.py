@@ -89,7 +89,7 @@ def read(objects: Sequence[object], places: Sequence[int]) -> dict[int, FactVerd
     return verdicts.by_place(objects, places, verdict)
 
 
-# --- the question --------------------------------------------------------------------------------
+# --- the question
 
 
 def _parts(proposed: Sequence[Asked], turns: Sequence[Turn], today: str, room: int) -> list[range]:

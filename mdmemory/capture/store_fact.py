@@ -271,7 +271,7 @@ class _Call:
         return written
 
 
-# --- what nobody worded anew ---------------------------------------------------------------------
+# --- what nobody worded anew
 
 
 def store_as_said(
@@ -306,7 +306,7 @@ def store_as_said(
     return _named_with(done, source.prefix)
 
 
-# --- how much one turn settles -------------------------------------------------------------------
+# --- how much one turn settles
 
 
 def room_left(writer: Writer, session: str, turn: str, now: datetime) -> int:
@@ -331,7 +331,7 @@ def spend(writer: Writer, session: str, turn: str, now: datetime, count: int) ->
         state.set_watermark(of, " ".join([*known, *[each] * count]), name)
 
 
-# --- texts ---------------------------------------------------------------------------------------
+# --- texts
 
 
 def _unproven(quote: str, proof: Proof, caller: Caller, seen: Seen) -> str:

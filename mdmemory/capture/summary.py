@@ -101,7 +101,7 @@ def request(notes: Sequence[StoredNote]) -> tuple[str, dict[str, str]]:
     return "\n".join(lines), shown
 
 
-# --- reading ---------------------------------------------------------------------------------
+# --- reading
 
 
 def parse(text: str, numbered: Sequence[str]) -> list[Candidate]:
@@ -171,7 +171,7 @@ def _made(action: str, file: str, named: str = "", fact: str = "") -> Candidate:
     return Candidate(action, type, kind, "", fact.strip(), "", "", (file,) if file else ())
 
 
-# --- what becomes of them --------------------------------------------------------------------
+# --- what becomes of them
 
 
 def take(

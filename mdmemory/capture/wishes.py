@@ -209,7 +209,7 @@ def mark_answered(state: State, session: str, ids: Sequence[str]) -> None:
     state.set_watermark(session, " ".join([*known, *fresh][-_REMEMBERED:]), ANSWERED)
 
 
-# --- where the inboxes lie -----------------------------------------------------------------------
+# --- where the inboxes lie
 
 
 def inboxes(project: Project) -> list[Inbox]:
@@ -272,7 +272,7 @@ def keep(
     return []
 
 
-# --- the file ----------------------------------------------------------------------------------
+# --- the file
 
 
 def _rendered(wish: Wish, key: bytes) -> bytes:

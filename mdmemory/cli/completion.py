@@ -68,7 +68,7 @@ def _stores(asked: Namespace) -> Iterator[str]:
         yield f"{memory.project.store}\t{prefix}"
 
 
-# --- what a word can be --------------------------------------------------------------------------
+# --- what a word can be
 
 
 def _value(action: argparse.Action) -> str | None:
@@ -101,7 +101,7 @@ def _places(command: Described) -> Iterator[tuple[str, str]]:
             yield "more", kind
 
 
-# --- bash and zsh: two functions with a case for each row ----------------------------------------
+# --- bash and zsh: two functions with a case for each row
 
 
 def _tables(known: list[Described]) -> str:
@@ -128,7 +128,7 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-# --- fish: a rule for each command, option and word ----------------------------------------------
+# --- fish: a rule for each command, option and word
 
 
 def _fish(known: list[Described]) -> Iterator[str]:

@@ -143,7 +143,7 @@ def _json(settings: Settings, row: Setting) -> dict[str, Any]:
     }  # fmt: skip
 
 
-# --- set -----------------------------------------------------------------------------------------
+# --- set
 
 
 def _set(asked: Namespace) -> int:

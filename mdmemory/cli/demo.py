@@ -98,7 +98,7 @@ def _play(folder: Path) -> None:
     _where_next(folder)
 
 
-# --- the steps -----------------------------------------------------------------------------------
+# --- the steps
 
 
 def _begin(folder: Path) -> None:
@@ -180,7 +180,7 @@ def _where_next(folder: Path) -> None:
     print('  and then say in a session: "Remember that ..."')
 
 
-# --- how a step runs -----------------------------------------------------------------------------
+# --- how a step runs
 
 
 def _hooks() -> CommandHooks:

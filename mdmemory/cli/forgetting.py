@@ -65,7 +65,7 @@ def _tell_more(done: Edited) -> None:
     print(f"Its text stays in the store's history. To take it back: {back}.")
 
 
-# --- for good ------------------------------------------------------------------------------------
+# --- for good
 
 
 def _erased(asked: Namespace) -> int:
@@ -103,7 +103,7 @@ def _agrees(plan: Erasable) -> bool:
         return False
 
 
-# --- by what it is about -------------------------------------------------------------------------
+# --- by what it is about
 
 
 def _chosen(layers: Layers, what: str, asked: Namespace, problem: NotFound) -> tuple[Memory, str]:

@@ -101,7 +101,7 @@ def _folded(session: str, count: int) -> str:
     return f"and {count} more of session {session}: `mdmemory review --more`"
 
 
-# --- answers -------------------------------------------------------------------------------------
+# --- answers
 
 
 def _answer_one(layers: Layers, asked: Namespace) -> int:
@@ -222,7 +222,7 @@ def _edit_in_place(layers: Layers, item: InboxItem) -> str:
     return answers.in_place(layers, item, edit)
 
 
-# --- one after the other -------------------------------------------------------------------------
+# --- one after the other
 
 
 def _sit(layers: Layers, *, is_all: bool) -> int:

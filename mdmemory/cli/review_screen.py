@@ -129,7 +129,7 @@ def _styled(text: str, style: str, colour: bool) -> str:
     return f"{style}{text}{_PLAIN}" if colour and text else text
 
 
-# --- text as a terminal shows it -----------------------------------------------------------------
+# --- text as a terminal shows it
 
 
 def clean(text: str) -> str:

@@ -141,7 +141,7 @@ def _either(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-# --- what is kept of one session ---------------------------------------------------------------
+# --- what is kept of one session
 
 
 def _show(memory: Memory, id: str, as_json: bool) -> int:

@@ -207,7 +207,7 @@ def _remove(asked: Namespace, root: Path) -> int:
     return _tell(asked, setup.Setup(project), said)
 
 
-# --- OpenCode ----------------------------------------------------------------------------------
+# --- OpenCode
 
 
 def _dry_run(asked: Namespace, root: Path) -> list[str]:

@@ -84,7 +84,7 @@ def _source(name: str) -> _Source:
     return _Source(head, body)
 
 
-# --- the form of each client ---------------------------------------------------------------------
+# --- the form of each client
 
 
 def _opencode(name: str, source: _Source) -> dict[str, str]:

@@ -193,7 +193,7 @@ _FOUND = {
 }
 
 
-# --- the entries of one file ---------------------------------------------------------------------
+# --- the entries of one file
 
 
 def _state(each: Configuration, text: str | None, entry: ConfigEntry, record: WiringRecord) -> str:
@@ -289,7 +289,7 @@ def _is_husk(each: Configuration, text: str, record: WiringRecord) -> bool:
     return not text.strip() if each.is_toml else entries.says_nothing(text)
 
 
-# --- files ---------------------------------------------------------------------------------------
+# --- files
 
 
 def _step(own: Own) -> str:

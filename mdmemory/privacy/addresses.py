@@ -137,7 +137,7 @@ def commands(text: str, lower: str) -> Iterator[Span]:
                 yield (*found.span(group), "password")
 
 
-# --- a name and a password, without a label ------------------------------------------------------
+# --- a name and a password, without a label
 
 _CREDENTIALS = ("login", "log in", "cred", "zugangsdaten", "identifiants")
 _OTHER_CREDENTIALS = ("账号", "帳號", "계정", "ログイン", "логин", "доступ")

@@ -105,7 +105,7 @@ def _cookies(text: str) -> Iterator[Span]:
                 yield start, start + len(value), "session"
 
 
-# --- numbers, and noise that nothing names ---------------------------------------------------
+# --- numbers, and noise that nothing names
 
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Length and first digits of the issuers; the check digit alone lets one number in ten through.

@@ -231,7 +231,7 @@ def _stands_out(kind: str, value: str, last: bool) -> bool:
     return grade(value) >= WEAK or alone
 
 
-# --- a label, a blank and the value --------------------------------------------------------------
+# --- a label, a blank and the value
 
 _BLANK = re.compile(r"[\"'`\]]?[ \t]{1,4}(?:no\.?|nr\.?|#)?[ \t]?|(?<=[" + CJK + r"])")
 
@@ -306,7 +306,7 @@ def _more_groups(text: str, stop: int) -> Iterator[Span]:
         yield stop, more.end(), "pin"
 
 
-# --- phrases and lists of codes ------------------------------------------------------------------
+# --- phrases and lists of codes
 
 _CODE = re.compile(
     r"[\s,;|•*\"'\[\]`-]{0,8}(?:\d{1,2}[.)][ \t]+)?"
@@ -347,7 +347,7 @@ def _listed(line: str, counted: int, between: str) -> str:
     return found[1] if found else ""
 
 
-# --- the name of a user beside a password --------------------------------------------------------
+# --- the name of a user beside a password
 
 
 @cache

@@ -254,7 +254,7 @@ def _begins(text: str, lower: str, at: int) -> bool:
     return (text[at].isupper() and before.islower()) or lower.startswith(_INSIDE, at)
 
 
-# --- what leads to a value -----------------------------------------------------------------------
+# --- what leads to a value
 
 
 @cache

@@ -83,7 +83,7 @@ def _lower(text: str) -> str:
     return lower if lower.isascii() else lower.replace("ſ", "s").replace("ı", "i")
 
 
-# --- what is meant to be seen: public keys, digests, pictures ------------------------------------
+# --- what is meant to be seen: public keys, digests, pictures
 
 # No letter, digit or blank, so that no rule reads it as a part of a word.
 MASK = "\ue000"
@@ -124,7 +124,7 @@ def _blank(found: re.Match[str]) -> str:
     return re.sub(r"\S", MASK, found[0])
 
 
-# --- the rules ------------------------------------------------------------------------------------
+# --- the rules
 
 
 def _named(text: str, lower: str) -> Iterator[Span]:
@@ -154,7 +154,7 @@ _RULES: tuple[tuple[int, Callable[[str, str], Iterator[Span]]], ...] = (
 )
 
 
-# --- what is left -----------------------------------------------------------------------------
+# --- what is left
 
 LEAST = 3  # words with a meaning of their own that a clause needs
 

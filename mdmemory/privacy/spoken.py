@@ -160,7 +160,7 @@ def _may_be(text: str, start: int, end: int) -> bool:
     return odd or (end - start > 3 and said)
 
 
-# --- one word ------------------------------------------------------------------------------------
+# --- one word
 
 
 def _kind(
@@ -303,7 +303,7 @@ def _named_later(lower: str, word: _Word, label: Label, code: bool) -> bool:
     return word.grade >= WEAK or (word.grade == JOINED and word.quoted)
 
 
-# --- what opens something ------------------------------------------------------------------------
+# --- what opens something
 
 
 def _opening(
@@ -327,7 +327,7 @@ def _opening(
     return word.grade == JOINED and joined and _AT_END.match(after) is not None
 
 
-# --- a phrase ------------------------------------------------------------------------------------
+# --- a phrase
 
 
 def _phrase(text: str, lower: str, label: Label, right: int) -> Iterator[Span]:

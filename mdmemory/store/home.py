@@ -78,7 +78,7 @@ class Match(NamedTuple):
     asked: tuple[Known, ...] = ()
 
 
-# --- the folder ----------------------------------------------------------------------------------
+# --- the folder
 
 
 def entries(home: Path, naming: str = "") -> Iterator[Known]:
@@ -137,7 +137,7 @@ def require_folder(home: Path) -> None:
         raise NoStore(f"The memory folder {home} is a file.", _CHANGE)
 
 
-# --- what a store says of its project ------------------------------------------------------------
+# --- what a store says of its project
 
 
 def read(store: Path) -> Known | None:
@@ -229,7 +229,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-# --- finding a project's store -------------------------------------------------------------------
+# --- finding a project's store
 
 
 def find(home: Path, start: Path) -> Match:

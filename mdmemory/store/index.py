@@ -306,7 +306,7 @@ def _remarks(held: int, conflicts: int) -> list[str]:
     return remarks
 
 
-# --- how strongly a note is remembered -----------------------------------------------------------
+# --- how strongly a note is remembered
 
 _WORDS = attrgetter("type", "kind", "source", "importance", "reinforced")
 _DATES = attrgetter("created", "updated", "last_reinforced")

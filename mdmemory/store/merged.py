@@ -95,7 +95,7 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).strip().casefold().removesuffix(".md")
 
 
-# --- a person's own keys -------------------------------------------------------------------------
+# --- a person's own keys
 
 _OURS = (KNOWN_KEYS | {KEY}) - {"title"}
 _LISTS = (ALIASES, CITES, "tags")  # one value alone is a list of one

@@ -267,7 +267,7 @@ def _spellings() -> dict[str, tuple[tuple[str, ...], ...]]:
     return found
 
 
-# --- words that say nothing by themselves --------------------------------------------------------
+# --- words that say nothing by themselves
 
 # English
 _GRAMMAR_EN = (

@@ -68,7 +68,7 @@ def lines_of(given: object, count: int) -> tuple[int, int]:
     return first, min(last, count)
 
 
-# --- lines ---------------------------------------------------------------------------------------
+# --- lines
 
 
 def place(text: str, old: str, path: str) -> int:

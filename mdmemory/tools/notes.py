@@ -37,7 +37,7 @@ _PLACE = re.compile(r"(?s)(.+?):(\d{1,9})(?:-(\d{1,9}))?")
 _LINES = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*")
 
 
-# --- memory_search -------------------------------------------------------------------------------
+# --- memory_search
 
 
 def _search(memory: Notes, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
@@ -83,7 +83,7 @@ def _hit(number: int, hit: Hit, query: str) -> str:
     return "\n".join(line[:_LINE] for line in lines if line)
 
 
-# --- memory_get ----------------------------------------------------------------------------------
+# --- memory_get
 
 
 def _get(memory: Notes, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
@@ -129,7 +129,7 @@ def _numbers(lines: str) -> tuple[int, int] | None:
     return int(match[1]), int(match[2] or match[1])
 
 
-# --- memory_store --------------------------------------------------------------------------------
+# --- memory_store
 
 
 def _store(memory: Notes, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
@@ -204,7 +204,7 @@ def _stored(done: Stored) -> list[str]:
     return sentences
 
 
-# --- memory_forget -------------------------------------------------------------------------------
+# --- memory_forget
 
 
 def _forget(memory: Notes, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
@@ -234,7 +234,7 @@ def _name(file: str) -> str:
     return file.removesuffix(".md")
 
 
-# --- the table -----------------------------------------------------------------------------------
+# --- the table
 
 NOTES = (
     Tool(

@@ -45,7 +45,7 @@ class Tool:
     idempotent: bool = True
 
 
-# --- arguments -----------------------------------------------------------------------------------
+# --- arguments
 
 _NAMES = {"string": "a text", "integer": "a whole number", "array": "a list of texts"}
 _KINDS: Mapping[str, Any] = {"string": str, "integer": int, "array": list[str]}

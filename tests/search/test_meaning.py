@@ -262,9 +262,7 @@ def test_a_folder_without_a_model_is_refused(say: Say, tmp_path: Path) -> None:
     assert "There is no folder" in say(*ON)[2]
 
 
-def test_the_command_is_that_of_this_python(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_is_of_this_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(meaning, "find_spec", lambda _: True)
     assert meaning.install_command(["x"]) == [sys.executable, "-m", "pip", "install", "x"]
     monkeypatch.setattr(meaning, "find_spec", lambda _: None)

@@ -42,7 +42,7 @@ def facts_of(value: Any, origin: str) -> Iterator[Incoming]:
         yield from _any(value, Incoming("", origin, source="manual"), 0, is_fact=True)
 
 
-# --- our own export ------------------------------------------------------------------------------
+# --- our own export
 
 
 def _is_exported(row: object) -> bool:
@@ -60,7 +60,7 @@ def _exported_note(row: Mapping[str, Any]) -> Incoming:
     return markdown.of_note(parse(f"---\n{text(head)}\n---\n\n{text(row['body'])}\n", file), file)
 
 
-# --- the memory server of MCP --------------------------------------------------------------------
+# --- the memory server of MCP
 
 
 def is_graph(first: str) -> bool:
@@ -103,7 +103,7 @@ def _parsed(line: str) -> Any:
         return None
 
 
-# --- mem0, and any other JSON --------------------------------------------------------------------
+# --- mem0, and any other JSON
 
 
 def _any(value: object, above: Incoming, depth: int, *, is_fact: bool) -> Iterator[Incoming]:

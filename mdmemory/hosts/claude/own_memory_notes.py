@@ -115,7 +115,7 @@ def _note_down(layers: Layers, place: Path, *texts: TakenText) -> None:
         taken.put(state, str(place), *texts)
 
 
-# --- what is new ---------------------------------------------------------------------------------
+# --- what is new
 
 
 def _taken(
@@ -227,7 +227,7 @@ def _free(store: Path, file: str) -> str:
     return name
 
 
-# --- what the index alone says -------------------------------------------------------------------
+# --- what the index alone says
 
 
 def _keep_lines(layers: Layers, place: Path, data: bytes, files: set[str]) -> list[str]:
@@ -268,7 +268,7 @@ def rescue_lines(memory: Memory) -> list[str]:
     return said
 
 
-# --- what is out of date -------------------------------------------------------------------------
+# --- what is out of date
 
 
 def _outdated(

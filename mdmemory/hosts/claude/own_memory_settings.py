@@ -77,7 +77,7 @@ def _read(path: Path) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-# --- what 0.2 set ------------------------------------------------------------------------------
+# --- what 0.2 set
 
 
 def withdraw(

@@ -143,7 +143,7 @@ class CommandHooks:
             return _LATER
         return layers.settings.whole("compact.poll_ms") / 1000
 
-    # --- a session starts, or starts anew --------------------------------------------------------
+    # --- a session starts, or starts anew
 
     def _begin(self, event: HookEvent) -> Output:
         layers = self._open(event.folder)
@@ -164,7 +164,7 @@ class CommandHooks:
         tell = partial(self._telling.at_event, layers, event.session)
         return [*asked, *(self._log.tried(event.kind, tell) or [])]
 
-    # --- the person says something ---------------------------------------------------------------
+    # --- the person says something
 
     def _prompt(self, event: HookEvent) -> Output:
         from mdmemory.hosts import texts
@@ -232,7 +232,7 @@ class CommandHooks:
         turn, now = event.turn, memory.now()
         heard.put(state, event.session, turn, words, now, role, event.client)
 
-    # --- a turn or a session ends ----------------------------------------------------------------
+    # --- a turn or a session ends
 
     def _stop(self, event: HookEvent) -> Output:
         layers = self._open(event.folder)

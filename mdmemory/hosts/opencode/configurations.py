@@ -35,7 +35,7 @@ def _settings(instructions: Sequence[str], command: Sequence[str]) -> dict[str, 
     return settings | ({SERVERS: {SERVER: server}} if command else {})
 
 
-# --- reading -------------------------------------------------------------------------------------
+# --- reading
 
 
 def require_valid(place: Place) -> None:

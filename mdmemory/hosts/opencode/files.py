@@ -178,7 +178,7 @@ def remove(
     return sentences + [f"Left {name} where it is: it was edited." for name in left]
 
 
-# --- npm -----------------------------------------------------------------------------------------
+# --- npm
 
 # Where there is any plugin, OpenCode 1.18 installs the types of its plugin interface into every
 # configuration folder: some 20 seconds once, and 90 at each start without a network. It passes over
