@@ -166,7 +166,7 @@ def _seen(
         if before is None:
             names = [*map(as_text, os.listdir(handle))]  # the index is the same under every locale
         notes = [name for name in names if is_note_name(name)]
-        # a name that is no UTF-8 can be no note's
+        # a note's name is UTF-8
         for file in sorted(n for n in notes if n.encode(errors="ignore").decode() == n):
             if (now := _stat(handle, file)) is not None:
                 sight.files.append(file)
