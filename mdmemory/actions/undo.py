@@ -20,6 +20,7 @@ from mdmemory.git.log import ERASED_TRAILER, ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import headline
+from mdmemory.store import conflicts
 from mdmemory.store.store import LEDGER, Store, decode, is_note_name
 from mdmemory.store.writer import Group, Writer, Written
 
@@ -301,16 +302,27 @@ def _former(
 ) -> Contents | str:
     """The bytes that these files had before the commit, or why they cannot go back to them."""
     left = history.read_many(commit, files)
-    former = history.read_many(history.parent(commit), files)
+    read = history.read_many(history.parent(commit), files)
+    former = {file: read.get(file) for file in files}
     for file in files:
         if file not in now:
             try:
                 before[file] = now[file] = _bytes(history, file)
             except MdmemoryError as problem:
                 return problem.message
-        if _said(now[file]) != _said(left.get(file)):
+        if _said(now[file]) == _said(left.get(file)):
+            continue
+        if file != LEDGER or (ledger := _ledger(now[file], left.get(file), former[file])) is None:
             return "it was changed since"
-    return {file: former.get(file) for file in files}
+        former[file] = ledger
+    return former
+
+
+def _ledger(now: bytes | None, left: bytes | None, former: bytes | None) -> bytes | None:
+    """The ledger without the lines of one change; None where they were changed since."""
+    texts = [(data or b"").decode("utf-8", "surrogateescape") for data in (now, left, former)]
+    text = conflicts.take_back(*texts)
+    return None if text is None else text.encode("utf-8", "surrogateescape")
 
 
 # What a note with a mark has besides its text; the name in it follows that of its successor.

@@ -145,6 +145,20 @@ def clear(text: str, entry: str) -> str:
     return "\n".join(lines)
 
 
+def take_back(text: str, left: str, former: str) -> str | None:
+    """The ledger `text` without one change, which made `left` of `former`; what other changes made
+    of other lines stays. None where a line of that change was changed since."""
+    before, after = former.split("\n"), left.split("\n")
+    added = [line for line in after if _entry(line) and line not in before]
+    removed = [line for line in before if _entry(line) and line not in after]
+    lines = text.split("\n")
+    if not all(line in lines for line in added):
+        return None
+    place = min(map(lines.index, added), default=len(lines) - 1)
+    rest = [line for line in lines if line not in added]
+    return "\n".join([*rest[:place], *removed, *rest[place:]])
+
+
 def moved(text: str, changes: Iterable[tuple[StoredNote, StoredNote]]) -> str:
     """The ledger after notes got another file or other links: (before, now) of each.
 

@@ -56,6 +56,24 @@ def test_keeping_one_removes_the_other_in_one_commit_that_can_be_undone(memory: 
     assert len(memory.conflicts()) == 1
 
 
+@pytest.mark.parametrize("keep", ["indent-with-8", None])
+def test_an_older_answer_is_taken_back_while_a_newer_one_holds(
+    memory: Memory, keep: str | None
+) -> None:
+    for port in ("8080", "9090"):
+        text = f"The API listens on port {port}."
+        memory.add(f"port-{port}", type="project", description=text, body=text)
+    older, newer = memory.conflicts()
+    if older.entry.files != (FOUR, EIGHT):
+        older, newer = newer, older
+    done = memory.resolve(older.entry.id, keep=keep)
+    memory.resolve(newer.entry.id, keep="port-9090")
+    memory.undo(done.written.id)
+    assert [conflict.entry for conflict in memory.conflicts()] == [older.entry]
+    assert {EIGHT, FOUR} <= {note.file for note in memory.notes()}
+    assert "project-port-8080.md" not in {note.file for note in memory.notes()}
+
+
 def test_keeping_both_is_not_flagged_again(memory: Memory) -> None:
     (conflict,) = memory.conflicts()
     memory.resolve(conflict.entry.id)
