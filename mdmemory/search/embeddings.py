@@ -6,6 +6,7 @@ Which texts there are the database tells; who makes their vectors is handed in.
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
@@ -16,7 +17,10 @@ from mdmemory.search.results import MEMORY
 
 Report = Callable[[int, int, str], None]  # done, of how many, what
 
-BATCH = 100  # texts that go in together
+BATCH = 100  # texts that go in together, at most
+FIRST = 8  # texts of the first request: a model on a small machine may take seconds for each
+QUICK = 5.0  # seconds: after a request that took less the next one is twice as large
+_sizes: dict[str, int] = {}  # how many texts each model took at once
 EACH_SEARCH = 2_000  # texts that one search waits for; the others come with the next ones
 EACH_NEAR = 20  # texts that finding near notes makes vectors of: a hook waits for it
 EACH_SEARCH_LOCAL = 200  # the same for a model in this process: 7 s at 35 ms a text
@@ -65,16 +69,29 @@ def fill(
     missing = database.without_vector(source, embedder.model)
     wanted, done = missing if most is None else min(missing, most), 0
     while done < wanted:
-        limit = min(BATCH, wanted - done)
+        limit = min(_sizes.get(embedder.model, FIRST), wanted - done)
         rows = database.next_without_vector(source, embedder.model, limit)
         if not rows:
             break  # another process made them meanwhile
         report(done, wanted, "texts for search by meaning")
-        _put(database, embedder, rows)
+        _put_in_time(database, embedder, rows)
         done += len(rows)
     if done and done == missing:
         database.forget_vectors(embedder.model)
     return missing - done
+
+
+def _put_in_time(database: Database, embedder: Embedder, rows: dict[int, Row]) -> None:
+    """Put in the vectors of these rows, and choose the size of the next request by what this one
+    took: half of it where it failed, for the server may have been too slow for so many texts."""
+    begun, size = time.monotonic(), len(rows)
+    try:
+        _put(database, embedder, rows)
+    except MdmemoryError:
+        _sizes[embedder.model] = max(1, size // 2)
+        raise
+    if time.monotonic() - begun < QUICK:
+        _sizes[embedder.model] = min(BATCH, max(size * 2, _sizes.get(embedder.model, FIRST)))
 
 
 def _put(database: Database, embedder: Embedder, rows: dict[int, Row]) -> None:

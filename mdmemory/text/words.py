@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
+from _thread import get_ident
 from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import cache, lru_cache
@@ -208,9 +209,14 @@ _STEMMED = {
 }  # fmt: skip
 
 
-@cache
 def _stemmer(language: str) -> _Stemmer:
-    """The stemmer of a language. Each takes a few ms to load, so only a word loads it."""
+    """The stemmer of a language for this thread, for it holds the word that it works on."""
+    return _load_stemmer(language, get_ident())
+
+
+@lru_cache(maxsize=64)
+def _load_stemmer(language: str, _thread: int) -> _Stemmer:
+    """A stemmer. Each takes a few ms to load, so only a word loads it."""
     from importlib import import_module
     from importlib.util import find_spec, module_from_spec
 

@@ -27,6 +27,11 @@ NOTES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def unknown_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embeddings, "_sizes", {})
+
+
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
     with FakeServer() as running:
@@ -124,21 +129,37 @@ def test_each_text_is_sent_once_and_what_changes_again(
     assert [body["input"] for body in server.script.embedded[2:]] == [["new: Fresh"], ["y"]]
 
 
-def test_texts_go_by_the_hundred_and_no_search_waits_for_all(
+def test_requests_grow_and_no_search_waits_for_all_texts(
     chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = chosen({f"user-{n}.md": note(f"n-{n}", f"Fact {n}") for n in range(130)})
     monkeypatch.setattr(embeddings, "BATCH", 30)
-    monkeypatch.setattr(embeddings.fill, "__kwdefaults__",
-                        {**embeddings.fill.__kwdefaults__, "most": 50})  # fmt: skip
+    monkeypatch.setattr(embeddings, "EACH_SEARCH", 100)
     steps: list[tuple[int, int, str]] = []
-    embedder = sources.embedder(memory.project, "2026-06-12")
-    assert embedder is not None
     found = memory.search("x", report=lambda *step: steps.append(step))
-    assert [len(body["input"]) for body in server.script.embedded][:2] in ([30, 20], [30, 30])
-    assert found.mode == "hybrid"
+    sizes = [len(body["input"]) for body in server.script.embedded]
+    assert sizes == [8, 16, 30, 30, 16, 1], "the last one is the question"
+    assert found.said == ("30 texts are searched by words only until the next searches have "
+                          "made their vectors.",)  # fmt: skip
     assert any(what == "texts for search by meaning" for _, _, what in steps)
     assert memory.rebuild(search_only=True).said == ()
+
+
+def test_a_server_that_was_too_slow_is_asked_for_fewer_and_what_it_made_stays(
+    chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = chosen({f"user-{n}.md": note(f"n-{n}", f"Fact {n}") for n in range(30)})
+    monkeypatch.setattr(embeddings, "QUICK", 0.0)  # as if each answer took long
+
+    def fail(*_: object) -> list[bytes]:
+        raise MdmemoryError("The server did not answer.", "Try again later.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(embeddings, "embedded", fail)
+        memory.search("x")
+    memory.search("x")
+    sizes = [len(body["input"]) for body in server.script.embedded]
+    assert sizes == [4] * 7 + [2, 1], "30 texts, and the question"
 
 
 def test_nothing_leaves_that_is_a_secret(chosen: Callable[..., Memory], server: FakeServer) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import date
 from itertools import product
@@ -24,7 +25,7 @@ from mdmemory.store.store import StoredNote, decode
 from mdmemory.text.conflict import other_literal
 from mdmemory.text.near import Neighbours
 from mdmemory.text.search_words import indexed
-from mdmemory.text.words import key, keys, stem_in, synonyms
+from mdmemory.text.words import key, keys, stem, stem_in, synonyms
 
 # One thing, said in two ways.
 SAME = [
@@ -162,3 +163,14 @@ def test_english_stems_are_those_of_the_stemmer() -> None:
     for end in map("".join, product(ascii_lowercase, repeat=3)):
         for begin in ("", "relat"):
             assert stem_in("en", begin + end) == stemmer.stemWord(begin + end)
+
+
+def test_threads_stem_side_by_side() -> None:
+    words_of = [f"{chr(97 + n % 26)}{chr(97 + n // 26)}nationalizations" for n in range(600)]
+
+    def stems(_: int) -> list[str]:
+        return [stem.__wrapped__(word) for word in words_of]
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(stems, range(16)))
+    assert all(each == results[0] for each in results)
