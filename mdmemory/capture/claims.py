@@ -29,6 +29,7 @@ _SIGNS = {"%": r"%|per ?cent|prozent|pour cent|por ciento|por cento|per cento|�
           "$": r"\$|dollar|usd", "£": "£|pound|gbp"}  # fmt: skip
 # Words by which a German text is known: there every noun has a capital.
 _GERMAN = re.compile(r"(?i)\b(?:der|die|das|und|nicht|ist|wir|ich|eine?|für|mit|auf|wird)\b")
+_AROUND = "()[]{}<>\"'`.,;:!?"
 SHORTEST = 4  # letters of a word that may have an ending
 LONGEST = 2_000  # characters of what was said that tell its language
 YEARS = (1970, 2999)  # in which a session may lie
@@ -59,6 +60,7 @@ def invented(claim: str, sources: Iterable[str], day: str = "") -> list[str]:
         and not literal.startswith("[[")
         and not (german and said.today and _is_noun(literal))
         and not said.gives(literal)
+        and not said.gives_whole(literal, rest)
     ]
 
 
@@ -108,12 +110,20 @@ class _Said:
             return True
         if folded[0].isdigit() or folded[-1] in _SIGNS or folded[0] in _SIGNS:
             return all(self._counts(part) for part in re.split(r"[–-]", folded) if part)
+        parts = folded.split("-")
+        if len(parts) > 1 and all(map(str.isalpha, parts)):
+            return all(map(self.gives, parts))
         if not folded.isalpha():
             return False
         at = said_dates.weekday(folded)
         if at is not None and self.today:
             return at in said_dates.weekdays(self.whole, self.today) or key(folded) in self._keys
         return key(folded) in self._keys or self._has_form(folded)
+
+    def gives_whole(self, literal: str, claim: str) -> bool:
+        """Whether they have the longer word of the claim that a literal is a part of: a path."""
+        words = (fold(word.strip(_AROUND)) for word in claim.split() if literal in word)
+        return any(len(word) > len(literal) and literals.stands(word, self.whole) for word in words)
 
     def _has_form(self, folded: str) -> bool:
         """Whether they have the word with an ending, or without its own."""

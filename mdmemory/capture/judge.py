@@ -44,17 +44,18 @@ class Judged:
 
 def judge(
     candidates: Sequence[Candidate], turns: Sequence[Turn], find: Find,
-    shown: Mapping[str, str], *, is_doubted: bool = False,
+    shown: Mapping[str, str], *, is_read_once: bool = False,
 ) -> list[Judged]:  # fmt: skip
     """What becomes of the candidates of one answer by the words of the session (`turns`, redacted).
-    `shown` are the digests of the notes that the model saw, by file. `is_doubted`: nothing is
-    dropped for want of proof, for the model may have heard what is not here."""
-    return [_judged(cleaned(each), turns, find, shown, is_doubted) for each in candidates]
+    `shown` are the digests of the notes that the model saw, by file. `is_read_once`: no second
+    reading follows, so the user's words have to prove a fact by themselves; and nothing is dropped
+    for want of proof, for the model may have heard what is not here."""
+    return [_judged(cleaned(each), turns, find, shown, is_read_once) for each in candidates]
 
 
 def _judged(
     candidate: Candidate, turns: Sequence[Turn], find: Find, shown: Mapping[str, str],
-    is_doubted: bool,
+    is_read_once: bool,
 ) -> Judged:  # fmt: skip
     named: list[StoredIn] = []
     for file in candidate.replaces:
@@ -76,19 +77,20 @@ def _judged(
     if fact is None:
         return Judged(candidate, "dropped", reasons)
     texts = [f"{each.stored.note.head.description}\n{each.stored.note.body}" for each in named]
-    proof = quote_proof.of_fact(fact.body, candidate.quote, turns, texts)
+    prove = quote_proof.of_fact if is_read_once else quote_proof.of_reading
+    proof = prove(fact.body, candidate.quote, turns, texts)
     if proof.turn:
         outcome = "pending" if reasons else "keep"
         return Judged(candidate, outcome, reasons, fact, proof.turn, tuple(named))
     if reasons:
         return Judged(candidate, "dropped", reasons)
     if _is_said_by_assistant(candidate.quote, turns):
-        outcome = "pending" if is_doubted else "dropped"
+        outcome = "pending" if is_read_once else "dropped"
         return Judged(candidate, outcome, ("assistant_said",), fact, named=tuple(named))
     if proof.why in _WAITS:
         waits = (_WAITS[proof.why],)
         return Judged(candidate, "pending", waits, fact, named=tuple(named))
-    outcome = "pending" if is_doubted else "dropped"
+    outcome = "pending" if is_read_once else "dropped"
     return Judged(candidate, outcome, (_DROPPED.get(proof.why, proof.why),), fact)
 
 

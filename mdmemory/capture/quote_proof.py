@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from mdmemory.capture.claims import fold, invented
@@ -78,6 +79,45 @@ def of_fact(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[str
         if not found.why:
             return found
     return found if found.why else Proof(why="not_said")
+
+
+def of_reading(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[str] = ()) -> Proof:
+    """Which turn of the user states the fact, for a fact of which a second reading judges what that
+    turn says: it holds the quote and a telling word of the fact, and every literal of the fact
+    stands there, in the answer before it or in a note that it replaces. A quote of a question of
+    the assistant means the user's turn that answers it."""
+    found = Proof(why=_unusable(quote, turns))
+    for at, own, asked in () if found.why else _places(_answer_to(quote, turns), turns):
+        before = turns[at - 1] if at else turns[at]
+        answered = before.text[-_LAST:] if before.role == "assistant" else ""
+        said = [own, answered, *replaced]
+        years = _years(turns[at].day)
+        wrong = [each for each in invented(fact, said, turns[at].day) if each not in years]
+        if wrong:
+            found = Proof(why="invented", words=(*dict.fromkeys(wrong),))
+        elif asked is None:
+            found = Proof(why="question")
+        elif asked or {*keys(own)} & {*keys(fact.partition("\n")[0])}:
+            return Proof(turns[at].id or "turn")
+        else:
+            found = Proof(why="other_words")
+    return found if found.why else Proof(why="not_said")
+
+
+def _years(day: str) -> set[str]:
+    """The years that a date may be written out with where none was said: "last year"."""
+    year = int(day[:4] or 0)
+    return {str(each) for each in range(year - 1, year + 2)} if year else set()
+
+
+def _answer_to(quote: str, turns: Sequence[Turn]) -> str:
+    """The user's turn behind a question of the assistant that is quoted; else the quote."""
+    wanted = fold(quote).strip(" \t\"'“”")
+    for turn, answer in pairwise(turns):
+        is_answered = turn.role == "assistant" and answer.role == "user"
+        if is_answered and wanted.endswith(("?", "？")) and wanted in fold(turn.text):
+            return typed(answer.text)
+    return quote
 
 
 def _borne_out(fact: str, said: str, replaced: Sequence[str], turn: Turn) -> Proof:

@@ -189,7 +189,7 @@ def take(
     find = partial(find_note, stores.sources())
     found = parse(redact(without_memory(told))[0], list(shown))
     wanted = [_quoted(each, turns, find) for each in found]
-    judged = judge(wanted, turns, find, shown, is_doubted=True)
+    judged = judge(wanted, turns, find, shown, is_read_once=True)
     done = Extracted(session, model=MODEL)
     kept = [
         Kept(

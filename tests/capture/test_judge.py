@@ -117,7 +117,7 @@ def test_what_only_the_assistant_said_is_dropped_whatever_its_type() -> None:
     text = "The pipeline needs Docker 27 on every runner"
     for type in ("user", "feedback", "project", "reference"):
         assert fate(claim(text, type=type)) == ("dropped", ("assistant_said",))
-    assert fate(claim(text), is_doubted=True) == ("pending", ("assistant_said",))
+    assert fate(claim(text), is_read_once=True) == ("pending", ("assistant_said",))
 
 
 def test_what_the_user_pasted_proves_nothing() -> None:
@@ -142,7 +142,10 @@ def test_what_the_user_pasted_proves_nothing() -> None:
 
 def test_a_doubt_about_the_words_is_left_to_a_person_with_its_reason() -> None:
     def waits(change: dict[str, Any], reason: str) -> None:
-        assert fate(DEPLOY._replace(**change)) == ("pending", (reason,))
+        once = fate(DEPLOY._replace(**change), is_read_once=True)
+        assert once == ("pending", (reason,))
+        if reason != "reversed":  # which a second reading tells
+            assert fate(DEPLOY._replace(**change)) == once
 
     each(
         [
@@ -153,6 +156,20 @@ def test_a_doubt_about_the_words_is_left_to_a_person_with_its_reason() -> None:
         ],
         waits,
     )
+
+
+def test_an_answer_counts_with_what_it_answers_where_a_second_reading_follows() -> None:
+    turns = (
+        Turn("m1", "assistant", "The views come from raw.events_old; will that one stay?"),
+        Turn("m2", "user", "gets dropped in june, raw.events replaces it. run the tests"),
+    )
+    dropped = claim("raw.events_old gets dropped in June", quote="gets dropped in june")
+    assert fate(dropped, turns=turns)[0] == "keep"
+    assert fate(dropped, turns=turns, is_read_once=True) == ("pending", ("invented",))
+    asked = dropped._replace(quote="will that one stay?")
+    assert fate(asked, turns=turns)[0] == "keep", "the answer is meant"
+    other = claim("raw.events_old belongs to Amadi", quote="gets dropped in june")
+    assert fate(other, turns=turns) == ("pending", ("invented",))
 
 
 def test_a_question_states_nothing_but_a_short_yes_to_one_does() -> None:

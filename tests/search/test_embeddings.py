@@ -14,7 +14,7 @@ from search.conftest import NOW, note
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm import embedding_api
-from mdmemory.search import embeddings, schema, sources, vectors
+from mdmemory.search import embeddings, schema, vectors
 from mdmemory.search.database import UnusableError
 from mdmemory.search.results import Found
 from mdmemory.search.sqlite import SQLite
