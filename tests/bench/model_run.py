@@ -35,10 +35,10 @@ class Bench:
 
     def session(self, case: Session) -> None:
         """Read one session, and count what became of its facts and its junk."""
-        memory = self._memory(case.name)
+        memory = self.make_memory(case.name)
         for kind, name, description, body in case.notes:
             memory.add(name, type=kind, description=description, body=body)
-        alone = self._opened(memory.project.root, MDMEMORY_PLANNER="offline")
+        alone = self.open(memory.project.root, MDMEMORY_PLANNER="offline")
         asked = set(alone.extract(case.transcript, dry_run=True).added)
         begun = time.monotonic()
         done = memory.extract(case.transcript)
@@ -82,7 +82,7 @@ class Bench:
 
     def store(self, case: Store) -> None:
         """Tidy one store, and count which ops were right."""
-        memory = self._memory(case.name)
+        memory = self.make_memory(case.name)
         for note in case.notes:
             name = note["file"].removesuffix(".md").partition("-")[2]
             text = editing.compose(
@@ -132,7 +132,8 @@ class Bench:
 
     # what each case stands in
 
-    def _memory(self, name: str) -> Memory:
+    def make_memory(self, name: str) -> Memory:
+        """A new store for a case."""
         root = self.folder / name
         template = self.folder / ".template"
         if not template.exists():
@@ -143,12 +144,13 @@ class Bench:
                 subprocess.run(["git", "-C", str(template), *words], check=True)
             Memory.init(template, store="notes", environment=self._plain)
         shutil.copytree(template, root)
-        return self._opened(root)
+        return self.open(root)
 
-    def _opened(self, root: Path, **settings: str) -> Memory:
+    def open(self, root: Path, now: datetime = NOW, **settings: str) -> Memory:
+        """The memory of a case, in which nothing of this machine is read."""
         environment = {**self._plain, **self.environment, **settings}
         environment["MDMEMORY_DAILY_CALLS"] = str(self.calls)
-        return Memory.open(root, environment=environment, clock=lambda: NOW)
+        return Memory.open(root, environment=environment, clock=lambda: now)
 
     @property
     def _plain(self) -> dict[str, str]:
