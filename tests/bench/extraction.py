@@ -6,7 +6,7 @@ where `replaces` names the note that a fact makes untrue. The real extraction re
 answers of a reader (`--answers FILE`, lines of `{"question": digest of what was asked, "answer"}`).
 A question without an answer counts as a server that is not there, and `--ask FILE` writes it down:
 first what deserves a note; then, with the answers to that, what lasts. A fact is kept where a note
-says half of its words, or all of its literals; what no fact matches is listed, for a person to read.
+says half of its words, or all of its literals; other notes are listed, for a person to read.
 """
 
 from __future__ import annotations
