@@ -14,7 +14,7 @@ EXTRACT = {
     "added": [str], "updated": [str], "reinforced": [str], "flagged": [str],
     "superseded": [{"file": str, "by": str, "text": str, "new": str}], "pending": [str],
     "dropped": [{"text": str, "reasons": [str]}], "id": WORD, "commit": WORD, "watermark": str,
-    "unread": int, "older": int, "passed_over": int, "unreadable": int,
+    "unread": int, "older": int, "passed_over": int, "unreadable": int, "torn": int,
 }  # fmt: skip
 
 

@@ -135,6 +135,7 @@ def extract(
     done = Extracted(told.session, model=answer.model, failure=answer.failure, second=answer.look)
     done.unread, done.older = _unread(part, answer), part.older if answer.model else 0
     done.watermark = _watermark(part, answer)
+    done.torn = told.torn
     done.unreadable = answer.found.unreadable if answer.found else 0
     done.dropped += left_out
     _tell_dropped(done, judged, answer)

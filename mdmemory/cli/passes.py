@@ -179,6 +179,7 @@ def _extracted(done: Extracted) -> dict[str, Any]:
         "dropped": done.dropped, "id": done.id, "commit": done.commit,
         "watermark": done.watermark, "unread": done.unread, "older": done.older,
         "passed_over": done.passed_over, "unreadable": done.unreadable,
+        "torn": done.torn,
     }  # fmt: skip
     if done.second is not None:
         found["second"] = done.second.as_json()
@@ -218,6 +219,9 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
         )
     if done.unreadable:
         print(f"{plural(done.unreadable, 'candidate')} in the model's answer could not be read.")
+    if done.torn:
+        lines = plural(done.torn, "line")
+        warn(f"Not read: {lines} of the session's file, cut off when its client was stopped.")
     if dry_run and done.model:
         asked_it = f"{done.model} was asked, " if done.failure is None else ""
         print(f"Dry run: {asked_it}nothing was stored.")

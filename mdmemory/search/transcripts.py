@@ -21,7 +21,7 @@ from mdmemory.search.folders import walk
 from mdmemory.search.notes import Report
 from mdmemory.search.results import SESSIONS
 from mdmemory.transcripts import opencode
-from mdmemory.transcripts.session_files import SessionFile, read_rows
+from mdmemory.transcripts.session_files import SessionFile, SessionRows
 from mdmemory.transcripts.sources import READERS, Reader, began_in, find_place, read
 from mdmemory.transcripts.turns import Transcript
 
@@ -180,7 +180,7 @@ def _told(
         yield name, None
         return
     try:
-        yield name, reader.transcript(read_rows(file))
+        yield name, reader.transcript(SessionRows(file))
     except MdmemoryError:
         return  # not now
 

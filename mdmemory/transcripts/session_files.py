@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
@@ -27,6 +27,7 @@ _READ = json.JSONDecoder().raw_decode
 # what stands behind a record: the next one, or the end of the line. What is inside of another has
 # its comma or bracket there
 _NEXT = re.compile(r"\s*(?=\{|\Z)")
+_TORN = b"{"
 Rows = Iterable[Mapping[str, Any]]
 
 
@@ -52,27 +53,42 @@ class SessionFile:
         return " ".join(f"{time:x} {size:x}" for time, size in map(_read_status, self.paths))
 
 
-def read_rows(source: bytes | SessionFile) -> Iterator[Mapping[str, Any]]:
-    """The objects of a session's lines. Raises MdmemoryError for a file that cannot be read."""
-    for line in _read_lines(source):
-        # after a power cut blocks that were not written yet are NUL bytes
-        text = line.replace(b"\0", b"").decode("utf-8-sig", "replace").strip()
-        if text.startswith("{"):
-            yield from _parse_records(text)
+class SessionRows:
+    """The objects of a session's lines, read once. `torn` counts the lines, so far, of which a part
+    is no whole record; the last one may be written just now, and counts only once it has ended.
+    Raises MdmemoryError for a file that cannot be read."""
+
+    def __init__(self, source: bytes | SessionFile) -> None:
+        self._source = source
+        self.torn = 0
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        for line in _read_lines(self._source):
+            # after a power cut blocks that were not written yet are NUL bytes
+            text = line.replace(b"\0", b"").decode("utf-8-sig", "replace").strip()
+            if text.startswith("{"):
+                rows, is_whole = _parse_records(text)
+                self.torn += not is_whole and line.endswith(b"\n")
+                yield from rows
 
 
-def _parse_records(text: str) -> Iterator[Mapping[str, Any]]:
-    """The whole objects of a line that are no part of another, whatever stands between them."""
-    at = 0
+def _parse_records(text: str) -> tuple[list[Mapping[str, Any]], bool]:
+    """The whole objects of a line that are no part of another, whatever stands between them, and
+    whether nothing but them stands there."""
+    rows: list[Mapping[str, Any]] = []
+    is_whole, at = True, 0
     while (at := text.find("{", at)) >= 0:
         try:
             row, end = _READ(text, at)
         except (ValueError, RecursionError):
-            at += 1
+            is_whole, at = False, at + 1
             continue
         at = end
         if _NEXT.match(text, end):
-            yield row
+            rows.append(row)
+        else:
+            is_whole = False
+    return rows, is_whole
 
 
 def _read_lines(source: bytes | SessionFile) -> Iterator[bytes]:
@@ -84,13 +100,14 @@ def _read_lines(source: bytes | SessionFile) -> Iterator[bytes]:
 
 
 def head(source: SessionFile) -> Iterator[Mapping[str, Any]]:
-    """The first objects of a session. Raises as `read_rows`."""
-    return islice(read_rows(source), _HEAD)
+    """The first objects of a session. Raises as `SessionRows`."""
+    return islice(SessionRows(source), _HEAD)
 
 
-def as_lines(rows: Rows) -> bytes:
-    """Objects as the bytes of a file, one a line."""
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+def pick_lines(rows: SessionRows, pick: Callable[[Mapping[str, Any]], object]) -> bytes:
+    """What `pick` makes of each row, as the bytes of a file, one a line; what is torn stays so."""
+    lines = [json.dumps(row).encode() for row in map(pick, rows) if row]
+    return b"".join(line + b"\n" for line in [*lines, *[_TORN] * rows.torn])
 
 
 def parse_moment(stamp: object) -> int:

@@ -18,7 +18,7 @@ from mdmemory.files import is_inside, read_regular
 from mdmemory.transcripts import claude, codex, gemini, opencode
 from mdmemory.transcripts.opencode import HINT, read_export
 from mdmemory.transcripts.plain import is_plain, read_plain
-from mdmemory.transcripts.session_files import MAX_BYTES, Rows, SessionFile, as_lines, read_rows
+from mdmemory.transcripts.session_files import MAX_BYTES, Rows, SessionFile, SessionRows, pick_lines
 from mdmemory.transcripts.turns import Transcript
 
 
@@ -123,10 +123,11 @@ def _read_bytes(data: bytes) -> Transcript:
 
 def _of_a_reader(data: bytes) -> Transcript | None:
     """What the host reads of which the first line is that has a host."""
-    for row in read_rows(data):
+    for row in SessionRows(data):
         for reader in READERS:
             if reader.has(row):
-                return reader.transcript(read_rows(data))
+                rows = SessionRows(data)
+                return reader.transcript(rows)._replace(torn=rows.torn)
     return None
 
 
@@ -166,7 +167,7 @@ def copy(hosts: Hosts, session: str, folders: Sequence[Path] | None = None) -> b
             if file is not None:
                 if folders is not None:
                     _require_here(session, reader.began(file), folders)
-                return as_lines(filter(None, map(reader.pick_row, read_rows(file))))
+                return pick_lines(SessionRows(file), reader.pick_row)
         except NotFound:
             raise
         except MdmemoryError as problem:
@@ -245,7 +246,7 @@ def _list_of_host(
         try:
             if not wanted(reader.began(file)):
                 continue
-            transcript = reader.transcript(read_rows(file))
+            transcript = reader.transcript(SessionRows(file))
         except NotFound:
             continue  # removed meanwhile
         except MdmemoryError as problem:

@@ -46,7 +46,8 @@ class Transcript(NamedTuple):
     """A session's turns in order; `parent` is the session that started this one, or "".
 
     `summaries` are texts of the host's own compaction; they are not among the turns. `gone` has the
-    ids of messages that are no turns any more, each with how many turns stand before it.
+    ids of messages that are no turns any more, each with how many turns stand before it. `torn`
+    counts lines of its file that hold less than a record.
     """
 
     session: str
@@ -55,6 +56,7 @@ class Transcript(NamedTuple):
     turns: tuple[Turn, ...]
     summaries: tuple[Turn, ...] = ()
     gone: Mapping[str, int] = {}
+    torn: int = 0
 
     @property
     def label(self) -> str:

@@ -16,7 +16,7 @@ from rows import each
 from mdmemory.config.person import Hosts
 from mdmemory.config.person import hosts as of_environment
 from mdmemory.errors import BadTranscript, NotFound
-from mdmemory.transcripts.session_files import SessionFile, read_rows
+from mdmemory.transcripts.session_files import SessionFile, SessionRows
 from mdmemory.transcripts.sources import READERS, copy, find_place, read, sessions
 
 DATA = Path(__file__).parent / "data"
@@ -181,12 +181,24 @@ def test_what_a_crash_left_in_a_line_hides_no_whole_record() -> None:
     torn, one, two, nul = b'{"a": {"b": 1}, "c": "x', b'{"n": 1, "in": {}}', b'{"n": 2}', b"\0" * 9
 
     def check(line: bytes, *numbers: int) -> None:
-        assert [row["n"] for row in read_rows(line)] == [*numbers]
+        assert [row["n"] for row in SessionRows(line)] == [*numbers]
 
     each([
         (torn + one, 1), (torn + torn + one, 1), (one + two, 1, 2), (one + b" " + two, 1, 2),
         (nul + one, 1), (one + nul + two, 1, 2), (one + torn, 1), (torn,),
     ], check)  # fmt: skip
+
+
+def test_lines_that_are_cut_off_are_counted_and_the_one_being_written_is_not(
+    hosts: Hosts, write: Writer, tmp_path: Path
+) -> None:
+    file = write(hosts, tmp_path, 1)
+    whole = file.read_bytes()
+    cut = whole.splitlines()[0][:-9]
+    file.write_bytes(cut + whole + b"\0\0\n" + cut + b"\n" + cut)
+    (session,) = sessions(hosts, [tmp_path]).items
+    told = read(copy(hosts, session.id))
+    assert (told.torn, len(told.turns)) == (2, 1)
 
 
 def test_what_is_no_session_is_passed_over(hosts: Hosts, write: Writer, tmp_path: Path) -> None:
@@ -252,9 +264,9 @@ def test_a_line_that_is_too_long_is_passed_over(
     lines = ('{"n":1}', long, '{"n":2}', '{"n":3}', long)
     file.write_text("\n".join(lines), encoding="utf-8")
     monkeypatch.setattr("mdmemory.transcripts.session_files.MAX_LINE", 1_000)
-    assert [*read_rows(SessionFile("a", (file,)))] == [{"n": 1}, {"n": 2}, {"n": 3}]
+    assert [*SessionRows(SessionFile("a", (file,)))] == [{"n": 1}, {"n": 2}, {"n": 3}]
     monkeypatch.setattr("mdmemory.transcripts.session_files.MAX_LINE", len(long) + 1)
-    assert len([*read_rows(SessionFile("a", (file,)))]) == 5
+    assert len([*SessionRows(SessionFile("a", (file,)))]) == 5
 
 
 def test_a_file_over_the_limit_is_named(
