@@ -314,6 +314,7 @@ def _json(outcome: Outcome) -> dict[str, Any]:
             for op, code, message in outcome.refused
         ],
         "refusals": [{"code": code, "message": message} for code, message in outcome.refusals],
+        "doubts": [{"op": as_json(op), "message": message} for op, message in outcome.doubts],
         "planner": outcome.planner,
         "tokens": {
             "input": outcome.tokens.input, "output": outcome.tokens.output,
@@ -338,6 +339,8 @@ def _tell(outcome: Outcome) -> None:
     cost = outcome.tokens
     for op in outcome.applied:
         print(f"{'would ' if outcome.outcome == 'dry_run' else ''}{describe(op)}")
+    for op, message in outcome.doubts:
+        print(f"in doubt {describe(op)}\n    {message}")
     for op, why in outcome.skipped:
         print(f"skipped {describe(op)}\n    {why}")
     for op, code, message in outcome.refused:

@@ -58,7 +58,8 @@ class Outcome:
     or why there was none (of one batch, where the others went on). `more`: it was applied, and a
     limit left work for the next pass. `automatic`: nobody typed it, it was due. `model` is the one
     that was asked, "" when none was; `waiting` are the skipped ops that a limit keeps for another
-    pass; `about` is the subject of the commit without "memory:"; `digests` are those of the notes
+    pass; `doubts` are what a second reading says of ops that are done all the same; `about` is the
+    subject of the commit without "memory:"; `digests` are those of the notes
     that the ops in `applied` name, as the pass saw them.
     """
 
@@ -80,6 +81,7 @@ class Outcome:
     automatic: bool = False
     about: str = ""
     digests: dict[str, str] = field(default_factory=dict)
+    doubts: list[tuple[Op, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ class Compactor:
     def _judge_and_apply(self, proposal: ProposedPlan, dry_run: bool, if_due: bool) -> Outcome:
         outcome = Outcome("noop", self.planner.kind, proposal.tokens, model=proposal.model)
         outcome.automatic = if_due
+        outcome.doubts = [*proposal.doubts]
         try:
             plan = parse(proposal.answer)
         except PlanRefused as problem:
@@ -368,7 +371,7 @@ def _planner(
     everything: bool, report: Report,
 ) -> Planner:  # fmt: skip
     if plan is not None:
-        return Given(plan)
+        return Given(plan, lambda: model or _find_verifier(writer, today))
     kind = model.kind if model else writer.project.settings.text("planner")
     from mdmemory.compact.offline import Offline
 
@@ -389,6 +392,13 @@ def _planner(
     first = Offline(writer.history)
     by_pairs = model is None and writer.project.settings.text("llm.questions") == "pairs"
     return ModelPlanner(kind, ask, today, redacted, report, first, record, everything, by_pairs)
+
+
+def _find_verifier(writer: Writer, today: str) -> Model | None:
+    """The model that a person chose for second readings; None where they chose none."""
+    from mdmemory.llm import choose
+
+    return choose.verifier(writer.project, today)
 
 
 def _decode_answer(answer: str | bytes) -> str:

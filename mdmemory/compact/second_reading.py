@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mdmemory import assets
-from mdmemory.compact.plan import Merge, Rewrite
+from mdmemory.compact.plan import Merge, Op, Rewrite
 from mdmemory.compact.text_guards import as_one
 from mdmemory.files import digest, to_bytes
 from mdmemory.llm import verdicts
@@ -33,6 +33,27 @@ class SecondReading(verdicts.Spent):
     a sentence; an op that is not in it had no answer, for the reason in `failure`, if any."""
 
     doubts: dict[Readable, str] = field(default_factory=dict)
+
+    def sentences(self, ops: Sequence[Readable]) -> tuple[tuple[Readable, str], ...]:
+        """Each of these ops that is not known to be right, with the reason."""
+        failure = self.failure.message if self.failure else "It was asked, and did not say."
+        told = []
+        for op in ops:
+            doubt = self.doubts.get(op)
+            if doubt is None:
+                told.append((op, f"No second reading: {failure}"))
+            elif doubt:
+                told.append((op, f"A second reading says that it {doubt}."))
+        return tuple(told)
+
+
+def readable(ops: Sequence[Op], notes: Mapping[str, StoredNote]) -> list[Readable]:
+    """The merges and rewrites among these ops whose notes are all there."""
+    return [op for op in ops if isinstance(op, Merge | Rewrite) and notes.keys() >= {*_sources(op)}]
+
+
+def _sources(op: Readable) -> Sequence[str]:
+    return op.sources if isinstance(op, Merge) else (op.file,)
 
 
 def read_again(
@@ -60,8 +81,7 @@ def _shuffle(ops: Sequence[Readable], notes: Mapping[str, StoredNote]) -> list[R
 
 
 def _show(op: Readable, notes: Mapping[str, StoredNote], number: int = 0) -> str:
-    files = op.sources if isinstance(op, Merge) else (op.file,)
-    sources = [notes[file].note for file in files]
+    sources = [notes[file].note for file in _sources(op)]
     description = sources[0].head.description if op.description is None else op.description
     fields = {
         "number": str(number), "result": as_one(description, op.body).strip(),

@@ -139,9 +139,14 @@ def asking(purpose: str, project: Project, today: str, given: Model | None = Non
     chosen = given or model(purpose, project, today)
     if chosen is None:
         return None
-    has_verifier = given is None and project.settings.text(_OWN_MODEL[VERIFY])
-    verifier = model(VERIFY, project, today) if has_verifier else None
-    return Asking(chosen, prompt(purpose, in_force()), verifier)
+    again = verifier(project, today) if given is None else None
+    return Asking(chosen, prompt(purpose, in_force()), again)
+
+
+def verifier(project: Project, today: str) -> Metered | None:
+    """The model of `llm.verify_model`, for second readings; None where none is set."""
+    is_set = project.settings.text(_OWN_MODEL[VERIFY])
+    return model(VERIFY, project, today) if is_set else None
 
 
 def sends_to(settings: Settings) -> str | None:

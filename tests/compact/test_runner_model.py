@@ -91,6 +91,21 @@ def refused(memory: Memory) -> list[str]:
     return [path.read_text("utf-8") for path in sorted(folder.glob("*"))]
 
 
+def test_a_plan_of_ones_own_is_done_and_what_a_verifier_doubts_is_said(memory: Memory) -> None:
+    lost = {"verdicts": [{"number": "1", "verdict": "lost", "what": "each day"}]}
+    done = memory.compact(plan=json.dumps(plan(MERGED)), model=Scripted(reader=lost))
+    assert (done.outcome, done.planner) == ("applied", "given")
+    ((op, sentence),) = done.doubts
+    assert (op, sentence) == (done.applied[0], "A second reading says that it would lose each day.")
+
+
+def test_a_plan_of_ones_own_waits_for_no_verifier(memory: Memory) -> None:
+    away = Scripted(reader=ModelFailed("It is away.", "Ask later."))
+    done = memory.compact(plan=json.dumps(plan(MERGED)), model=away)
+    assert done.outcome == "applied"
+    assert [sentence for _, sentence in done.doubts] == ["No second reading: It is away."]
+
+
 def test_a_commit_names_the_model_that_planned_it(memory: Memory, git: Git) -> None:
     before = files(memory)
     done = memory.compact(model=Scripted(plan(MERGED)))
@@ -331,7 +346,7 @@ def test_the_command_asks_a_real_server_through_the_real_client(memory: Memory, 
         first, second = server.requests
     assert set(told) == {
         "outcome", "checkpoint", "commit", "planned", "applied", "skipped", "refused", "refusals",
-        "planner", "tokens",
+        "doubts", "planner", "tokens",
     }  # fmt: skip
     assert (told["outcome"], told["planner"]) == ("applied", "openai")
     assert [op["op"] for op in told["applied"]] == ["merge", "flag"]
