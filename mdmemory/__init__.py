@@ -22,8 +22,8 @@
     session/                                 what one session needs at hand: state, never notes
     observe/                                 from what tools showed to a few lines about it
     prompt/                                  what goes into a prompt, and receipts
-    opened, learning, memory                 the Python interface, which all of the following use
-    routing, both, layers                    the person's memory and the project's, read as one
+    memory                                   the Python interface, which all of the following use
+    layers                                   the person's memory and the project's, read as one
     overview                                 how a store stands, and where text is sent
     review/                                  all that waits for a person, and their answers
     tools/                                   the tools for assistants: one table for all hosts

@@ -1,40 +1,67 @@
 """The person's memory and the project's, read as one: which holds what, and which gets what.
 
 Either may be missing: the project's until it is made, by `init` or with the first fact that is
-kept there, the person's until its first fact.
+kept there, the person's until its first fact. What a session has taught so far is known to the
+project's store, and to the person's where there is no other.
 """
 
 from __future__ import annotations
 
+import heapq
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
-from mdmemory.both import BothLayers, moment, written
+from mdmemory.citing.citation import DRIFTED, MOVED
 from mdmemory.config import person
 from mdmemory.config.settings import Settings, load
-from mdmemory.errors import MdmemoryError, NoGit, NoStore, NotFound, UsageError
-from mdmemory.git.lock import Patience
-from mdmemory.memory import Memory
+from mdmemory.config.table import PERSON
+from mdmemory.errors import Ambiguous, MdmemoryError, NoGit, NoStore, NotFound, UsageError
+from mdmemory.files import as_given
+from mdmemory.memory import Memory, actions, capture, search, store
 from mdmemory.privacy import is_secret
-from mdmemory.routing import MINE as MINE
-from mdmemory.routing import PROJECT as PROJECT
-from mdmemory.routing import USER as USER
-from mdmemory.routing import Routed
-from mdmemory.store.project import INDEX, Project, of_person, of_project
+from mdmemory.store.conflicts import IN_CONFLICT
+from mdmemory.store.project import Project, of_person, of_project
+from mdmemory.store.store import INDEX, Store, is_note_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
 
+    from mdmemory.actions.doctor import Finding
     from mdmemory.actions.editing import Edited
+    from mdmemory.actions.listing import Listed
+    from mdmemory.actions.note_history import Step
+    from mdmemory.actions.resolve import Across, Conflict
     from mdmemory.actions.undo import Agree, Undone
+    from mdmemory.capture.caller import Caller
+    from mdmemory.capture.extracted import Extracted
     from mdmemory.capture.fact import Stated
+    from mdmemory.capture.forgetting import Forgotten
+    from mdmemory.capture.routes import Route
+    from mdmemory.capture.store_fact import FactCall, Stored
+    from mdmemory.capture.wishes import Inbox, Wish
+    from mdmemory.citing.citation import CheckedCitation
+    from mdmemory.git.log import Logged
+    from mdmemory.llm.answer import Model
+    from mdmemory.search.notes import Report
+    from mdmemory.search.results import Found, Hit
+    from mdmemory.store.sources import NoteSource, StoredIn
+    from mdmemory.store.store import StoredNote
+    from mdmemory.store.writer import Written
+
+    T = TypeVar("T")
+
+USER, PROJECT = "user", "project"
+MINE = f"{PERSON}/"  # before the name of a note of the person's
+BOTH = "both"  # what lies between the layers
+_IN_FORCE = ("", IN_CONFLICT)
 
 
-class Layers(Routed, BothLayers):
+class Layers:
     """What is known in the folder `start`. `project` and `person` are the two memories, None where
     there is none; `question` says why it is not certain whose store the project's is, or ""."""
 
@@ -46,6 +73,7 @@ class Layers(Routed, BothLayers):
         self._clock: Callable[[], datetime] = how.get("clock", person.now)
         self._named = bool(store or places.environment.get("MDMEMORY_STORE"))
         self.question: MdmemoryError | None = None
+        self._is_question_told = False
         self.project: Memory | None = None
         try:
             found = of_project(self.start, store, places)
@@ -56,10 +84,16 @@ class Layers(Routed, BothLayers):
         own = self._own(found)
         is_own = found is not None and own is not None and found.root == own.root
         if found is not None and not is_own:
-            self.project = Memory(found, **how)
+            self.project = self._opened(found)
             if found.is_moved:
                 self._tell(f"The project was known again: its store is {found.store}.")
-        self.person = Memory(own, **how) if own and (is_own or not self._named) else None
+        self.person = self._opened(own) if own and (is_own or not self._named) else None
+
+    def _opened(self, project: Project) -> Memory:
+        """A memory of one of the stores, which teaches both."""
+        memory = Memory(project, **self._how)
+        memory.stores = self
+        return memory
 
     def _own(self, found: Project | None) -> Project | None:
         """The person's own store; one that cannot be read does not take the project's away."""
@@ -74,17 +108,12 @@ class Layers(Routed, BothLayers):
     @classmethod
     def open(
         cls, path: str | Path = ".", *, store: str | None = None,
-        environment: Mapping[str, str] | None = None, holder: str = "a Python program",
-        clock: Callable[[], datetime] = person.now, tell: Callable[[str], None] = lambda _: None,
-        automatic: bool = False, patience: Patience | None = None, watched: bool = False,
+        environment: Mapping[str, str] | None = None, **how: Any,
     ) -> Layers:  # fmt: skip
         """The layers for the folder `path`; with `store` that one alone. Raises NoStore where the
-        named one is none; where there is none at all, reading raises it. For the other options see
-        `Opened`."""
-        return cls(
-            Path(path), person.places(environment), store=store, holder=holder, clock=clock,
-            tell=tell, automatic=automatic, patience=patience, watched=watched,
-        )  # fmt: skip
+        named one is none; where there is none at all, reading raises it. `how` is what `Memory`
+        takes."""
+        return cls(Path(path), person.places(environment), store=store, **how)
 
     @property
     def settings(self) -> Settings:
@@ -113,15 +142,11 @@ class Layers(Routed, BothLayers):
     ) -> Edited:  # fmt: skip
         """Store a note in the layer that its type belongs to (see `for_type`). Without a
         description `name` is a sentence."""
-        from mdmemory.actions import editing
-
         if not description:
-            from mdmemory.capture.fact import stated
-
-            fact = stated(name, type=type, body=body, kind=kind)
+            fact = capture.fact.stated(name, type=type, body=body, kind=kind)
             return self.state(fact, everywhere, source, cite, replaces)[1]
         # no store is made for a note that none would take
-        editing.check_new(is_secret, name, type, f"{description}\n{body}")
+        actions.editing.check_new(is_secret, name, type, f"{description}\n{body}")
         memory, names = self._home(type, everywhere, replaces)
         return memory.add(
             name, type=type, description=description, body=body, kind=kind, source=source,
@@ -153,12 +178,12 @@ class Layers(Routed, BothLayers):
     ) -> tuple[Memory, Edited]:
         """Store what a person states in a sentence, and the layer it is in: a note of either
         layer that says it already is named."""
-        from mdmemory.actions import editing
-
         for memory in self.there() if not replaces else ():
             if (same := memory.stating(fact.said)) is not None:
-                return memory, editing.unchanged(same)
-        editing.check_new(is_secret, fact.name, fact.type, f"{fact.description}\n{fact.body}")
+                return memory, actions.editing.unchanged(same)
+        actions.editing.check_new(
+            is_secret, fact.name, fact.type, f"{fact.description}\n{fact.body}"
+        )
         memory, names = self._home(fact.type, everywhere or fact.everywhere, replaces)
         return memory, memory.add(
             fact.name, type=fact.type, description=fact.description, body=fact.body,
@@ -167,12 +192,10 @@ class Layers(Routed, BothLayers):
 
     def near(self, text: str) -> list[tuple[str, str]]:
         """The notes of both layers near a text, three of each at most: file and description."""
-        from mdmemory.search.near import NEAREST, near_notes
-        from mdmemory.store.superseding import in_force
-
         found = []
         for source in self.sources():
-            notes = in_force(near_notes(source.writer.refresher)(text))[:NEAREST]
+            nearest = search.near.near_notes(source.writer.refresher)
+            notes = store.superseding.in_force(nearest(text))[: search.near.NEAREST]
             for note in notes:
                 said = " ".join(note.note.head.description.split())
                 found.append((f"{source.prefix}{note.file}", said))
@@ -245,27 +268,494 @@ class Layers(Routed, BothLayers):
 
     def _persons(self) -> Memory:
         if self.person is None:
-            from mdmemory.actions import memory_folder
-
-            made = memory_folder.begin_person(self._places, is_secret)
-            self.person = Memory(made.project, **self._how)
+            made = actions.memory_folder.begin_person(self._places, is_secret)
+            self.person = self._opened(made.project)
             self._tell(f"Your own store is {made.project.store}.")
         return self.person
 
     def _made(self) -> Memory | None:
         """The project's store, made now; None where the folder is in no project of its own."""
-        from mdmemory.actions import memory_folder
-
         if self.question is not None:
             raise self.question
         settings = load(self._places.environment, self._places.personal_settings)
         if settings.text("memory.projects") == "listed":
             return None
         try:
-            memory_folder.project_around(self.start)
+            actions.memory_folder.project_around(self.start)
         except (NoGit, NoStore):
             return None
-        made = memory_folder.begin(self.start, self._places, is_secret)
-        memory = Memory(made.project, **self._how)
+        made = actions.memory_folder.begin(self.start, self._places, is_secret)
         self._tell(f"The store of this project is {made.project.store}.")
+        return self._opened(made.project)
+
+    @property
+    def main(self) -> Memory:
+        """The project's memory, else the person's. Raises NoStore where there is neither."""
+        memory = self.project or self.person
+        if memory is None:
+            raise self.question or NoStore(
+                f"There is no memory store for {self.start}.", "Make one: `mdmemory init`."
+            )
         return memory
+
+    def each(self) -> list[tuple[str, Memory]]:
+        """The layers that are there with their names, the project's first. Raises NoStore.
+
+        Where it is not certain whose store the project's is, that is told, and the person's serves.
+        """
+        found = [(PROJECT, self.project), (USER, self.person)]
+        there = [(name, memory) for name, memory in found if memory] or [(USER, self.main)]
+        if self.question is not None and not self._is_question_told:
+            self._is_question_told = True
+            self._tell(self.question.sentences)
+        return there
+
+    def there(self) -> list[Memory]:
+        """The memories that are there, the project's first."""
+        return [memory for memory in (self.project, self.person) if memory]
+
+    def holding(self, name: str) -> tuple[Memory, str]:
+        """The memory that holds the note NAME, and its name there: the project's first, and
+        `me/NAME` is the person's. Raises NotFound, NoStore."""
+        layers = [memory for _, memory in self.each()]
+        if self.person is not None and name.startswith(MINE):
+            return self.person, name.removeprefix(MINE)
+        if len(layers) == 1:
+            return layers[0], name
+        by_file = [memory for memory in layers if _has(memory, name)]
+        if by_file:  # a list shows files: another note's alias does not come between
+            return by_file[0], name
+        for memory in layers:
+            try:
+                memory.note(name)
+            except Ambiguous:
+                return memory, name
+            except NotFound:
+                continue
+            return memory, name
+        return layers[0], name  # its own words say what is near
+
+    def of(self, memory: Memory) -> str:
+        """The name of the layer that this memory is."""
+        return PROJECT if memory is self.project else USER
+
+    def notes(self) -> list[tuple[str, StoredNote]]:
+        """All notes, each with its layer: the project's, then the person's, sorted by file."""
+        return [(layer, note) for layer, memory in self.each() for note in memory.notes()]
+
+    def listing(self, *, digests: bool = True) -> list[tuple[str, Listed]]:
+        """Every note as `list` shows it, with its layer. Refreshes the indexes. For `digests` see
+        `Memory.listing`."""
+        return [
+            (layer, row) for layer, memory in self.each()
+            for row in memory.listing(digests=digests)
+        ]  # fmt: skip
+
+    def shown(self, layer: str, file: str) -> str:
+        """How a list names a note: its file, and of the person's `me/FILE` where the project has
+        a note of that file, too."""
+        hidden = layer == USER and self.project is not None and _has(self.project, file)
+        return f"{MINE}{file}" if hidden else file
+
+    def search(
+        self, query: str, *, k: int = 6, source: str = "memory", at: str | None = None,
+        report: Report = lambda *_: None, meaning: bool = True, all_projects: bool = False,
+    ) -> Found:  # fmt: skip
+        """The `k` best places of both layers, ranked together, each with its `layer`; see
+        `Memory.search`. Sessions, files, and the notes `at` a commit are the project's alone.
+
+        `all_projects` reads the notes of every store in the memory folder, and says `project`.
+        """
+        (first, memory), *others = self._asked_of(all_projects)
+        best = memory.search(query, k=k, source=source, at=at, report=report, meaning=meaning)
+        found = [search.answer.of_layer(best, *first)]
+        for layer, memory in others if at is None and source in ("memory", "all") else []:
+            ask = partial(memory.search, query, k=k, report=report, meaning=meaning)
+            if (more := self._also(ask)) is not None:
+                found.append(search.answer.of_layer(more, *layer))
+        joined = search.answer.joined(found, k)
+        return joined._replace(hits=self._with_conflicts(joined.hits))
+
+    def _asked_of(self, all_projects: bool) -> list[tuple[tuple[str, str], Memory]]:
+        """The memories to ask, each with its layer and, if it is another project's, its name."""
+        if not all_projects:
+            return [((layer, ""), memory) for layer, memory in self.each()]
+        others = [((PROJECT, name), memory) for name, memory in self.others()]
+        own = self.each() if self.there() or not others else []
+        return [*(((layer, ""), memory) for layer, memory in own), *others]
+
+    def others(self) -> Iterator[tuple[str, Memory]]:
+        """The other projects' stores in the memory folder, each with its folder's name. Only a
+        person's command may read them."""
+        own = [memory.project.root for memory in self.there()]
+        for entry in store.home.entries(store.project.home_of(self._places)):
+            if entry.store not in own:
+                yield (
+                    entry.store.name,
+                    Memory(store.project.open_project(entry.store, self._places)),
+                )
+
+    def _also(self, ask: Callable[[], T]) -> T | None:
+        """What a second layer answers; its failure does not take the first one's answer away."""
+        try:
+            return ask()
+        except UsageError:
+            raise
+        except MdmemoryError as problem:
+            self._tell(f"A store is left out. {problem.sentences}")
+            return None
+
+    def _with_conflicts(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        """The hits; where one of the person's contradicts one of the project's, both are marked,
+        and the project's comes first."""
+        notes = [hit for hit in hits if hit.source == "memory" and not hit.project]
+        if {hit.layer for hit in notes} != {PROJECT, USER}:
+            return hits
+        pairs = self._contradicting(
+            [hit.file for hit in notes if hit.layer == PROJECT],
+            [hit.file for hit in notes if hit.layer == USER],
+        )  # fmt: skip
+        order = list(hits)
+        for pair in pairs:
+            places = [
+                next(at for at, hit in enumerate(order) if (hit.layer, hit.file) == (layer, file))
+                for layer, file in zip((PROJECT, USER), (pair.project, pair.person), strict=True)
+            ]
+            for at in places:
+                mark = order[at].status if order[at].status not in (DRIFTED, MOVED) else ""
+                order[at] = order[at]._replace(status=mark or IN_CONFLICT)
+            if places[1] < places[0]:
+                order.insert(places[1], order.pop(places[0]))
+        return tuple(order)
+
+    def across(self) -> list[Across]:
+        """Where a note of the project's and one of the person's contradict, by their form,
+        but for pairs of which a person said that both hold. Nothing is written."""
+        if self.project is None or self.person is None:
+            return []
+        return self._contradicting(
+            *(
+                [each.head.file for each in memory.listing(digests=False)
+                 if each.status in _IN_FORCE]
+                for memory in (self.project, self.person)
+            )
+        )  # fmt: skip
+
+    def _contradicting(self, projects: Sequence[str], persons: Sequence[str]) -> list[Across]:
+        assert self.project is not None
+        assert self.person is not None
+        ledger = "\n".join(Store(memory.project.store).ledger() for _, memory in self.each())
+        return actions.resolve.across(
+            _read(self.project, projects), _read(self.person, persons), ledger
+        )
+
+    def conflicts(self) -> list[tuple[str, Conflict]]:
+        """The open entries of both ledgers, each with its layer."""
+        return [(layer, each) for layer, memory in self.each() for each in memory.conflicts()]
+
+    def resolve(self, id: str, *, keep: str | None = None) -> tuple[str, tuple[str, ...], Written]:
+        """Resolve a conflict, on a person's word; its layer ("both" between them), the files that
+        were removed, and what was written. Raises NotFound, UsageError."""
+        layers = self.each()
+        if pair := next((pair for pair in self.across() if pair.id == id), None):
+            return self._settled(pair, keep)
+        open_in = [(layer, memory) for layer, memory in layers
+                   if any(each.entry.id == id for each in memory.conflicts())]  # fmt: skip
+        layer, memory = (open_in or layers)[0]
+        done = memory.resolve(id, keep=keep)
+        return layer, done.removed, done.written
+
+    def _settled(self, pair: Across, keep: str | None) -> tuple[str, tuple[str, ...], Written]:
+        if keep is None:
+            raise UsageError(
+                "Both stay as they are: here the project's goes first, elsewhere yours.",
+                f"Answer `mdmemory review {pair.id} both` if that is right, or pass --keep NAME.",
+            )
+        memory, name = self.holding(keep)
+        kept = memory.note(name).file
+        if (self.of(memory), kept) == (PROJECT, pair.project):
+            other, gone = self.person, pair.person
+        elif (self.of(memory), kept) == (USER, pair.person):
+            other, gone = self.project, pair.project
+        else:
+            files = f"{pair.project}, {MINE}{pair.person}"
+            raise NotFound(f"{kept} is not part of {pair.id}.", f"Keep one of {files}.")
+        assert other is not None
+        written = other.remove(gone).written
+        removed = () if written.kept else (gone if other is self.project else f"{MINE}{gone}",)
+        return BOTH, removed, written
+
+    def doctor(self, *, fix: bool = False) -> list[tuple[str, Finding]]:
+        """The problems of both stores, each with its layer. A link may lead to the other one."""
+        layers = self.each()
+        names: dict[str, set[str]] = {layer: set() for layer, _ in layers}
+        for layer, memory in layers if len(layers) > 1 else []:
+            for stored in Store(memory.project.store).notes():  # a stale index is to be found
+                names[layer] |= store.merged.names(stored.note)
+        return [
+            (layer, finding)
+            for layer, memory in layers
+            for finding in memory.doctor(
+                fix=fix, elsewhere=set().union(*(names[of] for of in names if of != layer))
+            )
+        ]
+
+    def citations(
+        self, files: Collection[str] | None = None, *, since: str | None = None
+    ) -> list[CheckedCitation]:
+        """What the project's notes cite, and how that stands; see `Memory.citations`. Only the
+        project's layer cites. Raises NoGit where there is no project."""
+        if self.project is None:
+            raise self.question or NoGit(
+                f"{self.start} is in no project that has a store, and only a project's notes cite.",
+                "Run it in a project, or make its store: `mdmemory init`.",
+            )
+        return self.project.citations(files, since=since)
+
+    def cited(self, memory: Memory, files: Collection[str] | None = None) -> list[CheckedCitation]:
+        """What some notes of a layer cite, or all, and how that stands; [] where none can tell."""
+        if memory is not self.project:
+            return []
+        try:
+            return memory.citations(files)
+        except (MdmemoryError, OSError):
+            return []
+
+    # --- what was done
+
+    def log(self, limit: int | None = None) -> list[tuple[str, Logged, bool]]:
+        """Our commits of both layers by their time, newest first, each with its layer and whether
+        it was undone since."""
+        found = self._answered(
+            lambda memory: [(self.of(memory), *row) for row in memory.log(limit)]
+        )  # fmt: skip
+        mixed = heapq.merge(*found, key=lambda row: moment(row[1].time), reverse=True)
+        return list(mixed)[:limit]
+
+    def of_change(self, id: str) -> Memory:
+        """The memory with the commit that a Memory-Id or a commit's name means, first looked for in
+        the project's. Raises NoGit."""
+        layers = [memory for _, memory in self.each()]
+        for memory in layers[:-1]:
+            with suppress(NotFound):
+                memory.change(id)
+                return memory
+        # HEAD~1 is what stands in the project
+        is_id = set(id.removeprefix("m-")) <= set("0123456789abcdef")
+        return layers[-1] if is_id else layers[0]
+
+    def past(self, what: str) -> tuple[Memory, list[Step] | Logged]:
+        """The memory that has the note, or the change, of this name or id, and its life, or the
+        change. A note that is there comes first, then a change, then a note that is gone. Raises
+        NotFound."""
+        memory, name = self.holding(what)
+        if _has(memory, name):
+            return memory, memory.history(name)
+        try:
+            memory.note(name)
+        except NotFound:
+            with suppress(NotFound):
+                memory = self.of_change(what)
+                return memory, memory.change(what)
+        return self.history(what)
+
+    def history(self, name: str) -> tuple[Memory, list[Step]]:
+        """The memory that holds a note, and the note's life; it may be gone. Raises NotFound."""
+        memory, own_name = self.holding(name)
+        try:
+            return memory, memory.history(own_name)
+        except NotFound:
+            if memory is self.person or self.person is None:
+                raise
+            with suppress(NotFound):
+                return self.person, self.person.history(own_name)
+            raise
+
+    def _answered(self, ask: Callable[[Memory], T]) -> list[T]:
+        """What the layers answer. One that cannot (it has no git, say, or nothing to find) does
+        not take the other's answer away; where none can, the first one's reason is raised."""
+        found, problems = [], []
+        for _, memory in self.each():
+            try:
+                found.append(ask(memory))
+            except MdmemoryError as problem:
+                problems.append(problem)
+        if not found:
+            raise problems[0]
+        for each in problems:
+            if not isinstance(each, NotFound):
+                self._tell(f"A store is left out. {each.sentences}")
+        return found
+
+    # --- the message of a person
+
+    def keep_wishes(
+        self, texts: Sequence[str], *, session: str, turn: str, message: str = "",
+        attended: bool = True,
+    ) -> list[Path]:  # fmt: skip
+        """Keep what a message asks to remember until its turn has ended, whatever git and the store
+        do: the files; `message` is all of it. A run that is not `attended` stores it by a call
+        alone, unless the message begins with it. Raises MdmemoryError: no folder takes them."""
+        if self.project is not None:
+            places = capture.wishes.inboxes(self.project.project)
+        else:
+            places = [capture.wishes.inbox_without_store(self.start)]
+        return capture.wishes.keep(places, texts, session, turn, self._clock(), message, attended)
+
+    def settle_wishes(self, session: str = "", turn: str = "") -> list[Stored]:
+        """Store the wishes that no call answered, as they were said, where their turn is over:
+        `session` is at this `turn` now ("": at none). One that cannot be written yet waits."""
+        boxes = [each for each in self._inboxes() if each.files()]
+        if not boxes or self.question is not None:
+            return []
+        return capture.settle_wishes.settle(
+            self, boxes, now=self._clock(), session=session, turn=turn
+        )
+
+    def begin_for_wishes(self) -> None:
+        """Where there is no store at all, make the one that a wish kept here waits for."""
+        if self.project or self.person or self.question is not None:
+            return
+        for _, wish in capture.wishes.inbox_without_store(self.start).wishes()[:1]:
+            with suppress(MdmemoryError):
+                self.for_fact(USER if wish.is_personal else PROJECT)
+
+    def _answer(self, text: str, session: str, *, ends: bool = False) -> list[Wish]:
+        """Note what a call says of the wishes of its turn."""
+        boxes = [each for each in self._inboxes() if each.files()]
+        if not boxes:
+            return []
+        return capture.settle_wishes.answer(self, boxes, text, session=session, ends=ends)
+
+    def _inboxes(self) -> list[Inbox]:
+        boxes = [box for each in self.there() for box in capture.wishes.inboxes(each.project)]
+        if not self._named:
+            boxes.append(capture.wishes.inbox_without_store(self.start))
+        return list(dict.fromkeys(boxes))
+
+    # --- what an assistant hands over
+
+    def store(self, call: FactCall, caller: Caller) -> Stored:
+        """Store a fact that an assistant hands over, in its layer or in that of the notes that it
+        replaces; files of the person's layer are `me/FILE`. Raises NotStored, NotFound, NoStore."""
+        caller = caller if caller.turns else self._with_wishes(caller)
+        done = capture.store_fact.store(self, call, caller, now=self._clock())
+        said = [call.fact, call.why, call.title, *(pair["text"] for pair in done.superseded)]
+        said += [call.quote] if done.declined else []
+        text = "\n".join(filter(None, said))
+        self._answer(text, caller.session, ends=bool(done.declined))
+        return done
+
+    def _with_wishes(self, caller: Caller) -> Caller:
+        """The caller with what hooks kept here of the user's words, where nothing else is known of
+        them: the first message in a fresh home is heard before there is a store."""
+        from mdmemory.transcripts.turns import Turn
+
+        wishes = [wish for box in self._inboxes() for _, wish in box.wishes()]
+        return caller._replace(turns=tuple(Turn(e.turn, "user", e.text) for e in wishes))
+
+    def forget(self, names: Sequence[str], quote: str, caller: Caller) -> Forgotten:
+        """Remove the notes that an assistant names, if the user's turns ask for it; see
+        `capture.forgetting`. Raises NotFound, NotProven, NoStore."""
+        done = capture.forgetting.forget(self.sources(), names, quote, caller, now=self._clock())
+        self._answer(quote, caller.session)
+        return done
+
+    def described(self, what: str) -> list[StoredIn]:
+        """The notes of both layers that a person may mean by `what`, the likeliest first."""
+        return capture.forgetting.described(self.sources(), what)
+
+    # --- sessions
+
+    def extract(
+        self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
+        again: bool = False, report: Report = lambda *_: None,
+    ) -> Extracted:  # fmt: skip
+        """Store what the user asked to remember in a transcript, and what a model finds, each fact
+        in its layer. Raises NoStore."""
+        main = self.main
+        done = main.extract(transcript, model=model, dry_run=dry_run, again=again, report=report)
+        if self.project is not None and self.project is not main and done.watermark:
+            with self.project.state() as state:  # it is the one that is asked from now on
+                state.set_watermark(done.session, done.watermark)
+        return done
+
+    # --- which store gets what
+
+    def sources(self) -> list[NoteSource]:
+        """Both layers as places to look for a note in, the project's first."""
+        return [
+            store.sources.NoteSource(self._prefix(each), each._writer()) for each in self.there()
+        ]
+
+    def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
+        """The store that a fact goes to, made where it is missing. Raises NoStore."""
+        memory = self.for_fact(USER if personal else PROJECT)
+        return store.sources.NoteSource(self._prefix(memory), memory._writer()), self._route(
+            memory, personal
+        )
+
+    def _prefix(self, memory: Memory) -> str:
+        return MINE if memory is self.person and self.project is not None else ""
+
+    def _route(self, memory: Memory, personal: bool) -> Route:
+        """How a fact came to this store."""
+        if self._named or personal:
+            return capture.routes.ALL
+        if memory is self.project:
+            return (
+                capture.routes.Route(said=self._said())
+                if memory._writer().is_own
+                else capture.routes.ALL
+            )
+        return capture.routes.Route(folder=self._folder())
+
+    def _said(self) -> dict[str, str]:
+        """The facts that the person's store states for all projects, by their keys."""
+        stated: list[StoredNote] = []
+        with suppress(MdmemoryError):  # a broken store of the person's stops no other
+            stated = capture.routes.visible(self.person._writer()) if self.person else []
+        return {
+            key: f"{MINE}{stored.file}"
+            for stored in stated
+            if not stored.note.head.status and "\n  project: " not in stored.note.text
+            for key in capture.note_text.keys_of(stored.note)
+        }
+
+    def _folder(self) -> str:
+        """The folder that a fact is said in, as its note names it: the top of a repository, with
+        ~ for the home folder, which itself goes without a name."""
+        home = Path(os.path.expanduser("~"))
+        folders = (self.start, *self.start.parents)
+        top = next((each for each in folders if os.path.lexists(each / ".git")), self.start)
+        place = self.start if home.is_relative_to(top) else top
+        if place == home or not str(place).isprintable():
+            return ""
+        return f"~/{place.relative_to(home)}" if place.is_relative_to(home) else str(place)
+
+
+def _read(memory: Memory, files: Sequence[str]) -> list[StoredNote]:
+    store, found = Store(memory.project.store), []
+    for file in files:
+        with suppress(NotFound):  # gone meanwhile
+            found.append(store.read(file))
+    return found
+
+
+def moment(time: str) -> datetime:
+    """The moment that an ISO time with an offset names, whatever its offset."""
+    return datetime.fromisoformat(time)
+
+
+def written(memory: Memory) -> int:
+    """When the store's index was last written (ns): tells which of two changes of one second is
+    the newer."""
+    with suppress(OSError):
+        return os.lstat(memory.project.store / INDEX).st_mtime_ns
+    return 0
+
+
+def _has(memory: Memory, file: str) -> bool:
+    """Whether the store has a note of this file; costs one look at its entry."""
+    path = f"{memory.project.store}/{as_given(file)}"
+    return "/" not in file and is_note_name(file) and os.path.isfile(path)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from mdmemory.config import person
-from mdmemory.errors import MdmemoryError, NotFound
-from mdmemory.learning import Learning
+from mdmemory.errors import GOING_ON, MdmemoryError, NotFound
 from mdmemory.note.note import SUPERSEDED
-from mdmemory.opened import actions, capture, citing, search, store
 from mdmemory.privacy import is_secret
-from mdmemory.store.project import find
-from mdmemory.store.refresh import Refreshed
-from mdmemory.store.store import StoredNote
+from mdmemory.store.project import Project, find
+from mdmemory.store.refresh import Refreshed, Refresher
+from mdmemory.store.store import Store, StoredNote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
+    from typing import Any, Self
 
     from mdmemory.actions.doctor import Finding
     from mdmemory.actions.editing import Edited
@@ -35,34 +37,144 @@ if TYPE_CHECKING:
     from mdmemory.actions.setup import Setup
     from mdmemory.actions.sync import Synced
     from mdmemory.actions.undo import Agree, Planned, Undone
+    from mdmemory.capture.caller import Caller
+    from mdmemory.capture.extracted import Extracted
+    from mdmemory.capture.forgetting import AskedRemoval, Forgotten
+    from mdmemory.capture.imports.run import Imported
+    from mdmemory.capture.pending import PendingFact
+    from mdmemory.capture.routes import Route
+    from mdmemory.capture.store_fact import FactCall, Stored
+    from mdmemory.capture.stores import Stores
     from mdmemory.citing.citation import CheckedCitation
+    from mdmemory.compact.runner import Outcome
+    from mdmemory.git.commits_of_store import History
     from mdmemory.git.lock import Patience
     from mdmemory.git.log import Logged
+    from mdmemory.llm.answer import Model
     from mdmemory.note.note import Note
+    from mdmemory.observe.observations import Observations
     from mdmemory.search.notes import Report
-    from mdmemory.search.project import Updated
+    from mdmemory.search.project import Search, Updated
     from mdmemory.search.results import Found, Passage
+    from mdmemory.session.known import KnownSession, NoteRecalled
+    from mdmemory.session.promotion import Accounting
+    from mdmemory.session.session import SessionMemory
+    from mdmemory.session.storage import Swept
     from mdmemory.store.adopt import Look
+    from mdmemory.store.evidence import Evidence
+    from mdmemory.store.sources import NoteSource
+    from mdmemory.store.state import State
     from mdmemory.store.writer import Writer
+    from mdmemory.transcripts.turns import Turn
 
 
-class Memory(Learning):
-    """One store, with all that can be done with it."""
+__all__ = ["Memory", "actions", "capture", "search", "store"]
+
+
+class _Room(ModuleType):
+    """A package of ours, whose modules are loaded when they are first used: reading stays quick."""
+
+    def __getattr__(self, module: str) -> ModuleType:
+        return import_module(f"mdmemory.{self.__name__}.{module}")
+
+
+if TYPE_CHECKING:
+    from mdmemory import actions, capture, citing, compact, llm, observe, search, store
+    from mdmemory import session as sessions
+    from mdmemory.actions import memory_folder  # noqa: F401 - what functions return
+    from mdmemory.capture import imports, settle_wishes, wishes  # noqa: F401
+    from mdmemory.citing import check  # noqa: F401
+    from mdmemory.search import sources  # noqa: F401
+else:
+    actions, capture, compact = _Room("actions"), _Room("capture"), _Room("compact")
+    llm, observe, search = _Room("llm"), _Room("observe"), _Room("search")
+    citing = _Room("citing")
+    imports, sessions, store = _Room("capture.imports"), _Room("session"), _Room("store")
+
+
+class Memory:
+    """One store, with all that can be done with it. `clock` gives the present moment in UTC,
+    `holder` is the name that other processes see while this one writes, and `tell` gets a sentence
+    for each write that an earlier process could not finish. `automatic`: no person typed the
+    command; in a repository of theirs its writes are kept beside the branches, and wait for a
+    command that they type. `watched`: whoever opened it brings the index up to date, so that
+    reading a note or history does not. `stores` says which store gets what a session teaches."""
 
     _looking: Writer | None = None
+
+    def __init__(
+        self, project: Project, *, holder: str = "a Python program",
+        clock: Callable[[], datetime] = person.now, tell: Callable[[str], None] = lambda _: None,
+        automatic: bool = False, patience: Patience | None = None, watched: bool = False,
+    ) -> None:  # fmt: skip
+        self.project = project
+        self.stores: Stores = self
+        self._automatic, self._patience, self._watched = automatic, patience, watched
+        self._holder, self._clock, self._tell = holder, clock, tell
+        self._sentences: set[str] = set()
+        self._at_hand: Writer | None = None
+        self._by_hand: list[Look | None] = []  # at one look, once it was asked what hands did
+
+    @contextmanager
+    def at_one_look(self) -> Iterator[None]:
+        """Answer all that is asked in the block by one look at the notes. For what only reads, and
+        is soon done."""
+        self._at_hand = self._at_hand or self._writer()
+        try:
+            yield
+        finally:
+            self._at_hand = None
+            self._by_hand.clear()
+
+    def now(self) -> datetime:
+        """The present moment in UTC, by the clock that this was opened with."""
+        return self._clock()
+
+    def state(self) -> State:
+        """The database of our own work, as a context. Its trouble goes to `tell`."""
+        return store.state.State(self.project.state_file, self._tell_once)
+
+    def _tell_once(self, sentence: str) -> None:
+        kind = GOING_ON if GOING_ON in sentence else sentence
+        if kind not in self._sentences:
+            self._sentences.add(kind)
+            self._tell(sentence)
+
+    def _today(self) -> str:
+        return self._clock().date().isoformat()
+
+    def _refresher(self) -> Refresher:
+        return self._at_hand.refresher if self._at_hand else Refresher(self.project, is_secret)
+
+    def _fresh(self) -> Refresher:
+        """The refresher, whose index is brought up to date unless somebody else does so."""
+        refresher = self._refresher()
+        if not self._watched:
+            refresher.current()
+        return refresher
+
+    def _store(self) -> Store:
+        return self._fresh().store
+
+    def _writer(self) -> Writer:
+        return self._at_hand or store.writer.Writer(
+            self.project, is_secret, self._holder, self._tell_once, self._automatic, self._patience
+        )
+
+    def _history(self) -> History:
+        return actions.note_history.history_of(self._writer(), fresh=not self._watched)
+
+    def _search(self, source: str = "memory", meaning: bool = True) -> Search:
+        return search.sources.search(self._refresher(), source, self._today(), meaning=meaning)
 
     @classmethod
     def open(
         cls, path: str | Path = ".", *, store: str | None = None,
-        environment: Mapping[str, str] | None = None, holder: str = "a Python program",
-        clock: Callable[[], datetime] = person.now, tell: Callable[[str], None] = lambda _: None,
-        automatic: bool = False, patience: Patience | None = None,
+        environment: Mapping[str, str] | None = None, **how: Any,
     ) -> Memory:  # fmt: skip
-        """The store for the folder `path`, or the one that `store` names. Raises NoStore."""
-        return cls(
-            find(Path(path), store, person.places(environment)), holder=holder, clock=clock,
-            tell=tell, automatic=automatic, patience=patience,
-        )  # fmt: skip
+        """The store for the folder `path`, or the one that `store` names; `how` is what the class
+        takes. Raises NoStore."""
+        return cls(find(Path(path), store, person.places(environment)), **how)
 
     @classmethod
     def init(
@@ -400,3 +512,136 @@ class Memory(Learning):
         """The problems of the store; `fix` first repairs those that can be repaired safely. A link
         to a name `elsewhere` (folded) is not dead."""
         return actions.doctor.examine(self._writer(), self._clock(), fix=fix, elsewhere=elsewhere)
+
+    # --- what sessions teach a store
+
+    def sources(self) -> list[NoteSource]:
+        """This store, as a place to look for notes in."""
+        return [store.sources.NoteSource("", self._writer())]
+
+    def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
+        """This store: it gets whatever there is."""
+        return self.sources()[0], capture.routes.ALL
+
+    def store(self, call: FactCall, caller: Caller) -> Stored:
+        """Store a fact that an assistant hands over; what the caller's turns do not prove is
+        unconfirmed, and replaces nothing. Raises NotStored, NotFound."""
+        return capture.store_fact.store(self, call, caller, now=self._clock())
+
+    def forget(self, names: Sequence[str], quote: str, caller: Caller) -> Forgotten:
+        """Remove the notes that an assistant names, if the caller's turns ask for it in the words
+        of `quote`; else it waits, or is refused. Raises NotFound, NotProven."""
+        return capture.forgetting.forget(self.sources(), names, quote, caller, now=self._clock())
+
+    def asked_removals(self) -> list[AskedRemoval]:
+        """The notes that an assistant wants forgotten without enough proof: a person decides."""
+        return capture.forgetting.waiting(self.project)
+
+    def import_from(self, path: str | Path, *, dry_run: bool = False) -> Imported:
+        """Store the facts of another memory, a file or folder, in one commit for each store.
+        Raises BadImport."""
+        return imports.run.import_from(
+            self.stores, self._writer(), Path(path), self._today(), dry_run
+        )
+
+    def extract(
+        self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
+        again: bool = False, report: Report = lambda *_: None,
+    ) -> Extracted:  # fmt: skip
+        """Store what the user asked to remember in a transcript, and what `model` finds (default:
+        the one that the settings choose, or none) in what it has not read, or `again` in all of
+        it; a dry run asks it, too."""
+        ask = partial(llm.choose.asking, "extract", self.project, self._today(), model)
+        return capture.run.extract(
+            self.stores, self._writer(), transcript, now=self._clock(), ask=ask,
+            dry_run=dry_run, again=again, report=report,
+        )  # fmt: skip
+
+    def summary_request(self) -> tuple[str, dict[str, str]]:
+        """The text for a host's compaction prompt, and the notes it numbers: file to digest."""
+        return capture.summary.request_of(self.stores.sources())
+
+    def summary(
+        self, session: str, text: str, said: Sequence[Turn], *,
+        shown: Mapping[str, str] | None = None,
+    ) -> Extracted:  # fmt: skip
+        """Store the facts of a host's compaction summary that the user's turns in `said` bear out;
+        the others wait in `pending`. Asks no model."""
+        return capture.summary.take(
+            self.stores, self._writer(), session, text, said, now=self._clock(), shown=shown or {}
+        )
+
+    def kept_wishes(self) -> list[Path]:
+        """The files of wishes that wait to be written."""
+        return [path for inbox in capture.wishes.inboxes(self.project) for path in inbox.kept()]
+
+    def captures(self, limit: int | None = None) -> list[Evidence]:
+        """Why each candidate was kept or dropped, the newest first (90 days)."""
+        with self.state() as state:
+            return store.evidence.recorded(state, limit)
+
+    def known_sessions(self) -> list[KnownSession]:
+        """The sessions that anything is remembered of, the newest first."""
+        with self.state() as state:
+            return sessions.known.list_sessions(state)
+
+    def recalled(self, session: str) -> list[NoteRecalled]:
+        """The notes that went along with the messages of a session."""
+        with self.state() as state:
+            return sessions.known.list_recalled(state, session)
+
+    def pending(self) -> list[PendingFact]:
+        """Candidates without enough proof, which wait for a person."""
+        return capture.pending.waiting(self.project, self.state)
+
+    def accept(self, id: str, *, into: Self | None = None) -> Edited:
+        """Store a candidate that waits, here or `into` another store: a person stands by it."""
+        writer = None if into is None else into._writer()
+        return capture.pending.accept(self._writer(), id, today=self._today(), into=writer)
+
+    def drop(self, id: str) -> PendingFact:
+        """Take a candidate off the list; for 30 days it is not proposed again."""
+        return capture.pending.drop(self._writer(), id, today=self._today())[0]
+
+    def compact(
+        self, *, plan: str | bytes | None = None, model: Model | None = None,
+        offline: bool = False, if_due: bool = False, dry_run: bool = False,
+        report: Report = lambda *_: None, everything: bool = False,
+    ) -> Outcome:  # fmt: skip
+        """One compaction pass, planned by `model` (default: the one that the settings choose), by
+        no model where none is chosen or `offline` says so, or given as `plan` (JSON). A model is
+        shown what is new since it last looked, or `everything`. A dry run asks it, too;
+        `report(done, total, what)` hears of each question to it."""
+        return compact.runner.compact(
+            self._writer(), self._clock(), plan=plan, model=model, offline=offline, if_due=if_due,
+            dry_run=dry_run, everything=everything, report=report,
+        )  # fmt: skip
+
+    def due(self) -> str | None:
+        """Why a compaction is due, in words, or None."""
+        return compact.pass_history.why_due(self._writer(), self._clock())
+
+    def observations(self) -> Observations:
+        """The short form of what the assistant's tools showed in earlier work."""
+        kept = observe.observations.Observations
+        return kept(self.project, self.state, self._writer, self._clock)
+
+    @contextmanager
+    def session(self, session: str) -> Iterator[SessionMemory]:
+        """The memory of one session. Never notes."""
+        with self.state() as state:
+            yield sessions.session.SessionMemory(state, session, self.project.settings)
+
+    def promote(self, session: str, said: Sequence[Turn]) -> Accounting:
+        """Take a session's decisions and candidates through capture, at its compaction. Those that
+        the user's turns in `said` do not bear out wait in `pending`. Asks no model."""
+        with self.state() as state, self.session(session) as own:
+            return sessions.promotion.promote(
+                state, session, own.read(), lambda text: self.summary(session, text, said),
+                now=self._clock(),
+            )  # fmt: skip
+
+    def sweep(self) -> Swept:
+        """Remove what sessions keep that is too old or too much. Notes are never touched."""
+        with self.state() as state:
+            return sessions.storage.sweep(state, self._clock())

@@ -11,12 +11,10 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.files import read_regular
+from mdmemory.memory import Memory, actions, capture
 from mdmemory.note import limits
-from mdmemory.opened import Opened, actions, capture
-from mdmemory.store.project import Project, find
 from mdmemory.store.store import GENERATED, LEDGER, StoredNote
 from mdmemory.tools.memory_files import (
     BELONGS,
@@ -58,15 +56,16 @@ def _told(command: Callable[[MemoryTool, Given], str]) -> Callable[[MemoryTool, 
     return answered
 
 
-class MemoryTool(Opened):
+class MemoryTool:
     """Answers what a model asks of the tool `memory`: `handle` takes the input of one call.
 
     The other methods have the names of the SDK's `BetaAbstractMemoryTool`, whose `register` makes
     its tool runner take the object; each takes a command's fields as a mapping or an object.
     """
 
-    session = ""
-    _seen: dict[str, str]  # file: its digest as the model saw it last
+    def __init__(self, memory: Memory, session: str = "") -> None:
+        self._memory, self._session = memory, session
+        self._seen: dict[str, str] = {}  # file: its digest as the model saw it last
 
     @classmethod
     def open(
@@ -74,15 +73,9 @@ class MemoryTool(Opened):
         environment: Mapping[str, str] | None = None, session: str = "", **how: Any,
     ) -> MemoryTool:  # fmt: skip
         """The tool for the store of the folder `path`, or the one that `store` names. `session`, an
-        id, stands in the commits; `how` is what `Opened` takes. Raises NoStore."""
-        project = find(Path(path), store, person.places(environment))
-        tool = cls(project, **{"holder": "the memory tool", "automatic": True} | how)
-        tool.session = session
-        return tool
-
-    def __init__(self, project: Project, **how: Any) -> None:
-        super().__init__(project, **how)
-        self._seen = {}
+        id, stands in the commits; `how` is what `Memory` takes. Raises NoStore."""
+        how = {"holder": "the memory tool", "automatic": True} | how
+        return cls(Memory.open(path, store=store, environment=environment, **how), session)
 
     @property
     def name(self) -> str:
@@ -130,10 +123,10 @@ class MemoryTool(Opened):
         """A new note. It is unconfirmed: no words of the user's stand behind it."""
         path, text = _text(given, "path"), _text(given, "file_text")
         file = new_file(path)
-        if file in self._store().files():
+        if file in self._memory._store().files():
             raise Prescribed(f"Error: File {path} already exists")
-        about = {"session": self.session, "today": self._today()}
-        done = capture.model_files.create(self._writer(), file, text, **about)
+        about = {"session": self._session, "today": self._memory._today()}
+        done = capture.model_files.create(self._memory._writer(), file, text, **about)
         self._seen[file] = done.stored.digest
         return f"File created successfully at: {path}{_flagged(done)}"
 
@@ -165,7 +158,7 @@ class MemoryTool(Opened):
         seen = self._seen.get(inside(path))
 
         def changed(text: str) -> str:
-            if seen not in (None, self._store().read(inside(path)).digest):
+            if seen not in (None, self._memory._store().read(inside(path)).digest):
                 raise Prescribed(
                     f"Error: The file {path} has changed since you viewed it: view it."
                 )
@@ -180,7 +173,10 @@ class MemoryTool(Opened):
         path = _text(given, "path")
         if path.rstrip("/") == ROOT:
             raise Prescribed(f"Error: Cannot delete the {ROOT} directory itself")
-        file, writer = self._own(path, f"Error: The path {path} does not exist"), self._writer()
+        file, writer = (
+            self._own(path, f"Error: The path {path} does not exist"),
+            self._memory._writer(),
+        )
         with writer.recovered():
             capture.model_files.refuse_unsettled(writer, writer.refresher.store.read(file))
         actions.editing.remove(writer, file, trailers=self._trailers(), by_model=True)
@@ -194,7 +190,7 @@ class MemoryTool(Opened):
         name = limits.slugify(new_file(new).removesuffix(".md"))
         try:
             done = actions.renaming.rename(
-                self._writer(), file, name, trailers=self._trailers(), by_model=True
+                self._memory._writer(), file, name, trailers=self._trailers(), by_model=True
             )
         except MdmemoryError as problem:
             if problem.code != "taken":
@@ -207,15 +203,15 @@ class MemoryTool(Opened):
     def _change(self, path: str, changed: Callable[[str], str]) -> ModelFile:
         gone = f"Error: The path {path} does not exist. Please provide a valid path."
         file = self._own(path, gone)
-        about = {"session": self.session, "today": self._today()}
-        done: ModelFile = capture.model_files.change(self._writer(), file, changed, **about)
+        about = {"session": self._session, "today": self._memory._today()}
+        done: ModelFile = capture.model_files.change(self._memory._writer(), file, changed, **about)
         self._seen[file] = done.stored.digest
         return done
 
     def _content(self, file: str, path: str) -> str:
         gone = f"The path {path} does not exist. Please provide a valid path."
         if file in self._derived():
-            return read_regular(self.project.store / file).decode("utf-8", "replace")
+            return read_regular(self._memory.project.store / file).decode("utf-8", "replace")
         stored = self._note(file, gone)
         self._seen[file] = stored.digest
         return stored.note.text
@@ -231,20 +227,20 @@ class MemoryTool(Opened):
         """The note of a file; one on hold, or one that waits for a person, is as none."""
         if file not in self._files():
             raise Prescribed(gone)
-        return self._store().read(file)
+        return self._memory._store().read(file)
 
     def _files(self) -> list[str]:
-        catalog = (refresher := self._refresher()).catalog()
+        catalog = (refresher := self._memory._refresher()).catalog()
         hidden = {*catalog.held, *catalog.waiting}
         return [file for file in refresher.store.files() if file not in hidden]
 
     def _derived(self) -> list[str]:
-        folder = self.project.store
+        folder = self._memory.project.store
         return [f for f in _DERIVED if (folder / f).is_file() and not (folder / f).is_symlink()]
 
     def _listing(self) -> str:
-        self._store()  # the index as of now
-        folder, files = self.project.store, self._files()
+        self._memory._store()  # the index as of now
+        folder, files = self._memory.project.store, self._files()
         head = f"Here're the files and directories up to 2 levels deep in {ROOT}, excluding hidden"
         rows = [f"{size(folder.lstat().st_size)}\t{ROOT}"]
         for file in (*self._derived(), *files[:MOST_LISTED]):
@@ -254,7 +250,7 @@ class MemoryTool(Opened):
         return "\n".join([f"{head} items and node_modules:", *rows])
 
     def _trailers(self) -> list[tuple[str, str]]:
-        trailers: list[tuple[str, str]] = capture.forgetting.session_trailer(self.session)
+        trailers: list[tuple[str, str]] = capture.forgetting.session_trailer(self._session)
         return trailers
 
 

@@ -34,11 +34,7 @@ FLOORS = (
     ("capture.", "compact."),
     ("session.",),
     ("observe.", "prompt."),
-    ("opened",),
-    ("learning",),
     ("memory",),
-    ("routing",),
-    ("both",),
     ("layers",),
     ("overview",),
     ("review.",),
@@ -67,12 +63,8 @@ SOURCES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 TREES = {name: ast.parse(path.read_bytes()) for name, path in SOURCES.items()}
 # the rooms and files that may print, exit, read the environment or ask the clock
 INTERFACES = (
-    "opened",
-    "learning",
     "memory",
     "memory_tool",
-    "routing",
-    "both",
     "layers",
     "overview",
     "review",
@@ -239,14 +231,14 @@ def own_names(node: ast.stmt) -> list[str]:
 
 def imported(tree: ast.Module) -> list[tuple[str, str]]:
     """What a module imports, with the name that it has there: `load`, `store.catalog.load`. What a
-    module passes on, as `opened` does with the rooms, goes by its own name."""
+    module passes on, as `memory` does with the rooms, goes by its own name."""
     found: list[tuple[str, str]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}".removeprefix("mdmemory.")
-                if node.module == "mdmemory.opened":
-                    whole = dict(imported(TREES["opened"])).get(alias.name, whole)
+                if node.module == "mdmemory.memory":
+                    whole = dict(imported(TREES["memory"])).get(alias.name, whole)
                 found.append((alias.asname or alias.name, whole))
     return found
 

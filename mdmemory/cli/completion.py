@@ -60,7 +60,7 @@ def script(shell: str) -> str:
 def _stores(asked: Namespace) -> Iterator[str]:
     """The folders of notes that count here, each with what stands before a name of its notes."""
     from mdmemory.cli.output import layered
-    from mdmemory.routing import MINE, USER
+    from mdmemory.layers import MINE, USER
 
     layers = layered(asked, automatic=True)
     for layer, memory in layers.each():

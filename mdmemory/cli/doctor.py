@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.output import NO_STORE_YET, emit, layered, plural
 from mdmemory.config import person
-from mdmemory.routing import MINE, USER
+from mdmemory.layers import MINE, USER
 
 if TYPE_CHECKING:
     from mdmemory.layers import Layers

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from mdmemory.actions.listing import Listed, in_words
 from mdmemory.cli.output import emit, is_terminal, layered, plural, tell_of_others, visible, warn
 from mdmemory.errors import MdmemoryError, NoGit, UsageError
-from mdmemory.layers import Layers
+from mdmemory.layers import PROJECT, USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES, check_name
 from mdmemory.note.note import UNREADABLE, read_fields
-from mdmemory.routing import PROJECT, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # the commands that only read must not pay for writing

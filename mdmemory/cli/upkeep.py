@@ -9,8 +9,8 @@ from mdmemory.actions.listing import in_words
 from mdmemory.cli.output import NO_STORE_YET, emit, layered, plural, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
+from mdmemory.layers import USER
 from mdmemory.memory import Memory
-from mdmemory.routing import USER
 from mdmemory.store.store import INDEX
 
 TYPE_CHECKING = False

@@ -18,13 +18,12 @@ from mdmemory.config import person
 from mdmemory.errors import BadNote, MdmemoryError, NoStore, NotFound
 from mdmemory.files import digest, is_inside, read_regular, write_atomic
 from mdmemory.hosts.claude.own_memory_settings import carried, main_checkout
-from mdmemory.layers import Layers
+from mdmemory.layers import MINE, PROJECT, USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.note.editing import edit
 from mdmemory.note.note import SUPERSEDED, decode, parse
 from mdmemory.privacy import is_secret
 from mdmemory.privacy.redaction import redact
-from mdmemory.routing import MINE, PROJECT, USER
 from mdmemory.store import taken
 from mdmemory.store.adopt import FEW
 from mdmemory.store.index_lines import strange

@@ -41,7 +41,7 @@ class Compacting:
         if not layers.there():
             return {"context": []}
         memory, texts = layers.main, list[str]()
-        if (asked := self._log.tried("compacting", layers.summary_request)) is not None:
+        if (asked := self._log.tried("compacting", layers.main.summary_request)) is not None:
             texts, notes = [asked[0]], asked[1]
             self._numbered.put(session, notes)
         self._log.tried("compacting", partial(self._observe_rest, memory, session))
@@ -66,7 +66,7 @@ class Compacting:
         files: list[str] = []
         text = params.get("summary") or (whole.summaries[-1].text if whole.summaries else "")
         if isinstance(text, str) and text:
-            take = partial(layers.summary, session, text, whole.turns, shown=notes)
+            take = partial(layers.main.summary, session, text, whole.turns, shown=notes)
             done = self._log.tried("compacted", take)
             files += done.files() if done else []
         promoted = partial(self._promoted, layers, session, whole.turns)
@@ -77,7 +77,7 @@ class Compacting:
     def _promoted(self, layers: Layers, session: str, turns: Sequence[Turn]) -> list[str]:
         if not layers.settings.switch("session.memory"):
             return []
-        done = layers.promote(session, turns)
+        done = layers.main.promote(session, turns)
         if done.failure:  # tried again at the next compaction
             self._log.failure("compacted", done.failure)
         return done.promoted
