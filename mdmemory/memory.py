@@ -440,7 +440,7 @@ class Memory:
 
     def make_vectors(self, *, report: Report = lambda *_: None) -> Updated:
         """Make the vectors of all notes that have none, where `search.embeddings` is on."""
-        return self._search().make_vectors(report=report)
+        return self._search().update(report, vectors=True)
 
     def change(self, id: str) -> Logged:
         """The commit that a Memory-Id or a commit's name means. Raises NotFound."""

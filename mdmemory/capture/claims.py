@@ -15,7 +15,7 @@ from functools import cached_property
 
 from mdmemory.capture import said_dates
 from mdmemory.text import literals
-from mdmemory.text.units import number
+from mdmemory.text.quantities import number
 from mdmemory.text.words import key, runs
 
 _DATE = re.compile(r"\d{4}(?:-\d\d){1,2}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory.text.dates import ANY_MONTH, NAMED_MONTH
-from mdmemory.text.units import number
+from mdmemory.text.quantities import number
 from mdmemory.text.words import is_cjk, normal
 
 LONGEST = 366  # days from the day it was said to a date without its year

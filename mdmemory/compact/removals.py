@@ -17,8 +17,9 @@ from mdmemory.note.limits import TYPES
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import superseded_files
-from mdmemory.text import literals, units
+from mdmemory.text import literals
 from mdmemory.text.negation import reversed_words
+from mdmemory.text.normal_form import normal_form
 from mdmemory.text.words import keys
 
 Refusal = tuple[str, str]  # code, sentence
@@ -193,7 +194,7 @@ def _names_another(op: Delete, names: Collection[str]) -> bool:
 
 
 def _covers(holder: str, text: str, own: set[str]) -> bool:
-    lost = literals.audit([text], holder, merged=own)[0] or units.lost(text, holder)
+    lost, _ = literals.audit([normal_form(text)], normal_form(holder), merged=own)
     return not lost and not reversed_words(text, holder)
 
 

@@ -17,11 +17,10 @@ from mdmemory.errors import BadNote
 from mdmemory.note import limits
 from mdmemory.note.note import Note
 from mdmemory.store.store import StoredNote
-from mdmemory.text import literals, places, units
+from mdmemory.text import literals, places
 from mdmemory.text.negation import negations
 from mdmemory.text.normal_form import normal_form
 from mdmemory.text.orders import is_order
-from mdmemory.text.quantities import is_rate
 
 Refusal = tuple[str, str]  # code, sentence
 
@@ -93,16 +92,11 @@ def literal_refusals(
         return
     texts = [normal_form(as_one(*each)) for each in written]
     after = normal_form(as_one(description, body))
-    lost, invented = (
-        [each for each in tokens if not is_rate(each)]
-        for tokens in literals.audit(texts, after, merged=merged)
-    )
+    lost, invented = literals.audit(texts, after, merged=merged)
     if lost:
         yield "literal_lost", f"{file} would lose {_some(lost)}."
     if invented:
         yield "literal_invented", f"{file} would gain {_some(invented)} from nowhere."
-    if changed := sorted({each for text in texts for each in units.lost(text, after)}):
-        yield "literal_lost", f"{file} would lose {_some(changed)}."
     if words := places.moved(texts, after):
         yield "negation", f"{file} would put {_some(words)} in the place of another value."
     yield from _negations(file, texts, after)

@@ -14,7 +14,7 @@ from mdmemory.note.note import SUPERSEDED
 from mdmemory.search import ranking
 from mdmemory.search.by_words import Fit, by_words
 from mdmemory.search.database import BrokenError, Database, LockedError, Row, UnusableError
-from mdmemory.search.query import Query, parse, signed
+from mdmemory.search.query import Query, are_signed, parse
 from mdmemory.search.ranking import Channel
 from mdmemory.search.results import MEMORY, SESSIONS, SOURCES, Found, Hit, matched
 
@@ -62,8 +62,9 @@ def _best(
     scores = {chunk: score for chunk, score in fused.items() if chunk in rows}
     called = [c for c in scores if ranking.is_named(_names(rows[c]), query.words, query.names)]
     scores = ranking.named(scores, called)
-    written = [c for c in scores if query.signed and query.signed <= signed(_whole(rows[c]))]
-    scores = ranking.named(scores, written, 1.0)
+    if query.signed:
+        written = [c for c in scores if are_signed(query.signed, _whole(rows[c]))]
+        scores = ranking.named(scores, written, 1.0)
     old = {chunk for chunk in scores if rows[chunk].status == SUPERSEDED}
     order = sorted(scores, key=lambda c: (c in old, -scores[c], rows[c].file, rows[c].start))
     places = TURNS if source == SESSIONS else 1

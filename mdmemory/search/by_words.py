@@ -12,7 +12,7 @@ from mdmemory.search.query import Query, Term
 from mdmemory.search.ranking import Channel, TermMatch
 from mdmemory.search.results import SESSIONS
 
-SCANNED = 2_000  # chunks with the rarest words of a query, from which on the others are not read
+SCANNED = 1_000  # chunks with the rarest words of a query, from which on the others are not read
 BESIDE = 3  # as many turns are looked at: the score of one counts for its neighbours, too
 _OTHER = 0.5  # of the score of a word counts one that people use for it
 _GUESSED = 0.8  # of a word counts where a similar one was found
@@ -45,7 +45,7 @@ def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
     asked = [
         _match(database, term, held, total, among, term in rare)
         for term, held in zip(terms, counts, strict=True)
-        if term.weight
+        if term.weight == 1 or (term.weight and term in rare)  # a light word of many tells nothing
     ]
     scores = {chunk: score + ranking.lift(asked, chunk) for chunk, score in scores.items()}
     if source == SESSIONS:

@@ -84,7 +84,8 @@ class Search:
             except LockedError:
                 late.append(_LATER)
                 meaning = None
-            found = [self._answer(database, query, k, today, each, meaning) for each in wanted]
+            found = [answer(database, query, source=each, k=k, today=today, meaning=meaning)
+                     for each in wanted]  # fmt: skip
             return (found[0] if len(found) == 1 else merged(found, k)), late
 
         (found, late), said = self._use(job)
@@ -249,34 +250,24 @@ class Search:
     ) -> Found:
         def job(database: Database) -> Found:
             notes.fill_from_commit(database, history, revision, is_held=self._is_held)
-            return self._answer(database, query, k, today, MEMORY, None)
+            return answer(database, query, source=MEMORY, k=k, today=today)
 
         return sqlite.use(None, schema.STAMP, job)[0]
 
-    def update(self, report: Report = lambda *_: None, *, anew: bool = False) -> Updated:
-        """Bring the database up to date with the notes, or make it anew, with vectors where there
-        are some; other sources follow when they are searched. Raises Busy and Unwritable."""
+    def update(
+        self, report: Report = lambda *_: None, *, anew: bool = False, vectors: bool = False
+    ) -> Updated:
+        """Bring the database up to date with the notes, or make it anew; so made, or with
+        `vectors`, with all vectors of the notes where there are some. Other sources follow when
+        they are searched. Raises Busy and Unwritable."""
 
         def job(database: Database) -> Updated:
             changed = self._update(database, report)
-            said = self._filled(database, report) if anew else []
+            said = self._filled(database, report) if anew or vectors else []
             return Updated(tuple(changed), database.count(MEMORY), tuple(said))
 
         path = self._refresher.project.prepare_private() / FILE
         updated, said = self._kept(path, job, must=True, anew=anew)
-        return updated._replace(said=(*said, *updated.said))
-
-    def make_vectors(self, *, report: Report = lambda *_: None) -> Updated:
-        """Bring the database up to date, and make all vectors of the notes that are missing.
-        Raises Busy and Unwritable."""
-
-        def job(database: Database) -> Updated:
-            changed = self._update(database, report)
-            said = self._filled(database, report)
-            return Updated(tuple(changed), database.count(MEMORY), tuple(said))
-
-        path = self._refresher.project.prepare_private() / FILE
-        updated, said = self._kept(path, job, must=True)
         return updated._replace(said=(*said, *updated.said))
 
     def _filled(self, database: Database, report: Report) -> list[str]:
@@ -288,12 +279,6 @@ class Search:
         except MdmemoryError as problem:
             return [f"Vectors are missing. {problem.sentences}"]
         return []
-
-    def _answer(
-        self, database: Database, query: str, k: int, today: date, source: str,
-        meaning: Meaning | None,
-    ) -> Found:  # fmt: skip
-        return answer(database, query, source=source, k=k, today=today, meaning=meaning)
 
     def _update_sources(
         self, database: Database, wanted: Sequence[str], report: Report

@@ -93,6 +93,12 @@ def signed(text: str) -> frozenset[str]:
     )
 
 
+def are_signed(names: frozenset[str], text: str) -> bool:
+    """Whether all these names, as `signed` gives them, stand in a text as such."""
+    text = normal(text).casefold()  # to look for them is quicker than to cut the text up
+    return all(name in text for name in names) and names <= signed(text)
+
+
 def terms_of(text: str) -> list[Term]:
     """The words that a text has most often, as terms in each spelling."""
     found: dict[str, Term] = {}

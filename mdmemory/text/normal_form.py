@@ -1,16 +1,16 @@
 """Dates, times, numbers and units of a text in one form, whichever way they are written.
 
-31 December 2026 and 31.12.2026 become 2026-12-31, quarter past four becomes 04:15, 12.000 and 12k
-become 12000, two weeks and 14 Tage become 14days. Pure. Code, addresses and links stay as they are.
+31 December 2026 and 31.12.2026 become 2026-12-31, 6 pm and 18 Uhr become 18:00, 12.000 and 12k
+become 12000, two weeks and 14 Tage become 1209600s. Pure. Code, addresses and links stay as they are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import lru_cache
 
-from mdmemory.text import clock, dates, quantities
+from mdmemory.text import dates, quantities
 from mdmemory.text.words import CJK
 
 # What is no prose: it is compared letter by letter.
@@ -40,6 +40,20 @@ _COMMA = frozenset(
 _ENGLISH = frozenset("the and is are of to for with not on at by after before we it".split())
 _PORTUGUESE = frozenset("os não com em às da das do dos na nas no nos uma são".split())
 _SPANISH = frozenset("el los las con una y del die der das und le les il di che".split())
+_HALF_DAY = r"(?P<half>[ap])\.?\s?m\b\.?"
+_TWELVE = rf"(?i)(?<![\w.:,-])(?P<hour>\d{{1,2}})(?:[:.](?P<minute>\d\d))?\s?{_HALF_DAY}"
+_O_CLOCK = re.compile(
+    r"(?i)(?<![\w.:,-])(?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))?\s?"
+    r"(?:uhr\b(?:\s(?P<after>\d\d)\b)?|o['’]clock\b)"
+_H = re.compile(r"(?i)(?<![\w.:,])(?P<hour>\d{1,2})\s?h\s?(?P<minute>[0-5]\d)(?!\d)")
+_TWO_DIGITS = re.compile(r"(?<![\d:./-])(?P<hour>\d):(?P<minute>[0-5]\d)(?![\d:])")
+_EASTERN = re.compile(
+    r"(?P<half>凌晨|清晨|早上|早晨|上午|午前|朝|下午|午後|晚上|夜里|傍晚|夜|夕方|中午)?(?:の)?\s?"
+    r"(?P<hour>\d{1,2}|[一二三四五六七八九十两]{1,3})\s?[点點時时](?!間|间)\s?"
+    r"(?:(?P<minute>\d{1,2}|[一二三四五六七八九十]{1,3})\s?分|(?P<thirty>半)|(?P<quarter>一刻)|整)?"
+_EASTERN_COLON = re.compile(
+    r"(?P<half>下午|午後|晚上|夜|夕方|傍晚)(?:の)?\s?(?P<hour>\d{1,2}):(?P<minute>\d\d)"
+_NIGHT = frozenset(("下午", "午後", "晚上", "傍晚", "夜", "夕方", "中午", "夜里"))
 _LETTERS = re.compile(r"[^\W\d_]+")
 _EAST = re.compile(f"[{CJK}]")
 
@@ -60,7 +74,7 @@ def normal_form(text: str) -> str:
     plain = _LITERAL.sub(hide, plain)
     words = _LETTERS.findall(plain.lower())
     language, known = _language(plain, words), frozenset(words)
-    for change in (dates.iso, clock.hours, quantities.digits, quantities.symbols):
+    for change in (dates.iso, _hours, quantities.digits, quantities.symbols):
         plain = change(plain, language, known)
     return re.sub("\ue000(.)\ue001", lambda match: kept[ord(match[1]) - 0xE100], plain)
 
@@ -82,3 +96,47 @@ def _language(text: str, words: Sequence[str]) -> str:
         return "en"
     nasal = sum(word.endswith(("ção", "ções", "ão")) for word in words)
     return "pt" if portuguese + nasal > spanish else "comma"
+
+
+# --- times of day, in eight languages
+
+
+def _hours(text: str, language: str, words: Set[str]) -> str:
+    """The text with its times of day as HH:MM: 6 pm, 18 Uhr, 18h00 and 午後6時 as 18:00."""
+    if language == "cjk":
+        text = _EASTERN_COLON.sub(_eastern, _EASTERN.sub(_eastern, text))
+    if not any(character.isdigit() for character in text):
+        return text
+    text = re.sub(_TWELVE, _twelve, text)
+    text = _O_CLOCK.sub(lambda match: _time(match, match["minute"] or match["after"]), text)
+    text = _H.sub(lambda match: _time(match, match["minute"]), text)
+    return _TWO_DIGITS.sub(lambda match: _time(match, match["minute"]), text)
+
+
+def _written(hour: int, minute: int) -> str:
+    return f"{hour % 24:02}:{minute:02}"
+
+
+def _time(match: re.Match[str], minute: str | None) -> str:
+    hour = int(match["hour"])
+    return _written(hour, int(minute or 0)) if hour <= 24 else match[0]
+
+
+def _twelve(match: re.Match[str]) -> str:
+    hour = int(match["hour"])
+    if not 1 <= hour <= 12:
+        return match[0]
+    later = 12 if match["half"].lower() == "p" else 0
+    return _written(hour % 12 + later, int(match["minute"] or 0))
+
+
+def _eastern(match: re.Match[str]) -> str:
+    parts = match.groupdict()
+    hour = quantities.eastern(match["hour"])
+    minute = quantities.eastern(match["minute"]) if match["minute"] else 0
+    if hour is None or minute is None or hour > 24:
+        return match[0]
+    minute = 30 if parts.get("thirty") else 15 if parts.get("quarter") else minute
+    if match["half"] in _NIGHT and hour < 12:
+        hour += 12
+    return f" {_written(hour, minute)} "

@@ -1,7 +1,7 @@
 """Numbers and their units in one form, in eight languages: 12k is 12000, two weeks are 1209600s.
 
 Pure. A number gets its digits and loses the separators of thousands; a known unit becomes a symbol
-right behind it, one of time its seconds, days counting 24 hours; "per hour" becomes per_hour.
+right behind it, one of time its seconds, days counting 24 hours: 30 minutes are not 30 days.
 """
 
 from __future__ import annotations
@@ -9,9 +9,33 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
-from mdmemory.text import units
 from mdmemory.text.words import CJK
 
+_NUMBERS = {
+    word: number
+    for words in (
+        "2 two zwei deux dos dois duas", "3 three drei trois tres três tre",
+        "4 four vier quatre cuatro quatro quattro", "5 five fünf cinq cinco cinque",
+        "6 six sechs seis", "7 seven sieben sept siete sete sette",
+        "8 eight acht huit ocho oito otto", "9 nine neun neuf nueve nove",
+        "10 ten zehn dix diez dez dieci", "11 eleven elf onze undici",
+        "12 twelve zwölf douze doce doze dodici",
+        "13 thirteen dreizehn treize trece treze tredici", "14 fourteen vierzehn quatorze catorce",
+        "15 fifteen fünfzehn quinze quince quindici", "16 sixteen sechzehn seize",
+        "17 seventeen siebzehn diecisiete dezessete diciassette", "18 eighteen achtzehn",
+        "19 nineteen neunzehn diecinueve dezenove diciannove",
+        "20 twenty zwanzig vingt veinte vinte venti", "24 vierundzwanzig",
+        "30 thirty dreißig trente treinta trinta trenta",
+        "40 forty vierzig quarante cuarenta quarenta quaranta",
+        "50 fifty fünfzig cinquante cincuenta cinquenta cinquanta",
+        "60 sixty sechzig soixante sesenta sessenta sessanta",
+        "70 seventy siebzig setenta settanta", "80 eighty achtzig ochenta oitenta ottanta",
+        "90 ninety neunzig noventa novanta", "100 hundred hundert cent cien ciento cem cento",
+        "200 zweihundert doscientos duzentos duecento", "1000 thousand tausend mille mil",
+    )
+    for number, *spelled in [words.split()]
+    for word in spelled
+}  # fmt: skip
 _THOUSANDS = {
     "en": re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!,?\d)"),
     "comma": re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:[.'’ ]\d{3})+(?!\.?\d)"),
@@ -87,6 +111,15 @@ _SYMBOL = {
         "l liter litern liters litre litres litros litri 升 リットル", "ml",
         "degC °c ℃ gradcelsius", "degF °f", "deg ° degree degrees grad graus grados gradi "
         "degrés 度",
+        # what is counted, in English and German
+        "quarter quarters quartal quartale quartalen",
+        "bit bits", "kbit mbit gbit", "cent cents",
+        "mile miles meile meilen", "inch inches zoll", "ton tons tonne tonnen",
+        "celsius", "fahrenheit", "character characters char chars zeichen",
+        "word words wort wörter worten", "line lines zeile zeilen", "page pages seite seiten",
+        "token tokens", "request requests anfrage anfragen", "space spaces leerzeichen",
+        "core cores kern kerne", "person persons personen", "note notes",
+        "file files datei dateien",
     )
     for word in words.split()
 }  # fmt: skip
@@ -104,34 +137,6 @@ _GLUED = dict.fromkeys(
 ) | dict.fromkeys(
     ("per cent", "pour cent", "por ciento", "por cento", "per cento"), "%"
 )  # fmt: skip
-# Units that stand without a number, too: "in millimetres".
-_LONG_UNIT = re.compile("(?:milli|centi|zenti|kilo|quilo|giga|mega|tera)[a-z]{4,}")
-_ALONE = re.compile(
-    r"(?i)(?<!\d)(?<!\d[ -])\b(?:"
-    + "|".join([*_GLUED, *(word for word in _SYMBOL if _LONG_UNIT.fullmatch(word))])
-    + r")\b|(?<=\d )(?:"
-    + "|".join(_GLUED)
-    + r")\b"
-)
-_SIGN = re.compile(r"\d\s?[%€$£°℃]|[$€£¥]\s?\d|\d\s?[^\W\d_]{1,4}\b")
-_WHOLE = (
-    r"(?:hour|stunde|heure|hora|ora|minute|minuto|minuten?|day|tag|jour|día|dia|giorno|week|woche|"
-    r"semaine|semana|settimana|second|sekunde|seconde|segundo|secondo)"
-)
-_ONE_AND_HALF = re.compile(
-    rf"(?i)\b(?:an?|one|une?|una|uma|un)\s({_WHOLE})\s(?:and\sa\shalf|et\sdemie?|y\smedi[oa]|"
-    rf"e\smei[oa]|e\smezz[oa])\b|\b(?:anderthalb|eineinhalb)\s(\w{{3,8}})"
-)
-_QUARTER = re.compile(
-    r"(?i)\b(?:an?\s|une?\s|eine[rn]?\s|un\s|tous\sles\s|every\s|alle\s|"
-    r"jede\s)?(?:quarts?\sd['’]heure|quarter\s(?:of\san\s)?hours?|viertelstunden?|"
-    r"cuartos?\sde\shora|quartos?\sde\shora|quart[oi]\sd['’]ora)\b"
-)
-_HALF = re.compile(
-    rf"(?i)\b(?:half\san?\s|half-|une?\sdemi[- ]|eine?[rn]?\shalben?\s|media\s|meia\s|mezz['’]|"
-    rf"mezza\s)({_WHOLE})\b|(半)(小时|小時|個小時|个小时|時間|天|日)|(\d+)\s?(時間|小时|个小时|年)半"
-)
-_ONE = re.compile(rf"(?i)\b(?:one|eine[rnm]?|ein|une|una|uma|um|un)\s(?={_WHOLE}(?:s|n|en)?\b)")
 _ORDINAL = {
     word: number
     for number, words in enumerate(
@@ -151,63 +156,34 @@ _ORDINAL = {
     for word in words.split()
 }  # fmt: skip
 _SUFFIXED = re.compile(r"(?<![\w.])(\d{1,3})(?:st|nd|rd|th|er|ère|e|ème|º|ª)\b|第\s?(\d{1,3})")
-_RATES = (
-    ("second", "seconds? seconde sekunde segundo secondo 秒"),
-    ("minute", "minutes? minute min minuto 分(?:钟|間)? 分鐘"),
-    ("hour", "hours? h heure stunde hora ora 小时 小時 時間?"),
-    ("day", "days? d jour tag día dia giorno 天 日"),
-    ("week", "weeks? semaine woche semana settimana 周(?![一二三四五六日天末]) 週"),
-    ("month", "months? mois monat mes mês mese 月"),
-    ("year", "years? an année jahr año ano anno 年"),
+_ONE = re.compile(
+    r"(?i)\b(?:one|eine[rnm]?|ein|une|una|uma|um|un)\s(?=(?:hour|stunde|heure|hora|ora|minute|minuto|"
+    r"day|tag|jour|día|dia|giorno|week|woche|semaine|semana|settimana|second|sekunde|seconde|segundo|"
+    r"secondo)(?:s|n|en)?\b)"
 )
-_ADVERBS = {
-    "hour": "hourly stündlich", "day": "daily täglich quotidiennement diariamente quotidianamente",
-    "week": "weekly wöchentlich hebdomadaire semanalmente settimanalmente",
-    "month": "monthly monatlich mensuel mensuelle mensualmente mensalmente mensilmente mensile",
-    "year": "yearly annually jährlich annuel annuelle anualmente annualmente",
-}  # fmt: skip
-_FORMS = {
-    name: (
-        "|".join(form for form in forms.split() if form < "\u2e80"),
-        "|".join(form for form in forms.split() if form > "\u2e80"),
-        "|".join(_ADVERBS.get(name, "never-said").split()),
-    )
-    for name, forms in _RATES
-}
-_SAID = "".join(f"|(?P<per_{name}>{forms[0]})" for name, forms in _FORMS.items())[1:]
-_SAID_EAST = "".join(f"|(?P<per_{name}>{forms[1]})" for name, forms in _FORMS.items())[1:]
-_SAID_ADVERB = "".join(f"|(?P<per_{name}>{forms[2]})" for name, forms in _FORMS.items())[1:]
-_PER = (
-    re.compile(rf"(?i)(?:(?<=\d)|(?<=[\w)])\s?)/\s?(?:{_SAID})\b"),
-    re.compile(
-        r"(?i)\b(?:(?:once|einmal|une\sfois|una\svez|uma\svez|una\svolta)\s"
-        r"(?:an?|per|am|im|in\sder|pro|par|por|al|à\sla|ao|alla)\s|all['’]|à\sl['’]|(?:per|pro|"
-        r"je|par|"
-        r"por|each|every|jede[rnms]?|chaque|cada|ogni|in\sder|al|ao|(?<=\d )an?)\s)"
-        rf"(?:{_SAID})\b"
-    ),
-    re.compile(rf"(?i)\b(?:{_SAID_ADVERB})\b"),
-)
-_PER_EAST = (
-    re.compile(rf"(?:每|毎)[个個]?(?:{_SAID_EAST})"),
-    re.compile(rf"(?:1|一)\s?(?:{_SAID_EAST})(?:あたり|当たり|に)"),
-)
-_A = re.compile(
-    r"(?i)(?<=\d)(?!\d)(?P<what>\w{0,30}(?:\s[^\W\d_]+){0,2}?)\s(?:an?|au|am|il|a\sla|à\sla)\s"
-    rf"(?:{_SAID})\b"
-)
+_COUNTS = frozenset((*_NUMBERS, *_ORDINAL, "einund", "zweiund"))
+_EASTERN_DIGITS = {sign: at for at, sign in enumerate("〇一二三四五六七八九")} | {"两": 2}
+_TENS = {"十": 10, "百": 100, "千": 1_000}
 
 
-_COUNTS = frozenset((*units.words(), *_ORDINAL))
-_UNIT_WORDS = frozenset(
-    (
-        *_TIME,
-        *_SYMBOL,
-        *(word for words in _ADVERBS.values() for word in words.split()),
-        *(part for glued in _GLUED for part in glued.split()),
-        *("month", "mois", "monat", "mese", "viertelstunde", "viertelstunden", "mezz"),
-    )
-)
+def number(word: str) -> str:
+    """The digits of a folded word that names a number, in one of six languages; "" for another."""
+    return _NUMBERS.get(word, "")
+
+
+def eastern(written: str) -> int | None:
+    """The number that Chinese or Japanese signs, or plain digits, say; None for another text."""
+    if written.isdecimal():
+        return int(written)
+    total, last = 0, 0
+    for sign in written:
+        if sign in _TENS:
+            total, last = total + (last or 1) * _TENS[sign], 0
+        elif sign in _EASTERN_DIGITS:
+            last = _EASTERN_DIGITS[sign]
+        else:
+            return None
+    return total + last
 
 
 def digits(text: str, language: str, words: Set[str]) -> str:
@@ -250,51 +226,26 @@ def _of_word(folded: str, language: str) -> str:
     if language == "pt" and folded == "dos":
         return ""
     if joined := re.fullmatch(r"(ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)und(\w+)", folded):
-        ten = units.number(joined[2])
-        one = "1" if joined[1] == "ein" else units.number(joined[1])
+        ten = number(joined[2])
+        one = "1" if joined[1] == "ein" else number(joined[1])
         return str(int(ten) + int(one)) if ten else ""
-    return units.number(folded)
+    return number(folded)
 
 
 def _eastern(match: re.Match[str]) -> str:
-    found = units.eastern(match[0])
+    found = eastern(match[0])
     return str(found) if found is not None and found > 1 else match[0]
 
 
 def symbols(text: str, language: str, words: Set[str]) -> str:
     """The text with each known unit as a symbol behind its number."""
-    if language != "cjk" and not words & _UNIT_WORDS and not _SIGN.search(text):
-        return text
-    text = _ALONE.sub(lambda match: _GLUED.get(match[0].lower()) or _SYMBOL[match[0].lower()], text)
     if language == "cjk" or words & _TIME.keys():
-        text = _ONE_AND_HALF.sub(lambda m: _time(1.5, m[1] or m[2]) or m[0], text)
-        text = _ONE.sub("1 ", _QUARTER.sub("900s", _HALF.sub(_half, text)))
-    for form in (*_PER, *(_PER_EAST if language == "cjk" else ())):
-        text = form.sub(lambda match: f" {_rate(match)} ", text)
+        text = _ONE.sub("1 ", text)
     if not any(character.isdigit() for character in text):
         return text
-    text = _A.sub(lambda match: f"{match['what']} {_rate(match)}", text)
+    for written, sign in _GLUED.items():
+        text = re.sub(rf"(?i)(?<=\d ){written}", sign, text)
     return _AMOUNT.sub(_amount, text)
-
-
-def is_rate(token: str) -> bool:
-    """Whether a literal in this form is a rate, as per_hour is."""
-    return token.startswith("per_")
-
-
-def _rate(match: re.Match[str]) -> str:
-    return next(name for name, form in match.groupdict().items() if form and name != "what")
-
-
-def _half(match: re.Match[str]) -> str:
-    if match[4]:
-        return f" {_time(float(match[4]) + 0.5, match[5]) or match[0]} "
-    return f"{_time(0.5, match[1] or match[3]) or match[0]}"
-
-
-def _time(number: float, unit: str) -> str:
-    seconds = _TIME.get(unit.casefold(), 0)
-    return f"{_plain(number * seconds)}s" if seconds else ""
 
 
 def _amount(match: re.Match[str]) -> str:

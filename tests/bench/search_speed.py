@@ -28,6 +28,7 @@ from bench import many_notes, plain
 from bench.many_notes import SEED, by_name, described, question
 
 from mdmemory import Memory
+from mdmemory.search import schema
 from mdmemory.search.answer import answer
 from mdmemory.search.project import FILE, Search
 from mdmemory.search.results import Found
@@ -130,9 +131,8 @@ def measured(root: Path, size: int) -> Iterator[Result]:
 @contextmanager
 def asking(memory: Memory) -> Iterator[Callable[[str], Found]]:
     """Questions to the database as it is, as a running process asks them."""
-    search = Search(memory._refresher())
     today = date(2026, 6, 1)
-    with closing(SQLite(memory.project.private / FILE, search._stamp)) as database:
+    with closing(SQLite(memory.project.private / FILE, schema.STAMP)) as database:
         yield lambda query: answer(database, query, source="memory", k=DEPTH, today=today)
 
 
