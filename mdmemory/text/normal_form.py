@@ -1,7 +1,8 @@
 """Dates, times, numbers and units of a text in one form, whichever way they are written.
 
 31 December 2026 and 31.12.2026 become 2026-12-31, 6 pm and 18 Uhr become 18:00, 12.000 and 12k
-become 12000, two weeks and 14 Tage become 1209600s. Pure. Code, addresses and links stay as they are.
+become 12000, two weeks and 14 Tage become 1209600s. Pure. Code, addresses and links stay as they
+are.
 """
 
 from __future__ import annotations
@@ -40,19 +41,23 @@ _COMMA = frozenset(
 _ENGLISH = frozenset("the and is are of to for with not on at by after before we it".split())
 _PORTUGUESE = frozenset("os não com em às da das do dos na nas no nos uma são".split())
 _SPANISH = frozenset("el los las con una y del die der das und le les il di che".split())
-_HALF_DAY = r"(?P<half>[ap])\.?\s?m\b\.?"
-_TWELVE = rf"(?i)(?<![\w.:,-])(?P<hour>\d{{1,2}})(?:[:.](?P<minute>\d\d))?\s?{_HALF_DAY}"
+_TWELVE = re.compile(
+    r"(?i)(?<![\w.:,-])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap])\.?\s?m\b\.?"
+)
 _O_CLOCK = re.compile(
     r"(?i)(?<![\w.:,-])(?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))?\s?"
     r"(?:uhr\b(?:\s(?P<after>\d\d)\b)?|o['’]clock\b)"
+)
 _H = re.compile(r"(?i)(?<![\w.:,])(?P<hour>\d{1,2})\s?h\s?(?P<minute>[0-5]\d)(?!\d)")
 _TWO_DIGITS = re.compile(r"(?<![\d:./-])(?P<hour>\d):(?P<minute>[0-5]\d)(?![\d:])")
 _EASTERN = re.compile(
     r"(?P<half>凌晨|清晨|早上|早晨|上午|午前|朝|下午|午後|晚上|夜里|傍晚|夜|夕方|中午)?(?:の)?\s?"
     r"(?P<hour>\d{1,2}|[一二三四五六七八九十两]{1,3})\s?[点點時时](?!間|间)\s?"
     r"(?:(?P<minute>\d{1,2}|[一二三四五六七八九十]{1,3})\s?分|(?P<thirty>半)|(?P<quarter>一刻)|整)?"
+)
 _EASTERN_COLON = re.compile(
     r"(?P<half>下午|午後|晚上|夜|夕方|傍晚)(?:の)?\s?(?P<hour>\d{1,2}):(?P<minute>\d\d)"
+)
 _NIGHT = frozenset(("下午", "午後", "晚上", "傍晚", "夜", "夕方", "中午", "夜里"))
 _LETTERS = re.compile(r"[^\W\d_]+")
 _EAST = re.compile(f"[{CJK}]")
@@ -107,7 +112,7 @@ def _hours(text: str, language: str, words: Set[str]) -> str:
         text = _EASTERN_COLON.sub(_eastern, _EASTERN.sub(_eastern, text))
     if not any(character.isdigit() for character in text):
         return text
-    text = re.sub(_TWELVE, _twelve, text)
+    text = _TWELVE.sub(_twelve, text)
     text = _O_CLOCK.sub(lambda match: _time(match, match["minute"] or match["after"]), text)
     text = _H.sub(lambda match: _time(match, match["minute"]), text)
     return _TWO_DIGITS.sub(lambda match: _time(match, match["minute"]), text)

@@ -52,7 +52,6 @@ from mdmemory.session import cleaning, failures, mentions, pruning, sections, tr
 from mdmemory.store import conflicts, index, links, strangers
 from mdmemory.store.store import StoredNote
 from mdmemory.text import (
-    clock,
     conflict,
     dates,
     east_asian,
@@ -65,7 +64,6 @@ from mdmemory.text import (
     quantities,
     search_words,
     stop_words,
-    units,
     words,
 )
 from mdmemory.tools import notes
@@ -385,11 +383,9 @@ EVERY = (
     row(lambda text: conflict.other_literal(text, f"{text} 1"), conflict),
     row(orders.is_order, orders),
     row(lambda text: places.moved([text, "a is 1"], f"{text} a is 2 and b is 1"), places, "", NOTE),
-    row(normal_form.normal_form, normal_form, "", NOTE, clock, dates, quantities),
+    row(normal_form.normal_form, normal_form, "", NOTE, dates, quantities),
     row(words.stem, words, "stem"),
     row(words.keys, words, "keys", NOTE),
-    row(lambda text: units.lost(text, f"{text} 3 days"), units, "lost", NOTE),
-    row(lambda text: units.lost("3 days", text), units, "invented", NOTE),
     row(_sentences, same, "", NOTE),
     row(same.plain, same, "plain", NOTE),
     # what tools show
