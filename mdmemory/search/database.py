@@ -45,6 +45,10 @@ class Document(NamedTuple):
     days: str = ""  # all dates that its head has (`YYYY-MM-DD`), a space between two
     cites: str = ""  # what it cites in its project, one a line
 
+    def row(self, chunk: Chunk) -> Row:
+        """One of its chunks as it comes out."""
+        return Row(self.source, self.file, *self.about, *chunk)
+
     @property
     def about(self) -> tuple[str, str, str, str, str, str, str, str, str]:
         """What is known of the file, in the order of a Row."""

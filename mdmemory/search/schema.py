@@ -1,4 +1,4 @@
-"""The tables of `.mdmemory/search.db`, and how a file's words are laid out in the full-text one.
+"""The tables of a search database, and how a file's words are laid out in the full-text one.
 
 Nothing is migrated: another SCHEMA_VERSION, and the database is made anew.
 """
@@ -14,29 +14,30 @@ from mdmemory.text import dates
 from mdmemory.text.search_words import indexed, rule_of
 from mdmemory.version import VERSION
 
-SCHEMA_VERSION = 9  # raise it when a table, or what goes into it, takes another shape
+SCHEMA_VERSION = 10  # raise it when a table, or what goes into it, takes another shape
 
 # The words go in as stems: the table only has to find the spaces between them.
 _TOKENIZE = "content = '', tokenize = 'unicode61 remove_diacritics 0'"
 # `words` keeps no text of its own: a row is taken out by giving it the very words that went in,
 # which `fields` makes again from the other two tables. A vector belongs to a text, not to a chunk:
 # embeddings cost money, and outlive all other tables when these take another shape.
-TABLES = (
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE files (id INTEGER PRIMARY KEY, source TEXT NOT NULL, file TEXT NOT NULL,"
-    " print TEXT NOT NULL, digest BLOB NOT NULL, name TEXT NOT NULL, title TEXT NOT NULL,"
+SHARED = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL){keyed}",
+    "CREATE TABLE files (id {number} PRIMARY KEY, source TEXT NOT NULL, file TEXT NOT NULL,"
+    " print TEXT NOT NULL, digest {bytes} NOT NULL, name TEXT NOT NULL, title TEXT NOT NULL,"
     " description TEXT NOT NULL, date TEXT NOT NULL, status TEXT NOT NULL, aliases TEXT NOT NULL,"
-    " session TEXT NOT NULL, days TEXT NOT NULL, cites TEXT NOT NULL,"
-    " UNIQUE (source, file))",
-    "CREATE TABLE chunks (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files (id)"
-    " ON DELETE CASCADE, start INTEGER NOT NULL, end INTEGER NOT NULL, text TEXT NOT NULL)",
+    " session TEXT NOT NULL, days TEXT NOT NULL, cites TEXT NOT NULL, UNIQUE (source, file))",
+    "CREATE TABLE chunks (id {number} PRIMARY KEY, file {number} NOT NULL REFERENCES files (id)"
+    ' ON DELETE CASCADE, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL)',
     "CREATE INDEX chunks_of_a_file ON chunks (file)",
-    "CREATE TABLE vectors (chunk INTEGER NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,"
-    " model TEXT NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (chunk, model)) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS embeddings (hash BLOB NOT NULL, model TEXT NOT NULL,"
-    " vector BLOB NOT NULL, PRIMARY KEY (hash, model)) WITHOUT ROWID",
+    "CREATE TABLE vectors (chunk {number} NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,"
+    " model TEXT NOT NULL, hash {bytes} NOT NULL, PRIMARY KEY (chunk, model)){keyed}",
+    "CREATE TABLE IF NOT EXISTS embeddings (hash {bytes} NOT NULL, model TEXT NOT NULL,"
+    " vector {bytes} NOT NULL, PRIMARY KEY (hash, model)){keyed}",
+)
+OWN = (
     f"CREATE VIRTUAL TABLE words USING fts5 (name, description, body, links, dates, {_TOKENIZE})",
-    "INSERT INTO words (words, rank) VALUES ('rank', 'bm25({})')",
+    "INSERT INTO words (words, rank) VALUES ('rank', 'bm25({weights})')",
     "CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row)",
 )
 NAMES = ("vocabulary", "words", "vectors", "chunks", "files", "meta")
@@ -46,10 +47,16 @@ WEIGHTS = {"name": 3.0, "description": 2.0, "body": 1.0, "links": 0.05, "dates":
 _LINK = re.compile(r"\[\[([^\[\]\n|]{1,200})(?:\|[^\[\]\n]*)?\]\]")
 
 
+def shared(**words: str) -> list[str]:
+    """What makes the tables that every database has, by its words for a `number` and for `bytes`,
+    and for a table that lies in the order of its key (`keyed`)."""
+    return [each.format(**words) for each in SHARED]
+
+
 def statements() -> list[str]:
-    """What makes an empty database."""
-    weights = ", ".join(map(str, WEIGHTS.values()))
-    return [statement.replace("{}", weights) for statement in TABLES]
+    """What makes an empty database in SQLite."""
+    own = [each.format(weights=", ".join(map(str, WEIGHTS.values()))) for each in OWN]
+    return [*shared(number="INTEGER", bytes="BLOB", keyed=" WITHOUT ROWID"), *own]
 
 
 # All that the contents depend on beside the files and how they are cut: callers add the latter.

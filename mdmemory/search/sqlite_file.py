@@ -5,34 +5,24 @@ Writers take the lock before they read (BEGIN IMMEDIATE); readers never wait (WA
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mdmemory.errors import NoState
 from mdmemory.search import schema
 from mdmemory.search.database import BrokenError, LockedError, UnusableError
-from mdmemory.search.results import SOURCES
+from mdmemory.search.tables import Tables, numbers
 from mdmemory.store import database_file
-
-if TYPE_CHECKING:
-    import sqlite3
 
 MARK = int.from_bytes(b"mdmF", "big")  # our application_id
 PATIENCE = 5.0  # seconds to wait for another process that writes; it takes milliseconds
 CACHE = 8_000  # KiB of pages
-RANGE = 1 << 40  # numbers of chunks that one source has, so that a search can keep to it
-ROW = (
-    "f.source, f.file, f.name, f.title, f.description, f.date, f.status, f.aliases,"
-    " f.session, f.days, f.cites,"
-    " c.start, c.end, c.text"
-)
 
 
-class SQLiteFile:
+class SQLiteFile(Tables):
     """A file with our tables. Opening it makes them where they are missing or of another stamp."""
 
     def __init__(self, path: Path | None, stamp: str, *, anew: bool = False) -> None:
@@ -72,17 +62,14 @@ class SQLiteFile:
                        "synchronous = NORMAL", f"cache_size = -{CACHE}",
                        "foreign_keys = ON"):  # fmt: skip
             run(f"PRAGMA {pragma}")
-        if self._stamp() == stamp and not anew:
-            return
-        with self._writing():
-            if self._stamp() == stamp and not anew:
-                return  # another process was quicker
-            # dropped, not deleted as a file: another process may have it open
-            for name in (*schema.NAMES, *(schema.OUTLIVING if anew else ())):
-                run(f"DROP TABLE IF EXISTS {name}")
-            for statement in schema.statements():
-                run(statement)
-            run("INSERT INTO meta VALUES ('stamp', ?)", (stamp,))
+        self._make(stamp, schema.NAMES, anew=anew)
+
+    def _statements(self) -> Iterable[str]:
+        return schema.statements()
+
+    @property
+    def _place(self) -> str:
+        return str(self._path or "")
 
     def _stamp(self) -> str | None:
         if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'meta' AND type = 'table'"):
@@ -99,8 +86,11 @@ class SQLiteFile:
         except sqlite3.DatabaseError:
             return False
 
-    def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
-        return self._database.execute(query, values).fetchall()
+    def _run(self, query: str, values: Sequence[object] = ()) -> Any:
+        return self._database.execute(query, values)
+
+    def _run_many(self, query: str, rows: Iterable[Sequence[object]]) -> None:
+        self._database.executemany(query, rows)
 
     @contextmanager
     def _reading(self) -> Iterator[Callable[..., list[Any]]]:
@@ -108,11 +98,11 @@ class SQLiteFile:
             yield self._rows
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _writing(self) -> Iterator[None]:
         with told(self._checked):
             self._database.execute("BEGIN IMMEDIATE")
             try:
-                yield self._database
+                yield
             except BaseException:
                 with suppress(Exception):
                     self._database.execute("ROLLBACK")
@@ -133,13 +123,6 @@ class SQLiteFile:
                 self._counted[source] = (state, int(rows(query, numbers(source))[0][0]))
         return self._counted[source][1]
 
-    # putting in and taking out
-
-    def _touch(self) -> None:
-        """Say that the chunks or vectors are others now."""
-        query = "INSERT OR REPLACE INTO meta VALUES ('touched', ?)"
-        self._database.execute(query, (os.urandom(8).hex(),))
-
 
 def _check(path: Path) -> None:
     """Nothing is changed in a file that is not ours: the notes may have come with a stranger's."""
@@ -148,11 +131,6 @@ def _check(path: Path) -> None:
             raise BrokenError("is no database")
     except NoState as problem:
         raise UnusableError(problem.what) from problem
-
-
-def numbers(source: str) -> tuple[int, ...]:
-    low = SOURCES.index(source) * RANGE + 1
-    return low, low + RANGE - 2
 
 
 @contextmanager

@@ -53,7 +53,7 @@ compares words, and prints a message.
 ## PostgreSQL
 
 `search.backend` needs `pip install 'mdmemory-git[postgres]'`, PostgreSQL 14, a user who may create
-schemas, and no PgBouncer in transaction mode; pgvector 0.8 helps. If the server fails,
+schemas, and no PgBouncer in transaction mode. If the server fails,
 `.mdmemory/search.db` is used.
 
 ## Variables without a setting

@@ -151,20 +151,6 @@ def test_a_broken_database_is_made_anew(place: Server, table: str) -> None:
     assert use(place, "1", job, None) == (["a.md:1"], [])
 
 
-@pytest.mark.slow
-def test_without_pgvector_vectors_are_compared_here_and_that_is_said(
-    place: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Postgres, "_vector_type", lambda self: "bytea")
-    conformance.the_nearest_vectors_are_found(on_server(place))
-
-    def job(database: Database) -> object:
-        return database.nearest("memory", "m", struct.pack("<2f", 1, 0), 2)
-
-    said = use(place, "1", job, None)[1]
-    assert said == ["The PostgreSQL server has no pgvector: vectors are compared here, and slowly."]
-
-
 # --- a project ---------------------------------------------------------------------------------
 
 NOTES = {

@@ -14,8 +14,7 @@ from search.conformance import at_once, document, who_has
 
 from mdmemory.errors import Busy, Unwritable
 from mdmemory.search import sqlite_file
-from mdmemory.search.chunks import Chunk
-from mdmemory.search.database import BrokenError, Document, LockedError
+from mdmemory.search.database import LockedError
 from mdmemory.search.query import Term
 from mdmemory.search.sqlite import SQLite, use
 
@@ -23,28 +22,6 @@ from mdmemory.search.sqlite import SQLite, use
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "search.db"
-
-
-def test_a_file_takes_the_place_of_what_was_there_of_it(path: Path) -> None:
-    with closing(SQLite(path, "1")) as database:
-        database.put([document("a.md", "green tea", "black tea"), document("b.md", "rum")])
-        assert who_has(database, "tea") == ["a.md:1", "a.md:2"]
-        database.put([document("a.md", "milk [[tea-house]] 数据库 on 2026-06-01")])
-        assert (who_has(database, "tea"), who_has(database, "milk")) == (["a.md:1"], ["a.md:1"])
-        database.remove("memory", ["a.md", "none.md"])
-        assert database.count("memory") == 1
-        assert [who_has(database, word) for word in ("tea", "milk", "数据", "june")] == [[]] * 4
-    with closing(SQLite(path, "1")) as database:
-        assert database.prints("memory") == {"b.md": ("p", "00")}
-
-
-def test_a_term_is_looked_for_among_some_chunks_only(path: Path) -> None:
-    with closing(SQLite(path, "1")) as database:
-        database.put([document(f"{name}.md", "green tea") for name in "abc"])
-        tea = Term((("tea",),))
-        _, second, third = sorted(database.best([tea], (), "memory", 9))
-        assert database.having(tea, (second, third, 99)) == {second, third}
-        assert database.having(tea, ()) == set()
 
 
 def test_what_another_process_puts_in_is_counted(path: Path) -> None:
@@ -70,15 +47,6 @@ def test_taking_out_leaves_no_word_behind(steps: Sequence[tuple[str, str, str]])
         database.remove("memory", "abc")
         words = database._rows("SELECT count(*) FROM vocabulary")
         assert words == [(0,)]
-
-
-def test_a_failing_file_leaves_none_of_its_batch(path: Path) -> None:
-    bad = Document("memory", "b.md", "p", "00", chunks=(Chunk(1, 1, None),))  # type: ignore[arg-type]
-    with closing(SQLite(path, "1")) as database:
-        with pytest.raises((BrokenError, TypeError)):
-            database.put([document("a.md", "tea"), bad])
-        assert database.prints("memory") == {}
-        database.put([document("a.md", "tea")])  # and the database goes on
 
 
 def test_chunks_leave_with_their_file(path: Path) -> None:

@@ -6,49 +6,44 @@ The server picks what is looked at, by its own rank; the scores are those of bm2
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-from mdmemory.search.database import Row
 from mdmemory.search.postgres import keywords
 from mdmemory.search.postgres.keywords import Phrase
 from mdmemory.search.postgres.server import Connected
 from mdmemory.search.query import Term
+from mdmemory.search.tables import numbers
 
 SCANNED = 2_000  # chunks with the rarest words of a query, from which on no commoner ones are read
 LOOKED = 5  # times as many chunks as are wanted are scored to the letter
-ROW = (
-    "f.source, f.file, f.name, f.title, f.description, f.date, f.status, f.aliases,"
-    " f.session, f.days, f.cites,"
-    ' c.start, c."end", c.text'
-)
 
 
 class PostgresWords(Connected):
     """The part of a Database that reads words."""
 
     def held(self, term: Term, source: str) -> int:
-        with self._reading() as rows:
-            asked = _phrases((term,))
-            query = "SELECT count(*) FROM chunks WHERE words @@ %s::tsquery AND source = %s"
-            return int(rows(query, (keywords.any_of(asked), source))[0][0]) if asked else 0
+        query = "SELECT count(*) FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ?"
+        return int(self._ask(query, term, "", *numbers(source))[0][0])
 
     def holding(self, term: Term, source: str, limit: int) -> set[int]:
-        with self._reading() as rows:
-            asked = _phrases((term,))
-            query = "SELECT id FROM chunks WHERE words @@ %s::tsquery AND source = %s LIMIT %s"
-            found = rows(query, (keywords.any_of(asked), source, limit)) if asked else []
-        return {number for (number,) in found}
+        query = "SELECT id FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ? LIMIT ?"
+        return {number for (number,) in self._ask(query, term, "", *numbers(source), limit)}
 
     def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
+        # the offset has these few read, and not the index of all words
+        query = (
+            "SELECT id FROM (SELECT id, words, ?::tsquery AS asked FROM chunks WHERE id = ANY (?)"
+            " OFFSET 0) AS few WHERE words @@ asked"
+        )
+        labels = keywords.HEAD if head else keywords.NO_LINK
+        return {number for (number,) in self._ask(query, term, labels, [*among])}
+
+    def _ask(self, query: str, term: Term, labels: str, *values: object) -> list[Any]:
+        """The rows of a query whose first value is a term, looked for in fields with these
+        labels."""
+        asked = keywords.any_of(keywords.phrases(term), labels)
         with self._reading() as rows:
-            asked = _phrases((term,))
-            # the offset has these few read, and not the index of all words
-            query = (
-                "SELECT id FROM (SELECT id, words FROM chunks WHERE id = ANY (%s) OFFSET 0) AS few"
-                " WHERE words @@ %s::tsquery"
-            )
-            labels = keywords.HEAD if head else keywords.NO_LINK
-            found = rows(query, ([*among], keywords.any_of(asked, labels))) if asked else []
-        return {number for (number,) in found}
+            return rows(query, (asked, *values))
 
     def best(
         self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int
@@ -76,13 +71,13 @@ class PostgresWords(Connected):
     ) -> list[int]:
         """Chunks, by the server's own rank of each phrase, which knows no rarity."""
         rank = (
-            "(SELECT sum(r * ts_rank(%s::real[], words, q))"
-            " FROM unnest(%s::text[]::tsquery[], %s::float8[]) AS a (q, r))"
+            "(SELECT sum(r * ts_rank(?::real[], words, q))"
+            " FROM unnest(?::text[]::tsquery[], ?::float8[]) AS a (q, r))"
         )
         found = self._rows(
-            "SELECT id FROM chunks WHERE words @@ %s::tsquery AND source = %s"
-            f" ORDER BY {rank} DESC, id LIMIT %s",
-            (match, source, [*keywords.LABEL_WEIGHTS], [each.asked for each in rare],
+            "SELECT id FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ?"
+            f" ORDER BY {rank} DESC, id LIMIT ?",
+            (match, *numbers(source), [*keywords.LABEL_WEIGHTS], [each.asked for each in rare],
              [*rare.values()], limit),
         )  # fmt: skip
         return [number for (number,) in found]
@@ -93,7 +88,7 @@ class PostgresWords(Connected):
         """The length of each chunk, and where in it the stems of these phrases stand."""
         found = self._rows(
             "SELECT c.id, c.length, u.lexeme, u.positions FROM chunks c, unnest(c.words) AS u"
-            " WHERE c.id = ANY(%s) AND (u.lexeme = ANY(%s) OR u.lexeme ^@ ANY(%s))",
+            " WHERE c.id = ANY(?) AND (u.lexeme = ANY(?) OR u.lexeme ^@ ANY(?))",
             ([*chunks], [stem for each in asked for stem in each.stems],
              [each.stems[-1] for each in asked if each.prefix]),
         )  # fmt: skip
@@ -107,13 +102,13 @@ class PostgresWords(Connected):
     def _held(self, asked: Sequence[Phrase]) -> dict[Phrase, int]:
         """How many chunks of all hold each phrase; without those that none does."""
         words = [each for each in asked if len(each.stems) == 1 and not each.prefix]
-        query = "SELECT word, held FROM vocabulary WHERE word = ANY(%s) AND held > 0"
+        query = "SELECT word, held FROM vocabulary WHERE word = ANY(?) AND held > 0"
         held = dict(self._rows(query, ([each.stems[0] for each in words],)))
         found = {each: int(held.get(each.stems[0], 0)) for each in words}
         if others := [each for each in asked if each not in found]:
             query = (
                 "SELECT (SELECT count(*) FROM chunks WHERE words @@ q)"
-                " FROM unnest(%s::text[]::tsquery[]) WITH ORDINALITY AS a (q, at) ORDER BY at"
+                " FROM unnest(?::text[]::tsquery[]) WITH ORDINALITY AS a (q, at) ORDER BY at"
             )
             counts = self._rows(query, ([each.asked for each in others],))
             found |= {each: int(count) for each, (count,) in zip(others, counts, strict=True)}
@@ -126,17 +121,11 @@ class PostgresWords(Connected):
             slips = 2 if len(word) >= LONG else 1
             # hardly anybody misspells the first letter, and it spares reading all the others
             query = (
-                "SELECT word FROM vocabulary WHERE word ^@ %s AND held > 0"
-                " AND length(word) BETWEEN %s AND %s"
+                "SELECT word FROM vocabulary WHERE word ^@ ? AND held > 0"
+                " AND length(word) BETWEEN ? AND ?"
             )
             known = rows(query, (word[:1], len(word) - slips, len(word) + slips)) if word else []
         return nearest(word, [term for (term,) in known])
-
-    def rows(self, chunks: Collection[int]) -> dict[int, Row]:
-        query = f"SELECT c.id, {ROW} FROM chunks c JOIN files f ON c.file = f.id"
-        with self._reading() as rows:
-            found = rows(f"{query} WHERE c.id = ANY(%s)", ([*chunks],))
-        return {number: Row(*row) for number, *row in found}
 
 
 def _phrases(terms: Sequence[Term]) -> list[Phrase]:

@@ -18,42 +18,31 @@ from typing import TypeVar
 from mdmemory.errors import Busy, MdmemoryError, Unwritable
 from mdmemory.files import digest, read_regular, write_atomic
 from mdmemory.search import schema
-from mdmemory.search.database import BrokenError, Document, LockedError, Row, UnusableError
+from mdmemory.search.database import BrokenError, Document, LockedError, UnusableError
 from mdmemory.search.postgres import keywords
 from mdmemory.search.postgres.finding import PostgresWords
 from mdmemory.search.postgres.server import told
-from mdmemory.search.postgres.vectors import PostgresVectors
 
 T = TypeVar("T")
 
 ID_FILE = "search.id"
 # Nothing is migrated: another version, and all but `embeddings` is made anew.
-SCHEMA_VERSION = 4  # raise it when a table, or what goes into it, takes another shape
+SCHEMA_VERSION = 5  # raise it when a table, or what goes into it, takes another shape
 
 NAMES = ("vectors", "chunks", "files", "vocabulary", "totals", "meta")
-OUTLIVING = ("embeddings",)  # cost money: dropped only when all is made anew
-
 # `vocabulary` and `totals` are kept along, under the writers' lock: bm25 asks for them, and
 # counting millions of chunks for each question would be slow. Both may keep rows that say 0.
-TABLES = (
-    "CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL)",
-    "CREATE TABLE files (id bigint PRIMARY KEY, source text NOT NULL, file text NOT NULL,"
-    " print text NOT NULL, digest bytea NOT NULL, name text NOT NULL, title text NOT NULL,"
-    " description text NOT NULL, date text NOT NULL, status text NOT NULL, aliases text NOT NULL,"
-    " session text NOT NULL, days text NOT NULL, cites text NOT NULL,"
-    " UNIQUE (source, file))",
-    "CREATE TABLE chunks (id bigint PRIMARY KEY, file bigint NOT NULL REFERENCES files (id)"
-    ' ON DELETE CASCADE, source text NOT NULL, start integer NOT NULL, "end" integer NOT NULL,'
-    " text text NOT NULL, length integer NOT NULL, words tsvector NOT NULL)",
-    "CREATE INDEX ON chunks (file)",
+OWN = (
+    "ALTER TABLE chunks ADD length integer NOT NULL, ADD words tsvector NOT NULL",
     "CREATE INDEX ON chunks USING gin (words)",
+    "CREATE INDEX ON vectors (hash)",
     'CREATE TABLE vocabulary (word text COLLATE "C" PRIMARY KEY, held bigint NOT NULL)',
     "CREATE TABLE totals (source text PRIMARY KEY, chunks bigint NOT NULL, words bigint NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS embeddings (hash bytea NOT NULL, model text NOT NULL,"
-    " vector {vector} NOT NULL, PRIMARY KEY (hash, model))",
-    "CREATE TABLE vectors (chunk bigint NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,"
-    " model text NOT NULL, hash bytea NOT NULL, PRIMARY KEY (chunk, model))",
-    "CREATE INDEX ON vectors (hash)",
+)
+# Such vectors have the type of an extension.
+_OLD_VECTORS = (
+    "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('embeddings') AND attname = 'vector'"
+    " AND atttypid <> 'bytea'::regtype"
 )
 
 
@@ -100,7 +89,7 @@ def use(
     for attempt in range(3):
         try:
             with closing(Postgres(server, stamp, anew=anew or attempt == 2)) as database:
-                return job(database), [*said, *database.said]
+                return job(database), said
         except BrokenError as problem:
             # once more as it is, for another process may just have made it anew
             failure: UnusableError = problem
@@ -121,7 +110,7 @@ def _refusal(problem: UnusableError) -> MdmemoryError:
     return Unwritable(sentence, 'Check search.dsn, or set search.backend to "sqlite".')
 
 
-class Postgres(PostgresWords, PostgresVectors):
+class Postgres(PostgresWords):
     """A Database on a server."""
 
     lasting = True
@@ -130,63 +119,26 @@ class Postgres(PostgresWords, PostgresVectors):
         super().__init__(server.dsn, server.schema)
         try:
             with told():
-                self._open(f"{SCHEMA_VERSION} {schema.SCHEMA_VERSION} {stamp}", anew)
+                self._make(f"{SCHEMA_VERSION} {schema.SCHEMA_VERSION} {stamp}", NAMES, anew=anew)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, stamp: str, anew: bool) -> None:
-        if not anew and self._stamp() == stamp:
-            return
-        with self._writing():
-            if not anew and self._stamp() == stamp:
-                return  # another process was quicker
-            self._run(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
-            names = (*NAMES, *(OUTLIVING if anew else ()))
-            self._run(f"DROP TABLE IF EXISTS {', '.join(names)} CASCADE")
-            vector = self._vector_type()
-            for statement in TABLES:
-                self._run(statement.replace("{vector}", vector))
-            self._run("INSERT INTO meta VALUES ('stamp', %s)", (stamp,))
+    def _statements(self) -> Iterable[str]:
+        self._run(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
+        if self._rows(_OLD_VECTORS):
+            self._run("DROP TABLE embeddings")
+        return [*schema.shared(number="bigint", bytes="bytea", keyed=""), *OWN]
 
     def _stamp(self) -> str | None:
         found = self._rows("SELECT to_regclass('meta')")
         found = found[0][0] and self._rows("SELECT value FROM meta WHERE key = 'stamp'")
         return str(found[0][0]) if found else None
 
-    # what is in
-
-    def seal(self, source: str) -> str:
-        with self._reading() as rows:
-            found = rows("SELECT value FROM meta WHERE key = %s", (f"seal {source}",))
-        return str(found[0][0]) if found else ""
-
-    def set_seal(self, source: str, seal: str) -> None:
-        with self._writing():
-            self._remember(f"seal {source}", seal)
-
-    def touched(self) -> str:
-        with self._reading() as rows:
-            found = rows("SELECT value FROM meta WHERE key = 'touched'")
-        return str(found[0][0]) if found else ""
-
-    def prints(self, source: str) -> dict[str, tuple[str, str]]:
-        with self._reading() as rows:
-            found = rows("SELECT file, print, digest FROM files WHERE source = %s", (source,))
-        return {file: (print, digest.hex()) for file, print, digest in found}
-
     def count(self, source: str) -> int:
         with self._reading() as rows:
-            found = rows("SELECT chunks FROM totals WHERE source = %s", (source,))
+            found = rows("SELECT chunks FROM totals WHERE source = ?", (source,))
         return int(found[0][0]) if found else 0
-
-    def texts(self, source: str) -> Iterable[tuple[str, str, str]]:
-        query = (
-            "SELECT f.file, f.description, c.text FROM chunks c JOIN files f ON c.file = f.id"
-            " WHERE c.source = %s ORDER BY c.id"
-        )
-        with self._reading() as rows:
-            return rows(query, (source,))
 
     # putting in and taking out
 
@@ -199,25 +151,23 @@ class Postgres(PostgresWords, PostgresVectors):
             self._add([*latest.values()])
 
     def _add(self, documents: Sequence[Document]) -> None:
-        fields = [
-            [[keywords.split(text) for text in schema.fields(_row(each, at))]
-             for at in range(len(each.chunks))]
-            for each in documents
-        ]  # fmt: skip
-        file, chunk = self._last("files"), self._last("chunks")
+        first = int(self._rows("SELECT coalesce(max(id), 0) + 1 FROM files")[0][0])
         with self._copying("files") as write:
-            for number, each in enumerate(documents, file + 1):
-                write((number, *_file_row(each)))
+            for number, each in enumerate(documents, first):
+                digest = bytes.fromhex(each.digest)
+                write((number, *each[:3], digest, *map(_kept, each.about)))
+        last = {source: self._last(source) for source in {each.source for each in documents}}
         held: Counter[str] = Counter()
         totals: dict[str, tuple[int, int]] = {}
         with self._copying("chunks") as write:
-            for number, (each, words) in enumerate(zip(documents, fields, strict=True), file + 1):
-                for piece, split in zip(each.chunks, words, strict=True):
-                    chunk, length = chunk + 1, sum(map(len, split))
-                    vector = keywords.vector(split)
-                    write((chunk, number, each.source, piece.start, piece.end, _kept(piece.text),
-                           length, vector))  # fmt: skip
-                    held.update({word for field in split for word in field})
+            for number, each in enumerate(documents, first):
+                for piece in each.chunks:
+                    words = [keywords.split(text) for text in schema.fields(each.row(piece))]
+                    length = sum(map(len, words))
+                    last[each.source] += 1
+                    write((last[each.source], number, piece.start, piece.end, _kept(piece.text),
+                           length, keywords.vector(words)))  # fmt: skip
+                    held.update({word for field in words for word in field})
                     before = totals.get(each.source, (0, 0))
                     totals[each.source] = (before[0] + 1, before[1] + length)
         self._count(held, totals)
@@ -233,18 +183,15 @@ class Postgres(PostgresWords, PostgresVectors):
         with self._watch.asking(), self._database.cursor() as cursor, cursor.copy(query) as out:
             yield write
 
-    def _last(self, table: str) -> int:
-        return int(self._rows(f"SELECT coalesce(max(id), 0) FROM {table}")[0][0])
-
     def _count(self, held: Mapping[str, int], totals: Mapping[str, tuple[int, int]]) -> None:
         self._run(
-            "INSERT INTO vocabulary AS v SELECT * FROM unnest(%s::text[], %s::bigint[])"
+            "INSERT INTO vocabulary AS v SELECT * FROM unnest(?::text[], ?::bigint[])"
             " ON CONFLICT (word) DO UPDATE SET held = v.held + excluded.held",
             ([*held], [*held.values()]),
         )
         for source, (chunks, words) in totals.items():
             self._run(
-                "INSERT INTO totals AS t VALUES (%s, %s, %s) ON CONFLICT (source) DO UPDATE"
+                "INSERT INTO totals AS t VALUES (?, ?, ?) ON CONFLICT (source) DO UPDATE"
                 " SET chunks = t.chunks + excluded.chunks, words = t.words + excluded.words",
                 (source, chunks, words),
             )
@@ -252,43 +199,21 @@ class Postgres(PostgresWords, PostgresVectors):
     def _take_out(self, source: str, files: Sequence[str]) -> None:
         self._run(
             "WITH gone AS (SELECT c.words, c.length FROM chunks c JOIN files f ON c.file = f.id"
-            " WHERE f.source = %s AND f.file = ANY(%s)),"
+            " WHERE f.source = ? AND f.file = ANY(?)),"
             " fewer AS (UPDATE vocabulary v SET held = v.held - g.chunks FROM"
             " (SELECT lexeme, count(*) AS chunks FROM gone, unnest(gone.words) GROUP BY lexeme) g"
             ' WHERE v.word = g.lexeme COLLATE "C")'
             " UPDATE totals SET chunks = chunks - (SELECT count(*) FROM gone),"
-            " words = words - (SELECT coalesce(sum(length), 0) FROM gone) WHERE source = %s",
+            " words = words - (SELECT coalesce(sum(length), 0) FROM gone) WHERE source = ?",
             (source, files, source),
         )
-        self._run("DELETE FROM files WHERE source = %s AND file = ANY(%s)", (source, files))
-
-    def reprint(self, source: str, prints: Mapping[str, str]) -> None:
-        with self._writing():
-            self._run(
-                "UPDATE files f SET print = n.print FROM unnest(%s::text[], %s::text[])"
-                " AS n (file, print) WHERE f.source = %s AND f.file = n.file",
-                ([*prints], [*prints.values()], source),
-            )
-
-    def remove(self, source: str, files: Iterable[str]) -> None:
-        with self._writing():
-            self._touch()
-            self._take_out(source, [*files])
+        self._run("DELETE FROM files WHERE source = ? AND file = ANY(?)", (source, files))
 
     def tidy(self) -> None:
         with self._writing():
             self._run("DELETE FROM vocabulary WHERE held <= 0")
         with self._patient():
             self._run("VACUUM (ANALYZE) files, chunks, vocabulary")
-
-
-def _row(document: Document, at: int) -> Row:
-    piece = document.chunks[at]
-    return Row(*document[:2], *document.about, piece.start, piece.end, piece.text)
-
-
-def _file_row(document: Document) -> tuple[object, ...]:
-    return (*document[:3], bytes.fromhex(document.digest), *map(_kept, document.about))
 
 
 def _kept(text: str) -> str:

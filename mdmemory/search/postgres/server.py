@@ -5,19 +5,18 @@ The DSN may hold a password, and what the server says may repeat it: neither is 
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.search.database import BrokenError, LockedError, UnusableError
 from mdmemory.search.postgres import deadline as deadline
+from mdmemory.search.tables import Tables
 
 if TYPE_CHECKING:  # 90 ms, and only who chose PostgreSQL needs it
     import psycopg
 
     Connection = psycopg.Connection[tuple[Any, ...]]
-    Values = Sequence[object] | Mapping[str, object]
 
 PATIENCE = 5  # seconds to wait for another process that writes
 _CONNECTING = 4  # seconds for each address of the server
@@ -105,11 +104,10 @@ def _ours(problem: psycopg.Error) -> UnusableError:
     return UnusableError("cannot be reached, or refuses the login")
 
 
-class Connected:
-    """What every part of the database does on its server; `said` is what there is to tell."""
+class Connected(Tables):
+    """What every part of the database does on its server."""
 
     def __init__(self, dsn: str, schema: str) -> None:
-        self.said: list[str] = []
         self._schema = schema
         self._database, self._watch = connect(dsn, schema)
 
@@ -118,14 +116,18 @@ class Connected:
         self._watch.close()
         self._database.close()
 
-    def _run(self, query: str, values: Values | None = None) -> Any:
+    @property
+    def _place(self) -> str:
+        return self._schema
+
+    def _run(self, query: str, values: Sequence[object] = ()) -> Any:
         # bytes: the type checker takes no other text that is put together
         with self._watch.asking():
-            return self._database.execute(query.encode(), values)
+            return self._database.execute(_asked(query), values)
 
-    def _rows(self, query: str, values: Values | None = None) -> list[Any]:
-        found: list[Any] = self._run(query, values).fetchall()
-        return found
+    def _run_many(self, query: str, rows: Iterable[Sequence[object]]) -> None:
+        with self._watch.asking(), self._database.cursor() as cursor:
+            cursor.executemany(_asked(query), rows)
 
     @contextmanager
     def _reading(self) -> Iterator[Callable[..., list[Any]]]:
@@ -136,16 +138,8 @@ class Connected:
     def _writing(self) -> Iterator[None]:
         with told(), self._watch.asking(), self._database.transaction():
             # the lock ends with the transaction, and with the connection of a killed process
-            self._run("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self._schema,))
+            self._run("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (self._schema,))
             yield
-
-    def _remember(self, key: str, value: str) -> None:
-        query = "INSERT INTO meta VALUES (%s, %s) ON CONFLICT (key) DO UPDATE"
-        self._run(f"{query} SET value = excluded.value", (key, value))
-
-    def _touch(self) -> None:
-        """Say that the chunks or vectors are others now."""
-        self._remember("touched", os.urandom(8).hex())
 
     @contextmanager
     def _patient(self) -> Iterator[None]:
@@ -154,4 +148,8 @@ class Connected:
             (before,) = self._rows("SHOW statement_timeout")[0]
             self._run("SET statement_timeout = 0")
             yield
-            self._run("SELECT set_config('statement_timeout', %s, false)", (before,))
+            self._run("SELECT set_config('statement_timeout', ?, false)", (before,))
+
+
+def _asked(query: str) -> bytes:
+    return query.replace("?", "%s").encode()
