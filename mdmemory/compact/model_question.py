@@ -6,6 +6,7 @@ import json
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from mdmemory.compact.plan import (
@@ -25,9 +26,13 @@ from mdmemory.note.note import list_standing
 from mdmemory.store import merged
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals
-from mdmemory.text.near import Neighbours
+from mdmemory.text.similarity import Ranking
 
 Size = Callable[[StoredNote], int]
+
+_RAREST = 12  # words of a note that its neighbours are found by
+_NEAREST = 3  # neighbours that go with a note into one question, itself among them
+_LOOKED_AT = 400  # characters of a body that are looked at for it
 
 
 def batches(notes: Sequence[StoredNote], size: Size, limit: int) -> list[list[StoredNote]]:
@@ -44,21 +49,18 @@ def batches(notes: Sequence[StoredNote], size: Size, limit: int) -> list[list[St
 
 def _near(notes: Sequence[StoredNote]) -> Iterator[list[StoredNote]]:
     """Groups that hang together, neighbours one after the other; never of two types."""
-    near: dict[int, list[int]] = defaultdict(list)
-    for one, other in Neighbours([note.note for note in notes]).pairs():
-        near[one].append(other)
-        near[other].append(one)
-    seen: set[int] = set()
-    for start in range(len(notes)):
-        group, waiting = [], deque([start])
-        while waiting:
-            at = waiting.popleft()
-            if at not in seen:
-                seen.add(at)
-                group.append(notes[at])
-                waiting.extend(near[at])
-        if group:
-            yield group
+    for _, group in groupby(notes, key=lambda note: note.note.head.type):
+        some = [*group]
+        texts = [f"{note.note.head.description}\n{note.note.body[:_LOOKED_AT]}" for note in some]
+        ranking, left = Ranking(texts), dict.fromkeys(range(len(some)))
+        while left:
+            waiting, near = deque([next(iter(left))]), list[StoredNote]()
+            while waiting:
+                if (at := waiting.popleft()) in left:
+                    del left[at]
+                    near.append(some[at])
+                    waiting.extend(ranking.near(texts[at], _RAREST)[:_NEAREST])
+            yield near
 
 
 def _cut(group: Sequence[StoredNote], size: Size, limit: int) -> Iterator[list[StoredNote]]:

@@ -35,7 +35,6 @@ from mdmemory.store.merged import has_own_keys
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import superseded_files
 from mdmemory.text import conflict
-from mdmemory.text.near import Neighbours
 
 if TYPE_CHECKING:
     from mdmemory.git.commits_of_store import History
@@ -85,10 +84,11 @@ class Offline:
         # A note that may hold secrets is left alone: a plan that quotes one is refused whole.
         free = [note for note in notes if note.note.text and not note.note.head.secrets]
         open_files = {file for entry in conflicts if not entry.cleared for file in entry.files}
-        neighbours = Neighbours([note.note for note in free])
         gone = superseded_files(notes)
-        pairs = ((free[one], free[other]) for one, other in neighbours.pairs())
-        near = [pair for pair in pairs if gone.isdisjoint(note.file for note in pair)]
+        told = [note for note in free if note.file not in gone]
+        heads = [note.note.head for note in told]
+        pairs = conflict.find_pairs([h.description for h in heads], [h.type for h in heads])
+        near = [(told[one], told[other]) for one, other in pairs]
         groups = [*_exact(free, open_files)]
         merges, old_merges, more = _within(groups, removable(len(notes)), is_old)
         merges = _sound(merges, notes)

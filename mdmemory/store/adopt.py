@@ -303,7 +303,6 @@ def _contradictions(
     refresher: Refresher, files: Sequence[str], heads: Mapping[str, Head]
 ) -> Iterator[tuple[StoredNote, StoredNote, str]]:
     from mdmemory.text import conflict
-    from mdmemory.text.near import NearDescriptions
 
     held = refresher.catalog().held
     known = [head for head in heads.values() if head.file not in held and head.status != SUPERSEDED]
@@ -313,14 +312,13 @@ def _contradictions(
         return
     # by their descriptions, so that few notes have to be read; of work whatever its type
     kinds = ["user" if head.type == "user" else "work" for head in known]
-    neighbours = NearDescriptions([head.description for head in known], kinds)
-    for file in filter(places.__contains__, files):
-        mine = known[places[file]]
-        for other in (known[at] for at in neighbours.near(places[file])):
-            pair = conflict.other_literal(mine.description, other.description)
-            if pair and other.file not in new:
-                read = refresher.store.read
-                yield read(file), read(other.file), conflict.why(pair)
+    wanted = [places[file] for file in files if file in places]
+    for pair in conflict.find_pairs([head.description for head in known], kinds, wanted):
+        mine, other = sorted((known[at] for at in pair), key=lambda head: head.file not in new)
+        odd = conflict.other_literal(mine.description, other.description)
+        if odd and other.file not in new:
+            read = refresher.store.read
+            yield read(mine.file), read(other.file), conflict.why(odd)
 
 
 def adopt(

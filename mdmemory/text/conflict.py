@@ -4,6 +4,8 @@ Pure."""
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 
 from mdmemory.text.words import CJK, key
 
@@ -11,6 +13,7 @@ _LONGEST = 600  # characters of a fact
 _TOKEN = re.compile(rf"[{CJK}]|[^\s{CJK}]*[^\W{CJK}][^\s{CJK}]*")
 _AROUND = "\"'“”‘’«»„.,;:!?()[]…`*"
 LEAST = 3  # words that both share
+FEW = 10  # others with the same words that a fact is set against
 
 
 def other_literal(one: str, other: str) -> tuple[str, str] | None:
@@ -26,6 +29,34 @@ def other_literal(one: str, other: str) -> tuple[str, str] | None:
     if mine[0] == first and theirs[0] == second:  # what they are about, with a sentence's capital
         return None
     return (first, second) if _is_literal(first) and _is_literal(second) else None
+
+
+def find_pairs(
+    facts: Sequence[str], kinds: Sequence[str], wanted: Collection[int] | None = None
+) -> list[tuple[int, int]]:
+    """The places, sorted, of facts of one kind that have the same words but perhaps for one
+    literal: no look at each two is taken. With `wanted`, one of the two is among these."""
+    tokens = [_tokens(fact) for fact in facts]
+    mine = frozenset(range(len(facts)) if wanted is None else wanted)
+    lengths = {len(tokens[at]) for at in mine}
+    alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for at, each in enumerate(tokens):
+        if len(each) > LEAST and len(each) in lengths:  # the others are not brought to their stems
+            for rest in _without_a_literal(each):
+                alike[kinds[at], *rest].append(at)
+    pairs = {
+        (at, other) for group in alike.values() for place, at in enumerate(group)
+        for other in group[place + 1 : place + 1 + FEW]
+    }  # fmt: skip
+    return sorted(pair for pair in pairs if not mine.isdisjoint(pair))
+
+
+def _without_a_literal(tokens: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The words of a fact without one literal, for each but the first word, with its place."""
+    same = [*map(_same, tokens)]
+    for place, token in enumerate(tokens):
+        if place and _is_literal(token):
+            yield str(place), *same[:place], *same[place + 1 :]
 
 
 def why(pair: tuple[str, str]) -> str:

@@ -11,7 +11,7 @@ import sys
 import unicodedata
 from _thread import get_ident
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
@@ -38,9 +38,6 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _SYNONYMS = Path(__file__).parent / "words" / "synonyms.txt"
 _ENGLISH_ENDS = "cdegilmnrsty"  # the last letters of all endings that the stemmer takes off
 _CJK = "\u3000"  # what is greater is Chinese, Japanese or Korean, and has no endings
-_START = 2  # letters of a plain word that no stemmer changes, but for
-_LOST_Y = ("di", "li", "ti")  # dying, lying, tying
-_UMLAUTS = ("ae", "oe", "ue")  # at its beginning, where they become one letter
 LONGEST = 64  # letters of a word that may have an ending
 # A word without such an ending is no inflected German word; a final s is left to the English one.
 _GERMAN_ENDINGS = (
@@ -101,41 +98,9 @@ def tokens(text: str) -> list[str]:
 
 def keys(text: str) -> list[str]:
     """The words of a text that tell it from others, each as its `key`, in their order."""
-    return [word if word > _CJK else key(word) for word in telling(text)]
-
-
-def telling(text: str) -> list[str]:
-    """The words of a text that tell it from others, as they stand there, in lower case."""
     found = tokens(text) if text.isascii() else _tokens(normal(text))
-    return [word for word in found if word not in STOP and (len(word) > 1 or _KOREAN.match(word))]
-
-
-class WantedKeys:
-    """Keys that words are looked for by. Most words cannot have one of them, which their first
-    letters tell: to find the key of a word takes a hundred times as long."""
-
-    def __init__(self, keys: Collection[str]) -> None:
-        self._keys = keys
-        begins = {key[: _START + 1] for key in keys}
-        names = (stem for stem, name in _names().items() if name[: _START + 1] in begins)
-        stems = [*keys, *names]
-        self._starts = {stem[:_START] for stem in stems}
-        self._starts |= {f"{start[0]}y" for start in self._starts if start in _LOST_Y}
-        self._is_any = any(len(stem) < _START for stem in stems)
-
-    def may_be(self, word: str) -> bool:
-        """Whether the key of a folded word may be one of these, or begin with the same three
-        letters as one. No is certain."""
-        if not word.isascii() or self._is_any:
-            return True
-        return word[:_START] in self._starts or word[:_START] in _UMLAUTS
-
-    def key(self, word: str) -> str | None:
-        """The key of a word of `telling`, where it is one of these."""
-        if not self.may_be(word):
-            return None
-        found = word if word > _CJK else key(word)
-        return found if found in self._keys else None
+    telling = (w for w in found if w not in STOP and (len(w) > 1 or _KOREAN.match(w)))
+    return [word if word > _CJK else key(word) for word in telling]
 
 
 def _tokens(text: str) -> list[str]:

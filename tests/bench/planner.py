@@ -21,7 +21,7 @@ from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
 from mdmemory.privacy.redaction import has_secret
 from mdmemory.store.store import StoredNote
-from mdmemory.text.near import Neighbours
+from mdmemory.text.conflict import find_pairs
 
 MARGIN = 1.25
 RUNS = 3
@@ -75,12 +75,12 @@ def contradicting(total: int) -> list[StoredNote]:
 
 
 def lines(notes: list[StoredNote], chinese: list[StoredNote]) -> list[Line]:
-    plain = [note.note for note in notes]
+    facts, kinds = [n.note.head.description for n in notes], [n.note.head.type for n in notes]
     most = removable(len(notes))
     some = notes[::4][:most]
     pairs = list(zip(notes[0::8], notes[4::8], strict=False))
     return [
-        Line("near-duplicate candidates", lambda: list(Neighbours(plain).pairs()), 1.0),
+        Line("pairs that may contradict", lambda: find_pairs(facts, kinds), 1.0),
         Line("an offline plan", offline(notes), 1.5),
         Line("an offline plan, Chinese", offline(chinese), 1.5),
         Line("guards: a quarter deleted", judging(notes, [delete(note) for note in some]), 1.0),

@@ -17,7 +17,6 @@ from mdmemory.compact.planner import Planner, Tokens
 from mdmemory.compact.result import pairs
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
-from mdmemory.text.near import Neighbours
 
 Make = Callable[..., StoredNote]
 
@@ -254,16 +253,6 @@ def test_a_pass_says_when_a_limit_left_work(make: Make, monkeypatch: pytest.Monk
     assert not more(twins)
     monkeypatch.setattr("mdmemory.compact.offline.MAX_FLAGS", 2)
     assert more(twins)
-
-
-def test_candidates_are_few_and_of_one_type(make: Make) -> None:
-    notes = [note.note for note in planted(make, 300)]
-    notes += [make(f"x{at}", type="project").note for at in range(40)]
-    found = list(Neighbours(notes).pairs())
-    assert len(found) == len(set(found)) <= 10 * len(notes)
-    assert all(one < other for one, other in found)
-    assert all(notes[one].head.type == notes[other].head.type for one, other in found)
-    assert {(at - 1, at) for at in range(9, 300, 10)} <= set(found)
 
 
 def test_importing_these_rooms_loads_nothing_heavy() -> None:

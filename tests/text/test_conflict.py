@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory.text.conflict import other_literal, why
+from mdmemory.text.conflict import find_pairs, other_literal, why
 
 PAIRS = [
     ("The API limit is 100 requests per minute", "The API limit is 500 requests per minute", "100"),
@@ -63,3 +63,19 @@ def test_two_numbers_in_the_same_sentence_are_a_conflict_unless_they_are_one(
     said = "The proxy of the shop listens on {}"
     found = other_literal(said.format(one), said.format(other))
     assert found == (None if one == other else (str(one), str(other)))
+
+
+WORDS = st.sampled_from(["Node", "18", "20", "runs", "The", "shop", "端口", "9:30"])
+
+
+@given(st.lists(st.lists(WORDS, min_size=3, max_size=6).map(" ".join), max_size=9))
+def test_of_many_facts_each_two_that_differ_so_are_found(facts: list[str]) -> None:
+    kinds = ["user"] * len(facts)
+    every = [(at, more) for more in range(len(facts)) for at in range(more)]
+    odd = {(at, more) for at, more in every if other_literal(facts[at], facts[more])}
+    assert odd <= {*find_pairs(facts, kinds)}
+    for wanted in range(len(facts)):
+        some = find_pairs(facts, kinds, [wanted])
+        assert {pair for pair in odd if wanted in pair} <= {*some}
+        assert all(wanted in pair for pair in some)
+    assert find_pairs(facts, [str(at) for at in range(len(facts))]) == []

@@ -23,7 +23,6 @@ from mdmemory.search.query import marks
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store.store import StoredNote, decode
 from mdmemory.text.conflict import other_literal
-from mdmemory.text.near import Neighbours
 from mdmemory.text.search_words import indexed
 from mdmemory.text.words import key, keys, stem, stem_in, synonyms
 
@@ -62,12 +61,6 @@ def test_search_finds_it(one: str, two: str) -> None:
 def test_capture_sees_the_note_that_says_it(one: str, two: str) -> None:
     notes = [*(note(f"n{at}", text) for at, text in enumerate(OTHER)), note("one", one)]
     assert scan(two, notes)[0].file == "user-one.md"
-
-
-@pytest.mark.parametrize(("one", "two"), SAME)
-def test_compaction_compares_the_two(one: str, two: str) -> None:
-    notes = [note("one", one), note("two", two), *(note(str(at), t) for at, t in enumerate(OTHER))]
-    assert (0, 1) in Neighbours([each.note for each in notes]).pairs()
 
 
 @pytest.mark.parametrize(("one", "two"), SAME)
