@@ -21,7 +21,6 @@ from mdmemory import bounds
 from mdmemory.errors import MdmemoryError
 
 MAX_ANSWER = bounds.PLAN
-MAX_DEPTH = 8  # a plan needs 4
 MAX_FLAGGED = 20  # files of one flag
 MAX_LINES = 10  # that one flag writes to the ledger, one a pair
 _NAMED = 10  # files of one op that a line of the commit names
@@ -223,8 +222,6 @@ def _unfence(text: str) -> str:
 
 
 def _json(text: str) -> Any:
-    if _depth(text) > MAX_DEPTH:
-        raise _unparsable(f"The answer is nested more than {MAX_DEPTH} deep.")
     try:
         value = json.loads(
             text,
@@ -233,29 +230,15 @@ def _json(text: str) -> Any:
             # No field is a number; int() would refuse 4,301 digits with an error of its own.
             parse_int=float,
         )
+        is_text = _sound(value)
+    except RecursionError:
+        raise _unparsable("The answer is nested too deep.") from None
     except ValueError as problem:
         where = f" at line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
         raise _unparsable(f"The answer is not one JSON object{where}.") from None
-    if not _sound(value):
+    if not is_text:
         raise _unparsable("The answer holds a lone surrogate, which no file can hold.")
     return value
-
-
-# Possessive: an unclosed string must not make this quadratic.
-_NESTING = re.compile(r'"(?:[^"\\]++|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
-
-
-def _depth(text: str) -> int:
-    """How deep brackets nest, counted without recursion: json.loads has a stack to overflow."""
-    deepest = depth = 0
-    for token in _NESTING.finditer(text):
-        step = token.group()
-        if step in ("[", "{"):
-            depth += 1
-            deepest = max(deepest, depth)
-        elif step in ("]", "}"):
-            depth -= 1
-    return deepest
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from mdmemory.errors import BadNote
 from mdmemory.note import limits
 from mdmemory.note.note import Note
 from mdmemory.store.store import StoredNote
-from mdmemory.text import literals, places
+from mdmemory.text import literals
 from mdmemory.text.negation import negations
 from mdmemory.text.normal_form import normal_form
 from mdmemory.text.orders import is_order
@@ -97,7 +97,7 @@ def literal_refusals(
         yield "literal_lost", f"{file} would lose {_some(lost)}."
     if invented:
         yield "literal_invented", f"{file} would gain {_some(invented)} from nowhere."
-    if words := places.moved(texts, after):
+    if words := literals.find_moved(texts, after):
         yield "negation", f"{file} would put {_some(words)} in the place of another value."
     yield from _negations(file, texts, after)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from mdmemory.text.pieces import is_german, pieces, proper_nouns
-from mdmemory.text.words import CJK, is_cjk, key, keys, spellings
+from mdmemory.text.words import CJK, ENGLISH, is_cjk, key, keys, normal, spellings
 
 _STEM = 4  # letters of a noun that its ending must leave
 LISTED = 20  # lost or invented literals that an audit lists
@@ -307,3 +307,140 @@ def _forms(folded: str) -> Iterator[str]:
 
 def _folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(_END)
+
+
+# --- words as they are written, and proper nouns
+
+_PIECE = re.compile(
+    rf"[{CJK}]+|{_L}(?:{_L}|[+#]|[.@/:'’-](?={_L}))*|[.,;:!?，。；：！？、]|\n\s*\n|\n"
+)
+_MARKS = re.compile(r"(?<!\w)[*_#]+|[*_]+(?!\w)|[`>\[\]()\"“”]+")
+# A line that begins anew, whatever the one before it ends with: a bullet, a heading, a reason.
+_NEW_LINE = re.compile(r"\n(?=[ \t]*(?:[-*+•>#|]|\d{1,2}[.)][ \t]|[Ww]hy\b))")
+_GERMAN = 0.15  # share of capitals inside sentences beyond which a capital says nothing
+# Small words by which a German text is known, and how many of all words they are at least.
+_OF_GERMAN = frozenset(
+    "der die das den dem des und nicht ist sind wird werden ein eine einen mit auf für von zum zur "
+    "wir im am bei aus nur nach bis".split()
+)
+_OFTEN = 5
+_ENOUGH = 20  # words inside sentences that such a share takes
+# A line break of hard-wrapped prose is inside a sentence.
+_WRAP = re.compile(r"(?<=[^\n]{40}[\w,])\n(?=[^\W\d_])")
+_INSIDE = re.compile(rf"(?<=[\w,;:)] )(?![{CJK}])[^\W\d_][\w'’.-]*")
+_SHAPED = re.compile(rf"(?<![\w'’])[^\W\d_{CJK}]{{2,}}+(?![\d_])")
+_NOT_NAMES = frozenset(("I", "Why", "I'm", "I’m", "I'd", "I’d", "I've", "I’ve", "I'll", "I’ll"))
+
+
+def pieces(text: str) -> list[str]:
+    """A text cut into words, runs of CJK, punctuation, and line breaks.
+
+    A line break that begins something new (a paragraph, a bullet) is a piece of two breaks.
+    """
+    plain = normal(text)
+    if "\n" in plain:
+        plain = _NEW_LINE.sub("\n\n", plain)
+    found = _PIECE.findall(_MARKS.sub(" ", plain))
+    return [piece if piece.strip() else "\n" * min(2, piece.count("\n")) for piece in found]
+
+
+def proper_nouns(text: str, *, german: bool | None = None) -> dict[str, str]:
+    """The proper nouns of a text, folded, each with one way it is written there.
+
+    A word with a capital inside a sentence, one of mixed case, or all capitals. Where more than
+    15 % of the words inside sentences begin with a capital, as in German, a capital there says
+    nothing; `german` settles that from outside.
+    """
+    text = _WRAP.sub(" ", normal(text))
+    shaped = [word for word in _SHAPED.findall(text) if any(map(str.isupper, word[1:]))]
+    inside, capital = _capitals(text)
+    if german is None:
+        german = _is_german(inside, capital)
+    found = shaped if german else [*capital, *shaped]
+    return {_bare(word).casefold(): _bare(word) for word in found}
+
+
+def is_german(text: str) -> bool:
+    """Whether a text writes so many capitals inside sentences that they name nothing."""
+    return _is_german(*_capitals(_WRAP.sub(" ", text)))
+
+
+def _capitals(text: str) -> tuple[list[str], list[str]]:
+    inside = _INSIDE.findall(text)
+    capital = (word for word in inside if word[0].isupper() and word not in _NOT_NAMES)
+    return inside, [word for word in capital if _bare(word).casefold() not in ENGLISH]
+
+
+def _is_german(inside: list[str], capital: list[str]) -> bool:
+    if sum(word.casefold() in _OF_GERMAN for word in inside) * _OFTEN >= len(inside) > 3:
+        return True
+    words = [word for word in inside if len(word) > 1]
+    nouns = [word for word in capital if len(word) > 1]
+    return len(words) >= _ENOUGH and len(nouns) > _GERMAN * len(words)
+
+
+def _bare(word: str) -> str:
+    return word.rstrip(".'’-").removesuffix("'s").removesuffix("’s")
+
+
+# --- values that changed their places: two addresses, each of which now stands with the name of the
+# other. A value belongs to the words of its clause; nothing is said of values that share all.
+
+_CLAUSE = re.compile(
+    r"[,;:!?](?=\s)|\.(?=\s|$)|[()\n|，。；：！？、]|(?<=\s)(?:and|or|but|while|und|oder|aber|während)(?=\s)"
+)
+_MOST_VALUES = 200  # values; a text with more is a table of data
+
+_Clauses = dict[str, frozenset[str]]
+
+
+def find_moved(sources: Sequence[str], result: str) -> list[str]:
+    """The values that the result puts where the sources have another one; sorted."""
+    if len(tokens(result)) < 2:
+        return []  # nothing to change places with, and cutting up clauses is dear
+    before, after = _contexts(sources), _contexts([result])
+    if not 1 < len(before) <= _MOST_VALUES:
+        return []
+    counts = Counter(word for words in before.values() for word in words)
+    own = {
+        value: frozenset(word for word in words if counts[word] == 1)
+        for value, words in before.items()
+    }
+    owner = {word: value for value, words in own.items() for word in words}
+    found = []
+    for value in before.keys() & after.keys():
+        strange = {owner[word] for word in after[value] & owner.keys()}
+        if not own[value] or value in strange or not strange:
+            continue
+        # what it belonged to has another value now
+        if any(own[value] & words for other, words in after.items() if other != value):
+            found.append(value)
+    return sorted(found)
+
+
+def _contexts(texts: Sequence[str]) -> _Clauses:
+    """The words of the clauses that each value stands in."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for text in texts:
+        before: set[str] = set()
+        for clause in _CLAUSE.split(text):
+            values = _values(clause)
+            words = _words_of(clause, values)
+            for value in values:
+                found[value] |= words or before
+            before = words or before
+    return {value: frozenset(words) for value, words in found.items()}
+
+
+def _values(clause: str) -> set[str]:
+    """The literals of a clause that are no part of another one."""
+    found = tokens(clause)
+    if len(found) > _MOST_VALUES:
+        return set()
+    return {each for each in found if not any(each != other and each in other for other in found)}
+
+
+def _words_of(clause: str, values: set[str]) -> set[str]:
+    for value in sorted(values, key=len, reverse=True):
+        clause = clause.replace(value, " ")
+    return {key for key in keys(clause) if key[0].isalpha()}

@@ -13,7 +13,6 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.text import compounds
 from mdmemory.text.korean import cut, is_korean
 from mdmemory.text.stop_words import languages, light_words, stop_words
 from mdmemory.text.words import LONGEST, grams, has_cjk, is_cjk, normal, parts, runs, stem_in
@@ -61,7 +60,7 @@ def indexed(text: str, rule: str = "en") -> str:
 
 def halves(word: str) -> tuple[str, ...]:
     """The stems of the parts of a German compound; none of any other word."""
-    return tuple(half + RULES["de"] for half in compounds.halves(word.casefold()))
+    return tuple(half + RULES["de"] for half in _halves(word.casefold()))
 
 
 def ways(word: str, likely: Iterable[str] = ()) -> tuple[str, ...]:
@@ -236,3 +235,63 @@ def _irregular(rule: str) -> dict[str, str]:
                 base, *forms = group.split()
                 found |= {_plain(form): base for form in forms if len(form) > 2}
     return found
+
+
+# --- German compounds in their two parts, where one of them is a word that many are made of
+
+_COMPOUNDS = Path(__file__).parent / "words" / "compounds.txt"
+_SHORTEST = 8  # letters of a compound
+_PART = 3  # letters of a part that the table has not
+_JOINTS = ("s", "n", "en", "es", "e", "er")  # between the parts
+
+# A verb's, which make no noun of their own.
+_PREFIXES = (
+    "ver",
+    "zer",
+    "ent",
+    "abg",
+    "ang",
+    "aufg",
+    "ausg",
+    "beig",
+    "eing",
+    "umg",
+    "vorg",
+    "zug",
+)
+
+
+@lru_cache(maxsize=20_000)
+def _halves(word: str) -> tuple[str, ...]:
+    """The stems of the two parts of a word in lower case, accents and all; none where no part of it
+    is known. The part behind says what the whole is, so it is looked for first."""
+    if not _SHORTEST <= len(word) <= LONGEST or not word.isalpha():
+        return ()
+    whole, known = stem_in("de", word), _parts_known()
+    if whole in known:
+        return ()
+    for at in range(_PART, len(whole) - _PART + 1):
+        if whole[at:] in known:
+            first = _before(whole[:at])
+            if first in known or (len(whole) - at > _PART and not first.startswith(_PREFIXES)):
+                return first, whole[at:]
+    for at in range(len(whole) - _PART - 1, _PART, -1):
+        if (first := _before(whole[:at])) in known:
+            return first, whole[at:]
+    return ()
+
+
+def _before(part: str) -> str:
+    """The stem of the part in front, without what joins it to the other."""
+    known = _parts_known()
+    for joint in ("", *_JOINTS):
+        if part.endswith(joint) and (found := stem_in("de", part.removesuffix(joint))) in known:
+            return found
+    return stem_in("de", part.removesuffix("s"))
+
+
+@cache
+def _parts_known() -> frozenset[str]:
+    lines = _COMPOUNDS.read_text("utf-8").splitlines()
+    words = (word for line in lines if not line.startswith("#") for word in line.split())
+    return frozenset(stem_in("de", word) for word in words)

@@ -59,8 +59,6 @@ from mdmemory.text import (
     negation,
     normal_form,
     orders,
-    pieces,
-    places,
     quantities,
     search_words,
     stop_words,
@@ -264,6 +262,10 @@ def _life(text: str) -> object:
     return log.parse("0" * 40, "1", "s", text)
 
 
+def _moved(text: str) -> object:
+    return literals.find_moved([text, "a is 1"], f"{text} a is 2 and b is 1")
+
+
 def _text_guards(text: str) -> object:
     op = plan.Rewrite("a.md", "A description", text, "reason")
     return list(text_guards.bad_text(op, {"a.md": _stored("b")}))
@@ -376,13 +378,13 @@ EVERY = (
     row(lambda text: literals.audit([text], "a"), literals, "lost", NOTE),
     row(lambda text: literals.audit(["a"], text), literals, "invented", NOTE),
     row(lambda text: literals.audit([text], f"{text} a"), literals, "both", NOTE),
-    row(pieces.pieces, pieces, "pieces", NOTE),
-    row(pieces.proper_nouns, pieces, "proper_nouns", NOTE),
+    row(literals.pieces, literals, "pieces", NOTE),
+    row(literals.proper_nouns, literals, "proper_nouns", NOTE),
     row(negation.negations, negation, "", NOTE),
     row(lambda text: negation.reversed_words(text, f"not {text}"), negation, "reversed", NOTE),
     row(lambda text: conflict.other_literal(text, f"{text} 1"), conflict),
     row(orders.is_order, orders),
-    row(lambda text: places.moved([text, "a is 1"], f"{text} a is 2 and b is 1"), places, "", NOTE),
+    row(_moved, literals, "moved", NOTE),
     row(normal_form.normal_form, normal_form, "", NOTE, dates, quantities),
     row(words.stem, words, "stem"),
     row(words.keys, words, "keys", NOTE),
