@@ -12,7 +12,7 @@ from search.conftest import note
 
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError, NotFound, Unwritable, UsageError
-from mdmemory.search import answer, by_words, notes, sqlite_file
+from mdmemory.search import answer, by_words, notes, sqlite
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store.project import Project
 
@@ -222,7 +222,7 @@ def test_while_another_process_writes_the_old_hits_come_with_a_word(
     memory = opened(TWO)
     memory.search("tea")
     (store(memory) / "user-new.md").write_text("Green tea again.\n", "utf-8")
-    monkeypatch.setattr(sqlite_file, "PATIENCE", 0.05)
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
     path = memory.project.private / "search.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

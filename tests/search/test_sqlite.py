@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 from search.conformance import at_once, document, who_has
 
 from mdmemory.errors import Busy, Unwritable
-from mdmemory.search import sqlite_file
+from mdmemory.search import sqlite
 from mdmemory.search.database import LockedError
 from mdmemory.search.query import Term
 from mdmemory.search.sqlite import SQLite, use
@@ -147,7 +147,7 @@ def test_who_reads_never_waits_and_who_writes_is_told(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words_in(path)
-    monkeypatch.setattr(sqlite_file, "PATIENCE", 0.05)
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with closing(SQLite(path, "1")) as database:
