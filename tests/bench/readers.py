@@ -1,4 +1,4 @@
-"""What a person has to measure on, read from a path: LoCoMo, BEAM, or questions of their own."""
+"""What a person has to measure on, read from a path: LoCoMo, or questions of their own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench import beam, locomo
+from bench import locomo
 from bench.corpus import BadDataError, Corpus, Levels, composed
 from bench.retrieval import Question
 
@@ -17,8 +17,8 @@ from mdmemory.store.store import Store
 
 QUESTIONS, NOTES, FOLDER = "questions.jsonl", "notes.jsonl", "notes"
 FORMATS = (
-    "LoCoMo's file (locomo10.json), BEAM's folders (chats/100K or one of its talks), or a folder "
-    f"with {QUESTIONS} beside {NOTES}, a folder {FOLDER}, or notes (*.md)"
+    f"LoCoMo's file (locomo10.json), or a folder with {QUESTIONS} beside {NOTES}, a folder "
+    f"{FOLDER}, or notes (*.md)"
 )
 
 
@@ -28,8 +28,6 @@ def read(path: Path) -> Levels:
     if os.path.isdir(path):  # of a path that is too long, pathlib raises
         if (path / QUESTIONS).is_file():
             return {"notes": [collection(path / QUESTIONS)]}
-        if talks := beam.talks_in(path):
-            return beam.levels(talks)
     elif path.suffix == ".jsonl" and os.path.isfile(path):
         return {"notes": [collection(path)]}
     elif os.path.isfile(path):

@@ -1,7 +1,7 @@
 """How well search finds what is asked: `make bench-search [DATA=PATH] [WITH="--misses"]`.
 
-PATH is LoCoMo's file `locomo10.json`, BEAM's folders (`chats/100K`, or one talk in it), or a folder
-with `questions.jsonl`, beside which lie `notes.jsonl`, a folder `notes`, or the notes themselves.
+PATH is LoCoMo's file `locomo10.json`, or a folder with `questions.jsonl`, beside which lie
+`notes.jsonl`, a folder `notes`, or the notes themselves.
 A line of `questions.jsonl` has `text` (or `question`), `answers` (or `gold`): all notes that answer
 it, by file or `id`, [] where nothing does; and, if you like, `lang` and `kind`, which get figures
 of their own. A line of `notes.jsonl` has `id`, `name`, `description`, `created`, and may have
@@ -9,8 +9,7 @@ of their own. A line of `notes.jsonl` has `id`, `name`, `description`, `created`
 
 Without PATH the project's own corpora are measured, and the exit is 1 where one of the promises
 about them is broken. Every figure stands beside a plain full-text table from the same run, which
-is made as well as one can. Of BEAM, questions are left out that name no message, or an id that two
-messages have.
+is made as well as one can.
 """
 
 from __future__ import annotations

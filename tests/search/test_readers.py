@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench import hybrid, readers, search, tables, take_corpus
+from bench import hybrid, readers, search, tables
 from bench.corpus import BadDataError, Levels
 from bench.plain import plain, terms
 from bench.retrieval import Hits, Outcome, Question, figures, measured
@@ -39,31 +39,6 @@ TALK = {
         {"question": "What did Bo adopt?", "category": 5},
     ],
 }
-BATCHES = [
-    {
-        "batch_number": 1,
-        "turns": [
-            [
-                {
-                    "id": 0,
-                    "role": "user",
-                    "time_anchor": "March-15-2024",
-                    "content": "Tea ->-> 1,1",
-                },
-                {"id": 1, "role": "assistant", "content": "Green tea needs 70 degrees."},
-            ]
-        ],
-    },
-    {"batch_number": 2, "turns": [[{"id": 2, "role": "user", "content": "My kettle broke."}]]},
-]
-PROBES: dict[str, Any] = {
-    "abstention": [{"question": "Which cup do I like?"}],
-    "information_extraction": [{"question": "How hot is green tea?", "source_chat_ids": [1]}],
-    "contradiction_resolution": [
-        {"question": "Does my kettle work?", "source_chat_ids": {"first": [0], "second": [2]}}
-    ],
-    "summarization": [{"question": "What did we talk about?"}],
-}
 
 
 def wrote(path: Path, *rows: object) -> Path:
@@ -75,11 +50,6 @@ def wrote(path: Path, *rows: object) -> Path:
 def own_questions(folder: Path, *rows: object) -> Path:
     wrote(folder / "notes.jsonl", NOTE, OTHER)
     return wrote(folder / "questions.jsonl", *rows)
-
-
-def beam(folder: Path, chat: object = BATCHES, probes: object = PROBES) -> None:
-    wrote(folder / "chat.json", chat)
-    wrote(folder / "probing_questions" / "probing_questions.json", probes)
 
 
 def five(levels: Levels) -> dict[str, list[tuple[int, float, float]]]:
@@ -103,42 +73,6 @@ def test_locomo_is_read_by_fact_turn_and_session(tmp_path: Path) -> None:
     assert [corpora[0].left_out for corpora in levels.values()] == [1, 1, 1]
     assert levels["facts"][0].questions[0].kind == "single-hop"
     assert f"{levels['sessions'][0].today}" == "2023-06-01"
-
-
-@pytest.mark.parametrize("given", [".", "chats", "chats/100K", "chats/100K/1"])
-def test_beam_is_read_from_whichever_of_its_folders_is_named(tmp_path: Path, given: str) -> None:
-    beam(tmp_path / "chats/100K/1")
-    beam(tmp_path / "chats/100K/2")
-    beam(tmp_path / "chats/500K/1")
-    levels = readers.read(tmp_path / given)
-    sizes = {"chats/100K": 2, "chats/100K/1": 1}
-    assert [len(corpora) for corpora in levels.values()] == (
-        [sizes[given]] * 2 if given in sizes else [2, 2, 1, 1]
-    )
-
-
-def test_beam_asks_for_the_messages_that_it_names(tmp_path: Path) -> None:
-    beam(tmp_path)
-    messages, batches = (corpora[0] for corpora in readers.read(tmp_path).values())
-    asked = {each.kind: each.answers for each in messages.questions}
-    assert asked == {
-        "abstention": frozenset(),
-        "information_extraction": {"batch-1:2"},
-        "contradiction_resolution": {"batch-1:1", "batch-2:1"},
-    }
-    assert messages.questions[1].text == "How hot is green tea?"
-    assert batches.questions[2].answers == {"batch-1", "batch-2"}
-    assert (messages.left_out, batches.left_out) == (1, 1)  # it names no message
-    assert dict(messages.texts)["batch-1:1"] == "user: Tea\n2024-03-15 15 March 2024"
-    assert {document.date for document in messages.documents} == {"2024-03-15"}
-
-
-def test_beam_of_ten_million_has_plans_whose_ids_may_mean_two_messages(tmp_path: Path) -> None:
-    beam(tmp_path, [{"plan-1": BATCHES}, {"plan-2": BATCHES[:1]}])
-    (messages,), _ = readers.read(tmp_path).values()
-    assert len(messages.texts) == 5
-    assert {question.kind for question in messages.questions} == {"abstention"}
-    assert messages.left_out == 3
 
 
 def test_own_questions_name_notes_by_id_file_or_stem(tmp_path: Path) -> None:
@@ -234,19 +168,13 @@ def test_other_paths_are_told_which_formats_there_are(
         assert search.main([str(tmp_path / name)]) == 1
         out, err = capsys.readouterr()
         assert (out, err.count("\n")) == ("", 1)
-        assert all(known in err for known in ("locomo10.json", "chats/100K", "questions.jsonl"))
+        assert all(known in err for known in ("locomo10.json", "questions.jsonl"))
 
 
 def test_a_talk_that_is_not_as_published_is_named(tmp_path: Path) -> None:
     wrote(tmp_path / "l.json", [{"conversation": {"session_1": []}, "qa": []}])
     with pytest.raises(BadDataError, match="not as LoCoMo publishes it"):
         readers.read(tmp_path / "l.json")
-    beam(tmp_path / "b", [{"turns": [[{"id": 1}]]}])
-    with pytest.raises(BadDataError, match="not a talk as BEAM publishes it"):
-        readers.read(tmp_path / "b")
-    (tmp_path / "b/probing_questions/probing_questions.json").unlink()
-    with pytest.raises(BadDataError, match="no probing_questions"):
-        readers.read(tmp_path / "b")
 
 
 def test_the_figures_count_what_is_silent_and_false() -> None:
@@ -326,31 +254,3 @@ def test_with_vectors_the_same_questions_go_by_meaning_too(
     assert search.main([path, "--vectors", "--json"]) == 0
     first = {line["search"]: line["first"] for line in json.loads(capsys.readouterr().out)["lines"]}
     assert first == {search.PLAIN: 0, search.OURS: 0, "and meaning": 1}
-
-
-def test_a_written_corpus_is_checked_before_it_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(take_corpus, "DATA", tmp_path)
-    notes = [
-        {**each, "lang": "en", "type": "user", "body": "", "aliases": []} for each in (NOTE, OTHER)
-    ]
-    asked = {"id": "q1", "lang": "en", "gold": ["n1"], "question": "tea"}
-    message = {"id": "m1", "lang": "en", "needs": [], "text": "thanks"}
-    folder = tmp_path / "written"
-    wrote(folder / "notes.jsonl", *notes)
-    wrote(folder / "questions.jsonl", asked, {**asked, "id": "q2"})
-    wrote(folder / "messages.jsonl", {**message, "needs": ["n7"]})
-    assert take_corpus.main([str(folder), "half"]) == 1
-    told = capsys.readouterr().err
-    assert "question 'tea' is missing or there twice" in told
-    assert "there is no note 'n7'" in told
-    assert not (tmp_path / "half").exists()
-    wrote(folder / "questions.jsonl", asked)
-    wrote(folder / "messages.jsonl", message)
-    assert take_corpus.main([str(folder), "half"]) == 0
-    assert "messages.jsonl: 1 rows (en 1), 1 without a note" in capsys.readouterr().out
-    taken = (tmp_path / "half/notes.jsonl").read_text("utf-8").splitlines()
-    assert json.loads(taken[0]) == {**NOTE, "lang": "en", "type": "user"}
-    ((corpus,),) = readers.read(tmp_path / "half").values()
-    assert corpus.questions == [Question("tea", frozenset({"n1"}), "", "en")]
