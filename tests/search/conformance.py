@@ -252,6 +252,8 @@ def the_written_corpus_is_answered(fresh: Fresh) -> None:
             assert _asked(database, question)[0] == name
         for question, names in questions("chinese"):
             assert names & {*_asked(database, question)}
+        natural = [bool(names & {*_asked(database, q)}) for q, names in questions("natural")]
+        assert sum(natural) >= 0.95 * len(natural)
 
 
 def _fill(database: Database) -> None:
