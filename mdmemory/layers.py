@@ -21,6 +21,7 @@ from mdmemory.config.settings import Settings, load
 from mdmemory.config.table import PERSON
 from mdmemory.errors import Ambiguous, MdmemoryError, NoGit, NoStore, NotFound, UsageError
 from mdmemory.files import as_given
+from mdmemory.git.private_folder import common_dir
 from mdmemory.memory import Memory, actions, capture, search, store
 from mdmemory.privacy import is_secret
 from mdmemory.store.conflicts import IN_CONFLICT
@@ -262,8 +263,8 @@ class Layers:
         try:
             return self.for_type(type)
         except NoStore:
-            if self.person is None or self.question is not None:
-                raise
+            if self.person is None or not actions.memory_folder.is_forbidden(self._places):
+                raise  # a fact of the project's is the project's, whatever fails
             return self.person
 
     def _persons(self) -> Memory:
@@ -282,8 +283,12 @@ class Layers:
             return None
         try:
             actions.memory_folder.project_around(self.start)
-        except (NoGit, NoStore):
+        except NoStore:
             return None
+        except NoGit:
+            if common_dir(self.start) is None:
+                return None
+            raise
         made = actions.memory_folder.begin(self.start, self._places, is_secret)
         self._tell(f"The store of this project is {made.project.store}.")
         return self._opened(made.project)

@@ -126,10 +126,14 @@ def _know(entry: Known, repository: repositories.Repository) -> None:
             transactions.apply([change], transactions.checkpoint([PROJECT_FILE], KEEP), message)
 
 
+def is_forbidden(places: Places) -> bool:
+    """Whether no store is made in the memory folder, since a build service runs us."""
+    return places.environment.get("CI", "").lower() not in ("", "0", "false", "no")
+
+
 def prepared(places: Places) -> Path:
     """The memory folder, made where it is missing. Raises NoStore."""
-    # a build service runs us
-    if places.environment.get("CI", "").lower() not in ("", "0", "false", "no"):
+    if is_forbidden(places):
         raise NoStore(
             "CI is set, and a build service keeps no memory of its own.",
             "Unset CI, or make the store in the project: `mdmemory init --shared`.",

@@ -23,7 +23,7 @@ from mdmemory.errors import MdmemoryError, NoStore, RepositoryState, UsageError
 from mdmemory.files import is_inside, read_if_there, read_regular, sync_folder, to_text
 from mdmemory.git import identity, repositories
 from mdmemory.git.commits_of_store import History
-from mdmemory.git.own_history import Carried, carry, has_all
+from mdmemory.git.filter_repo import Carried, carry, has_all
 from mdmemory.git.repositories import Repository
 from mdmemory.store import home as homes
 from mdmemory.store import inbox, moved

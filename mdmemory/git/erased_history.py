@@ -10,11 +10,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +20,16 @@ from mdmemory.errors import GitFailed, RepositoryState
 from mdmemory.files import to_bytes, to_text, write_atomic
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import History
+from mdmemory.git.filter_repo import PYTHON, Run, build_copy, read_refs
 from mdmemory.git.log import ERASED_TRAILER, FILES_TRAILER, file_list, read_with_files
-from mdmemory.git.repositories import Repository
 
 ERASED = "(erased)"
 _MARK = "erasing"  # in our folder of the git directory until nothing is left to do
 _FORMER = "erased"  # the ids of the commits that were made anew: none may come back
-_FILTER = (sys.executable, "-P", "-m", "mdmemory.git.erased_history")
+_FILTER = (*PYTHON, "mdmemory.git.erased_history")
 _HOW = "--force --quiet --partial --prune-empty never --prune-degenerate never".split()
-_OURS_ALONE = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-_PATIENCE = 3_600.0  # seconds for a history of 100,000 commits
 _CACHES = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "logs",
            "rr-cache", "objects/info/commit-graph", "objects/info/commit-graphs")  # fmt: skip
-Run = Callable[..., bytes]  # as Repository.run
 _LIST = f"{FILES_TRAILER}: ".encode()
 
 
@@ -136,7 +131,7 @@ def rewrite(history: History, erasure: Erasure) -> int:
     """Make every commit of every ref anew, and move the refs; how many changed. The caller holds
     the store's lock."""
     git, head = history.repository, history.head()
-    refs = _read_refs(git.run)
+    refs = read_refs(git.run)
     wanted = {ref: id for ref, id in refs.items() if not ref.startswith("refs/remotes/")}
     git.room.mkdir(mode=0o700, exist_ok=True)
     about = {"files": [*erasure.files], "texts": [*erasure.texts], "top": str(git.top),
@@ -146,8 +141,8 @@ def rewrite(history: History, erasure: Erasure) -> int:
         shutil.rmtree(left, ignore_errors=True)
     place = git.room / f"erasing-{os.urandom(4).hex()}.git"
     try:
-        beside = _build_copy(git, place, wanted)
-        new = _read_refs(beside)
+        beside = build_copy(git, place, wanted, _FILTER)
+        new = read_refs(beside)
         if head and not _is_same_tree(beside, head, new[history.branch()]):
             raise GitFailed("git filter-repo changed the files of HEAD; nothing was erased.")
         rows = (place / "filter-repo/commit-map").read_text("ascii").splitlines()[1:]
@@ -168,40 +163,9 @@ def rewrite(history: History, erasure: Erasure) -> int:
     return len(changed)
 
 
-def _read_refs(run: Run) -> dict[str, str]:
-    """By name what each ref holds, but for those that only point at another ref."""
-    out = to_text(run("for-each-ref", "--format=%(objectname) %(symref) %(refname)"))
-    rows = (row.split(" ", 2) for row in out.splitlines())
-    return {ref: id for id, points_to, ref in rows if not points_to}
-
-
 def _is_same_tree(run: Run, one: str, other: str) -> bool:
     trees = run("rev-parse", f"{one}^{{tree}}", f"{other}^{{tree}}").split()
     return trees[0] == trees[1]
-
-
-def _build_copy(git: Repository, place: Path, refs: dict[str, str]) -> Run:
-    """Make these refs and their whole history anew in a bare repository; what runs git there."""
-    import subprocess
-
-    git.run("init", "-q", "--bare", "--template=", f"--object-format={git.hash_name}", str(place))
-    (place / "objects/info").mkdir(exist_ok=True)
-    (place / "objects/info/alternates").write_text("../../../objects\n", "ascii")
-    # named, for a person may have git refuse the bare ones that it finds
-    beside = partial(git.run, folder=place, extra={"GIT_DIR": str(place)})
-    rows = "".join(f"create {ref} {id}\n" for ref, id in refs.items())
-    beside("update-ref", "--stdin", data=to_bytes(rows))
-    try:
-        done = subprocess.run(
-            _FILTER, cwd=place, env=repositories.environment(_OURS_ALONE), capture_output=True,
-            stdin=subprocess.DEVNULL, timeout=_PATIENCE, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as problem:
-        raise GitFailed("git filter-repo did not come to an end; nothing was erased.") from problem
-    if done.returncode:
-        last = repositories.last_line(done.stderr).rstrip(".")
-        raise GitFailed(f"git filter-repo failed: {last}; nothing was erased.")
-    return beside
 
 
 def _filter_here() -> None:

@@ -128,11 +128,10 @@ def _quote_path(path: Path) -> str:
 
 def is_tracked(folder: Path) -> bool:
     """Whether git's index holds a file below the folder: then it came with the repository."""
-    top = next((up for up in folder.parents if os.path.lexists(up / ".git")), None)
+    top = next(filter(_has_git, folder.parents), None)
     if top is None:
         return False
-    git_dir = top / ".git"
-    index = (git_dir if git_dir.is_dir() else _read_pointer(git_dir)) / "index"
+    index = _find_git_dir(top) / "index"
     try:
         status = index.stat()
     except OSError:
@@ -170,32 +169,38 @@ def _is_split(git_dir: Path) -> bool:
     return any(name.startswith("sharedindex.") for name in os.listdir(git_dir))
 
 
-def _read_pointer(pointer: Path) -> Path:
-    """The git directory of a linked work tree, or of a submodule, which a file names."""
-    with suppress(OSError):
-        named = pointer.read_text("utf-8", "replace").removeprefix("gitdir:").strip()
-        return pointer.parent / named
-    return pointer
-
-
 def common_dir(start: Path) -> Path | None:
     """The git directory that all worktrees of the repository around `start` share, or None.
 
     Only files are read: no git runs.
     """
-    for folder in (start, *start.parents):
-        pointer = folder / ".git"
-        if pointer.is_dir():
-            return Path(os.path.realpath(pointer))
-        if not pointer.is_file():
-            continue
-        line = pointer.read_text(encoding="utf-8", errors="surrogateescape")
-        git_dir = folder / line.removeprefix("gitdir:").strip()
-        shared = git_dir / "commondir"
-        if shared.is_file():
-            git_dir /= shared.read_text(encoding="utf-8", errors="surrogateescape").strip()
-        return Path(os.path.realpath(git_dir))
-    return None
+    top = next(filter(_has_git, (start, *start.parents)), None)
+    if top is None:
+        return None
+    git_dir = _find_git_dir(top)
+    shared = git_dir / "commondir"
+    if shared.is_file():
+        git_dir /= _read_path(shared)
+    return Path(os.path.realpath(git_dir))
+
+
+def _has_git(folder: Path) -> bool:
+    return os.path.lexists(folder / ".git")
+
+
+def _find_git_dir(top: Path) -> Path:
+    """The git directory of a work tree; of a linked one, or a submodule, a file names it."""
+    pointer = top / ".git"
+    return pointer if pointer.is_dir() else top / (_read_path(pointer) or pointer)
+
+
+def _read_path(file: Path) -> str:
+    """The path that a file of git's names; "" for what names none."""
+    try:
+        line = os.fsdecode(file.read_bytes()) if file.is_file() else ""
+    except OSError:
+        return ""
+    return "" if "\0" in line else line.removeprefix("gitdir:").strip()
 
 
 def _open_folder(path: Path) -> int:

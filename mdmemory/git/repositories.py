@@ -296,7 +296,7 @@ def _require_whole(folder: Path, top: Path | None) -> None:
         if str(at) == end:
             return
         git = at / ".git"
-        if git.is_file() or (git / "objects").is_dir():
+        if os.path.lexists(git):
             raise RepositoryState(
                 f"{git} is damaged: git does not take it for a repository.",
                 "Restore it from a copy, or move it away and begin a new history: "

@@ -81,8 +81,8 @@ class Match(NamedTuple):
 # --- the folder
 
 
-def entries(home: Path, naming: str = "") -> Iterator[Known]:
-    """The projects' stores in the folder `home`, by name: those whose file has the text `naming`.
+def entries(home: Path, naming: Sequence[str] = ("",)) -> Iterator[Known]:
+    """The projects' stores in the folder `home`, by name: those whose file has a text of `naming`.
 
     A link there is not followed.
     """
@@ -95,9 +95,11 @@ def entries(home: Path, naming: str = "") -> Iterator[Known]:
         if name == PERSON or name.startswith(".") or folder.is_symlink():
             continue
         path = folder / PROJECT_FILE
-        if not path.is_file() or naming.encode("utf-8", "replace") not in read_regular(path):
+        if not path.is_file():
             continue
-        if (entry := read(folder)) is not None:
+        data = read_regular(path)
+        is_named = any(text.encode("utf-8", "replace") in data for text in naming)
+        if is_named and (entry := parsed(data, folder)) is not None:
             yield entry
 
 
@@ -241,11 +243,10 @@ def find(home: Path, start: Path) -> Match:
     """
     require_folder(home)
     common = private_folder.common_dir(start)
-    if common is None:
-        return Match()
-    # most stores are other projects': their files are not parsed
-    here = [entry for entry in entries(home, _quoted(str(common))) if str(common) in entry.folders]
-    here = [entry for entry in here if _holds_a_root(start, common, entry.roots)]
+    if common is None:  # it may be gone from where a project was
+        above = Path(os.path.realpath(start))
+        return Match(asked=tuple(_seen_at(home, [up / ".git" for up in (above, *above.parents)])))
+    here = [e for e in _seen_at(home, [common]) if _holds_a_root(start, common, e.roots)]
     if len(here) == 1:
         return Match(here[0])
     known = here or list(entries(home))
@@ -259,6 +260,14 @@ def find(home: Path, start: Path) -> Match:
         return Match()
     project = identity.identify(repository, {root for entry in known for root in entry.roots})
     return Match() if project is None else search(known, project, repository)
+
+
+def _seen_at(home: Path, folders: Sequence[Path]) -> list[Known]:
+    """The stores of the projects that were seen in one of these git directories."""
+    places = {str(folder) for folder in folders}
+    # most stores are other projects': their files are not parsed
+    near = entries(home, [*map(_quoted, places)])
+    return [entry for entry in near if places.intersection(entry.folders)]
 
 
 def search(known: Sequence[Known], project: Identity, repository: repositories.Repository) -> Match:

@@ -17,7 +17,7 @@ from mdmemory.config.settings import Settings, load
 from mdmemory.config.table import DEFAULT_STORE, PERSON, PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore
 from mdmemory.files import read_start
-from mdmemory.git.private_folder import NAME, STATE, prepare
+from mdmemory.git.private_folder import NAME, STATE, common_dir, prepare
 
 PRIVATE = NAME
 INBOX, WISH = ".inbox", "wish-"  # and how the files there begin that hold a wish
@@ -227,15 +227,6 @@ def _upward(start: Path) -> Iterator[Path]:
 
 
 def _main_worktree(start: Path) -> Path | None:
-    """The main worktree of the linked worktree that holds `start`, or None."""
-    for folder in _upward(start):
-        pointer = folder / ".git"
-        if not pointer.is_file():
-            continue
-        git_dir = folder / pointer.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-        shared = git_dir / "commondir"
-        if not shared.is_file():
-            return None  # a submodule
-        common = Path(os.path.realpath(git_dir / shared.read_text(encoding="utf-8").strip()))
-        return common.parent if common.name == ".git" else None
-    return None
+    """The main worktree of the repository around `start`, or None: bare, a submodule."""
+    common = common_dir(start)
+    return common.parent if common is not None and common.name == ".git" else None

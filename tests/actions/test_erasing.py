@@ -309,7 +309,7 @@ def test_where_git_filter_repo_fails_nothing_is_erased(
     broken = (sys.executable, "-c", "raise SystemExit('it broke')")
     with monkeypatch.context() as patch:
         patch.setattr(erased_history, "_FILTER", broken)
-        with pytest.raises(GitFailed, match="filter-repo failed: it broke; nothing was erased"):
+        with pytest.raises(GitFailed, match="filter-repo failed: it broke; nothing was changed"):
             memory.erase("graz-affair", YES)
     assert git(folder(memory), "cat-file", "-t", before.split()[0]) == "commit\n"
     assert SECRET.encode() in said(folder(memory))

@@ -90,12 +90,6 @@ def test_a_dry_run_and_a_project_of_its_own_git_are_left_alone(
     assert by_themselves(git, project) >= before > 0
 
 
-def test_few_objects_are_left_as_they_are(memory: Memory, git: Git) -> None:
-    before = by_themselves(git, memory.project.store)
-    assert not packing.pack_if_due(repository_of(memory))
-    assert by_themselves(git, memory.project.store) == before
-
-
 def test_many_are_counted(tmp_path: Path, git: Git) -> None:
     git(tmp_path, "init", "-q")
     repository = repositories.find(tmp_path)

@@ -38,7 +38,7 @@ from mdmemory.cli import history
 from mdmemory.compact import pairs, plan, same, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
-from mdmemory.git import identity, log, own_history
+from mdmemory.git import identity, log
 from mdmemory.hosts import jsonc
 from mdmemory.hosts.commands import context
 from mdmemory.llm import json_answer, json_text, manners, refusals, sizes
@@ -252,12 +252,6 @@ def _lines(text: str) -> object:
     return [frontmatter.comment_of(found) for found in frontmatter.scan(frontmatter.lines_of(text))]
 
 
-def _renamed_commits(text: str) -> object:
-    names = own_history.CommitNames({"0" * 40: "1" * 40})
-    names.add("0" * 40)
-    return names.update_ids(text.encode())
-
-
 def _life(text: str) -> object:
     return log.parse("0" * 40, "1", "s", text)
 
@@ -446,7 +440,6 @@ EVERY = (
     row(_links, links, "", NOTE),
     row(index.clean, index, "clean"),
     row(_life, log),
-    row(_renamed_commits, own_history),
     row(context.harmless, context),
     row(context.without_angles, context, "tags"),
     row(jsonc.parse, jsonc),

@@ -102,20 +102,6 @@ def test_a_note_that_did_not_change_is_not_read_again(
     assert seen == ["user-b.md"]
 
 
-def test_nothing_changed_is_known_without_reading(
-    folder: Path, cache: Path, load: Load, seen: list[str], settled: Callable[[], None]
-) -> None:
-    put(folder, "user-a.md")
-    settled()
-    assert not unchanged(folder, cache)
-    load().save()
-    assert unchanged(folder, cache)
-    found = load()
-    assert not found.changed
-    assert [head.name for head in found.heads()] == ["n"]
-    assert seen == []
-
-
 @pytest.mark.parametrize("name", ["MEMORY.md", "_MORE.md", "_CONFLICTS.md", "user-new.md"])
 def test_a_file_that_comes_changes_or_goes_is_a_change(
     folder: Path, cache: Path, load: Load, settled: Callable[[], None], name: str

@@ -256,15 +256,6 @@ def test_on_another_branch_what_waits_is_committed_there(
     assert git(repository, "rev-parse", "main") == main
 
 
-def test_a_rewritten_branch_gets_only_what_waits(
-    typed: Writer, automatic: Writer, repository: Path, git: Git
-) -> None:
-    put(automatic, "user-new.md", "New.")
-    git(repository, "commit", "-q", "--amend", "--no-edit", "-m", "another word")
-    bring_in(typed)
-    assert subjects(git, repository)[:2] == ["memory: write user-new.md", "another word"]
-
-
 def test_in_the_middle_of_a_merge_what_waits_goes_on_waiting(
     typed: Writer, automatic: Writer, repository: Path, git: Git
 ) -> None:

@@ -16,7 +16,6 @@ from mdmemory import Memory
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoteChanged, RepositoryState
 from mdmemory.files import digest
 from mdmemory.git import repositories as our_git
-from mdmemory.git.commits_of_store import History
 from mdmemory.git.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
 
@@ -284,34 +283,6 @@ def test_a_note_that_git_is_told_not_to_see_is_left_out_or_refused(
 # around the write
 
 
-def test_nothing_is_written_when_one_of_the_files_is_not_what_it_was(
-    store: Path, git: Git, open_writer: OpenWriter
-) -> None:
-    writer = open_writer(store.parents[1])
-    head = git(store, "rev-parse", "HEAD")
-    changes = [Change("user-fresh.md", None, FRESH), Change("user-name.md", "0" * 64, FRESH)]
-    with pytest.raises(NoteChanged):
-        do(writer, *changes)
-    assert not (store / "user-fresh.md").exists()
-    assert git(store, "rev-parse", "HEAD") == head
-
-
-def test_an_edit_in_the_middle_of_a_write_is_kept_and_named(
-    store: Path, git: Git, open_writer: OpenWriter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = History.build
-
-    def build(*words: Any) -> str:
-        (store / "user-name.md").write_bytes(b"saved in the meantime")
-        return real(*words)
-
-    monkeypatch.setattr(History, "build", build)
-    done = replace(open_writer(store.parents[1]), "user-name.md")
-    assert dict(done.kept) == {"user-name.md": "it was changed meanwhile"}
-    assert (store / "user-name.md").read_bytes() == b"saved in the meantime"
-    assert " M notes/memory/user-name.md\n" in git(store, "status", "--porcelain")
-
-
 def test_a_file_of_a_persons_under_our_name_stops_the_write(
     store: Path, git: Git, open_writer: OpenWriter
 ) -> None:
@@ -360,21 +331,6 @@ def test_state_that_git_tracks_is_not_used(store: Path, git: Git, open_writer: O
     assert "git rm -r --cached" in told[0]
     assert os.listdir(root / ".mdmemory") == ["state.db"]
     assert (root / ".mdmemory" / "state.db").read_bytes() == b"planted"
-
-
-@pytest.mark.parametrize("name", ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"])
-def test_inside_a_git_hook_the_right_repository_is_written_to(
-    name: str, store: Path, git: Git, tmp_path: Path, open_writer: OpenWriter,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    git(tmp_path, "init", "-q", "another")
-    another = tmp_path / "another"
-    with monkeypatch.context() as patch:
-        patch.setenv(name, str(another if name == "GIT_WORK_TREE" else another / ".git" / "x"))
-        done = add(open_writer(store.parents[1]))
-    assert git(store, "rev-parse", "HEAD").strip() == done.commit
-    assert sorted(os.listdir(another)) == [".git"]
-    assert not (another / ".git" / "x").exists()
 
 
 @pytest.mark.parametrize("encoding", ["ISO-8859-1", "UTF-16"])

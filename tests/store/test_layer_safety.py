@@ -1,0 +1,197 @@
+"""Whatever fails, a fact of a project never goes to the person's layer: it is written in the
+project, waits, or is refused."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from mdmemory import Layers, Memory
+from mdmemory.capture.caller import Caller
+from mdmemory.capture.store_fact import FactCall
+from mdmemory.errors import GitFailed, MdmemoryError
+from mdmemory.git import repositories
+from mdmemory.transcripts.turns import Turn
+
+Git = Callable[..., str]
+Patch = pytest.MonkeyPatch
+Harm = Callable[[Path, Path, Patch], object]  # the project, its store
+FACT = "deploys go out on Tuesdays only"
+PART = FACT[1:]  # a note may begin it with a capital
+SAID = f"Remember that {FACT}."
+
+
+# --- how a fact may come
+
+
+def by_wish(layers: Layers) -> None:
+    layers.keep_wishes([FACT], session="ses_1", turn="msg_1", message=SAID)
+    layers.begin_for_wishes()
+    layers.settle_wishes("ses_1", "msg_2")
+
+
+def by_call(layers: Layers) -> None:
+    layers.store(FactCall(FACT, quote=SAID), Caller("ses_1", (Turn("msg_1", "user", SAID),)))
+
+
+def by_hand(layers: Layers) -> None:
+    layers.add(FACT)
+
+
+WAYS = (by_wish, by_call, by_hand)
+
+
+# --- where the project's store may lie, and what may go wrong: with it, with the project's git,
+# with all of git, with the memory folder
+
+PLACES: dict[str, Callable[[Path], Path]] = {
+    "shared": lambda project: Memory.init(project)[0].project.store,
+    "own": lambda project: Memory.init(project, own_repo=True)[0].project.store,
+    "in the memory folder": lambda project: Memory.init(project, home=True)[0].project.store,
+    "not there yet": lambda project: project / "not-there",
+}
+
+
+def link_index(project: Path, store: Path, _: Patch) -> None:
+    (store / "MEMORY.md").unlink()
+    (store / "MEMORY.md").symlink_to(project / "README")
+
+
+def break_settings(project: Path, store: Path, _: Patch) -> None:
+    for file in settings_of(project, store):
+        file.write_text("store = [[[")
+
+
+def close_settings(project: Path, store: Path, patch: Patch) -> None:
+    for file in settings_of(project, store):
+        close(file, patch)
+
+
+def put_in_the_way(store: Path, what: Callable[[Path], object]) -> None:
+    store.rename(store.with_name("away"))
+    what(store)
+
+
+def put_for_git(project: Path, what: bytes | None) -> None:
+    shutil.rmtree(project / ".git")
+    (project / ".git").mkdir() if what is None else (project / ".git").write_bytes(what)
+
+
+def take_git(project: Path, store: Path, _: Patch) -> None:
+    store.stat()  # a folder without store and git is no project
+    shutil.rmtree(project / ".git")
+
+
+def stop_git(_: Path, __: Path, patch: Patch) -> None:
+    def run(*_: object, **__: object) -> None:
+        raise GitFailed("git did not end within 120 s.")
+
+    patch.setattr(repositories, "run", run)
+
+
+def close_memory_folder(_: Path, __: Path, patch: Patch) -> None:
+    real, closed = os.access, os.path.expanduser("~/mdmemory")
+    patch.setattr(os, "access", lambda path, mode: str(path) != closed and real(path, mode))
+
+
+def fill_disk(_: Path, __: Path, patch: Patch) -> None:
+    def mkdir(path: Path, *_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", str(path))
+
+    patch.setattr(Path, "mkdir", mkdir)
+
+
+OTHERS = "GIT_TEST_ASSUME_DIFFERENT_OWNER"
+HARMS: dict[str, Harm] = {
+    "the index is foreign": lambda _, store, __: (store / "MEMORY.md").write_text("# mine\n"),
+    "the index is a link": link_index,
+    "settings are broken": break_settings,
+    "settings are closed": close_settings,
+    "the store is gone": lambda _, store, __: store.rename(store.with_name("away")),
+    "the store is a file": lambda _, store, __: put_in_the_way(store, Path.touch),
+    "the store is a link": lambda p, store, _: put_in_the_way(store, lambda at: at.symlink_to(p)),
+    "the store is closed": lambda _, store, patch: close(store, patch),
+    "the store's git is broken": lambda _, store, __: (store / ".git/HEAD").unlink(),
+    "git refuses it": lambda _, __, patch: patch.setitem(repositories._ENVIRONMENT, OTHERS, "1"),
+    "git has no head": lambda project, _, __: (project / ".git/HEAD").unlink(),
+    "git has no objects": lambda project, _, __: shutil.rmtree(project / ".git/objects"),
+    "git's settings are broken": lambda p, _, __: (p / ".git/config").write_text("[core\n"),
+    "git's folder is empty": lambda project, _, __: put_for_git(project, None),
+    "git's folder leads nowhere": lambda p, _, __: put_for_git(p, b"gitdir: /nowhere\n"),
+    "git's folder is no text": lambda project, _, __: put_for_git(project, b"\xff\0\xfe"),
+    "git's folder is gone": take_git,
+    "git is not installed": lambda _, __, patch: patch.setenv("PATH", "/nowhere"),
+    "git does not end": stop_git,
+    "the memory folder is closed": close_memory_folder,
+    "the disk is full": fill_disk,
+}
+
+
+@pytest.fixture
+def persons(empty_home: Path, repository: Path) -> Path:
+    """The person's own store, with one note."""
+    Layers.open(repository).add("my name is Ada Okafor", type="user")
+    return empty_home / "mdmemory/me"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("harm", HARMS)
+def test_whatever_fails_a_fact_of_a_project_never_goes_to_the_persons_layer(
+    place: str, harm: str, persons: Path, repository: Path, git: Git
+) -> None:
+    store = PLACES[place](repository)
+    with pytest.MonkeyPatch.context() as patch:
+        with suppress(FileNotFoundError):  # nothing is there that could be harmed
+            HARMS[harm](repository, store, patch)
+        for way in WAYS:
+            with suppress(MdmemoryError):  # refused, in a sentence
+                way(Layers.open(repository))
+    assert holds(persons, "Ada Okafor", git)
+    assert not holds(persons, PART, git)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("way", WAYS)
+def test_where_nothing_fails_it_goes_to_the_projects(
+    place: str, way: Callable[[Layers], None], persons: Path, repository: Path, git: Git
+) -> None:
+    PLACES[place](repository)
+    way(Layers.open(repository))
+    assert (main := Layers.open(repository).project)
+    assert holds(main.project.store, PART, git)
+    assert not holds(persons, PART, git)
+
+
+def holds(store: Path, text: str, git: Git) -> bool:
+    """Whether a note of a store, or any commit there, has this text."""
+    files = (path for path in store.rglob("*.md") if ".git" not in path.parts)
+    return any(text in path.read_text() for path in files) or text in git(store, "log", "-p")
+
+
+def settings_of(project: Path, store: Path) -> list[Path]:
+    return [file for folder in (project, store) if (file := folder / "mdmemory.toml").is_file()]
+
+
+def close(closed: Path, patch: Patch) -> None:
+    """Have nobody open or list what lies there: root is kept from nothing by permissions."""
+
+    def close_call(owner: object, name: str) -> None:
+        real = getattr(owner, name)
+
+        def call(path: object, *rest: object, **more: object) -> object:
+            if not isinstance(path, int) and Path(os.fspath(path)).is_relative_to(closed):
+                raise PermissionError(13, "Permission denied", str(path))
+            return real(path, *rest, **more)
+
+        patch.setattr(owner, name, call)
+
+    for owner, name in ((os, "open"), (os, "scandir"), (os, "listdir"), (io, "open"),
+                        (builtins, "open")):  # fmt: skip
+        close_call(owner, name)
