@@ -8,14 +8,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, RepositoryState
 from mdmemory.files import is_inside, read_regular, require_utf8, sync_folder, write_atomic
+from mdmemory.git import replacement
 from mdmemory.git.objects import Blob
-from mdmemory.git.replacement import MARK, Move
+from mdmemory.git.replacement import MARK, Change, Move
 
 _BEGUN, _MOVED = "journal.json", "journal-moved.json"
 _LIMIT = 64 * 1024 * 1024  # bytes; ten thousand files take four million
@@ -74,6 +75,19 @@ class Journals:
                   "base": journal.base, "commit": journal.commit, "entries": entries}  # fmt: skip
         data = json.dumps(values).encode()
         write_atomic(self.prepare() / _BEGUN, data, mode=0o600)
+
+    def begin(self, folder: Path, changes: Sequence[Change], id: str) -> Journal:
+        """Write the new bytes beside their files, then the journal of a write that commits nothing.
+        What fails before that has changed nothing."""
+        journal = Journal(id, str(folder), replacement.plan_moves(changes, id))
+        try:
+            replacement.write_fresh(folder, changes, journal.moves)
+            self.write(journal)
+        except BaseException:
+            if not self.is_open():
+                replacement.forget_fresh(folder, journal.moves)
+            raise
+        return journal
 
     def mark_moved(self) -> None:
         """Remember that the branch was moved."""

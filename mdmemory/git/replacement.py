@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -130,17 +130,19 @@ def sweep_fresh(folder: Path) -> None:
                 inner.unlink(missing_ok=True)
 
 
-def sweep_copies(folder: Path) -> list[str]:
-    """Remove the copies that `write_atomic` makes on its way: whoever lives makes his anew. The
-    names of what else lies there."""
-    others: list[str] = []
+def list_names(folder: Path) -> list[str]:
+    """The names in a folder; none where it cannot be listed."""
     with suppress(OSError):
-        for name in os.listdir(folder):
-            if not _COPY.fullmatch(name):
-                others.append(name)
-            elif stat.S_ISREG((path := folder / name).lstat().st_mode):
+        return os.listdir(folder)
+    return []
+
+
+def sweep_copies(folder: Path, names: Iterable[str]) -> None:
+    """Remove the copies that `write_atomic` makes on its way: whoever lives makes his anew."""
+    for path in (folder / name for name in names if _COPY.fullmatch(name)):
+        with suppress(OSError):
+            if stat.S_ISREG(path.lstat().st_mode):
                 path.unlink()
-    return others
 
 
 @contextmanager
@@ -369,17 +371,18 @@ def _keep_open(aside: Path, file: str, old: str) -> str:
 def find_late_texts(folder: Path) -> list[Path]:
     """Texts that were saved into a note while it was replaced: they found their name taken, or are
     kept texts that a program wrote into."""
-    grown = [path for path, old in _open_texts(folder) if _short_digest(path) not in (None, old)]
+    kept = _open_texts(folder, list_names(folder))
+    grown = [path for path, old in kept if _short_digest(path) not in (None, old)]
     return sorted([*folder.glob(f"{MARK}*.old"), *grown])
 
 
-def sweep_open_texts(folder: Path) -> list[str]:
+def sweep_open_texts(folder: Path, names: Iterable[str]) -> list[str]:
     """Remove kept texts that no program has open; sentences on those that were written into.
 
     These stay for a person to look at, under another name, so that each is named once.
     """
     sentences = []
-    for path, old in _open_texts(folder):
+    for path, old in _open_texts(folder, names):
         if is_open_for_writing(path) or (now := _short_digest(path)) is None:
             continue
         if now == old:
@@ -395,10 +398,9 @@ def sweep_open_texts(folder: Path) -> list[str]:
     return sentences
 
 
-def _open_texts(folder: Path) -> Iterator[tuple[Path, str]]:
+def _open_texts(folder: Path, names: Iterable[str]) -> Iterator[tuple[Path, str]]:
     """The kept texts, each with the first digits of the digest that its note had."""
-    names = [name for name in os.listdir(folder) if name.startswith(OPEN_MARK)]
-    for name in sorted(names):
+    for name in sorted(name for name in names if name.startswith(OPEN_MARK)):
         if match := _OPEN_NAME.fullmatch(name):
             yield folder / name, match[1]
 

@@ -305,16 +305,7 @@ class Transactions:
             if change.old is not None and (old is None or digest(old) != change.old):
                 raise MdmemoryError(f"No commit holds {change.file}; nothing was changed.")
         with self.hold_index(index=False) as id:
-            steps = replacement.plan_moves(changes, id)
-            journal = Journal(id, str(self.folder), steps)
-            try:
-                replacement.write_fresh(self.folder, changes, steps)
-                self.journals.write(journal)
-            except BaseException:
-                if not self.is_open():
-                    replacement.forget_fresh(self.folder, steps)
-                raise
-            return self.finish(journal)
+            return self.finish(self.journals.begin(self.folder, changes, id))
 
     def _apply(
         self, changes: Sequence[Change], steps: list[replacement.Move], checkpoint: Checkpoint,

@@ -147,15 +147,8 @@ class SQLite(Tables):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with told(self._checked):
-            self._database.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                with suppress(Exception):
-                    self._database.execute("ROLLBACK")
-                raise
-            self._database.execute("COMMIT")
+        with told(self._checked), database_file.writing(self._database):
+            yield
 
     @property
     def lasting(self) -> bool:

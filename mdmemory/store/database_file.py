@@ -12,7 +12,6 @@ import stat
 import struct
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -54,15 +53,11 @@ def is_broken(path: Path, mark: int) -> bool:
     check(path.parent)
     try:
         _check_sides(path)
-        handle = open_file(path, os.O_RDONLY)
+        header, status = _read_head(path)
     except FileNotFoundError:
         return False
     except OSError as problem:
         raise _other(path, problem) from problem
-    try:
-        header, status = os.pread(handle, 100, 0), os.fstat(handle)
-    finally:
-        _close_handle(path, handle)
     if status.st_nlink > 1:
         raise NoState(str(path), "has another name elsewhere", moving_step(path))
     if len(header) < 100 or not header.startswith(_MAGIC):
@@ -267,29 +262,11 @@ def _code(problem: sqlite3.Error) -> int:
     return int(getattr(problem, "sqlite_errorcode", 0) or 0) & 0xFF
 
 
-# Connections, and the handles that must outlive them: POSIX drops all locks of a process on a file
-# when it closes any handle to it, those of SQLite too. Another process would then take itself for
-# the last one and remove what stands beside the file.
-
-_guard = threading.Lock()
-_counts: Counter[str] = Counter()  # connections of this process, by path
-_late: dict[str, list[int]] = {}  # handles to close with the last of them
-
-
-class _Counted(sqlite3.Connection):
-    """A connection that is counted until it is closed."""
-
-    place = ""
-
-    def close(self) -> None:
-        """Close it; with the last one to a file go the handles that waited for that."""
-        super().close()
-        place, self.place = self.place, ""
-        if place:
-            _leave(place)
+class _Closing(sqlite3.Connection):
+    """A connection that is closed with whoever held it last: from 3.13 on Python warns where nobody
+    does."""
 
     def __del__(self) -> None:
-        """Close it with whoever held it last: from 3.13 on Python warns where nobody does."""
         with suppress(sqlite3.Error):
             self.close()
 
@@ -297,37 +274,27 @@ class _Counted(sqlite3.Connection):
 def connection(path: Path | None, **options: Any) -> sqlite3.Connection:
     """An open connection to a file, or (None) to a database in memory; `options` are sqlite3's.
     Raises sqlite3.Error."""
-    if path is None:
-        memory: sqlite3.Connection = sqlite3.connect(":memory:", factory=_Counted, **options)
-        return memory
-    place = os.path.realpath(path)
-    with _guard:  # before it is open: from then on no handle may be closed
-        _counts[place] += 1
-    try:
-        found = sqlite3.connect(path, factory=_Counted, **options)
-    except BaseException:
-        _leave(place)
-        raise
-    assert isinstance(found, _Counted)
-    found.place = place
-    return found
+    made: sqlite3.Connection = sqlite3.connect(path or ":memory:", factory=_Closing, **options)
+    return made
 
 
-def _close_handle(path: Path, handle: int) -> None:
-    """Close a handle of ours to a database, but not before the connections to it."""
+_guard = threading.Lock()
+_handles: dict[str, int] = {}  # by which the heads of files are read
+
+
+def _read_head(path: Path) -> tuple[bytes, os.stat_result]:
+    """The first bytes of a file, and its state. Raises OSError.
+
+    The handle stays open while the file is there: POSIX drops all locks of a process on a file when
+    it closes any handle to it, those of SQLite too. Another process would then take itself for the
+    last one and remove what stands beside the file.
+    """
     place = os.path.realpath(path)
     with _guard:
-        if _counts[place] > 0:
-            _late.setdefault(place, []).append(handle)
-        else:
-            os.close(handle)
-
-
-def _leave(place: str) -> None:
-    with _guard:
-        _counts[place] -= 1
-        if _counts[place] > 0:
-            return
-        del _counts[place]
-        for handle in _late.pop(place, []):
-            os.close(handle)
+        handle = _handles.get(place)
+        if handle is None or not os.path.samestat(os.fstat(handle), os.lstat(path)):
+            _handles[place] = open_file(path, os.O_RDONLY)
+            if handle is not None:
+                os.close(handle)
+        handle = _handles[place]
+        return os.pread(handle, 100, 0), os.fstat(handle)

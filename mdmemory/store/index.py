@@ -306,6 +306,28 @@ def _remarks(held: int, conflicts: int) -> list[str]:
     return remarks
 
 
+# --- what an assistant or a person wrote into the file that no note says
+
+_BULLETS = ("- ", "* ", "+ ")
+_LINK, _TARGET_END = "](", ")"
+
+
+def strange(text: str, known: Collection[str], ours: Collection[str] = ()) -> list[str]:
+    """The lines of an index that say what no note says: `known` are the files of all notes, of now
+    and before, `ours` the lines of an index that we made. Headings, comments and quoted lines say
+    nothing; a line that names a file which never was says what its note would."""
+    from urllib.parse import unquote
+
+    def speaks(line: str) -> bool:
+        if not line.startswith(_BULLETS):
+            return bool(line) and not line.startswith(("#", ">", "<!--", "---"))
+        target = line.partition(_LINK)[2].partition(_TARGET_END)[0]
+        return unquote(target).rpartition("/")[2] not in known
+
+    lines = (line.strip() for line in text.removeprefix("\ufeff").splitlines())
+    return [line for line in lines if line not in ours and speaks(line)]
+
+
 # --- how strongly a note is remembered
 
 _WORDS = attrgetter("type", "kind", "source", "importance", "reinforced")

@@ -1,20 +1,27 @@
-"""Writes that may not commit now: nobody typed them in a person's repository, or git is not ready.
+"""Writes that do not commit: nobody typed them in a person's repository, git is not ready or not
+there.
 
-First git has the bytes that they replace, behind a ref; then the files change. The next command
-that may commit makes one commit of all that still stands as such writes left it.
+First git has the bytes that they replace, behind a ref, or without git `.mdmemory/aside/`; then the
+files change. The next command that may makes one commit of what still stands as they left it.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_if_there
+from mdmemory.files import read_if_there, read_regular, write_atomic, writing
+from mdmemory.git import replacement
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, subject
+from mdmemory.git.journal import Journal, Journals
 from mdmemory.git.keeping import PARTS, group_ops
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.git.objects import Blob
+from mdmemory.git.private_folder import make_folder
+from mdmemory.git.recovery import render_outcome
 from mdmemory.git.replacement import verify
 from mdmemory.git.transaction import Change, Transactions, prove
 from mdmemory.store import adopt
@@ -109,3 +116,55 @@ def commit(
             f"Not committed, as it was removed or put back since: {', '.join(sorted(back))}. What "
             f"was written there stays in git: `git show {str(tip)[:10]}` and the commits before it."
         )
+
+
+# --- without git
+
+
+class PlainWrites:
+    """Writes files of one store, with a journal in `private` (`.mdmemory/`) instead of commits."""
+
+    def __init__(self, folder: Path, private: Path) -> None:
+        self.folder = folder
+        self.private = private
+        self.journals = Journals(private, folder)
+
+    def apply(self, changes: Sequence[Change]) -> tuple[tuple[str, str], ...]:
+        """Make the changes; what was kept instead, and why. Nothing is removed here.
+
+        Raises NoteChanged when a file is not what its change says, before anything is written.
+        """
+        for change in changes:
+            replacement.verify(self.folder, change)
+        if not changes:
+            return ()
+        for change in changes:
+            if change.old is not None:
+                self._keep(change)
+        # part of every name that the write makes
+        return self._finish(self.journals.begin(self.folder, changes, os.urandom(6).hex()))
+
+    def recover(self) -> tuple[str, ...]:
+        """Finish what a killed process began; sentences on that, () when there was nothing.
+
+        Safe to repeat.
+        """
+        journal = self.journals.read()
+        if journal is None:
+            return ()
+        awaited = replacement.list_awaited(self.folder, journal.moves)
+        return render_outcome(awaited, dict(self._finish(journal)))
+
+    def _finish(self, journal: Journal) -> tuple[tuple[str, str], ...]:
+        with replacement.leave_to_recovery():
+            kept = replacement.install_all(self.folder, journal.moves)
+            kept = {**kept, **replacement.settle_all(self.folder, journal.moves)}
+            self.journals.drop()
+        return tuple(kept.items())
+
+    def _keep(self, change: Change) -> None:
+        aside = self.private / "aside"
+        with writing(aside):
+            make_folder(aside)
+        data = read_regular(self.folder / change.file)
+        write_atomic(aside / f"{change.file}.{(change.old or '')[:12]}", data)

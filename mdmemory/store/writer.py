@@ -127,15 +127,16 @@ class Writer:
 
             said += recover(transactions)
         if private and Journals(private, self.project.store).is_open():
-            from mdmemory.store.plain import PlainWrites
+            from mdmemory.store.uncommitted import PlainWrites
 
             said += PlainWrites(self.project.store, private).recover()
         root, store = self.project.root, self.project.store
         within = filter(is_folder, (root / PRIVATE, root / PRIVATE / "aside"))
-        for folder in {root, root / ".opencode", *within} - {store}:
-            replacement.sweep_copies(folder)
-        if any(name.startswith(replacement.OPEN_MARK) for name in replacement.sweep_copies(store)):
-            said += replacement.sweep_open_texts(store)
+        for folder in {root, root / ".opencode", *within, store}:
+            names = replacement.list_names(folder)
+            replacement.sweep_copies(folder, names)
+            if folder == store:
+                said += replacement.sweep_open_texts(store, names)
         return said
 
     @cached_property
@@ -358,7 +359,7 @@ class Writer:
 
     def _write_plainly(self, changes: Sequence[Change]) -> tuple[tuple[str, str], ...]:
         """Without git."""
-        from mdmemory.store.plain import PlainWrites
+        from mdmemory.store.uncommitted import PlainWrites
 
         kept = PlainWrites(self.project.store, self.project.prepare_private()).apply(changes)
         self.refresher.refresh()

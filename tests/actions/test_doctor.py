@@ -259,7 +259,7 @@ def test_a_live_write_whose_copy_was_swept_is_made_anew(
     def write_beside(path: Path, data: bytes, mode: int) -> Path:
         copy = real(path, data, mode)
         if fresh and fresh.pop():
-            replacement.sweep_copies(path.parent)
+            replacement.sweep_copies(path.parent, os.listdir(path.parent))
         return copy
 
     monkeypatch.setattr(files, "write_beside", write_beside)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from mdmemory.errors import NoStore
-from mdmemory.store import inotify, sights
+from mdmemory.store import sights
 from mdmemory.store.sights import Sight
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells of changes")
@@ -169,7 +169,7 @@ def test_what_was_seen_holds_for_some_minutes_at_most(
 def test_a_folder_that_others_can_change_unseen_is_looked_at_each_time(
     folder: Path, monkeypatch: pytest.MonkeyPatch, kind: int
 ) -> None:
-    monkeypatch.setattr(inotify, "_file_system", lambda *_: kind)
+    monkeypatch.setattr(sights, "_file_system", lambda *_: kind)
     assert seen(folder) is not seen(folder)
 
 

@@ -26,7 +26,7 @@ from mdmemory.privacy import is_secret
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import taken
 from mdmemory.store.adopt import FEW
-from mdmemory.store.index_lines import strange
+from mdmemory.store.index import strange
 from mdmemory.store.project import OURS
 from mdmemory.store.store import INDEX, is_note_name
 from mdmemory.store.strangers import suspicion
