@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import subprocess
@@ -77,14 +76,6 @@ def test_a_store_at_the_top_of_its_repository_has_no_prefix(repository: Path) ->
     assert history.prefix == ""
     assert {*history.read_tree("HEAD")} == {*history.read_tree("HEAD", ["README"])} == {"README"}
     assert history.read_index(["README"]).keys() == {"README"}
-
-
-def test_blob_ids_are_gits_own_also_in_sha256(tmp_path: Path, git: Git) -> None:
-    git(tmp_path, "init", "-q", "--object-format=sha256", "new")
-    (tmp_path / "new" / "file").write_bytes(b"bytes\r\n")
-    theirs = git(tmp_path / "new", "hash-object", "--no-filters", "file").strip()
-    assert of(tmp_path / "new").blob_id(b"bytes\r\n") == theirs
-    assert len(theirs) == 64
 
 
 def test_what_git_is_told_not_to_look_at_is_closed(store: Path, git: Git) -> None:
@@ -316,13 +307,6 @@ def test_a_commit_is_resolved_by_what_names_it_and_options_are_no_names(
 def test_a_trailer_that_somebody_made_up_leads_nowhere(value: str) -> None:
     entry = Logged("c", "t", "s", (), ((ID_TRAILER, "m-1"), (FILES_TRAILER, value)))
     assert entry.groups() == []
-
-
-def test_file_names_in_a_trailer_stay_on_one_line() -> None:
-    ((_, _), (_, _), (_, value)) = memory_trailers("add", groups=[["line\nbreak.md"]])
-    assert "\n" not in value
-    assert json.loads(value) == ["line\nbreak.md"]
-    assert value.isascii()
 
 
 # --- what a commit says --------------------------------------------------------------------------

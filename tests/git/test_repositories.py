@@ -78,11 +78,6 @@ def test_a_path_with_a_line_break_is_one_path(tmp_path: Path, git: Git) -> None:
     assert found(odd).git_dir == odd / ".git"
 
 
-def test_sha256_repositories_are_known(tmp_path: Path, git: Git) -> None:
-    git(tmp_path, "init", "-q", "--object-format=sha256", "new")
-    assert found(tmp_path / "new").hash_name == "sha256"
-
-
 def test_a_bare_repository_is_refused_with_one_sentence(tmp_path: Path, git: Git) -> None:
     git(tmp_path, "init", "-q", "--bare", "bare")
     with pytest.raises(RepositoryState, match="bare git repository"):
@@ -171,19 +166,6 @@ def test_a_bisection_and_a_mailbox_have_their_own_way_out(
     assert way_out in problem.hint
 
 
-def test_a_detached_head_is_refused(repository: Path, git: Git) -> None:
-    git(repository, "switch", "-q", "--detach")
-    problem = refusal(found(repository))
-    assert problem
-    assert "detached" in problem.message
-
-
-def test_an_unborn_branch_is_ready(tmp_path: Path, git: Git) -> None:
-    git(tmp_path, "init", "-q", "new")
-    assert refusal(found(tmp_path / "new")) is None
-    assert History(found(tmp_path / "new"), tmp_path / "new").head() is None
-
-
 def test_a_foreign_index_lock_is_waited_for(repository: Path) -> None:
     lock = repository / ".git" / "index.lock"
     lock.touch()
@@ -191,15 +173,6 @@ def test_a_foreign_index_lock_is_waited_for(repository: Path) -> None:
     threading.Timer(0.2, lock.unlink).start()
     assert refusal(found(repository), patience=HUNG) is None
     assert 0.2 <= time.monotonic() - begun < HUNG / 2
-
-
-def test_a_foreign_index_lock_is_refused_at_last_and_never_removed(repository: Path) -> None:
-    lock = repository / ".git" / "index.lock"
-    lock.write_text("theirs")
-    problem = refusal(found(repository), patience=0.1)
-    assert problem
-    assert str(lock) in problem.message
-    assert lock.read_text() == "theirs"
 
 
 def test_the_index_lock_of_a_killed_process_of_ours_is_no_foreign_one(repository: Path) -> None:
@@ -225,15 +198,6 @@ def test_git_variables_of_the_caller_point_us_nowhere_else(
     here = found(repository)
     assert here.top == repository
     assert here.run("ls-files") == b"README\n"
-
-
-def test_configuration_in_the_environment_is_not_used(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
-    monkeypatch.setenv("GIT_CONFIG_KEY_0", "core.worktree")
-    monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(tmp_path))
-    assert found(repository).top == repository
 
 
 def test_a_git_in_the_repository_is_not_run(

@@ -150,13 +150,6 @@ def test_the_next_plain_commit_does_not_revert_ours(
     assert "staged" in git(busy, "show", "--format=", "--name-only", "HEAD").split()
 
 
-def test_git_status_says_nothing_of_a_note_that_we_wrote(store: Path, git: Git) -> None:
-    add(store)
-    edit(store)
-    edit(store, "project-plan.md", None)
-    assert git(store, "status", "--porcelain") == ""
-
-
 def test_a_change_in_the_same_second_is_still_seen_by_git(store: Path, git: Git) -> None:
     root = store.parents[1]
     git(root, "config", "core.trustCTime", "false")

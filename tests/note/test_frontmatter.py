@@ -10,7 +10,6 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pace import scaled
-from rows import each
 
 from mdmemory.errors import BadNote
 from mdmemory.note import frontmatter
@@ -88,16 +87,6 @@ def test_what_the_fast_parser_accepts_yaml_reads_the_same(head: str) -> None:
     fields = frontmatter.parse_flat(head)
     if fields is not None:
         assert fields == by_yaml(head)
-
-
-def test_the_fast_parser_reads_nasty_values_as_yaml_or_not_at_all() -> None:
-    def check(head: str) -> None:
-        fields = frontmatter.parse_flat(head)
-        if fields is not None:
-            assert fields == by_yaml(head)
-
-    forms = ("a: {}\n", "metadata:\n  a: {}\n", "a: {}\nb: c\n")
-    each((form.format(saying) for saying in SAYINGS for form in forms), check)
 
 
 @settings(max_examples=scaled(400), deadline=None)

@@ -221,12 +221,17 @@ def test_a_damaged_table_is_one_sentence(tmp_path: Path) -> None:
         list(homes.entries(tmp_path))
 
 
-def test_a_memory_folder_that_cannot_hold_a_store_is_refused(tmp_path: Path) -> None:
+def test_a_memory_folder_that_cannot_hold_a_store_is_refused_by_whatever_looks_there(
+    tmp_path: Path, repository: Path
+) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "link").symlink_to(tmp_path)
     for place in ("file", "link", "file/under"):
         with pytest.raises(NoStore):
             homes.prepare(tmp_path / place)
+    for place in ("file", "link"):
+        with pytest.raises(NoStore, match=f"is a {place}"):
+            homes.find(tmp_path / place, repository)
     made = homes.prepare(tmp_path / "deep" / "mdmemory")
     assert made.stat().st_mode & 0o777 == 0o700
 
@@ -239,15 +244,3 @@ def test_whatever_a_path_holds_is_read_back(texts: list[str]) -> None:
 
     table = tomllib.loads(homes.write(Known(Path("/s"), folders=tuple(texts))).decode())
     assert table["project"]["folders"] == texts
-
-
-@pytest.mark.parametrize("kind", ["link", "file"])
-def test_what_is_no_memory_folder_is_said_by_whatever_looks_there(
-    home: Path, repository: Path, tmp_path: Path, kind: str
-) -> None:
-    if kind == "file":
-        home.write_text("")
-    else:
-        home.symlink_to(tmp_path)
-    with pytest.raises(NoStore, match=f"is a {kind}"):
-        homes.find(home, repository)
