@@ -540,9 +540,7 @@ class Memory:
     def import_from(self, path: str | Path, *, dry_run: bool = False) -> Imported:
         """Store the facts of another memory, a file or folder, in one commit for each store.
         Raises BadImport."""
-        return imports.run.import_from(
-            self.stores, self._writer(), Path(path), self._today(), dry_run
-        )
+        return imports.run.import_from(self.stores, Path(path), self._today(), dry_run)
 
     def extract(
         self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins
 import io
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -45,7 +46,19 @@ def by_hand(layers: Layers) -> None:
     layers.add(FACT)
 
 
-WAYS = (by_wish, by_call, by_hand)
+def by_import(layers: Layers) -> None:
+    file = layers.start / "facts.md"
+    file.write_text(f"- {FACT}.\n")
+    layers.import_from(file)
+
+
+def by_session(layers: Layers) -> None:
+    message = {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": SAID}]}
+    transcript = {"info": {"id": "ses_2"}, "messages": [message]}
+    layers.extract(json.dumps(transcript).encode())
+
+
+WAYS = (by_wish, by_call, by_hand, by_import, by_session)
 
 
 # --- where the project's store may lie, and what may go wrong: with it, with the project's git,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from mdmemory.capture.imports.reading import read
 from mdmemory.capture.imports.rest import Rest
 from mdmemory.capture.note_text import beside, description_of, keys_of, keys_of_fact, name_of
 from mdmemory.capture.notice import holds_everywhere
-from mdmemory.capture.routes import ALL, Route, is_personal
+from mdmemory.capture.routes import is_personal
 from mdmemory.capture.stores import Stores
 from mdmemory.citing.citation import MAY_CITE
 from mdmemory.citing.cite import cites_of
@@ -34,6 +34,7 @@ from mdmemory.note import editing, limits
 from mdmemory.note.note import headline, parse
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import names_secret, redact, says_something
+from mdmemory.store.sources import NoteSource
 from mdmemory.store.writer import Group, Writer
 
 _KEPT = ("explicit", "manual", "assistant")
@@ -60,26 +61,29 @@ class Imported:
     rest: Path | None = None  # the file that holds every text that became no note
 
 
-def import_from(
-    stores: Stores, writer: Writer, path: Path, today: str, dry_run: bool = False
-) -> Imported:
-    """Store the facts of the file or folder `path`, each where it belongs; what belongs to none of
-    the other stores goes to that of `writer`. Raises BadImport for an unknown format."""
+def import_from(stores: Stores, path: Path, today: str, dry_run: bool = False) -> Imported:
+    """Store the facts of the file or folder `path`, each where it belongs. Raises BadImport for an
+    unknown format, NoStore."""
     path = path.expanduser()
-    facts, label = read(path), path.name
-    mine, others = list[Incoming](), list[Incoming]()
-    for each in facts:
+    groups: dict[str, tuple[Writer, list[Incoming]]] = {}
+    for each in read(path):
         fact = _typed(each)
-        (others if is_personal(fact.type, holds_everywhere(fact.text)) else mine).append(fact)
-    known = stores.sources()
-    if not others or (dry_run and len(known) < 2):
-        return store_all(writer, [*mine, *others], label=label, today=today, dry_run=dry_run)
-    source, route = (known[-1], ALL) if dry_run else stores.open_for(personal=True)
-    if source.writer.project.root == writer.project.root:
-        return store_all(writer, [*mine, *others], label=label, today=today, dry_run=dry_run)
-    done = store_all(writer, mine, label=label, today=today, dry_run=dry_run)
-    more = store_all(source.writer, others, label=label, today=today, dry_run=dry_run, route=route)
-    return _both(done, more, source.prefix)
+        personal = is_personal(fact.type, holds_everywhere(fact.text))
+        source = _place(stores, personal, dry_run=dry_run)
+        groups.setdefault(source.prefix, (source.writer, []))[1].append(fact)
+    parts = [
+        (prefix, store_all(writer, facts, label=path.name, today=today, dry_run=dry_run))
+        for prefix, (writer, facts) in groups.items()
+    ]
+    return reduce(_both, parts, Imported())
+
+
+def _place(stores: Stores, personal: bool, *, dry_run: bool) -> NoteSource:
+    """The store that a fact goes to; a dry run makes none."""
+    sources = stores.sources()
+    if dry_run and sources:
+        return sources[-1 if personal else 0]
+    return stores.open_for(personal)[0]
 
 
 def _typed(fact: Incoming) -> Incoming:
@@ -91,12 +95,11 @@ def _typed(fact: Incoming) -> Incoming:
 
 
 def store_all(
-    writer: Writer, facts: Sequence[Incoming], *, label: str, today: str, dry_run: bool = False,
-    route: Route = ALL,
-) -> Imported:  # fmt: skip
+    writer: Writer, facts: Sequence[Incoming], *, label: str, today: str, dry_run: bool = False
+) -> Imported:
     """Store each fact as a note of its own. `label` tells in the commit where they come from."""
     with writer.locked():
-        desk = _Desk(writer, today, route)
+        desk = _Desk(writer, today)
         for fact in facts:
             desk.take(_typed(fact))
         if desk.rests and not dry_run:
@@ -114,16 +117,16 @@ def store_all(
         return desk.done
 
 
-def _both(done: Imported, other: Imported, prefix: str) -> Imported:
-    """What was done in the two stores, as one answer, with the files as a person names them."""
-    parts = (("", done), (prefix, other))
+def _both(done: Imported, more: tuple[str, Imported]) -> Imported:
+    """What was done, and in one store more, with the files as a person names them."""
+    prefix, part = more
     return Imported(
-        added=[(f"{at}{each[0]}", *each[1:]) for at, part in parts for each in part.added],
-        known=[(f"{at}{file}", origin) for at, part in parts for file, origin in part.known],
-        dropped=[*done.dropped, *other.dropped],
-        id=done.id or other.id,
-        commit=done.commit or other.commit,
-        rest=done.rest or other.rest,
+        added=[*done.added, *((f"{prefix}{each[0]}", *each[1:]) for each in part.added)],
+        known=[*done.known, *((f"{prefix}{file}", origin) for file, origin in part.known)],
+        dropped=[*done.dropped, *part.dropped],
+        id=done.id or part.id,
+        commit=done.commit or part.commit,
+        rest=done.rest or part.rest,
     )
 
 
@@ -134,8 +137,8 @@ def _source(label: str) -> str:
 class _Desk:
     """The facts of one import, one after the other: what one says the next need not say again."""
 
-    def __init__(self, writer: Writer, today: str, route: Route) -> None:
-        self.today, self.done, self._route = today, Imported(), route
+    def __init__(self, writer: Writer, today: str) -> None:
+        self.today, self.done = today, Imported()
         self.groups: list[Group] = []
         self.headlines: list[str] = []
         self.rests: list[Rest] = []
@@ -144,10 +147,7 @@ class _Desk:
         catalog, store = writer.refresher.catalog(), writer.refresher.store
         self._taken = taken_names(store, catalog.names)
         visible = [each for each in store.notes() if each.file not in catalog.held]
-        self._known = {
-            **route.said,
-            **{key: each.file for each in visible for key in keys_of(each.note)},
-        }
+        self._known = {key: each.file for each in visible for key in keys_of(each.note)}
 
     def take(self, fact: Incoming) -> None:
         if max(len(fact.text), len(fact.description), len(fact.name)) > bounds.FACT:
@@ -177,7 +177,7 @@ class _Desk:
                 kind=fact.kind,
                 title=description_of(_clean(fact.title)),
                 aliases=_aliases(fact),
-                metadata=self._metadata(fact) | self._route.metadata(type, holds_everywhere(body)),
+                metadata=self._metadata(fact),
                 own=_cleaned(fact.own),
                 cites=self._cite(f"{about}\n{body}") if MAY_CITE.search(body) else (),
             )
