@@ -21,7 +21,7 @@ from mdmemory.config.settings import Settings, load
 from mdmemory.config.table import PERSON
 from mdmemory.errors import Ambiguous, MdmemoryError, NoGit, NoStore, NotFound, UsageError
 from mdmemory.files import as_given
-from mdmemory.git.private_folder import common_dir
+from mdmemory.git.private_folder import common_dir, find_top
 from mdmemory.memory import Memory, actions, capture, search, store
 from mdmemory.privacy import is_secret
 from mdmemory.store.conflicts import IN_CONFLICT
@@ -731,8 +731,7 @@ class Layers:
         """The folder that a fact is said in, as its note names it: the top of a repository, with
         ~ for the home folder, which itself goes without a name."""
         home = Path(os.path.expanduser("~"))
-        folders = (self.start, *self.start.parents)
-        top = next((each for each in folders if os.path.lexists(each / ".git")), self.start)
+        top = find_top(self.start) or self.start
         place = self.start if home.is_relative_to(top) else top
         if place == home or not str(place).isprintable():
             return ""

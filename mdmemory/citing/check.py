@@ -202,10 +202,9 @@ class _Judge:
         [commit] = self._now.ids([id], "commit")
         if not commit:
             return CitationVerdict(UNKNOWN, why=_NOT_HERE)
-        ask = self._now.project.ask
-        if self._tip and ask("merge-base", "--is-ancestor", commit, self._tip) is not None:
+        if self._tip and identity.is_ancestor(self._now.project, commit, self._tip):
             return CitationVerdict(FRESH)
-        if ask("for-each-ref", "--count=1", f"--contains={commit}"):
+        if self._now.project.ask("for-each-ref", "--count=1", f"--contains={commit}"):
             return CitationVerdict(UNKNOWN, why=_ELSEWHERE)
         return CitationVerdict(GONE, why=_DROPPED)
 
@@ -313,26 +312,27 @@ class _Judge:
 
     def _moved_in(self, edit: FileEdit, at: _Lines) -> _Lines | None:
         """Where one commit put the lines: into the file that it renamed, else into another one."""
-        changes = [each for each in self._now.changes(edit.parent, edit.commit) if each.blob]
-        for each in changes:
-            if each.old_path == at.path and (stands := self._standing(at, each.blob, each.path)):
+        touched = self._now.changes(edit.parent, edit.commit)
+        changes = [(each, each.blob) for each in touched if each.blob]
+        for each, blob in changes:
+            if each.old_path == at.path and (stands := self._standing(at, blob, each.path)):
                 return stands
         source = self._text(at.blob)
         if edit.after and self._compared(at.blob, edit.after).is_edited(at.span):
             return None
-        others = sorted((each for each in changes if each.path != at.path),
-                        key=lambda each: _distance(at.path, each.path))[:_OTHERS]  # fmt: skip
-        for each in others:
-            new = self._text(each.blob)
+        others = sorted((pair for pair in changes if pair[0].path != at.path),
+                        key=lambda pair: _distance(at.path, pair[0].path))[:_OTHERS]  # fmt: skip
+        for each, blob in others:
+            new = self._text(blob)
             if source.text(at.span) not in new.flat:
                 continue
             old = self._now.entry(each.old_path or each.path, edit.parent)
             there = (
-                self._compared(old.id, each.blob) if old
+                self._compared(old.id, blob) if old
                 else Comparison(Squeezed(b""), new, [Hunk(0, 0, 0, new.numbers[-1])])
             )  # fmt: skip
             if span := there.arrived(source, at.span, IN_FILES):
-                return _Lines(each.path, each.blob, span)
+                return _Lines(each.path, blob, span)
         return None
 
     def _changed(self, cite: Citation, last: _Lines | None) -> CitationVerdict:

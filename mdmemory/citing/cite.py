@@ -116,7 +116,8 @@ class _Making:
         for kind, mention in self._addresses(text):
             ids += commits(f"commit {mention.path}") if kind.startswith("commit") else ()
         for id in ids:
-            if (commit := self._commit(id)) and self._is_in_history(commit):
+            commit = self._commit(id)
+            if commit and self._tip and identity.is_ancestor(self._repository, commit, self._tip):
                 found.setdefault(commit, Citation(f"{COMMIT}{commit[:BLOB]}"))
         with_lines = {each.path for each in found.values() if each.lines}
         return [e for e in found.values() if e.lines or e.path not in with_lines][:MOST]
@@ -190,10 +191,6 @@ class _Making:
         """The whole id of a commit; "" where there is none of it."""
         out = self._repository.ask("rev-parse", "-q", "--verify", f"{id}^{{commit}}")
         return (out or b"").decode().strip()
-
-    def _is_in_history(self, commit: str) -> bool:
-        words = ("merge-base", "--is-ancestor", commit, self._tip)
-        return bool(self._tip) and self._repository.ask(*words) is not None
 
     # --- a path of the project
 

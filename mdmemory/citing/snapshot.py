@@ -19,7 +19,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.files import as_given, to_bytes, to_text
 from mdmemory.git import identity, repositories
 from mdmemory.git.gitpython import ShownRepository
-from mdmemory.git.log import RENAMES
+from mdmemory.git.log import RENAMES, Touched, parse_touched
 from mdmemory.git.objects import Objects
 from mdmemory.git.repositories import Repository
 from mdmemory.store import home
@@ -39,15 +39,6 @@ class TreeEntry(NamedTuple):
 
     mode: str
     id: str
-
-
-class TouchedFile(NamedTuple):
-    """A file that a commit changed: its path, its blob ("": removed), and the path that it had if
-    git takes it for renamed."""
-
-    path: str
-    blob: str
-    old_path: str = ""
 
 
 class FileEdit(NamedTuple):
@@ -152,18 +143,14 @@ class Snapshot:
                     found.append(FileEdit(commit, parent, before, after))
         return found
 
-    def changes(self, old: str, new: str) -> list[TouchedFile]:
+    def changes(self, old: str, new: str) -> list[Touched]:
         """The files that differ between two commits; a renamed one counts once."""
         how = ("--raw", "-z", "-M", f"-l{RENAMES}", "--no-abbrev", "--no-ext-diff")
         fields = iter(self._git("diff", *how, old, new).split("\0"))
-        found = []
-        for field in filter(None, fields):
-            *_, blob, status = field.split(" ")
-            former = next(fields) if status[0] == "R" else ""
-            found.append(TouchedFile(next(fields), blob if blob.strip("0") else "", former))
+        found = [parse_touched(field, fields) for field in filter(None, fields)]
         renamed = [each for each in found if each.old_path]
         self.look(each.path for each in renamed)  # which are asked for one by one
-        self.look_for_blobs(each.blob for each in renamed)
+        self.look_for_blobs(each.blob for each in renamed if each.blob)
         return found
 
 

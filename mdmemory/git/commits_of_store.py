@@ -15,6 +15,7 @@ from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
 from mdmemory.files import read_if_there, to_bytes, to_text
 from mdmemory.git import log, repositories
+from mdmemory.git.identity import is_ancestor
 from mdmemory.git.keeping import Keeping
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged
 from mdmemory.git.objects import Blob as Blob
@@ -156,7 +157,7 @@ class History:
 
     def is_part_of(self, commit: str, tip: str) -> bool:
         """Whether a commit is `tip` or one of its ancestors."""
-        return self.repository.ask("merge-base", "--is-ancestor", commit, tip) is not None
+        return is_ancestor(self.repository, commit, tip)
 
     def read_tree(self, commit: str | None, files: Iterable[str] | None = None) -> dict[str, Blob]:
         """The files directly in the folder (or just `files`, which may be deeper) at a commit."""

@@ -68,6 +68,11 @@ def has_commit(repository: Repository, commit: str) -> bool:
     return repository.ask("cat-file", "-e", f"{commit}^{{commit}}") is not None
 
 
+def is_ancestor(repository: Repository, commit: str, tip: str) -> bool:
+    """Whether a commit is `tip` or one of its ancestors."""
+    return repository.ask("merge-base", "--is-ancestor", commit, tip) is not None
+
+
 def read_head(repository: Repository) -> str:
     """The commit that is checked out, or "" without one."""
     return (repository.ask("rev-parse", "-q", "--verify", "HEAD^{commit}") or b"").decode().strip()

@@ -160,7 +160,7 @@ def _parse_commits(out: bytes) -> Iterator[Logged]:
     for field in fields:
         field = field.lstrip("\n")
         if field.startswith(":"):
-            files.append(_parse_touched(field, fields))
+            files.append(parse_touched(field, fields))
         elif field.startswith("commit "):  # with which rev-list announces each, and its parents
             is_merge = len(field.split()) > 3
         elif field:
@@ -172,8 +172,8 @@ def _parse_commits(out: bytes) -> Iterator[Logged]:
         yield commit._replace(files=tuple(files)) if files else commit
 
 
-def _parse_touched(field: str, fields: Iterator[str]) -> Touched:
-    """A row of `diff-tree --raw -z`; of a merge (`::`) it names one path only."""
+def parse_touched(field: str, fields: Iterator[str]) -> Touched:
+    """A row of `diff --raw -z`, and its paths; of a merge (`::`) it names one path only."""
     *modes_and_ids, status = field.lstrip(":").split(" ")
     ids = [id if id.strip("0") else None for id in modes_and_ids[len(modes_and_ids) // 2 :]]
     renamed = status[0] in "RC" and not field.startswith("::")

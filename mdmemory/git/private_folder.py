@@ -128,7 +128,7 @@ def _quote_path(path: Path) -> str:
 
 def is_tracked(folder: Path) -> bool:
     """Whether git's index holds a file below the folder: then it came with the repository."""
-    top = next(filter(_has_git, folder.parents), None)
+    top = find_top(folder.parent)
     if top is None:
         return False
     index = _find_git_dir(top) / "index"
@@ -174,7 +174,7 @@ def common_dir(start: Path) -> Path | None:
 
     Only files are read: no git runs.
     """
-    top = next(filter(_has_git, (start, *start.parents)), None)
+    top = find_top(start)
     if top is None:
         return None
     git_dir = _find_git_dir(top)
@@ -184,8 +184,9 @@ def common_dir(start: Path) -> Path | None:
     return Path(os.path.realpath(git_dir))
 
 
-def _has_git(folder: Path) -> bool:
-    return os.path.lexists(folder / ".git")
+def find_top(start: Path) -> Path | None:
+    """The nearest folder upward that has a `.git`, whatever that is; None where there is none."""
+    return next((up for up in (start, *start.parents) if os.path.lexists(up / ".git")), None)
 
 
 def _find_git_dir(top: Path) -> Path:

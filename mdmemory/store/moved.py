@@ -14,6 +14,7 @@ from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there, write_atomic, writing
 from mdmemory.git import private_folder
+from mdmemory.git.private_folder import find_top
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ def stores(start: Path) -> dict[Path, tuple[Path, bool]]:
     """The stores that were moved in or out of the work tree around `start`: by the folder that was
     their project root, where they are now, and whether that is in the project. What leads to no
     store is left out."""
-    common = private_folder.common_dir(start)
+    common, top = private_folder.common_dir(start), find_top(start)
     said = _read(common / _FILE)[_STORES] if common else {}
-    if common is None or not said:
+    if common is None or top is None or not said:
         return {}
-    top, found = _top(start), {}
+    found = {}
     for inside, places in said.items():
         for named in places:  # the newest first; what was not finished leads nowhere
             folder = Path(os.path.normpath(common / named))
@@ -45,17 +46,16 @@ def stores(start: Path) -> dict[Path, tuple[Path, bool]]:
 
 def unfinished(start: Path) -> dict[Path, Path]:
     """By project root, the stores whose old files may still be in their old folders."""
-    common = private_folder.common_dir(start)
+    common, top = private_folder.common_dir(start), find_top(start) or start
     said = _read(common / _FILE)[_LEAVING] if common else {}
-    top = _top(start)
     return {top / inside: top / places[0] for inside, places in said.items() if places}
 
 
 def note(root: Path, store: Path, folder: Path) -> None:
     """Write down that `store`, of the project root `root`, is on its way to `folder`: as soon as
     that is there, it is the place, and until then the one before."""
-    common, top = private_folder.common_dir(root), _top(root)
-    if common is None:
+    common, top = private_folder.common_dir(root), find_top(root)
+    if common is None or top is None:
         return
     # one inside the project goes where the project is moved to
     named = os.path.relpath(folder, common) if folder.is_relative_to(top) else str(folder)
@@ -77,10 +77,10 @@ def forget(root: Path) -> None:
 
 
 def _drop(root: Path, kinds: list[str]) -> None:
-    common = private_folder.common_dir(root)
-    if common is None:
+    common, top = private_folder.common_dir(root), find_top(root)
+    if common is None or top is None:
         return
-    said, inside = _read(common / _FILE), root.relative_to(_top(root)).as_posix()
+    said, inside = _read(common / _FILE), root.relative_to(top).as_posix()
     if [said[kind].pop(inside) for kind in kinds if inside in said[kind]]:
         _write(common, said)
 
@@ -114,7 +114,3 @@ def _lists(found: Any, kind: str) -> dict[str, list[str]]:
         for inside, places in lists
         if isinstance(places, list)
     }
-
-
-def _top(start: Path) -> Path:
-    return next((at for at in (start, *start.parents) if os.path.lexists(at / ".git")), start)

@@ -17,7 +17,7 @@ from mdmemory.config.settings import Settings, load
 from mdmemory.config.table import DEFAULT_STORE, PERSON, PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore
 from mdmemory.files import read_start
-from mdmemory.git.private_folder import NAME, STATE, common_dir, prepare
+from mdmemory.git.private_folder import NAME, STATE, common_dir, find_top, prepare
 
 PRIVATE = NAME
 INBOX, WISH = ".inbox", "wish-"  # and how the files there begin that hold a wish
@@ -39,10 +39,7 @@ class Project(NamedTuple):
     @property
     def top(self) -> Path:
         """The root of the project that the store serves, wherever the store lies."""
-        if self.around is None:
-            return self.root
-        chain = (self.around, *self.around.parents)
-        return next((folder for folder in chain if (folder / ".git").exists()), self.around)
+        return self.root if self.around is None else find_top(self.around) or self.around
 
     @property
     def private(self) -> Path:
@@ -213,10 +210,9 @@ def _missing(project: Project) -> Project:
 
 def _upward(start: Path) -> Iterator[Path]:
     """`start` and the folders above it, to the repository root; without one, while ours."""
-    chain = [start, *start.parents]
-    top = next((at for at, folder in enumerate(chain) if (folder / ".git").exists()), None)
+    chain, top = [start, *start.parents], find_top(start)
     if top is not None:
-        yield from chain[: top + 1]
+        yield from chain[: chain.index(top) + 1]
         return
     owner = start.stat().st_uid
     for folder in chain:
