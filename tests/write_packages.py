@@ -10,8 +10,7 @@ import json
 from pathlib import Path
 
 from mdmemory.hosts import texts
-from mdmemory.hosts.claude import wiring as claude
-from mdmemory.hosts.gemini import wiring as gemini
+from mdmemory.hosts.commands.events import KINDS
 from mdmemory.version import VERSION
 
 ROOT = Path(__file__).parents[1]
@@ -93,7 +92,7 @@ def _plugin() -> dict[str, str]:
                 "keywords": ["memory", "markdown", "git"]}  # fmt: skip
     start = '"${CLAUDE_PLUGIN_ROOT}/start"'
     hook = {"type": "command", "command": f"sh {start} hook"}
-    hooks = {event: [{"hooks": [hook]}] for event in claude.EVENTS}
+    hooks = {event: [{"hooks": [hook]}] for event in KINDS["claude"]}
     hooks["SessionEnd"] = [{"hooks": [{**hook, "timeout": 30}]}]  # it would have 1.5 s
     server = {"command": "sh", "args": ["${CLAUDE_PLUGIN_ROOT}/start", "mcp"], "alwaysLoad": True}
     return {
@@ -116,7 +115,7 @@ def _extension() -> dict[str, str]:
     return {
         "gemini-extension.json": _json(manifest),
         "hooks/hooks.json": _json(
-            {"hooks": {event: [{"hooks": [hook]}] for event in gemini.EVENTS}}
+            {"hooks": {event: [{"hooks": [hook]}] for event in KINDS["gemini"]}}
         ),
         "start": _start("gemini", "${GEMINI_CLI_HOME:-$HOME}/.gemini"),
         **texts.files_for("gemini"),

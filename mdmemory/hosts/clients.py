@@ -12,15 +12,15 @@ from functools import partial
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts import launcher, wired
+from mdmemory.hosts import client_config, launcher, wiring_record
 from mdmemory.hosts.claude import own_memory_settings
 from mdmemory.hosts.claude import wiring as claude
+from mdmemory.hosts.client_config import Wiring
 from mdmemory.hosts.codex import wiring as codex
 from mdmemory.hosts.editors import wiring as editors
 from mdmemory.hosts.gemini import wiring as gemini
 from mdmemory.hosts.opencode import personal
 from mdmemory.hosts.opencode.wiring import DRY_RUN
-from mdmemory.hosts.wired import Wiring
 
 Environment = Mapping[str, str]
 
@@ -51,7 +51,7 @@ class Client:
         """Its wiring, and those of other places that the variable named when it was wired, as the
         record tells."""
         found = [self.wiring(environment)]
-        for path in wired.elsewhere(found[0]) if self.variable else ():
+        for path in client_config.elsewhere(found[0], environment) if self.variable else ():
             for folder in path.parents:
                 other = self.wiring({**environment, self.variable: str(folder)})
                 found += [other] if any(each.path == path for each in other.configurations) else []
@@ -127,7 +127,7 @@ def is_wired(name: str, environment: Environment) -> bool:
     """Whether anything of ours is in a client's own files, wherever they lay when it was wired."""
     if name == OPENCODE:
         return personal.is_wired(environment)
-    return any(map(wired.is_wired, _BY_NAME[name].wirings(environment)))
+    return any(map(client_config.is_wired, _BY_NAME[name].wirings(environment)))
 
 
 def install(names: Iterable[str], environment: Environment, *, dry_run: bool = False) -> list[str]:
@@ -159,13 +159,15 @@ def remove(names: Iterable[str], environment: Environment, *, dry_run: bool = Fa
     gone = [] if others else launcher.remove(environment, dry_run=dry_run)
     if dry_run:
         return _once([DRY_RUN, *plan, *gone]) if plan or gone else []
-    made = personal.made_folders(environment) | wired.made_folders(environment)
     said = [sentence for name in names for sentence in _remove(name, environment)]
     if OPENCODE not in names:
         said += personal.share_skill(environment)
-    wired.drop_folders(made)  # those that another client of ours still needed before
-    if not any(is_wired(name, environment) for name in _BY_NAME):
-        personal.take_over_folders(environment, made)
+    record = wiring_record.read(environment)
+    record.drop_empty_folders()
+    if not others:
+        record.drop()
+    elif said:
+        record.save()
     return _once([*said, *gone])
 
 
@@ -174,11 +176,13 @@ def findings(environment: Environment, project: Path) -> Iterator[str]:
     yield from personal.findings(environment)
     for client in _CLIENTS:
         its = client.wiring(environment)
-        if not wired.is_wired(its):
+        if not client_config.is_wired(its):
             continue
         if client.carrier(environment):
             yield client.twice
-        yield from wired.findings(its, f"Run `mdmemory setup {client.name}` again.")
+        yield from client_config.findings(
+            its, environment, f"Run `mdmemory setup {client.name}` again."
+        )
         try:
             yield from client.findings(environment, project)
         except (MdmemoryError, ValueError):
@@ -226,7 +230,7 @@ def _install(name: str, environment: Environment, *, dry_run: bool = False) -> l
         said = f"{client.title} has mdmemory as {carrier} already, so its settings stay."
         return [said] if known else []
     left = client.leave(environment, dry_run=dry_run)
-    return left + wired.install(client.wiring(environment), dry_run=dry_run)
+    return left + client_config.install(client.wiring(environment), environment, dry_run=dry_run)
 
 
 def _remove(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:
@@ -235,7 +239,7 @@ def _remove(name: str, environment: Environment, *, dry_run: bool = False) -> li
     client = _BY_NAME[name]
     said = client.leave(environment, dry_run=dry_run)
     for each in client.wirings(environment):
-        said += wired.remove(each, dry_run=dry_run)
+        said += client_config.remove(each, environment, dry_run=dry_run)
     return said
 
 

@@ -153,12 +153,12 @@ def _without(text: str, entry: ConfigEntry, known: ConfigEdit | None, *, is_toml
 
 def _without_item(text: str, entry: ConfigEntry, item: object) -> str:
     """The text without an item of a list; of a group of hooks with others in it only our hook."""
-    hooks = item.get("hooks") if isinstance(item, dict) else None
-    if not isinstance(hooks, list) or all(map(is_ours, hooks)):
-        return jsonc.drop_item(text, entry.path, item)
     items: Any = jsonc.parse(text).member(*entry.path)
-    ours = next(filter(is_ours, hooks))
-    return jsonc.drop_item(text, [*entry.path, items.data.index(item), "hooks"], ours)
+    path = [*entry.path, items.data.index(item)]
+    hooks = item.get("hooks") if isinstance(item, dict) else None
+    if isinstance(hooks, list) and not all(map(is_ours, hooks)):
+        path += ["hooks", [*map(is_ours, hooks)].index(True)]
+    return jsonc.drop(text, path)
 
 
 def _without_husks(text: str, entries: Sequence[ConfigEntry], known: ConfigEdit | None) -> str:

@@ -98,23 +98,23 @@ def parse(text: str) -> JsoncText:
 
 
 def put(text: str, path: Sequence[str], value: object) -> str:
-    """`text` with `value` under `path`, a key for each level; missing objects are made.
+    """`text` with `value` under `path`, a key for each level, where nothing is yet; missing objects
+    are made.
 
     Raises JsoncError where the text is not valid, or a value on the way is no object.
     """
     document = JsoncText(text)
     box = document.root
     for depth, key in enumerate(path):
+        inner = document.member(*path[: depth + 1])
         if not isinstance(box.data, dict):
             raise JsoncError("An object was expected", text, box.start)
-        inner = document.member(*path[: depth + 1])
         if inner is None:
             for outer in reversed(path[depth + 1 :]):
                 value = {outer: value}
             return _insert(document, box, value, f"{json.dumps(key, ensure_ascii=False)}: ")
         box = inner
-    written = _written(document, value, _indent(text, box.start), _is_inline(document, box))
-    return text[: box.start] + written + text[box.end :]
+    return text
 
 
 def append(text: str, path: Sequence[str], item: object) -> str:
@@ -154,16 +154,6 @@ def drop(text: str, path: Sequence[str | int]) -> str:
     if before and text[line:hole].strip():
         return text[:hole].rstrip(" \t") + text[hole:]
     return text[:hole] + text[hole:].lstrip(" \t")
-
-
-def drop_item(text: str, path: Sequence[str | int], item: object) -> str:
-    """`text` without the first `item` of the list under `path`; comments stay.
-
-    Raises JsoncError.
-    """
-    box = JsoncText(text).member(*path)
-    items = box.data if box and isinstance(box.data, list) else []
-    return drop(text, [*path, items.index(item)]) if item in items else text
 
 
 def _insert(document: JsoncText, box: Value, value: object, key: str = "") -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,15 @@ def invalid(path: Path | str, problem: Exception | str) -> MdmemoryError:
         "Correct it and run this again; nothing was written.",
         code="bad_configuration",
     )
+
+
+@contextmanager
+def naming(path: Path | str) -> Iterator[None]:
+    """A context in which the error of a text that is not valid becomes `invalid`."""
+    try:
+        yield
+    except ValueError as problem:
+        raise invalid(path, problem) from problem
 
 
 def read(path: Path) -> str | None:

@@ -87,7 +87,7 @@ def names(server: FakeServer) -> list[str]:
 
 
 def test_an_older_plugin_that_nobody_edited_is_brought_up_to_date(world: World) -> None:
-    assert "Updated in .opencode: plugin/mdmemory.ts." in world.said
+    assert "Updated .opencode/plugin/mdmemory.ts." in world.said
     assert str(PROGRAM) in (world.project / PLUGIN).read_text(encoding="utf-8")
 
 

@@ -18,7 +18,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.opencode import checks, files, wiring
 from mdmemory.hosts.opencode.files import CONFIGURATION, NAMES, PLUGIN, Wanted
 from mdmemory.hosts.opencode.places import Place
-from mdmemory.note.stamps import add_stamp, is_unedited, read_stamp
+from mdmemory.note.stamps import add_stamp
 
 PROTOCOL = "# Memory\n\nKeep what is true.\n"
 PROTOCOL_FILE = ".opencode/memory/PROTOCOL.md"
@@ -165,30 +165,12 @@ def test_a_linked_folder_does_not_lead_out_of_the_project(
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_an_edited_protocol_is_left_alone_and_named(project: Path) -> None:
-    wire(project)
-    with open(project / PROTOCOL_FILE, "a", encoding="utf-8") as file:
-        file.write("Our own rule.\n")
-    before = snapshot(project)
-    assert "it was edited" in wire(project)[0]
-    assert snapshot(project) == before
-    assert "Left .opencode/memory/PROTOCOL.md where it is: it was edited." in unwire(project)
-    assert (project / PROTOCOL_FILE).exists()
-
-
-def test_a_protocol_that_somebody_else_put_there_is_left_alone(project: Path) -> None:
-    (project / PROTOCOL_FILE).parent.mkdir(parents=True)
-    (project / PROTOCOL_FILE).write_text("mine\n", encoding="utf-8")
-    wire(project)
-    assert (project / PROTOCOL_FILE).read_text(encoding="utf-8") == "mine\n"
-
-
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
 def test_an_unedited_older_protocol_is_updated(project: Path, line_end: bytes) -> None:
     wire(project)
     file = project / PROTOCOL_FILE
     file.write_bytes(add_stamp("# Older\n", "PROTOCOL.md", "0.0.1").replace(b"\n", line_end))
-    assert wire(project) == ["Updated in .opencode: memory/PROTOCOL.md."]
+    assert wire(project) == ["Updated .opencode/memory/PROTOCOL.md."]
     assert file.read_text(encoding="utf-8").endswith(PROTOCOL)
 
 
@@ -277,27 +259,6 @@ def configured(project: Path) -> dict[str, object]:
 # --- stamps ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "begins"),
-    [
-        ("P.md", "# P\n", "<!-- mdmemory: "),
-        ("p.ts", "export default 1\n", "// mdmemory: "),
-        ("o.json", "{}\n", "// mdmemory: "),
-        ("c.md", "---\ndescription: c\n---\nC\n", "---\n# mdmemory: "),
-    ],
-)
-def test_an_installed_file_tells_its_version_and_whether_it_was_edited(
-    name: str, text: str, begins: str
-) -> None:
-    data = add_stamp(text, name, "1.2.3")
-    assert data.decode().startswith(begins)
-    assert read_stamp(data) == "1.2.3"
-    for same in (data, data.replace(b"\n", b"\r\n")):
-        assert is_unedited(same)
-    assert not is_unedited(data + b" ")
-    assert not is_unedited(text.encode())
-
-
 # --- plugin and server -------------------------------------------------------------------------
 
 
@@ -318,10 +279,10 @@ def test_a_server_stands_in_place_of_the_plugin_and_the_other_way_round(project:
     assert not (project / ".opencode" / PLUGIN).exists()
     assert not (project / ".opencode/package.json").exists()
     assert examine(project) == []
-    assert "Removed from .opencode: opencode.json." in wire(project)
+    assert "Removed .opencode/opencode.json." in wire(project)
     assert (project / ".opencode" / PLUGIN).exists()
     said = wire(project, mcp=True)
-    assert "Removed from .opencode: plugin/mdmemory.ts." in said
+    assert "Removed .opencode/plugin/mdmemory.ts." in said
     assert not (project / ".opencode/node_modules").exists()
 
 
@@ -399,7 +360,7 @@ def test_an_outdated_an_edited_and_a_foreign_plugin_are_told_apart(project: Path
     assert [s for s in examine(project) if "does not exist or cannot be run" in s]
     path.write_bytes(add_stamp(text, PLUGIN))
     assert [s for s in examine(project, ["/other"]) if "another mdmemory" in s]
-    assert wire(project)[0] == "Updated in .opencode: plugin/mdmemory.ts."
+    assert wire(project)[0] == "Updated .opencode/plugin/mdmemory.ts."
     assert examine(project) == []
 
 
@@ -426,16 +387,6 @@ def test_a_dry_run_leaves_the_disk_as_it_is(
     assert "Would create a store in" in said
     assert "A dry run writes nothing" in said
     assert list(tmp_path.iterdir()) == []
-
-
-def test_init_wires_and_takes_it_all_back(repository: Path, empty_home: Path) -> None:
-    assert main(["init", str(repository), "--opencode"]) == 0
-    assert not (empty_home / ".config/opencode").exists()
-    installed = [repository / ".opencode" / name for name in NAMES if name != CONFIGURATION]
-    assert all(is_unedited(path.read_bytes()) for path in installed)
-    assert main(["init", "--remove", str(repository)]) == 0
-    assert not (repository / ".opencode").exists()
-    assert not (repository / "opencode.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -21,44 +21,6 @@ Say = Callable[..., tuple[int, str]]
 PLUGIN = ".config/opencode/plugin/mdmemory.ts"
 
 
-def tree(folder: Path) -> dict[str, bytes | None]:
-    """All files with their bytes, and all folders; without the folder of our logs."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
-        for path in folder.rglob("*")
-        if ".local" not in path.relative_to(folder).parts
-    }
-
-
-@pytest.fixture
-def lived_in(empty_home: Path) -> Path:
-    """A home with a configuration, another plugin, a command and an empty folder."""
-    folder = empty_home / ".config/opencode"
-    for name, text in {
-        "opencode.json": '{\n  // mine\n  "model": "a/b",\n}\n',
-        "plugin/other.ts": "export default async () => ({})\n",
-        "command/mine.md": "Do it.\n",
-        "AGENTS.md": "Be brief.\n",
-    }.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    (folder / "skills").mkdir()
-    return empty_home
-
-
-def test_what_was_put_in_is_taken_out_byte_for_byte(lived_in: Path, say: Say) -> None:
-    before = tree(lived_in)
-    assert "plugin/mdmemory.ts" in say("opencode", "--dry-run")[1]
-    assert tree(lived_in) == before, "a dry run writes nothing"
-    assert say("opencode")[0] == 0
-    assert PLUGIN in tree(lived_in).keys() - before.keys()
-    assert {path: tree(lived_in)[path] for path in before} == before, "nothing of theirs changed"
-    assert "Removed from" in say("--remove", "--dry-run")[1]
-    assert "Disconnected: OpenCode." in say("--remove")[1]
-    assert tree(lived_in) == before
-    assert say("--remove") == (0, "Nothing to remove.\n")
-
-
 def test_nothing_is_seeded_that_would_keep_npm_from_the_persons_folder(
     empty_home: Path, say: Say
 ) -> None:
@@ -77,25 +39,33 @@ def test_what_is_written_names_no_version_of_the_program(empty_home: Path, say: 
     }
 
 
-def test_what_a_person_edited_stays(lived_in: Path, say: Say) -> None:
+def test_what_a_person_edited_stays(empty_home: Path, say: Say) -> None:
     say("opencode")
-    command = lived_in / ".config/opencode/command/remember.md"
-    command.write_text("Mine now.\n", encoding="utf-8")
-    assert "Left command/remember.md" in say("opencode")[1]
-    assert "Left command/remember.md" in say("--remove")[1]
-    assert command.read_text(encoding="utf-8") == "Mine now.\n"
+    command = empty_home / ".config/opencode/command/remember.md"
+    mine = command.read_bytes() + b"Mine now.\n"
+    command.write_bytes(mine)
+    assert f"Left {command}" in say("opencode")[1]
+    assert f"Left {command}" in say("--remove")[1]
+    assert command.read_bytes() == mine
 
 
-def test_without_a_name_the_installed_clients_are_taken(
+def test_the_folders_that_an_earlier_version_made_go_too(empty_home: Path, say: Say) -> None:
+    say("opencode")
+    record = empty_home / ".local/state/mdmemory/wiring.json"
+    made = [each for each in json.loads(record.read_text())["made"] if Path(each).is_dir()]
+    record.unlink()
+    record.with_name("opencode-folders.json").write_text(json.dumps(made))
+    assert say("--remove")[0] == 0
+    assert [*empty_home.iterdir()] == []
+
+
+def test_where_no_client_is_installed_one_has_to_be_named(
     empty_home: Path, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     code, said = say()
     assert (code, "No client" in said, "`mdmemory setup opencode`" in said) == (1, True, True)
-    assert tree(empty_home) == {}
-    (empty_home / ".config/opencode").mkdir(parents=True)
-    assert say()[0] == 0
-    assert (empty_home / PLUGIN).is_file()
+    assert [*empty_home.iterdir()] == []
 
 
 def test_an_unknown_client_is_one_sentence(empty_home: Path, say: Say) -> None:
@@ -105,7 +75,7 @@ def test_an_unknown_client_is_one_sentence(empty_home: Path, say: Say) -> None:
         "mdmemory: There is no client 'emacs' that mdmemory knows. Known: opencode, claude, codex, "
         "gemini, cursor, vscode.\n",
     )
-    assert tree(empty_home) == {}
+    assert [*empty_home.iterdir()] == []
 
 
 def test_a_script_hears_which_clients_and_what_was_done(empty_home: Path, say: Say) -> None:

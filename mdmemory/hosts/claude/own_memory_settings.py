@@ -18,8 +18,8 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there, write_atomic
 from mdmemory.git import private_folder, repositories
-from mdmemory.git.lock import hold_lock
-from mdmemory.hosts import jsonc
+from mdmemory.hosts import entries, jsonc, settings_files
+from mdmemory.hosts.wiring_record import drop_empty
 
 FOLDER, ENABLED = "autoMemoryDirectory", "autoMemoryEnabled"  # keys of Claude's settings
 OFF = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
@@ -86,58 +86,39 @@ def withdraw(
     """Take back what was set for the project around `folder`, or (None) for any; sentences."""
     only = folder and main_checkout(folder) / LOCAL
     record = person.state_folder(environment) / _NOTED
-    meant = {
-        path: entry for path, entry in _read(record).items()
+    noted = _read(record)
+    meant = [
+        path for path, entry in noted.items()
         if isinstance(entry, dict) and entry.get("home", "") in ("", str(Path.home()))
         and only in (None, Path(path))
-    }  # fmt: skip
-    if not meant:
-        return []
-    said = []
-    with hold_lock(record.with_suffix(".lock"), "the wiring of Claude Code"):
-        for path, entry in meant.items():
-            text, value = _text(Path(path)), entry.get("value")
-            if text is None or value is None or _read(Path(path)).get(FOLDER) != value:
-                continue  # a person set another, or the project is gone
-            said.append(f"{path}: Claude Code keeps its own memory in its own folder again.")
-            if not dry_run:
-                _take_back(Path(path), entry, text)
+    ]  # fmt: skip
+    sentences = []
+    for path in meant:
+        if not _is_ours(Path(path), noted[path]):
+            continue  # a person set another, or the project is gone
+        sentences.append(f"{path}: Claude Code keeps its own memory in its own folder again.")
         if not dry_run:
-            left = {path: entry for path, entry in _read(record).items() if path not in meant}
-            write_atomic(record, json.dumps(left, indent=1).encode() + b"\n", mode=0o600)
-    return said
+            _take_back(Path(path), noted[path])
+    if meant and not dry_run:
+        left = {path: entry for path, entry in noted.items() if path not in meant}
+        write_atomic(record, json.dumps(left, indent=1).encode() + b"\n", mode=0o600)
+    return sentences
 
 
-def _take_back(path: Path, entry: Json, before: str) -> None:
-    if entry.get("file") and before == _alone(entry["value"]):
-        path.unlink()
-        if entry.get("folder") and not any(path.parent.iterdir()):
-            path.parent.rmdir()
-        if entry.get("line") and (repository := repositories.find(path.parent.parent)):
-            drop_lines(repository.common_dir / "info" / "exclude", [_EXCLUDED])
-    else:
-        _write(path, jsonc.drop(before, [FOLDER]))
+def _is_ours(path: Path, entry: Json) -> bool:
+    """Whether the setting in the file is the one that was noted; nothing is behind a link."""
+    if path.is_symlink() or path.parent.is_symlink() or "value" not in entry:
+        return False
+    return bool(_read(path).get(FOLDER) == entry["value"])
 
 
-def _alone(value: str) -> str:
-    return json.dumps({FOLDER: value}, indent=2, ensure_ascii=False) + "\n"
-
-
-def _text(path: Path) -> str | None:
-    """The text of a settings file, "" where there is none; None where it is not to be written: a
-    link, or no JSON as Claude reads it."""
-    if path.is_symlink() or path.parent.is_symlink():
-        return None
-    try:
-        data = read_if_there(path, _MOST)
-        text = "" if data is None else data.decode("utf-8")
-        if data is not None and not isinstance(json.loads(text), dict):
-            return None
-    except (MdmemoryError, ValueError, RecursionError):
-        return None
-    return text
-
-
-def _write(path: Path, text: str) -> None:
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-    write_atomic(path, text.encode("utf-8"), mode=mode)
+def _take_back(path: Path, entry: Json) -> None:
+    rest = jsonc.drop(settings_files.read(path) or "", [FOLDER])
+    if not (entry.get("file") and entries.says_nothing(rest)):
+        settings_files.replace(path, rest.encode(), 0o600)
+        return
+    path.unlink()
+    if entry.get("folder"):
+        drop_empty([path.parent])
+    if entry.get("line") and (repository := repositories.find(path.parent.parent)):
+        drop_lines(repository.common_dir / "info" / "exclude", [_EXCLUDED])

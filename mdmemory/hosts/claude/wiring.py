@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mdmemory.config import person
-from mdmemory.hosts import entries, jsonc, settings_files, texts, wired
+from mdmemory.hosts import entries, jsonc, settings_files, texts
+from mdmemory.hosts.client_config import Configuration, Wiring
+from mdmemory.hosts.commands.events import KINDS
 from mdmemory.hosts.entries import ConfigEntry
-from mdmemory.hosts.wired import Configuration, Own, Wiring
+from mdmemory.hosts.own_files import OwnFile
 
 HOST = "claude"
-# not PreCompact: what it adds to the prompt of a summary stands in the terminal, whole
-EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")
 _TIMEOUT = 30  # seconds; without one Claude Code cancels a SessionEnd hook after 1.5
 _SERVER = "mdmemory"
 # waited for at the start, so that the first request has the tools
@@ -39,14 +39,13 @@ def wiring(environment: Mapping[str, str]) -> Wiring:
     home = folder(environment)
     # the one file that does not lie in the folder, unless a variable moved the folder
     state = home if environment.get("CLAUDE_CONFIG_DIR") else Path.home()
-    hooks = [entries.hook(HOST, event, timeout=_TIMEOUT) for event in EVENTS]
-    return wired.of(
-        environment,
+    hooks = [entries.hook(HOST, event, timeout=_TIMEOUT) for event in KINDS[HOST]]
+    return Wiring(
         (
             Configuration(home / "settings.json", (*hooks, _PERMISSION)),
             Configuration(state / ".claude.json", (_ENTRY,), mode=0o600),
         ),
-        [Own(home / name, text) for name, text in texts.files_for(HOST).items()],
+        [OwnFile(home / name, text) for name, text in texts.files_for(HOST).items()],
     )
 
 

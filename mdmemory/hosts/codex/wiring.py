@@ -11,14 +11,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mdmemory.config.writing import read_toml
-from mdmemory.hosts import entries, jsonc, settings_files, texts, wired
+from mdmemory.hosts import entries, jsonc, settings_files, texts
+from mdmemory.hosts.client_config import Configuration, Wiring
+from mdmemory.hosts.commands.events import END, KINDS
 from mdmemory.hosts.entries import ConfigEntry
+from mdmemory.hosts.own_files import OwnFile
 from mdmemory.hosts.settings_files import table
-from mdmemory.hosts.wired import Configuration, Own, Wiring
 
 HOST = "codex"
-# The seconds of each; Codex warns at each start where SessionEnd has more than 3.
-EVENTS = {"SessionStart": 30, "UserPromptSubmit": 30, "Stop": 30, "SessionEnd": 3}
+_TIMEOUT, _LAST = 30, 3  # seconds; Codex warns at each start where SessionEnd has more than 3
 # Codex hands a server twelve variables, and none of these.
 _VARIABLES = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
               "MDMEMORY_DISABLE", "CODEX_HOME"]  # fmt: skip
@@ -37,14 +38,16 @@ def wiring(environment: Mapping[str, str]) -> Wiring:
     """All that wires Codex. Nothing makes it wait for the server, since that would stop Codex
     where the server is gone."""
     home = folder(environment)
-    hooks = [entries.hook(HOST, event, timeout=seconds) for event, seconds in EVENTS.items()]
-    return wired.of(
-        environment,
+    hooks = [
+        entries.hook(HOST, event, timeout=_LAST if kind == END else _TIMEOUT)
+        for event, kind in KINDS[HOST].items()
+    ]
+    return Wiring(
         (
             Configuration(home / "hooks.json", hooks),
             Configuration(home / "config.toml", (_ENTRY,), mode=0o600),
         ),
-        [Own(home / name, text) for name, text in texts.files_for(HOST).items()],
+        [OwnFile(home / name, text) for name, text in texts.files_for(HOST).items()],
     )
 
 

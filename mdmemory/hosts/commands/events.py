@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mdmemory.config.settings import Settings
 
 START, PROMPT, STOP, END = "start", "prompt", "stop", "end"
+# not PreCompact: what it adds to the prompt of a summary stands in Claude Code's terminal, whole
 _SHARED = {
     "SessionStart": START, "UserPromptSubmit": PROMPT, "Stop": STOP, "SessionEnd": END,
 }  # fmt: skip
@@ -62,7 +63,11 @@ class HookEvent:
 
 def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
     """The event in the JSON of a hook that runs in `folder`; None for one that is not ours: of
-    another name, of no session, or a sub-agent's."""
+    another name, of no session, or a sub-agent's.
+
+    Half a surrogate pair, which JSON may carry, stands for no character, and cannot be written.
+    """
+    event = {key: _whole(value) for key, value in event.items()}
     name = as_text(event.get("hook_event_name"))
     kind = KINDS.get(host, {}).get(name)
     session = as_text(event.get("session_id"))
@@ -80,6 +85,12 @@ def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
         source=as_text(event.get("source") or event.get("reason")),
         attended=event.get("attended") is not False,
     )  # fmt: skip
+
+
+def _whole(value: Any) -> Any:
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _there(*folders: Path) -> Path:

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmemory.hosts import launcher, wired
+from mdmemory.hosts import launcher
+from mdmemory.hosts.client_config import Configuration, Wiring
 from mdmemory.hosts.entries import ConfigEntry
-from mdmemory.hosts.wired import Configuration, Wiring
 
 _COMMAND: dict[str, Any] = {"command": "sh", "args": ["-c", launcher.command("mcp")]}
 
@@ -26,7 +26,7 @@ def cursor(environment: Mapping[str, str]) -> Wiring:
     """All that wires Cursor."""
     entry = ConfigEntry(("mcpServers", "mdmemory"), _COMMAND)
     file = Configuration(cursor_folder(environment) / "mcp.json", (entry,), mode=0o600)
-    return wired.of(environment, (file,))
+    return Wiring((file,))
 
 
 def vscode_folder(environment: Mapping[str, str]) -> Path:
@@ -43,4 +43,4 @@ def vscode(environment: Mapping[str, str]) -> Wiring:
     server = {"type": "stdio", **_COMMAND, "cwd": "${workspaceFolder}"}
     entry = ConfigEntry(("servers", "mdmemory"), server)
     file = Configuration(vscode_folder(environment) / "mcp.json", (entry,), mode=0o600)
-    return wired.of(environment, (file,))
+    return Wiring((file,))

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmemory.hosts import entries, jsonc, settings_files, texts, wired
+from mdmemory.hosts import entries, jsonc, settings_files, texts
+from mdmemory.hosts.client_config import Configuration, Wiring
+from mdmemory.hosts.commands.events import KINDS
 from mdmemory.hosts.entries import ConfigEntry
+from mdmemory.hosts.own_files import OwnFile
 from mdmemory.hosts.settings_files import table
-from mdmemory.hosts.wired import Configuration, Own, Wiring
 
 HOST = "gemini"
-EVENTS = ("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd")
 _TIMEOUT = 30_000  # milliseconds
 # without trust a run with -p hides all tools
 _ENTRY = ConfigEntry(("mcpServers", "mdmemory"), entries.server(trust=True))
@@ -35,11 +36,10 @@ def folder(environment: Mapping[str, str]) -> Path:
 def wiring(environment: Mapping[str, str]) -> Wiring:
     """All that wires Gemini CLI."""
     home = folder(environment)
-    hooks = [entries.hook(HOST, each, name="mdmemory", timeout=_TIMEOUT) for each in EVENTS]
-    return wired.of(
-        environment,
+    hooks = [entries.hook(HOST, each, name="mdmemory", timeout=_TIMEOUT) for each in KINDS[HOST]]
+    return Wiring(
         (Configuration(home / "settings.json", (*hooks, _ENTRY)),),
-        [Own(home / name, text) for name, text in texts.files_for(HOST).items()],
+        [OwnFile(home / name, text) for name, text in texts.files_for(HOST).items()],
     )
 
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from mdmemory import assets
 from mdmemory.files import is_inside, read_regular
 from mdmemory.hosts.opencode import configurations
-from mdmemory.hosts.opencode.places import Place, drop, from_home
-from mdmemory.note.stamps import add_stamp, is_unedited, read_stamp
+from mdmemory.hosts.opencode.places import Place, from_home
+from mdmemory.hosts.own_files import OwnFile
+from mdmemory.note.stamps import is_unedited
 
 # Names below OpenCode's folder.
 PROTOCOL = "memory/PROTOCOL.md"
@@ -31,8 +32,6 @@ _TEMPLATES = {  # each with its source
 }
 NAMES = (PROTOCOL, PLUGIN, CONFIGURATION, *_TEMPLATES)
 _CONSTANT = re.compile(r"^const (COMMAND|INSTRUCTIONS)[^=]*= (\[.*\])", re.M)
-
-Writes = list[tuple[Path, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +77,33 @@ def refuse_links(place: Place) -> None:
             place.refuse_links(place.folder / name)
 
 
-def install(place: Place, wanted: Wanted, writes: Writes, *, mcp: bool) -> list[str]:
-    """Add to `writes` what is missing or outdated; sentences on it.
-
-    With `mcp` a configuration stands in place of the plugin.
-    """
-    names: dict[str, list[str]] = {"Installed": [], "Updated": [], "Left": [], "": []}
-    for name, text in _texts(place, wanted, mcp).items():
-        names[_step(place, name, text, writes)].append(name)
-    sentences = [
-        f"{verb} in {place.shown_folder}: {', '.join(names[verb])}."
-        for verb in ("Installed", "Updated")
-        if names[verb]
+def own(place: Place, wanted: Wanted, *, mcp: bool) -> list[OwnFile]:
+    """Our files for a place. With `mcp` a configuration stands in place of the plugin; one that is
+    the person's is not among them."""
+    return [
+        OwnFile(place.folder / name, text)
+        for name, text in _texts(place, wanted, mcp).items()
+        if name != CONFIGURATION or not _is_the_persons(place.folder / name)
     ]
-    for name in names["Left"]:
-        sentences += _left(place, name, wanted.command)
-    return sentences
+
+
+def missing_settings(place: Place, wanted: Wanted) -> list[str]:
+    """What the person has to add where the configuration at our place is theirs; []: nothing."""
+    path = place.folder / CONFIGURATION
+    if not _is_the_persons(path):
+        return []
+    listed = {place.resolve(entry) for _, entry in configurations.entries(place)}
+    missing = [from_home(each) for each in place.wanted if os.path.realpath(each) not in listed]
+    command = () if configurations.serving(place) else wanted.command
+    snippet = configurations.by_hand(missing, command)
+    shown = place.name(path)
+    return [f"Left {shown} as it is: it is yours. Add this to it: {snippet}"] if snippet else []
+
+
+def _is_the_persons(path: Path) -> bool:
+    if path.is_symlink():
+        return True
+    return path.exists() and not is_unedited(read_regular(path))
 
 
 def _texts(place: Place, wanted: Wanted, mcp: bool) -> dict[str, str]:
@@ -114,9 +124,9 @@ def _texts(place: Place, wanted: Wanted, mcp: bool) -> dict[str, str]:
     }  # fmt: skip
 
 
-def skill() -> bytes:
+def skill(place: Place) -> OwnFile:
     """The file of our skill."""
-    return add_stamp(assets.read(assets.SKILL), SKILL)
+    return OwnFile(place.folder / SKILL, assets.read(assets.SKILL))
 
 
 def _from_plugin(place: Place, file: Path) -> str:
@@ -125,57 +135,6 @@ def _from_plugin(place: Place, file: Path) -> str:
         return os.path.realpath(file)
     folder = os.path.realpath((place.folder / PLUGIN).parent)
     return os.path.relpath(os.path.realpath(file), folder)
-
-
-def _step(place: Place, name: str, text: str, writes: Writes) -> str:
-    """Installed, Updated, Left, or "" when all is in place."""
-    path, fresh = place.folder / name, add_stamp(text, name)
-    if not os.path.lexists(path):
-        writes.append((path, fresh))
-        return "Installed"
-    if path.is_symlink():
-        return "Left"
-    present = read_regular(path)
-    if present.replace(b"\r\n", b"\n") == fresh:
-        return ""
-    if not is_unedited(present):
-        return "Left"
-    writes.append((path, fresh))
-    return "Updated"
-
-
-def _left(place: Place, name: str, command: Sequence[str]) -> list[str]:
-    shown = place.name(place.folder / name)
-    if name != CONFIGURATION:
-        return [f"Left {shown} as it is: it was edited. Delete it and run this again for ours."]
-    listed = {place.resolve(entry) for _, entry in configurations.entries(place)}
-    missing = [from_home(each) for each in place.wanted if os.path.realpath(each) not in listed]
-    snippet = configurations.by_hand(missing, () if configurations.serving(place) else command)
-    return [f"Left {shown} as it is: it is yours. Add this to it: {snippet}"] if snippet else []
-
-
-def remove(
-    place: Place, names: Sequence[str], made: Collection[Path] | None = None, *,
-    dry_run: bool = False,
-) -> list[str]:  # fmt: skip
-    """Take back the files of the table that nobody edited; sentences on it.
-
-    Folders that are empty then go too: only those in `made`, where it is known which we made.
-    """
-    gone, left = [], []
-    for name in names:
-        path = place.folder / name
-        if path.is_symlink() or not path.exists():
-            continue
-        present = read_regular(path)
-        if is_unedited(present):
-            gone.append(name)
-        elif name != CONFIGURATION or read_stamp(present):
-            left.append(place.name(path))
-    for name in () if dry_run else gone:
-        drop(place.folder / name, place, made)
-    sentences = [f"Removed from {place.shown_folder}: {', '.join(gone)}."] if gone else []
-    return sentences + [f"Left {name} where it is: it was edited." for name in left]
 
 
 # --- npm
@@ -201,22 +160,26 @@ _NPM_FILES = {
 }
 
 
-def spare_npm(place: Place, writes: Writes) -> list[str]:
-    """Add to `writes` what keeps npm from a folder where only our plugin is; sentences."""
+def plan_no_npm(place: Place) -> dict[Path, str]:
+    """The files, each with its text, that keep npm from a folder where only our plugin is."""
     if is_spared(place) or not _is_free(place):
-        return []
-    for name, text in _NPM_FILES.items():
-        path = place.folder / name
-        place.refuse_links(path)
-        if not path.exists():
-            writes.append((path, text.encode()))
-    writes.append((place.folder / _MODULES / _MARK, b""))
+        return {}
+    for name in _NPM_FILES:
+        place.refuse_links(place.folder / name)
+    texts = {place.folder / name: text for name, text in _NPM_FILES.items()}
+    missing = {path: text for path, text in texts.items() if not path.exists()}
+    return {**missing, place.folder / _MODULES / _MARK: ""}
+
+
+def no_npm_sentences(place: Place, planned: Collection[Path]) -> list[str]:
+    """What is said of the files that `plan_no_npm` gives."""
     folder = place.shown_folder
-    return [f"Skipped OpenCode's npm install in {folder} (the plugin has no dependencies)."]
+    told = f"Skipped OpenCode's npm install in {folder} (the plugin has no dependencies)."
+    return [told] if planned else []
 
 
 def let_npm(place: Place) -> None:
-    """Take back what `spare_npm` wrote, unless npm has put something else in its place."""
+    """Take back what `plan_no_npm` is for, unless npm has put something else in its place."""
     modules = place.folder / _MODULES
     if not (modules / _MARK).exists():
         return

@@ -7,31 +7,24 @@ the other. A configuration of the person's is never written, and nothing keeps n
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from mdmemory import protocol
 from mdmemory.config import person
 from mdmemory.files import read_regular
-from mdmemory.hosts import launcher
+from mdmemory.hosts import launcher, own_files, wiring_record
 from mdmemory.hosts.opencode import files, wiring
 from mdmemory.hosts.opencode.files import Wanted
 from mdmemory.hosts.opencode.places import Place
 from mdmemory.note.stamps import explain_outdated, read_stamp
 from mdmemory.store.project import person_root
 
-_FOLDERS = "opencode-folders.json"
-
 
 def place(environment: Mapping[str, str], store: Path | None = None) -> Place:
     """The person's configuration folder of OpenCode, with their own store."""
     root = person_root(person.places(environment))
-    return Place(
-        root,
-        store or root,
-        person.opencode_folder(environment),
-        person.state_folder(environment) / _FOLDERS,
-    )
+    return Place(root, store or root, person.opencode_folder(environment))
 
 
 def is_installed(environment: Mapping[str, str]) -> bool:
@@ -55,7 +48,8 @@ def install(
     left_out = [files.SKILL] if has_skill(environment) else []
     wanted = Wanted(protocol.short(), [str(launcher.place(environment))], left_out)
     started = launcher.install(environment, dry_run=True)
-    wired = wiring.install(where, wanted, mcp=mcp, dry_run=dry_run)
+    record = wiring_record.read(environment)
+    wired = wiring.install(where, wanted, mcp=mcp, dry_run=dry_run, record=record)
     if not dry_run:
         launcher.install(environment)
     sentences = [*wired, *started]
@@ -72,7 +66,8 @@ def install(
 def remove(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
     """Take out exactly what `install` put in; sentences, [] when nothing of ours is there. The
     launcher stays: other clients may start it."""
-    return wiring.remove(place(environment), dry_run=dry_run)
+    record = wiring_record.read(environment)
+    return wiring.remove(place(environment), dry_run=dry_run, record=record)
 
 
 def is_wired(environment: Mapping[str, str]) -> bool:
@@ -82,17 +77,6 @@ def is_wired(environment: Mapping[str, str]) -> bool:
     if (folder / files.PLUGIN).is_file():
         return True
     return configuration.is_file() and bool(read_stamp(read_regular(configuration)))
-
-
-def made_folders(environment: Mapping[str, str]) -> frozenset[Path]:
-    """The folders that were not there before `install`."""
-    return wiring.made_folders(place(environment)) or frozenset()
-
-
-def take_over_folders(environment: Mapping[str, str], made: Collection[Path]) -> None:
-    """Record folders that another client's wiring made and that are still of use."""
-    if is_wired(environment):
-        wiring.keep_folders(place(environment), [each for each in made if each.is_dir()])
 
 
 def has_skill(environment: Mapping[str, str]) -> bool:
@@ -107,10 +91,13 @@ def share_skill(environment: Mapping[str, str]) -> list[str]:
     path = where.folder / files.SKILL
     if not is_wired(environment) or path.is_symlink() or path.is_file() != has_skill(environment):
         return []
+    record, skill = wiring_record.read(environment), files.skill(where)
     if path.is_file():
-        return files.remove(where, [files.SKILL], wiring.made_folders(where))
-    wiring.add_skill(where)
-    return [f"Installed in {where.shown_folder}: {files.SKILL}."]
+        return wiring.drop(where, [files.SKILL], record)
+    record.note_missing([path])
+    record.save()
+    own_files.write([skill])
+    return [f"Installed {path}."]
 
 
 def findings(environment: Mapping[str, str]) -> list[str]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import is_inside, unwritable, write_atomic
+from mdmemory.files import is_inside
 
 PROTOCOL_FILE = "PROTOCOL.md"
 INDEX_FILE = "MEMORY.md"
@@ -24,13 +23,11 @@ IN_CONFIG_FOLDER = ("opencode.jsonc", "opencode.json")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A project with its store; with `config_folder` the person's own configuration is wired, and
-    `folders_record` is the file that names the folders made there."""
+    """A project with its store; with `config_folder` the person's own configuration is wired."""
 
     project: Path
     store: Path
     config_folder: Path | None = None
-    folders_record: Path | None = None
 
     @property
     def root(self) -> Path:
@@ -44,7 +41,7 @@ class Place:
     @property
     def shown_folder(self) -> str:
         """The name of `folder` in messages."""
-        return str(self.folder) if self.config_folder else self.name(self.folder)
+        return self.name(self.folder)
 
     @property
     def protocol(self) -> Path:
@@ -66,8 +63,8 @@ class Place:
         return os.path.realpath(path)
 
     def name(self, path: Path) -> str:
-        """`path` from the root, for messages."""
-        return path.relative_to(self.root).as_posix()
+        """`path` for messages: from a project's root, or whole."""
+        return str(path) if self.config_folder else path.relative_to(self.root).as_posix()
 
     def shown(self, path: Path) -> str:
         """`path` from the root of the project where it lies in it, else from the home."""
@@ -88,29 +85,6 @@ class Place:
                 f"{self.name(path)} lies outside the project, behind a symbolic link.",
                 "Replace the linked folder by a real one.",
             )
-
-
-def write(path: Path, data: bytes) -> None:
-    """Write a file and keep its permissions: a configuration may hold keys."""
-    try:
-        mode = path.stat().st_mode & 0o777
-    except OSError:
-        mode = 0o644
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise unwritable(path.parent, problem) from problem
-    write_atomic(path, data, mode=mode)
-
-
-def drop(path: Path, place: Place, made: Collection[Path] | None = None) -> None:
-    """Remove a file and its empty folders: those in `made`, else all below the place's root."""
-    path.unlink()
-    for folder in path.parents:
-        stays = folder == place.root if made is None else folder not in made
-        if stays or any(folder.iterdir()):
-            return
-        folder.rmdir()
 
 
 def from_home(path: Path) -> str:

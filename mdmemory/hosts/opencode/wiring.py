@@ -6,43 +6,50 @@ folder. What a person wrote or edited stays; everything is checked before the fi
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from mdmemory.files import read_regular
+from mdmemory.hosts import own_files, settings_files
 from mdmemory.hosts.opencode import checks, configurations, files
-from mdmemory.hosts.opencode.files import CONFIGURATION, PLUGIN, Wanted, Writes
-from mdmemory.hosts.opencode.places import Place, write
+from mdmemory.hosts.opencode.files import CONFIGURATION, PLUGIN, Wanted
+from mdmemory.hosts.opencode.places import Place
+from mdmemory.hosts.wiring_record import WiringRecord, drop_empty
 
 DRY_RUN = "A dry run writes nothing. Without it:"
 
 
-def install(place: Place, wanted: Wanted, *, mcp: bool = False, dry_run: bool = False) -> list[str]:
+def install(
+    place: Place, wanted: Wanted, *, mcp: bool = False, dry_run: bool = False,
+    record: WiringRecord | None = None,
+) -> list[str]:  # fmt: skip
     """Make OpenCode read the protocol and the store's index, and load our plugin; sentences.
 
     With `mcp` a configuration of ours with an MCP server stands in place of the plugin: never both,
     because a tool that is there twice confuses models. Nothing keeps npm from a folder that is the
-    person's. Raises MdmemoryError for a configuration that is not valid, and for links.
+    person's; there `record` notes which folders are made. Raises MdmemoryError for a configuration
+    that is not valid, and for links.
     """
     files.refuse_links(place)
     configurations.require_valid(place)
-    writes: Writes = []
-    sentences = files.install(place, wanted, writes, mcp=mcp)
-    if not mcp and place.config_folder is None:
-        sentences += files.spare_npm(place, writes)
+    fresh, sentences = own_files.plan(files.own(place, wanted, mcp=mcp), place.name)
+    if mcp:
+        sentences += files.missing_settings(place, wanted)
+    unneeded = {} if mcp or place.config_folder else files.plan_no_npm(place)
+    sentences += files.no_npm_sentences(place, unneeded)
     if dry_run:
         return sentences
-    _remember_folders(place, [path for path, _ in writes])
-    for path, data in writes:
-        write(path, data)
+    if record and fresh:
+        record.note_missing([file.path for file in fresh])
+        record.save()
+    own_files.write(fresh)
+    _write_plain(unneeded)
     if mcp:
         files.let_npm(place)
     unwanted = [PLUGIN if mcp else CONFIGURATION, *wanted.left_out]
-    return sentences + files.remove(place, unwanted, made_folders(place))
+    return sentences + drop(place, unwanted, record)
 
 
-def remove(place: Place, *, dry_run: bool = False) -> list[str]:
+def remove(place: Place, *, dry_run: bool = False, record: WiringRecord | None = None) -> list[str]:
     """Take back what `install` did; sentences on it, [] when nothing of ours is there.
 
     Only what is as we write it goes. Raises MdmemoryError as `install` does, before anything is
@@ -52,13 +59,28 @@ def remove(place: Place, *, dry_run: bool = False) -> list[str]:
     configurations.require_valid(place)
     if not dry_run:
         files.let_npm(place)
-    made = made_folders(place)
-    sentences = files.remove(place, files.NAMES, made, dry_run=dry_run)
+    sentences = drop(place, files.NAMES, record, dry_run=dry_run)
+    return sentences if dry_run else sentences + checks.still_listed(place)
+
+
+def drop(
+    place: Place, names: Sequence[str], record: WiringRecord | None = None, *,
+    dry_run: bool = False,
+) -> list[str]:  # fmt: skip
+    """Remove those of our files that nobody edited; sentences on it.
+
+    Folders that are empty then go too: those of the `record`, in a project all below its root.
+    """
+    gone, sentences = own_files.plan_removal((place.folder / name for name in names), place.name)
     if dry_run:
         return sentences
-    if place.folders_record:
-        place.folders_record.unlink(missing_ok=True)
-    return sentences + checks.still_listed(place)
+    for path in gone:
+        path.unlink()
+    if record is None:
+        drop_empty({each for path in gone for each in path.parents if place.root in each.parents})
+    elif gone:
+        record.drop_empty_folders()
+    return sentences
 
 
 def is_used(place: Place) -> bool:
@@ -68,45 +90,11 @@ def is_used(place: Place) -> bool:
 
 def spare_npm(place: Place) -> list[str]:
     """Spare OpenCode an npm install in the person's own configuration folder; sentences."""
-    writes: Writes = []
-    sentences = files.spare_npm(place, writes)
-    for path, data in writes:
-        write(path, data)
-    return sentences
+    unneeded = files.plan_no_npm(place)
+    _write_plain(unneeded)
+    return files.no_npm_sentences(place, unneeded)
 
 
-def add_skill(place: Place) -> None:
-    """Write the skill alone."""
-    path = place.folder / files.SKILL
-    _remember_folders(place, [path])
-    write(path, files.skill())
-
-
-def _remember_folders(place: Place, paths: Sequence[Path]) -> None:
-    """Record the folders that are about to be made, so that `remove` leaves an older empty one."""
-    if place.folders_record is None:
-        return
-    all_paths = [*paths, place.folders_record]
-    keep_folders(
-        place, {folder for path in all_paths for folder in path.parents if not folder.exists()}
-    )
-
-
-def keep_folders(place: Place, more: Collection[Path]) -> None:
-    """Record folders, beside those that are recorded, as made for us."""
-    if place.folders_record is None or not more:
-        return
-    made = sorted(map(str, {*more, *(made_folders(place) or ())}))
-    write(place.folders_record, (json.dumps(made, indent=2) + "\n").encode())
-
-
-def made_folders(place: Place) -> frozenset[Path] | None:
-    """The recorded folders; None where there is no record."""
-    path = place.folders_record
-    try:
-        record = json.loads(read_regular(path)) if path and path.is_file() else None
-    except ValueError:
-        return None
-    if not isinstance(record, list) or not all(isinstance(each, str) for each in record):
-        return None
-    return frozenset(map(Path, record))
+def _write_plain(texts: dict[Path, str]) -> None:
+    for path, text in texts.items():
+        settings_files.replace(path, text.encode(), 0o644)
