@@ -20,8 +20,6 @@ from fake_http import Answer, Body, Sender, Served
 
 __all__ = ["Answer", "Body", "FakeProvider", "Request"]
 
-LONG = 3600.0  # seconds that no test waits
-
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -96,7 +94,7 @@ class Script:
 class FakeProvider(Served):
     """The server on 127.0.0.1, at a port the system picks (or `port`), from `with` to its end.
 
-    `say`, `call`, `fail`, `misbehave` and `hang` queue what the next turns get. A tool is called by
+    `say`, `call`, `fail` and `misbehave` queue what the next turns get. A tool is called by
     our name for it (`memory_search`): each client's own is found among those that it offers.
     """
 
@@ -119,10 +117,6 @@ class FakeProvider(Served):
     def turns(self) -> list[Request]:
         """Those that offered tools: the conversation itself."""
         return [request for request in self.requests if request.tools]
-
-    def hang(self) -> None:
-        """Queue a turn that gets no answer while the server lives."""
-        self.script.answers.append(Answer(delay=LONG, status=0))
 
 
 class _Handler(Sender):
