@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there
+from mdmemory.hosts.following import Following
 from mdmemory.layers import MINE, Layers
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.privacy import is_secret
@@ -24,7 +25,6 @@ from mdmemory.store.store import INDEX, StoredNote
 if TYPE_CHECKING:
     from mdmemory.prompt.recalled import RecalledNote
     from mdmemory.search.results import Hit
-    from mdmemory.store.state import State
 
 PATIENCE = 0.25  # seconds that a message waits for its notes
 MESSAGE_TOKENS = 600  # of the notes that go with one message
@@ -63,24 +63,26 @@ class TooSlow(MdmemoryError):
 class ByMessage:
     """Finds the notes for messages, one search at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, following: Following) -> None:
+        self._following = following
         self._thread: threading.Thread | None = None
 
     def near(
-        self, layers: Layers, state: Callable[[], State], heard: Heard,
-        fresh: Sequence[Refresher] = (), *, with_shown: bool = False,
+        self, layers: Layers, heard: Heard, fresh: Sequence[Refresher | None], *,
+        with_shown: bool = False,
     ) -> Near:  # fmt: skip
         """The notes that go with a message, which are then remembered as recalled; with
         `with_shown` also those of which the prompt has every word.
 
-        `state` gives the database, which is opened only where something may go along. `fresh` are
-        refreshers of both layers, in their order, that have seen the folders as they are now:
-        nothing is looked at twice. Raises MdmemoryError, which costs nobody more than this text,
-        and TooSlow.
+        `fresh` are refreshers of both layers, in their order, that have seen the folders as they
+        are now: nothing is looked at twice. Raises MdmemoryError, which costs nobody more than
+        this text, and TooSlow.
         """
         if not layers.settings.switch("recall.by_message") or not layers.there():
             return Near()
-        found = self._in_time(partial(_search, layers, heard.text, fresh))
+        stores = [each for each in fresh if each is not None]
+        seen = stores if len(stores) == len(layers.there()) else ()
+        found = self._in_time(partial(_search, layers, heard.text, seen))
         notes = [*_notes(found, heard.indexes)]
         whole = [each.file for each, is_whole in notes if is_whole]
         fitting = [
@@ -92,7 +94,7 @@ class ByMessage:
             return Near("", named)
         from mdmemory.prompt import recalled  # few messages need it
 
-        database = state()
+        database = self._following.state(layers.main)
         before = recalls.read(database, heard.session)
         room = SESSION_TOKENS - before.tokens
         text, files = recalled.block(

@@ -22,13 +22,12 @@ from pace import FULL, HUNG
 from mdmemory.errors import MdmemoryError, NoStore, Unwritable, UsageError
 from mdmemory.hosts import background, bridge_log, recall
 from mdmemory.hosts.bridge_log import Log
-from mdmemory.hosts.opencode import messages, watching
+from mdmemory.hosts.opencode import watching
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.store.state import State
 from mdmemory.store.writer import Writer
-from mdmemory.transcripts import opencode
 
 Git = Callable[..., str]
 DEPLOYS = "Remember that deploys go out on Tuesdays only."
@@ -102,28 +101,6 @@ def test_what_a_message_asks_for_is_kept_when_the_answer_comes_and_stored_when_t
     assert FILE in git(project, "show", "HEAD:notes/memory/MEMORY.md")
 
 
-def test_the_next_message_stores_what_no_idle_did(plugin: Plugin) -> None:
-    plugin.say(DEPLOYS)
-    plugin.say(DEPLOYS)
-    assert (notes(), len(kept())) == ([], 1), "a host may send a message twice"
-    plugin.say("How do I list files?", "msg_2")
-    assert (notes(), kept()) == ([FILE], [])
-
-
-def test_a_call_that_answers_a_request_leaves_nothing_to_store(
-    plugin: Plugin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said = transcript(("msg_1", DEPLOYS))
-    monkeypatch.setattr(messages, "transcript_of", lambda _: opencode.read_export(said))
-    plugin.say(DEPLOYS)
-    fact = {"fact": "Deploys go out on Tuesdays only.", "quote": "deploys go out on Tuesdays only"}
-    told = plugin.ask("call", tool="memory_store", arguments=fact)["text"]
-    assert told.startswith(f"Stored {FILE}")
-    assert (notes(), kept()) == ([FILE], [])
-    plugin.ask("idle")
-    assert notes() == [FILE]
-
-
 def test_a_message_that_asks_for_nothing_writes_nothing(
     plugin: Plugin, project: Path, git: Git
 ) -> None:
@@ -131,19 +108,6 @@ def test_a_message_that_asks_for_nothing_writes_nothing(
     assert plugin.say("How do I list files?") == {"parts": [], "saved": []}
     assert plugin.ask("message", message="msg_2", parts=[]) == {"parts": [], "saved": []}
     assert git(project, "rev-parse", "HEAD") == before
-
-
-def test_what_was_stored_is_not_stored_or_reinforced_by_the_later_reading(
-    plugin: Plugin, project: Path
-) -> None:
-    memory = Memory.open(project)
-    assert plugin.turn(DEPLOYS, "msg_2") == [FILE]
-    said = transcript(("msg_1", "Remember that tests run with TZ=UTC."), ("msg_2", DEPLOYS))
-    memory.remove(FILE)
-    done = memory.extract(said)
-    assert done.added == ["project-tests-run-with-tz-utc.md"], "the turn before it is read"
-    assert done.reinforced == []
-    assert plugin.turn(DEPLOYS, "msg_3") == [FILE]
 
 
 @pytest.mark.parametrize("trouble", ["lock", "merge", "git", "disk"])
@@ -200,20 +164,6 @@ def test_only_the_users_own_words_count(plugin: Plugin) -> None:
     assert plugin.say(DEPLOYS)["parts"] == [], "a sub-agent is told by another agent"
     plugin.ask("idle")
     assert (notes(), kept(), plugin.started.words) == ([], [], [])
-
-
-def test_a_note_changed_by_hand_is_in_the_index_when_a_wish_is_stored(
-    plugin: Plugin, project: Path
-) -> None:
-    note, index = project / "notes/memory/user-cat.md", project / "notes/memory/MEMORY.md"
-    plugin.say(DEPLOYS)
-    note.write_text("---\nname: cat\ndescription: Has a cat\n---\n\nTom.\n", encoding="utf-8")
-    plugin.ask("idle")
-    assert "Has a cat" in (text := index.read_text(encoding="utf-8"))
-    assert FILE in text
-    note.write_text("---\nname: cat\ndescription: Has a dog\n---\n\nRex.\n", encoding="utf-8")
-    assert plugin.say(DEPLOYS, "msg_2")["parts"]
-    assert "Has a dog" in index.read_text(encoding="utf-8")
 
 
 # --- the prompt, compaction, tools -----------------------------------------------------------
@@ -469,6 +419,8 @@ def test_without_git_what_was_asked_for_is_stored_all_the_same(
         assert "asks to remember" in process.ask("message", **said(DEPLOYS))["parts"][0]
         assert process.ask("idle", session="ses_1") == {}
     assert (project / "notes/memory" / FILE).exists()
+    log = project / ".mdmemory/bridge.log"
+    assert "git is not installed" in log.read_text(encoding="utf-8")
 
 
 def test_what_a_killed_bridge_kept_is_stored_by_the_next_one(project: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,8 +10,6 @@ from typing import Any
 import pytest
 from commands_host import Started
 
-from mdmemory.config.settings import load
-from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.bridge_log import Log, findings
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.layers import Layers
@@ -168,19 +165,6 @@ def test_where_no_project_is_a_fact_goes_to_the_persons_store(
     assert stores(empty_home) == {"me": [FILE]}
 
 
-def test_under_ci_nothing_is_made_and_the_persons_store_is_used_where_it_is(
-    work: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CI", "true")
-    Plugin(work).turn(DEPLOYS)
-    assert stores(empty_home) == {}
-    monkeypatch.delenv("CI")
-    Plugin(empty_home).turn(NAME, "msg_2")
-    monkeypatch.setenv("CI", "true")
-    Plugin(work).turn("Remember that tests run on every push.", "msg_3")
-    assert {MINE, "project-tests-run-on-every-push.md"} <= {*stores(empty_home)["me"]}
-
-
 def test_both_indexes_are_in_the_prompt_each_under_its_own_budget(
     work: Path, empty_home: Path
 ) -> None:
@@ -194,19 +178,6 @@ def test_both_indexes_are_in_the_prompt_each_under_its_own_budget(
             (Path(index).parent / f"reference-n{number}.md").write_text(note, encoding="utf-8")
         plugin.say("How do I list files?", "msg_2")
         assert budget - 200 < len(Path(index).read_text(encoding="utf-8")) <= budget
-
-
-def test_the_persons_settings_file_says_the_budget_as_any_toml_reader_finds_it(
-    work: Path, empty_home: Path
-) -> None:
-    Plugin(work).turn(NAME)
-    file = empty_home / "mdmemory/me/mdmemory.toml"
-    assert tomllib.loads(file.read_text(encoding="utf-8")) == {
-        "store": ".", "index": {"max_chars": 3_000},
-    }  # fmt: skip
-    assert load({}, file, None).whole("index.max_chars") == 3_000
-    file.write_text(file.read_text(encoding="utf-8").replace("3000", "2000"), encoding="utf-8")
-    assert load({}, file, None).whole("index.max_chars") == 2_000
 
 
 def test_a_compaction_that_is_due_is_begun_in_each_layer(work: Path, empty_home: Path) -> None:
@@ -225,35 +196,8 @@ def test_a_compaction_that_is_due_is_begun_in_each_layer(work: Path, empty_home:
 # --- the tools -----------------------------------------------------------------------------------
 
 
-def test_the_tools_search_read_and_list_both_layers(work: Path, empty_home: Path) -> None:
-    plugin = Plugin(work)
-    plugin.turn(f"{DEPLOYS}\n\n{NAME}")
-    (mine,) = stores(empty_home)["me"]
-
-    def told(tool: str, **arguments: Any) -> str:
-        return str(plugin.ask("call", tool=tool, arguments=arguments)["text"])
-
-    assert f"me/{mine}:" in told("memory_search", query="What is my name?")
-    assert "Ada Okafor" in told("memory_get", file=f"me/{mine}")
-    assert told("memory_get", file=mine).startswith(f"me/{mine}:"), "no note of the project's"
-
-
 def test_where_nothing_was_kept_yet_a_search_finds_nothing(work: Path, empty_home: Path) -> None:
     plugin = Plugin(work)
     answer = plugin.ask("call", tool="memory_search", arguments={"query": "deploys"})
     assert answer["text"] == "No matches: do not guess an answer."
     assert stores(empty_home) == {}
-
-
-def test_another_projects_notes_are_never_found(work: Path, empty_home: Path, git: Git) -> None:
-    other = work.with_name("other")
-    other.mkdir()
-    git(other, "init", "-q", "-b", "main")
-    git(other, *PERSON, "commit", "-q", "--allow-empty", "-m", "another first")
-    Plugin(other).turn(DEPLOYS)
-    plugin = Plugin(work)
-    plugin.turn("Remember that the archive is kept in room 7.")
-    answer = plugin.ask("call", tool="memory_search", arguments={"query": "deploys Tuesdays"})
-    assert "deploys" not in answer["text"]
-    with pytest.raises(MdmemoryError):
-        plugin.ask("call", tool="memory_get", arguments={"file": FILE})

@@ -19,6 +19,7 @@ from mdmemory.capture.caller import Caller
 from mdmemory.capture.store_fact import FactCall, Stored
 from mdmemory.errors import Unwritable
 from mdmemory.hosts import background
+from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.context import LayerIndex, at_start
 from mdmemory.layers import Layers
 from mdmemory.search.chunks import tokens
@@ -159,34 +160,6 @@ def test_a_wish_that_nobody_words_is_stored_as_said_when_its_turn_ends(host: Com
     assert shown(host.stop()) == "", "a receipt is told once"
 
 
-def test_a_wish_that_a_call_answers_is_stored_once_and_in_its_words(host: CommandHost) -> None:
-    host.start()
-    host.say(DEPLOYS)
-    call(host, "Deploys go out on Tuesdays only.", DEPLOYS)
-    assert kept(host.folder) == []
-    assert shown(host.stop()) == ""
-    assert len(files(host.folder)) == 3
-
-
-def test_what_is_left_of_a_wish_is_not_lost_with_the_part_that_a_call_answers(
-    host: CommandHost,
-) -> None:
-    host.start()
-    said = "Remember that staging is heron-5. Remember that deploys go out on Tuesdays only."
-    host.say(said)
-    call(host, "Staging is heron-5.", "staging is heron-5")
-    assert IN_YOUR_WORDS in shown(host.stop())
-    assert len(files(host.folder)) == 4
-
-
-def test_a_wish_that_the_assistant_declines_is_not_stored(host: CommandHost) -> None:
-    host.start()
-    host.say(DEPLOYS)
-    call(host, "Deploys go out on Tuesdays only.", DEPLOYS, declined="joke")
-    assert shown(host.stop()) == ""
-    assert (len(files(host.folder)), kept(host.folder)) == (2, [])
-
-
 def test_without_a_stop_the_next_message_stores_it(host: CommandHost) -> None:
     first(host)
     host.say(DEPLOYS)
@@ -265,14 +238,6 @@ def test_what_states_something_names_the_notes_near_it_and_one_call_corrects(
     assert [row.head.description for row in rows if not row.mark] == [
         "Billing listens on port 9911"
     ]
-
-
-def test_a_vague_wish_is_left_to_the_assistant(host: CommandHost) -> None:
-    first(host)
-    output = host.say("Remember this.")
-    assert "memory_store" in context(output)
-    assert tokens(context(output)) <= 120
-    assert (shown(host.stop()), len(files(host.folder))) == ("", 2)
 
 
 def test_who_takes_words_back_has_the_note_put_before_the_assistant(host: CommandHost) -> None:
@@ -458,6 +423,15 @@ def test_what_is_no_event_prints_nothing(host: CommandHost, event: dict[str, obj
     assert hook({"host": host.host, "folder": str(host.folder), "event": event}) == {"output": {}}
     assert hook({"host": "nano", "folder": "/", "event": event}) == {"output": {}}
     assert hook({}) == {"output": {}}
+
+
+def test_half_a_surrogate_pair_in_an_event_is_made_a_character_that_can_be_written() -> None:
+    event = json.loads(
+        '{"session_id": "s", "hook_event_name": "Stop", "last_assistant_message": "a\\ud83d"}'
+    )
+    known = events.read("claude", event, Path("/"))
+    assert known is not None
+    assert known.answer == "a\ufffd"
 
 
 # --- without a bridge ----------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from pace import HUNG
@@ -247,6 +248,15 @@ def test_a_session_starts_with_the_bridge_that_it_starts(
     monkeypatch.setattr(starting, "until_there", until_there)
     with bridge(tmp_path / "s", says(b'{"result": {"output": {"a": 1}}}\n')):
         assert ask(START) == b'{"a": 1}'
+
+
+def test_a_message_is_answered_by_the_bridge_that_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "start", lambda *_: enter(tmp_path / "s") or Mock())
+    with bridge(tmp_path / "s", says(b'{"result": {"output": {}}}\n')):
+        assert ask(SAID) == b"", "what was kept without it is told by it"
+    assert ask(b'{"hook_event_name": "Stop"}') == ALONE
 
 
 def test_a_session_whose_bridge_does_not_come_starts_without(

@@ -17,7 +17,7 @@ from pace import HUNG
 from rows import replace
 
 from mdmemory.errors import NotFound
-from mdmemory.hosts.bridge import place, requests, server
+from mdmemory.hosts.bridge import place, server
 from mdmemory.hosts.bridge.server import Life, SocketServer
 from mdmemory.version import VERSION
 
@@ -230,15 +230,6 @@ def test_it_looks_again_when_the_time_has_come(bridge: Running) -> None:
     bridge.look = look
     bridge.begin()
     assert all(looked.acquire(timeout=HUNG) for _ in range(3))
-
-
-def test_half_a_surrogate_pair_in_an_event_is_made_a_character_that_can_be_written() -> None:
-    event = json.loads(
-        '{"prompt": "a\\ud83d", "n": [1, {"\\ude00": true}], "whole": "\\ud83d\\ude00"}'
-    )
-    assert requests.event({"event": event}) == {
-        "prompt": "a\ufffd", "n": [1, {"\ufffd": True}], "whole": "😀",
-    }  # fmt: skip
 
 
 def test_the_user_at_the_other_end_is_known() -> None:

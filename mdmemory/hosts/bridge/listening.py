@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from mdmemory.files import write_atomic
 from mdmemory.git.lock import is_ours, lock_file
 from mdmemory.hosts.background import Starter
-from mdmemory.hosts.bridge import place, requests, starting
+from mdmemory.hosts.bridge import place, starting
 from mdmemory.hosts.bridge.server import HELLO, QUEUE, Life, SocketServer
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.git_hooks import command
@@ -133,8 +133,7 @@ class Served:
 
         def hook(params: Mapping[str, Any]) -> Result:
             self.named = str(params.get("store") or "")
-            done = answer({**params, "event": requests.event(params)})
-            return {"output": done["output"]}  # the client reads no other form
+            return {"output": answer(params)["output"]}  # the client reads no other form
 
         return {"hook": hook, HELLO: lambda _: {}}
 

@@ -35,7 +35,7 @@ class Life:
     whether it still `is_met`: its socket is in its place, and the store is."""
 
     is_met: Callable[[], bool]
-    idle: float = 1800.0
+    idle: float = 300.0
     look: float = 5.0
 
 

@@ -6,52 +6,63 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mdmemory.errors import MdmemoryError
-from mdmemory.hosts.bridge import asking, requests, starting
+from mdmemory.hosts.bridge import asking, starting
 from mdmemory.hosts.bridge.place import MapEntry
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode.bridge import parsed
 
 _START, _END = "SessionStart", "SessionEnd"
+_MESSAGES = ("UserPromptSubmit", "BeforeAgent")
 _WAITED = 1.1  # seconds from the hook's start that a bridge is waited for
 
 
 def output(entry: MapEntry, event: asking.HookCall, *, may_start: bool) -> bytes:
     """What the host is to read: JSON, or nothing.
 
-    A session's start waits for a bridge; any other event goes without, and starts one for the next.
+    A session's start waits for a bridge. A message is answered without one, in case none comes in
+    time; any other event does without, and starts one for the next.
     """
-    try:
-        told = requests.event({"event": parsed(event.data)})
-    except MdmemoryError as problem:
-        Log().failure("hook", problem)
+    told = parsed(event.data)
+    if not told:
+        Log().say("hook: The event of the hook is no JSON object.")
         return b""
     name = told.get("hook_event_name")
     if may_start and name == _START:
-        try:
-            return _from_new(entry, event)
-        except (asking.NoBridge, asking.Silent, OSError):
-            return _alone(event, told)[0]
+        answer = _from_new(entry, event, _started(entry, event, starting.SOON))
+        return _alone(event, told)[0] if answer is None else answer
     text, has_kept = _alone(event, told)
-    if may_start and name != _END:
-        try:
-            # a wish may make the store that a bridge missed a moment ago
-            starting.start(entry, event.folder, 0.0 if has_kept else starting.LATER)
-        except OSError as problem:
-            Log().say(f"hook: no bridge can be started: {problem.strerror or problem}.")
-    return text
+    if not may_start or name == _END:
+        return text
+    # a wish may make the store that a bridge missed a moment ago
+    started = _started(entry, event, 0.0 if has_kept else starting.LATER)
+    answer = _from_new(entry, event, started) if started and name in _MESSAGES else None
+    return text if answer is None else answer
 
 
-def _from_new(entry: MapEntry, event: asking.HookCall) -> bytes:
-    """The output of a bridge that is started now. Raises NoBridge, Silent or OSError."""
+def _started(entry: MapEntry, event: asking.HookCall, rest: float) -> starting.Process | None:
+    try:
+        return starting.start(entry, event.folder, rest)
+    except OSError as problem:
+        Log().say(f"hook: no bridge can be started: {problem.strerror or problem}.")
+        return None
+
+
+def _from_new(
+    entry: MapEntry, event: asking.HookCall, started: starting.Process | None
+) -> bytes | None:
+    """The output of a bridge that is being started; None where it does not come in time."""
     late = asking.ASKING - _WAITED
-    started = starting.start(entry, event.folder, starting.SOON)
-    while starting.until_there(started, lambda: event.left() < late):
+    is_coming = True
+    while is_coming:
+        # of two that start at once the second only names the first: one more try behind its end
+        is_coming = starting.until_there(started, lambda: event.left() < late)
         try:
             return asking.asked(entry, event)
         except asking.NoBridge:
             continue
-    return asking.asked(entry, event)  # of two that start at once the second only names the first
+        except asking.Silent:
+            break
+    return None
 
 
 def _alone(event: asking.HookCall, told: dict[str, Any]) -> tuple[bytes, bool]:

@@ -31,10 +31,9 @@ from mdmemory.store.refresh import Refresher
 if TYPE_CHECKING:  # each is loaded by the method that needs it
     from mdmemory.hosts.by_message import ByMessage, Near
     from mdmemory.hosts.texts import Typed
-    from mdmemory.prompt.lines import TakenBack
 
 _NEEDED = (
-    "capture.settle_wishes", "capture.wishes", "hosts.by_message", "hosts.texts",
+    "capture.settle_wishes", "capture.wishes", "hosts.by_message", "hosts.typed_commands",
     "prompt.message_part", "prompt.typed", "search.project", "search.sources", "session.heard",
     "session.session",
 )  # fmt: skip
@@ -167,10 +166,10 @@ class CommandHooks:
     # --- the person says something
 
     def _prompt(self, event: HookEvent) -> Output:
-        from mdmemory.hosts import texts
+        from mdmemory.hosts import texts, typed_commands
 
         command = texts.typed(event.words)
-        if command is not None and command.name in (texts.UNDO, texts.REVIEW):
+        if command is not None and command.name in typed_commands.NAMES:
             return self._typed(event, command)
         said = command.said if command is not None else event.words
         message, notes = _spoken(event, said, command), partial(self._notes, event, command)
@@ -188,16 +187,11 @@ class CommandHooks:
 
     def _typed(self, event: HookEvent, command: Typed) -> Output:
         """Do what the person typed as a command of ours, before the assistant answers."""
-        done = self._done(self._open_typed(event.folder), command)
+        from mdmemory.hosts import typed_commands
+
+        done = typed_commands.run(command.name, command.words, self._open_typed(event.folder))
         lines = [message] if (message := done.toast.get("message")) else []
         return events.output(event, context.framed(context.harmless(done.text)), lines)
-
-    def _done(self, layers: Layers, command: Typed) -> TakenBack:
-        from mdmemory.hosts import reviewing, taking_back, texts
-
-        if command.name == texts.UNDO:
-            return taking_back.take_back(layers, command.words)
-        return reviewing.review(layers, command.words)
 
     def _notes(
         self, event: HookEvent, command: object, layers: Layers,
@@ -212,16 +206,13 @@ class CommandHooks:
             event.session, event.turn, event.words, self._starting.frozen.get(event.session) or "",
             self._starting.indexes.get(event.session),
         )  # fmt: skip
-        stores = [each for each in fresh if each is not None]
-        seen = stores if len(stores) == len(layers.there()) else ()
-        state = partial(self._following.state, layers.main)
-        return self._by_message.near(layers, state, heard, seen, with_shown=with_shown)
+        return self._by_message.near(layers, heard, fresh, with_shown=with_shown)
 
     @cached_property
     def _by_message(self) -> ByMessage:
         from mdmemory.hosts.by_message import ByMessage
 
-        return ByMessage()
+        return ByMessage(self._following)
 
     def _hear(self, layers: Layers, event: HookEvent, role: str, words: str) -> None:
         """Keep what was said as proof for a tool that another process runs."""

@@ -26,11 +26,9 @@ from mdmemory.store.refresh import Refresher
 from mdmemory.version import VERSION
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
-    from mdmemory.hosts.by_message import Near
+    from mdmemory.hosts.by_message import ByMessage, Near
     from mdmemory.hosts.opencode.compacting import Compacting
-    from mdmemory.hosts.opencode.recalling import Recalling
     from mdmemory.hosts.opencode.watching import Watching
-    from mdmemory.hosts.taking_back import TakingBack
     from mdmemory.tools.tool import Tool
 
 PROTOCOL = 1
@@ -62,6 +60,8 @@ class Hooks:
         self._telling = Telling(self._open)
         self._conversation = Conversation(log, self._telling, self._following)
         self._open_typed = open_typed or open_layers
+        self._commands: BySession[bool] = BySession()  # whose next message is a command's text
+        self._reverted: BySession[str] = BySession()  # the message that the client went back to
         self._looked = False
         self._attended = True  # a person watches, unless the host says otherwise
         self._indexes: list[str] | None = None  # that the host was told to read
@@ -77,22 +77,16 @@ class Hooks:
         }  # fmt: skip
 
     @cached_property
-    def _recalling(self) -> Recalling:
-        from mdmemory.hosts.opencode.recalling import Recalling
+    def _by_message(self) -> ByMessage:
+        from mdmemory.hosts.by_message import ByMessage
 
-        return Recalling(self._following, self._children)
+        return ByMessage(self._following)
 
     @cached_property
     def _watching(self) -> Watching:
         from mdmemory.hosts.opencode.watching import Watching
 
         return Watching(self._following)
-
-    @cached_property
-    def _taking_back(self) -> TakingBack:
-        from mdmemory.hosts.taking_back import TakingBack
-
-        return TakingBack(self._open, self._open_typed, self._telling)
 
     @cached_property
     def _compacting(self) -> Compacting:
@@ -178,7 +172,7 @@ class Hooks:
         """Whether a message is the text of our command to remember."""
         from mdmemory.hosts import texts
 
-        if message.turn is None or not self._recalling.is_command(message.session):
+        if message.turn is None or not self._commands.get(message.session):
             return False
         command = texts.typed(message.turn.text)
         return command is not None and command.name == texts.REMEMBER
@@ -186,8 +180,14 @@ class Hooks:
     def _notes(
         self, message: Spoken, layers: Layers, fresh: Sequence[Refresher | None], with_shown: bool
     ) -> Near:
+        from mdmemory.hosts.by_message import Heard, Near
+
         session, turn = message.session, message.turn
-        return self._recalling.notes(layers, session, turn, self._frozen, fresh, with_shown)
+        is_command = self._commands.drop(session)
+        if turn is None or is_command or not layers.there() or self._children.is_one(session):
+            return Near()
+        heard = Heard(session, turn.id, turn.text, self._frozen.get(session) or "")
+        return self._by_message.near(layers, heard, fresh, with_shown=with_shown)
 
     def system(self, params: Params) -> Result:
         """The blocks of a session. They change only at its start and at a compaction."""
@@ -260,8 +260,17 @@ class Hooks:
 
     def command(self, params: Params) -> Result:
         """Do what a command of ours is for; of any other only note that its text comes next."""
-        self._recalling.commanded(named(params, "session"))
-        return self._taking_back.command(params)
+        from mdmemory.hosts import typed_commands
+
+        self._commands.put(named(params, "session"), True)
+        name, words = params.get("command"), params.get("arguments")
+        if name not in typed_commands.NAMES:
+            return {}
+        done = typed_commands.run(
+            str(name), words if isinstance(words, str) else "", self._open_typed()
+        )
+        self._telling.toast(done.toast)
+        return {"parts": [done.text]}
 
     def reverted(self, params: Params) -> Result:
         """Tell the person which notes stay; what came with the messages may come again."""
@@ -269,7 +278,12 @@ class Hooks:
         if memory := self._main():
             again = partial(self._following.reverted, memory, session, message)
             self._log.tried("reverted", again)
-        return self._taking_back.reverted(params)
+        if self._reverted.get(session) != message:
+            from mdmemory.hosts.typed_commands import still_there
+
+            self._reverted.put(session, message)
+            self._telling.toast(still_there(self._open(), session, message))
+        return {}
 
     def created(self, params: Params) -> Result:
         """Note a new session; one with a `parent` is a sub-agent's, without words of the user."""
@@ -281,7 +295,7 @@ class Hooks:
     def idle(self, params: Params) -> Result:
         """Start a process that reads the session once it has been idle for a while."""
         session = named(params, "session")
-        self._recalling.idle(session)
+        self._commands.drop(session)  # what comes next is the person's
         layers = self._open()
         self._log.tried("idle", partial(self._conversation.settle_wishes, layers, session))
         if not layers.there():

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from mdmemory import bounds
@@ -21,6 +20,8 @@ from mdmemory.hosts.opencode.messages import Params, Used, counted, model_of, wi
 from mdmemory.memory import Memory
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     from mdmemory.config.settings import Settings
     from mdmemory.store.project import Project
 
@@ -49,10 +50,15 @@ class Afterwards:
     """
 
     def __init__(self) -> None:
-        self._changing, self._working = threading.Lock(), threading.Lock()
-        self._waiting: deque[tuple[str, int, Callable[[], None], Failed]] = deque()
-        self._is_running = False
-        self._asked, self._last = 0, -REST  # questions under way; when one began or ended
+        self._changing = threading.Lock()
+        self._waiting: list[tuple[str, int, Future[None]]] = []
+        self._asked, self._last = 0, 0.0  # questions under way; when one began or ended
+
+    @cached_property
+    def _thread(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor  # few sessions come to it
+
+        return ThreadPoolExecutor(1)
 
     @contextmanager
     def answering(self) -> Iterator[None]:
@@ -68,34 +74,34 @@ class Afterwards:
 
         The thread calls `failed` with what the work raises.
         """
-        with self._changing:
-            if sum(each[1] for each in self._waiting) + size > MAX_WAITING:
-                starts = None
-            else:
-                self._waiting.append((session, size, work, failed))
-                starts, self._is_running = not self._is_running, True
-        if starts is None:
+        self._waiting = [each for each in self._waiting if not each[2].done()]
+        if sum(each[1] for each in self._waiting) + size > MAX_WAITING:
             work()
-        elif starts:
-            try:
-                threading.Thread(target=self._run).start()
-            except RuntimeError:  # the system gives no thread
-                self._run()
+            return
+        self._ask(0)  # an answer follows, and then a prompt
+        try:
+            piece = self._thread.submit(self._run, failed, work)
+        except RuntimeError:  # the system gives no thread
+            work()
+        else:
+            self._waiting.append((session, size, piece))
 
     def drop(self, session: str) -> None:
         """Forget the waiting work of a session, after the piece that is under way."""
-        with self._working, self._changing:
-            self._waiting = deque(each for each in self._waiting if each[0] != session)
+        for owner, _, piece in self._waiting:
+            if owner == session and not piece.cancel():
+                piece.exception()
 
     def _ask(self, more: int) -> None:
         with self._changing:
             self._asked, self._last = self._asked + more, time.monotonic()
 
-    def _run(self) -> None:
-        time.sleep(REST)
+    def _run(self, failed: Failed, work: Callable[[], None]) -> None:
         self._let_ask()
-        while self._do_next():
-            self._let_ask()
+        try:
+            work()
+        except Exception as problem:  # noqa: BLE001 - nobody else would see it
+            failed(problem)
 
     def _let_ask(self) -> None:
         """Wait until nothing has been asked for a moment, but not for ever."""
@@ -107,21 +113,6 @@ class Afterwards:
             if min(quiet, until) <= now:
                 return
             time.sleep(min(quiet, until) - now)
-
-    def _do_next(self) -> bool:
-        """Do the next piece; whether more waits."""
-        with self._working:
-            with self._changing:
-                piece = self._waiting.popleft() if self._waiting else None
-            if piece is not None:
-                _, _, work, failed = piece
-                try:
-                    work()
-                except Exception as problem:  # noqa: BLE001 - nobody else would see it
-                    failed(problem)
-        with self._changing:
-            self._is_running = bool(self._waiting)
-            return self._is_running
 
 
 class Watching:
