@@ -156,10 +156,10 @@ def _read(layers: Layers, transcript: bytes, asked: Namespace) -> int:
             transcript, dry_run=asked.dry_run, again=asked.again, report=progress.step
         )
     if asked.after and not asked.dry_run:
-        from mdmemory.hosts import telling
+        from mdmemory.hosts import notifications
 
         files = [*done.added, *done.flagged, *done.updated]
-        _leave(layers.main, lines.of_extraction(done, telling.facts_of(layers, files)))
+        _leave(layers.main, lines.of_extraction(done, notifications.facts_of(layers, files)))
     if asked.json:
         emit(_extracted(done))
     else:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mdmemory.errors import Busy
 from mdmemory.files import digest, write_atomic, writing
@@ -21,10 +22,14 @@ from mdmemory.git.private_folder import make_folder
 from mdmemory.hosts import bridge_log
 from mdmemory.store.project import Project
 
+if TYPE_CHECKING:
+    from mdmemory.layers import Layers
+
 LIFE = 3600  # seconds that a process may work; models take one or two minutes
 _LOOK = 1.0  # seconds between two looks for a newer process
 _WAITING, _TURN = "waiting", "background"
 _OLD = 86_400  # seconds until a killed process's file is removed
+Process = subprocess.Popen[bytes]
 
 
 class Starter:
@@ -32,25 +37,29 @@ class Starter:
 
     def __init__(self, command: Callable[[], Sequence[str]], folder: Path) -> None:
         self._command, self._folder = command, folder
-        self._running: list[subprocess.Popen[bytes]] = []
+        self._running: list[Process] = []
 
-    def __call__(self, words: Sequence[str], log: Path, held: Sequence[int] = ()) -> None:
-        """Start `mdmemory WORDS`, with its errors in the file `log`.
+    def __call__(self, words: Sequence[str], log: Path, held: Sequence[int] = ()) -> Process:
+        """Start `mdmemory WORDS`, with its errors in the file `log` where that can be written.
 
         It runs in a session of its own, so that no signal to ours reaches it, and keeps the open
         files `held` with their locks.
         """
         # `poll` frees the ended ones, which would else stay zombies
         self._running = [each for each in self._running if each.poll() is None]
-        with writing(log):
-            errors = bridge_log.opened(log)
         try:
-            self._running.append(subprocess.Popen(
+            errors = bridge_log.open_log(log)
+        except OSError:
+            errors = os.open(os.devnull, os.O_WRONLY)
+        try:
+            process = subprocess.Popen(
                 [*self._command(), *words], cwd=self._folder, stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True, pass_fds=held,
-            ))  # fmt: skip
+            )  # fmt: skip
         finally:
             os.close(errors)
+        self._running.append(process)
+        return process
 
     def alone(self, project: Project, words: Sequence[str], log: Path) -> bool:
         """Start it as the only process in the background of a store; False if there is one."""
@@ -62,6 +71,15 @@ class Starter:
             return True
         finally:
             os.close(handle)
+
+
+def start_compactions(layers: Layers, start: Starter, log: Path) -> float:
+    """Start a compaction in each store where one is due; the seconds until it is looked for again.
+    Raises MdmemoryError."""
+    for memory in layers.there():
+        words = ["--store", str(memory.project.root)] if memory is not layers.main else []
+        start.alone(memory.project, [*words, "compact", "--if-due"], log)
+    return layers.settings.whole("compact.poll_ms") / 1000
 
 
 @contextmanager

@@ -98,7 +98,7 @@ def _is_notice(line: str) -> bool:
     return line[21:].startswith(_NOTICES) or line.removeprefix("mdmemory: ").startswith(_NOTICES)
 
 
-def opened(file: Path) -> int:
+def open_log(file: Path) -> int:
     """The descriptor of a log, opened to append; a log that is too long is cut to its newer half.
 
     Raises OSError, also for a symbolic link.
@@ -114,7 +114,7 @@ def opened(file: Path) -> int:
 
 
 def _append(file: Path, line: str) -> None:
-    handle = opened(file)
+    handle = open_log(file)
     try:
         os.write(handle, line.encode("utf-8"))
     finally:

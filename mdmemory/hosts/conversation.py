@@ -17,7 +17,7 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.following import BySession, Following
-from mdmemory.hosts.telling import Telling
+from mdmemory.hosts.notifications import Notifications
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
@@ -70,8 +70,8 @@ class HeardMessage(NamedTuple):
 class Conversation:
     """The messages of all sessions of one client, or of one store."""
 
-    def __init__(self, log: Log, telling: Telling, following: Following) -> None:
-        self._log, self._telling, self._following = log, telling, following
+    def __init__(self, log: Log, notifications: Notifications, following: Following) -> None:
+        self._log, self._notifications, self._following = log, notifications, following
         self._heard: BySession[bool] = BySession()  # sessions whose person said something
 
     def forget(self, session: str) -> None:
@@ -92,8 +92,8 @@ class Conversation:
         session, turn = message.session, message.turn
         answer: Answer = {"parts": [], "saved": []}
         if not message.by_agent:
-            self._telling.begin(session)
-        said = heard(turn.text) if turn is not None and not message.by_agent else None
+            self._notifications.begin(session)
+        said = read_request(turn.text) if turn is not None and not message.by_agent else None
         if turn is not None and said is not None:
             self._keep(answer, layers, message, turn, said)
         settle = partial(self.settle_wishes, layers, session, turn.id if turn else "")
@@ -101,7 +101,7 @@ class Conversation:
         fresh: list[Refresher | None] = []
         for memory in layers.there():
             self._log.tried("message", partial(memory.adopt, settled=SETTLED))
-            fresh.append(self._log.tried("message", partial(refreshed, memory)))
+            fresh.append(self._log.tried("message", partial(refresh_index, memory)))
         if turn is not None:
             self._go_along(answer, layers, message, said, partial(notes, layers, fresh))
             self._heard.put(session, True)
@@ -110,7 +110,7 @@ class Conversation:
                 hear = partial(self._following.heard, main, session, role, turn.text)
                 answer["parts"] += self._log.tried("message", hear) or []
         if "toast" in answer:
-            self._telling.shown()
+            self._notifications.shown()
         return answer
 
     def _keep(
@@ -133,10 +133,10 @@ class Conversation:
         if main := layers.project or layers.person:
             self._log.tried("message", partial(_pass_over, self._following.state(main), message))
         if message.at_once:
-            before = stores_of(layers)
+            before = stores_with_notes(layers)
             done = self._log.tried("message", partial(layers.settle_wishes, message.session)) or []
             answer["saved"] = [each.file for each in done]
-            if line := of_as_said(done, made(layers, before)):
+            if line := of_as_said(done, name_new_stores(layers, before)):
                 answer["toast"] = line
 
     def _go_along(
@@ -155,14 +155,14 @@ class Conversation:
             has_secret=bool(said and said.secret),
             is_private=bool(said and said.cut) or (message.is_private and bool(noticed)),
         )  # fmt: skip
-        answer["parts"] += unread(message.length)
+        answer["parts"] += notices_of_length(message.length)
 
     def put_by(self, message: Spoken, problem: MdmemoryError) -> Answer:
         """The answer where no store can be opened: what the message asks for is kept for later.
         Where it asks for nothing, `problem` is raised."""
         from mdmemory.capture.wishes import inbox_without_store, keep
 
-        said = None if message.by_agent or message.turn is None else heard(message.turn.text)
+        said = None if message.by_agent or message.turn is None else read_request(message.turn.text)
         if said is None or not said.wishes or message.turn is None:
             raise problem
         self._log.failure("message", problem)
@@ -181,28 +181,28 @@ class Conversation:
 
     def settle_wishes(self, layers: Layers, session: str = "", turn: str = "") -> None:
         """Store what no call answered where its turn is over, and tell the person so."""
-        before = stores_of(layers)
+        before = stores_with_notes(layers)
         done = layers.settle_wishes(session, turn)
         if any(not (each.commit or each.waits or each.existed) for each in done):
             refusals = filter(None, (each.refusal() for each in layers.there()))
             for refusal in refusals:  # why a note just stored is in no commit
                 self._log.failure("message", refusal)
-        self._telling.look_in(layers)
-        self._telling.toast(of_as_said(done, made(layers, before)))
+        self._notifications.look_in(layers)
+        self._notifications.toast(of_as_said(done, name_new_stores(layers, before)))
 
 
 NO_SECRET = "Not remembered: that is a secret. Keep it in a password manager."
 
 
-def stores_of(layers: Layers) -> list[Path]:
+def stores_with_notes(layers: Layers) -> list[Path]:
     """The stores that hold a note."""
     stores = (each.project.store for each in layers.there())
     return [store for store in stores if any(each.name != INDEX for each in store.glob("*.md"))]
 
 
-def made(layers: Layers, before: Sequence[Path]) -> str:
+def name_new_stores(layers: Layers, before: Sequence[Path]) -> str:
     """The stores that got their first note since, as a person reads them; "" for none."""
-    fresh = [store for store in stores_of(layers) if store not in before]
+    fresh = [store for store in stores_with_notes(layers) if store not in before]
     if not fresh:
         return ""
     from mdmemory.hosts.opencode.places import from_home
@@ -210,7 +210,7 @@ def made(layers: Layers, before: Sequence[Path]) -> str:
     return " and ".join(map(from_home, fresh))
 
 
-def heard(text: str) -> HeardMessage:
+def read_request(text: str) -> HeardMessage:
     """What a message, without its private parts, wants of the memory."""
     from mdmemory.capture.notice import notice, without_unwanted
     from mdmemory.privacy.redaction import redact, says_something
@@ -231,14 +231,14 @@ def _pass_over(state: State, message: Spoken) -> None:
     mark_answered(state, message.session, ids)
 
 
-def refreshed(memory: Memory) -> Refresher:
+def refresh_index(memory: Memory) -> Refresher:
     """MEMORY.md follows the notes; nothing is read where nothing changed."""
     refresher = Refresher(memory.project, is_secret)
     refresher.current()
     return refresher
 
 
-def unread(length: int) -> list[str]:
+def notices_of_length(length: int) -> list[str]:
     """A notice for the assistant on a message that is too long to be read whole, or []."""
     if length <= bounds.MESSAGE:
         return []

@@ -62,25 +62,24 @@ class BySession(Generic[_T]):
         return self._values.pop(session, None)
 
 
-class SessionMemories:
-    """The memory of each session, and the database that all of them use."""
+def _inode(path: Path) -> int:
+    """The inode number of the file at `path`, or 0."""
+    try:
+        return path.lstat().st_ino
+    except OSError:
+        return 0
+
+
+class Following:
+    """Follows all sessions of one client, or of one store, in a database that stays open."""
 
     def __init__(self) -> None:
         self._state: State | None = None
         self._file: tuple[Path, int] | None = None
         self._opened_at = 0.0
         self._sessions: BySession[tuple[Settings, SessionMemory]] = BySession()
-
-    def of(self, memory: Memory, session: str) -> SessionMemory:
-        """The memory of a session, made anew when the settings change."""
-        from mdmemory.session.session import SessionMemory
-
-        state, settings = self.state(memory), memory.project.settings
-        entry = self._sessions.get(session)
-        if entry is None or entry[0] != settings:
-            entry = settings, SessionMemory(state, session, settings)
-            self._sessions.put(session, entry)
-        return entry[1]
+        self._notices: BySession[list[str]] = BySession()
+        self._losses: deque[tuple[str, str]] = deque(maxlen=100)  # session and notice
 
     def state(self, memory: Memory) -> State:
         """The open database of the project; opened again when its file was removed or replaced."""
@@ -101,31 +100,6 @@ class SessionMemories:
 
     def _is_retry_due(self, state: State) -> bool:
         return state.trouble is not None and time.monotonic() - self._opened_at > AGAIN
-
-    def drop(self, session: str) -> None:
-        """Forget a session."""
-        self._sessions.drop(session)
-
-
-def _inode(path: Path) -> int:
-    """The inode number of the file at `path`, or 0."""
-    try:
-        return path.lstat().st_ino
-    except OSError:
-        return 0
-
-
-class Following:
-    """Follows all sessions of one client, or of one store."""
-
-    def __init__(self) -> None:
-        self._sessions = SessionMemories()
-        self._notices: BySession[list[str]] = BySession()
-        self._losses: deque[tuple[str, str]] = deque(maxlen=100)  # session and notice
-
-    def state(self, memory: Memory) -> State:
-        """The database of the project, which stays open."""
-        return self._sessions.state(memory)
 
     def at_hand(self, memory: Memory, session: str) -> str:
         """The session's own text for the prompt, which then stays until the next compaction."""
@@ -167,9 +141,16 @@ class Following:
         """The memory of a session; None where the settings keep none."""
         from mdmemory.session.sections import is_followed
 
-        if not is_followed(memory.project.settings):
+        settings = memory.project.settings
+        if not is_followed(settings):
             return None
-        return self._sessions.of(memory, session)
+        from mdmemory.session.session import SessionMemory
+
+        state, entry = self.state(memory), self._sessions.get(session)
+        if entry is None or entry[0] != settings:  # made anew when the settings change
+            entry = settings, SessionMemory(state, session, settings)
+            self._sessions.put(session, entry)
+        return entry[1]
 
     def notify(self, session: str, notices: Sequence[str]) -> None:
         """Have these wait for the next text that the assistant reads."""

@@ -42,7 +42,7 @@ class Plugin:
         """A message whose turn ends without a call: what the person is shown."""
         self.say(text, message)
         self.ask("idle")
-        toasts = self.hooks._telling._toasts
+        toasts = self.hooks._notifications._toasts
         told = " ".join(each["message"] for each in toasts)
         toasts.clear()
         return told

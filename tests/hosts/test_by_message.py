@@ -382,7 +382,7 @@ def test_the_bridge_keeps_one_database_open(
 ) -> None:
     assert plugin.say(NEEDS, "msg_1")
     opened: list[object] = []
-    monkeypatch.setattr(following.SessionMemories, "_is_retry_due", lambda *_: False)
+    monkeypatch.setattr(following.Following, "_is_retry_due", lambda *_: False)
     monkeypatch.setattr(Memory, "state", lambda *_: opened.append(1))
     plugin.say(NEEDS, "msg_2")
     assert not opened

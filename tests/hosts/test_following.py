@@ -18,7 +18,7 @@ from mdmemory.errors import BadTranscript, Busy
 from mdmemory.hosts import recall
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.following import MOST, BySession
-from mdmemory.hosts.opencode import compacting, watching
+from mdmemory.hosts.opencode import hooks, watching
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
@@ -108,7 +108,7 @@ def transcript(monkeypatch: pytest.MonkeyPatch) -> Wrote:
     def write(*said: str) -> None:
         turns = tuple(Turn(f"msg_{n}", "user", text) for n, text in enumerate(said, 1))
         found = Transcript("ses_1", "A title", "", turns)
-        monkeypatch.setattr(compacting, "transcript_of", lambda session: found)
+        monkeypatch.setattr(hooks, "transcript_of", lambda session: found)
 
     write()
     return write

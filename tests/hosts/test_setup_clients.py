@@ -492,17 +492,6 @@ def test_a_file_that_is_not_valid_is_refused_before_the_first_byte(
     assert tree(lived_in) == before
 
 
-def test_a_file_behind_a_link_is_not_written(lived_in: Path, say: Say, tmp_path: Path) -> None:
-    real = tmp_path / "settings.json"
-    real.write_text("{}")
-    (lived_in / ".claude/settings.json").unlink()
-    (lived_in / ".claude/settings.json").symlink_to(real)
-    before = tree(lived_in)
-    code, said = say("codex", "claude")
-    assert (code, "is a symbolic link" in said) == (1, True), said
-    assert (tree(lived_in), real.read_text()) == (before, "{}")
-
-
 def test_a_folder_behind_a_link_is_the_persons_way_to_keep_settings(
     empty_home: Path, say: Say, tmp_path: Path
 ) -> None:

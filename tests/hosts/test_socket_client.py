@@ -40,7 +40,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def bridge(path: Path, answer: Callable[[socket.socket], object]) -> Iterator[None]:
     """A process of ours at the socket `path`; `answer` is called for each connection."""
     with socket.socket(socket.AF_UNIX) as listener:
-        place.at(str(path), listener.bind)
+        place.call_with_short_path(str(path), listener.bind)
         listener.listen()
 
         def serve() -> None:
@@ -184,7 +184,7 @@ def test_a_process_of_another_user_gets_nothing(
     tmp_path: Path, started: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: list[bytes] = []
-    monkeypatch.setattr(place, "peer", lambda _: os.geteuid() + 1)
+    monkeypatch.setattr(place, "peer_user", lambda _: os.geteuid() + 1)
     enter(tmp_path / "s")
     with bridge(tmp_path / "s", lambda connection: heard.append(connection.recv(1))):
         assert ask() == ALONE
@@ -245,7 +245,7 @@ def test_a_session_starts_with_the_bridge_that_it_starts(
             enter(tmp_path / "s")
         return not is_late()
 
-    monkeypatch.setattr(starting, "until_there", until_there)
+    monkeypatch.setattr(starting, "wait_briefly", until_there)
     with bridge(tmp_path / "s", says(b'{"result": {"output": {"a": 1}}}\n')):
         assert ask(START) == b'{"a": 1}'
 

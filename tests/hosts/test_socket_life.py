@@ -68,7 +68,7 @@ class Person:
         try:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(HUNG)
-                place.at(self.socket(folder), connection.connect)
+                place.call_with_short_path(self.socket(folder), connection.connect)
                 hello = {"version": version, "method": "hello"}
                 connection.sendall(json.dumps(hello).encode() + b"\n")
                 return connection.recv(100).startswith(b'{"result"')
@@ -78,14 +78,14 @@ class Person:
     def pid(self) -> int:
         """The process of the bridge that the map names."""
         with socket.socket(socket.AF_UNIX) as connection:
-            place.at(self.socket(), connection.connect)
+            place.call_with_short_path(self.socket(), connection.connect)
             said = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         return int.from_bytes(said[:4], sys.byteorder)
 
     def tell(self, request: bytes) -> None:
         """Send the bridge a line."""
         with socket.socket(socket.AF_UNIX) as connection:
-            place.at(self.socket(), connection.connect)
+            place.call_with_short_path(self.socket(), connection.connect)
             connection.sendall(request)
             connection.recv(100)
 
@@ -96,7 +96,7 @@ class Person:
             path = file.read_bytes().rpartition(b"\0")[2].decode()
             with socket.socket(socket.AF_UNIX) as connection:
                 try:
-                    place.at(path, connection.connect)
+                    place.call_with_short_path(path, connection.connect)
                     connection.sendall(b'{"method": "dispose"}\n')
                     connection.recv(100)
                 except OSError:

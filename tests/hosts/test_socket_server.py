@@ -190,7 +190,7 @@ def test_an_answer_that_nobody_took_is_lost_and_the_next_request_is_served(bridg
 def test_another_users_process_is_not_heard(
     bridge: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "peer", lambda _: os.geteuid() + 1)
+    monkeypatch.setattr(server, "peer_user", lambda _: os.geteuid() + 1)
     bridge.begin()
     with bridge.connected() as connection:
         assert connection.recv(1) == b""
@@ -204,7 +204,8 @@ def test_a_client_of_another_version_ends_it_so_that_a_new_one_can_start(bridge:
     assert bridge.seen == []
 
 
-def test_it_ends_when_nobody_comes_any_more(bridge: Running) -> None:
+def test_it_ends_when_nobody_comes_for_five_minutes(bridge: Running) -> None:
+    assert bridge.life.idle == 300
     bridge.life = replace(bridge.life, idle=0.05)
     bridge.begin()
     assert bridge.ended()
@@ -235,4 +236,4 @@ def test_it_looks_again_when_the_time_has_come(bridge: Running) -> None:
 def test_the_user_at_the_other_end_is_known() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        assert place.peer(ours) == os.geteuid()
+        assert place.peer_user(ours) == os.geteuid()

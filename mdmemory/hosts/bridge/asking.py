@@ -52,14 +52,14 @@ class HookCall:
         return b"".join((head.encode("ascii"), data, b"}}\n"))
 
 
-def asked(entry: place.MapEntry, event: HookCall) -> bytes:
+def ask(entry: place.MapEntry, event: HookCall) -> bytes:
     """The bridge's output for an event. Raises NoBridge where there is none, and Silent where it
     has the event but did not answer in time."""
     path = entry.socket()
     if not path:
         raise NoBridge
     try:
-        connection = place.connected(path, max(0.01, event.left()))
+        connection = place.connect(path, max(0.01, event.left()))
     except (TimeoutError, BlockingIOError) as problem:
         raise Silent from problem  # too many wait for it
     except OSError as problem:

@@ -52,7 +52,7 @@ def output(event: asking.HookCall, environment: Mapping[str, str]) -> bytes:
     """What the host is to read: JSON, or nothing."""
     entry = place.MapEntry(environment, event.folder, event.store)
     try:
-        return asking.asked(entry, event)
+        return asking.ask(entry, event)
     except (asking.NoBridge, asking.Silent) as problem:
         from mdmemory.hosts.bridge import without
 

@@ -181,7 +181,7 @@ def _bound() -> socket.socket:
 def _answers(path: str) -> bool:
     """Whether a bridge of this version answers at `path`; one of another is asked to end by it."""
     try:
-        with closing(place.connected(path, _WAIT)) as connection:
+        with closing(place.connect(path, _WAIT)) as connection:
             hello = json.dumps({"version": VERSION, "method": HELLO})
             connection.sendall(hello.encode("ascii") + b"\n")
             answer: bytes = connection.recv(1 << 12)

@@ -60,14 +60,14 @@ def state_folder(environment: Mapping[str, str]) -> str:
     return os.path.join(base, "mdmemory")
 
 
-def connected(path: str, seconds: float) -> _socket.socket:
+def connect(path: str, seconds: float) -> _socket.socket:
     """A connection to the bridge of this user at `path`, whose calls take up to `seconds` each.
     Raises OSError where there is none, or where another user's process is there."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         connection.settimeout(seconds)
-        at(path, connection.connect)
-        if peer(connection) != os.geteuid():
+        call_with_short_path(path, connection.connect)
+        if peer_user(connection) != os.geteuid():
             raise PermissionError(f"{path} is another user's")
     except BaseException:
         connection.close()
@@ -75,7 +75,7 @@ def connected(path: str, seconds: float) -> _socket.socket:
     return connection
 
 
-def at(path: str, call: Callable[[str], object]) -> None:
+def call_with_short_path(path: str, call: Callable[[str], object]) -> None:
     """Call `call` with a path of the socket at `path` that is short enough for the system."""
     if len(os.fsencode(path)) <= _LONGEST:
         call(path)
@@ -92,7 +92,7 @@ def at(path: str, call: Callable[[str], object]) -> None:
         os.close(here)
 
 
-def peer(connection: _socket.socket) -> int:
+def peer_user(connection: _socket.socket) -> int:
     """The user at the other end. Raises OSError where the system does not say."""
     if sys.platform == "linux":
         data = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mdmemory.hosts.bridge.place import peer
+from mdmemory.hosts.bridge.place import peer_user
 from mdmemory.hosts.opencode.bridge import END, MAX_LINE, Methods, answered, parsed
 from mdmemory.version import VERSION
 
@@ -122,7 +122,7 @@ class SocketServer:
         except OSError:
             return  # it has gone already
         try:
-            is_ours = peer(connection) == os.geteuid()
+            is_ours = peer_user(connection) == os.geteuid()
         except OSError:
             is_ours = False
         if not is_ours:

@@ -7,21 +7,19 @@ one, and what fails is not tried at every event.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
-from mdmemory.errors import MdmemoryError
-from mdmemory.hosts import bridge_log
+from mdmemory.hosts.background import Process, Starter
 from mdmemory.hosts.bridge.place import MapEntry
 from mdmemory.hosts.bridge_log import Log
 
 SOON = 5.0  # seconds that a bridge may need to start; until then another is only waited for
 LATER = 300.0  # seconds until what failed is tried again
 _LOOK = 0.02  # seconds between two looks for it
-Process = subprocess.Popen[bytes]
 
 
 def mark(entry: MapEntry) -> str:
@@ -36,22 +34,12 @@ def start(entry: MapEntry, folder: str, rest: float) -> Process | None:
     """
     if not sys.executable or not _is_first(entry, rest):
         return None
-    try:
-        errors = bridge_log.opened(Log().file)
-    except (OSError, MdmemoryError):
-        errors = os.open(os.devnull, os.O_WRONLY)
-    try:
-        # -P: modules are not searched in the current folder
-        return subprocess.Popen(
-            [sys.executable, "-P", "-m", "mdmemory", "bridge", "--listen"], cwd=folder,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
-            start_new_session=True,
-        )  # fmt: skip
-    finally:
-        os.close(errors)
+    # -P: modules are not searched in the current folder
+    starter = Starter(lambda: [sys.executable, "-P", "-m", "mdmemory"], Path(folder))
+    return starter(["bridge", "--listen"], Log().file)
 
 
-def until_there(started: Process | None, is_late: Callable[[], bool]) -> bool:
+def wait_briefly(started: Process | None, is_late: Callable[[], bool]) -> bool:
     """Wait a moment for a bridge; False once it is late, or ended, so that none will come."""
     if is_late() or (started is not None and started.poll() is not None):
         return False

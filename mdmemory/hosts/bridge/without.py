@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from mdmemory.hosts.background import Process
 from mdmemory.hosts.bridge import asking, starting
 from mdmemory.hosts.bridge.place import MapEntry
 from mdmemory.hosts.bridge_log import Log
@@ -39,7 +40,7 @@ def output(entry: MapEntry, event: asking.HookCall, *, may_start: bool) -> bytes
     return text if answer is None else answer
 
 
-def _started(entry: MapEntry, event: asking.HookCall, rest: float) -> starting.Process | None:
+def _started(entry: MapEntry, event: asking.HookCall, rest: float) -> Process | None:
     try:
         return starting.start(entry, event.folder, rest)
     except OSError as problem:
@@ -47,17 +48,15 @@ def _started(entry: MapEntry, event: asking.HookCall, rest: float) -> starting.P
         return None
 
 
-def _from_new(
-    entry: MapEntry, event: asking.HookCall, started: starting.Process | None
-) -> bytes | None:
+def _from_new(entry: MapEntry, event: asking.HookCall, started: Process | None) -> bytes | None:
     """The output of a bridge that is being started; None where it does not come in time."""
     late = asking.ASKING - _WAITED
     is_coming = True
     while is_coming:
         # of two that start at once the second only names the first: one more try behind its end
-        is_coming = starting.until_there(started, lambda: event.left() < late)
+        is_coming = starting.wait_briefly(started, lambda: event.left() < late)
         try:
-            return asking.asked(entry, event)
+            return asking.ask(entry, event)
         except asking.NoBridge:
             continue
         except asking.Silent:

@@ -119,10 +119,10 @@ def _kept(event: HookEvent, words: str, stores: Stores) -> tuple[list[str], list
     text = clean(words)
     if not text:
         return [], [], False
-    from mdmemory.hosts.conversation import NO_SECRET, heard
+    from mdmemory.hosts.conversation import NO_SECRET, read_request
     from mdmemory.prompt.message_part import part
 
-    said = heard(text)
+    said = read_request(text)
     lines = [NO_SECRET] if said.secret else []
     told = part(said.text, said.noticed, "", has_secret=said.secret, is_private=said.cut)
     if not said.wishes:
@@ -147,12 +147,12 @@ def _written(event: HookEvent, stores: Stores) -> list[str]:
     inbox = person.state_folder() / "inbox"  # of wishes from where no store was yet
     if not any(project.has_wishes() for _, project in stores) and not any(inbox.glob("*")):
         return []
-    from mdmemory.hosts.conversation import made, stores_of
+    from mdmemory.hosts.conversation import name_new_stores, stores_with_notes
     from mdmemory.layers import Layers
     from mdmemory.prompt.lines import of_as_said
 
     layers = Layers.open(event.folder, holder="a hook", automatic=True)
     session = event.session if event.kind == events.STOP else ""
-    before = stores_of(layers)
-    line = of_as_said(layers.settle_wishes(session), made(layers, before))
+    before = stores_with_notes(layers)
+    line = of_as_said(layers.settle_wishes(session), name_new_stores(layers, before))
     return [line["message"]] if line else []

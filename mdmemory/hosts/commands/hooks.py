@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts.background import Starter
+from mdmemory.hosts.background import Starter, start_compactions
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.commands import context, events
 from mdmemory.hosts.commands.events import HookEvent
-from mdmemory.hosts.commands.readings import Readings, left
+from mdmemory.hosts.commands.readings import Readings, waiting_sessions
 from mdmemory.hosts.commands.starting import Starting
 from mdmemory.hosts.conversation import Conversation, Spoken
 from mdmemory.hosts.following import Following
-from mdmemory.hosts.telling import Telling
+from mdmemory.hosts.notifications import Notifications
 from mdmemory.layers import Layers
 from mdmemory.store.refresh import Refresher
 
@@ -60,9 +60,9 @@ class CommandHooks:
         self._open_layers, self._start, self._log = open_layers, start, log
         self._open_typed = open_typed or open_layers
         self._following = Following()
-        self._telling = Telling(lambda: self._open(self._folder or Path.cwd()))
-        self._conversation = Conversation(log, self._telling, self._following)
-        self._starting = Starting(log, self._following, self._telling)
+        self._notifications = Notifications(lambda: self._open(self._folder or Path.cwd()))
+        self._conversation = Conversation(log, self._notifications, self._following)
+        self._starting = Starting(log, self._following, self._notifications)
         self._folder: Path | None = None  # of the last event
         self._clock, self._readings = clock, Readings(clock)
         self._taken_up: set[Path] = set()  # the stores that were looked at for what waited there
@@ -85,7 +85,7 @@ class CommandHooks:
         if isinstance(client := params.get("client"), str):
             event = replace(event, client=client)
         self._folder = event.folder
-        self._telling.shows = event.attended
+        self._notifications.shows = event.attended
         do = {
             events.START: self._begin, events.PROMPT: self._prompt, events.STOP: self._stop,
             events.END: self._end,
@@ -110,7 +110,7 @@ class CommandHooks:
         if event is not None and event.kind == events.PROMPT:
             self._starting.lost(event.session)
         for line in self._told.splitlines():
-            self._telling.toast({"message": line.removeprefix(events.MARK)})
+            self._notifications.toast({"message": line.removeprefix(events.MARK)})
 
     def look(self) -> float:
         """Start what is due: the reading of sessions, and a compaction; the seconds until the next
@@ -134,13 +134,10 @@ class CommandHooks:
             return _LATER
         try:
             layers, start = self._open(self._folder), self._start(self._folder)
-            for memory in layers.there():
-                words = ["--store", str(memory.project.root)] if memory is not layers.main else []
-                start.alone(memory.project, [*words, "compact", "--if-due"], self._log.file)
+            return start_compactions(layers, start, self._log.file)
         except MdmemoryError as problem:
             self._log.failure("compact", problem)
             return _LATER
-        return layers.settings.whole("compact.poll_ms") / 1000
 
     # --- a session starts, or starts anew
 
@@ -160,7 +157,7 @@ class CommandHooks:
     def _lines(self, layers: Layers, event: HookEvent) -> list[str]:
         """What the person is told at an event: what happened meanwhile, and what waits."""
         asked = _asked(layers) if event.kind == events.START else []
-        tell = partial(self._telling.at_event, layers, event.session)
+        tell = partial(self._notifications.at_event, layers, event.session)
         return [*asked, *(self._log.tried(event.kind, tell) or [])]
 
     # --- the person says something
@@ -265,7 +262,7 @@ class CommandHooks:
         if (private := layers.main.project.private) in self._taken_up:
             return
         self._taken_up.add(private)
-        for session, folder in left(private):
+        for session, folder in waiting_sessions(private):
             self._wait(layers, session, folder)
 
     def _open(self, folder: Path) -> Layers:
@@ -273,7 +270,7 @@ class CommandHooks:
         if memory := layers.project or layers.person:
             self._log.belongs_to(memory.project)
             self._log.tried("reading", partial(self._take_up, layers))
-        self._telling.look_in(layers)
+        self._notifications.look_in(layers)
         return layers
 
 
@@ -281,12 +278,12 @@ def _warm_up() -> None:
     """Load what a message needs, before there is one: its hook has a second for all of it."""
     from datetime import date
 
-    from mdmemory.hosts.conversation import heard
+    from mdmemory.hosts.conversation import read_request
     from mdmemory.search import by_message, query
 
     for name in _NEEDED:
         import_module(f"mdmemory.{name}")
-    heard(_ANY)
+    read_request(_ANY)
     query.parse(_ANY, date.min)
     by_message.everyday(_ANY)
 

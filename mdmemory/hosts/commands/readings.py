@@ -72,7 +72,7 @@ class Readings:
             reading.file.unlink()
 
 
-def left(private: Path) -> Iterator[tuple[str, Path]]:
+def waiting_sessions(private: Path) -> Iterator[tuple[str, Path]]:
     """The sessions that a killed bridge left, and the folders in which they ran."""
     try:
         names = sorted(name for name in os.listdir(private / FOLDER) if name.endswith(_END))

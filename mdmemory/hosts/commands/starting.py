@@ -17,9 +17,9 @@ from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.commands import context, events
 from mdmemory.hosts.commands.context import LayerIndex
 from mdmemory.hosts.commands.events import HookEvent
-from mdmemory.hosts.conversation import refreshed
+from mdmemory.hosts.conversation import refresh_index
 from mdmemory.hosts.following import BySession, Following
-from mdmemory.hosts.telling import Telling
+from mdmemory.hosts.notifications import Notifications
 from mdmemory.layers import Layers
 from mdmemory.store.store import INDEX
 
@@ -29,8 +29,8 @@ _KEPT = ("compact", "clear")  # the client goes on, with the settings that it re
 class Starting:
     """The texts for all sessions of a store."""
 
-    def __init__(self, log: Log, following: Following, telling: Telling) -> None:
-        self._log, self._following, self._telling = log, following, telling
+    def __init__(self, log: Log, following: Following, notifications: Notifications) -> None:
+        self._log, self._following, self._notifications = log, following, notifications
         # what the prompt of a session holds: our own text, and the indexes as they were then
         self.frozen: BySession[str] = BySession()
         self.indexes: BySession[str] = BySession()
@@ -43,12 +43,12 @@ class Starting:
         if not layers.there() or not self._is_time(event):
             return ""
         for memory in layers.there():
-            self._log.tried("start", partial(refreshed, memory))
+            self._log.tried("start", partial(refresh_index, memory))
         session = event.session
         found = [*_indexes(layers)]
         rest = [*filter(None, (self._log.tried("start", each) for each in (
             partial(self._following.at_hand, layers.main, session),
-            lambda: context.harmless(self._telling.line(layers, session)),
+            lambda: context.harmless(self._notifications.line(layers, session)),
             lambda: context.harmless(recall.by_hand(layers, session)),
         )))]  # fmt: skip
         given = [each for store, each in found if not context.is_same(store, carried)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular
-from mdmemory.hosts.opencode import configurations, files
+from mdmemory.hosts.opencode import files, places
 from mdmemory.hosts.opencode.files import PLUGIN
 from mdmemory.hosts.opencode.places import INDEX_FILE, Place
 from mdmemory.note.stamps import explain_outdated
@@ -33,7 +33,7 @@ def reading(place: Place, personal: Path | None = None) -> list[str]:
     if personal and not is_wired_here and "INSTRUCTIONS" in _constants(personal / PLUGIN):
         return []
     try:
-        listed = [(entry, place.resolve(entry)) for _, entry in configurations.entries(place)]
+        listed = [(entry, place.resolve(entry)) for _, entry in places.instructions(place)]
     except MdmemoryError as problem:
         return [problem.message]
     resolved = {*(path for _, path in listed), *_instructions(place)}
@@ -69,7 +69,7 @@ def still_listed(place: Place) -> list[str]:
     wanted = {os.path.realpath(file) for file in place.wanted}
     return [
         f"{place.name(file)} still lists {entry}, in a spelling that is not ours."
-        for file, entry in configurations.entries(place)
+        for file, entry in places.instructions(place)
         if place.resolve(entry) in wanted
     ]
 
@@ -90,7 +90,7 @@ def _plugin_state(place: Place, command: Sequence[str]) -> Iterator[str]:
 
 def _twice(place: Place) -> Iterator[str]:
     try:
-        servers = configurations.serving(place)
+        servers = places.serving_configurations(place)
     except MdmemoryError:
         return  # told by `reading`
     if servers and (place.folder / PLUGIN).is_file():

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mdmemory import assets
 from mdmemory.files import is_inside, read_regular
-from mdmemory.hosts.opencode import configurations
+from mdmemory.hosts.opencode import places
 from mdmemory.hosts.opencode.places import Place, from_home
 from mdmemory.hosts.own_files import OwnFile
 from mdmemory.note.stamps import is_unedited
@@ -92,10 +92,10 @@ def missing_settings(place: Place, wanted: Wanted) -> list[str]:
     path = place.folder / CONFIGURATION
     if not _is_the_persons(path):
         return []
-    listed = {place.resolve(entry) for _, entry in configurations.entries(place)}
+    listed = {place.resolve(entry) for _, entry in places.instructions(place)}
     missing = [from_home(each) for each in place.wanted if os.path.realpath(each) not in listed]
-    command = () if configurations.serving(place) else wanted.command
-    snippet = configurations.by_hand(missing, command)
+    command = () if places.serving_configurations(place) else wanted.command
+    snippet = places.settings_by_hand(missing, command)
     shown = place.name(path)
     return [f"Left {shown} as it is: it is yours. Add this to it: {snippet}"] if snippet else []
 
@@ -110,9 +110,11 @@ def _texts(place: Place, wanted: Wanted, mcp: bool) -> dict[str, str]:
     """The text of each file by its name."""
     texts = {PROTOCOL: wanted.protocol}
     if mcp:
-        others = [f for f in configurations.serving(place) if f != place.folder / CONFIGURATION]
+        others = [
+            f for f in places.serving_configurations(place) if f != place.folder / CONFIGURATION
+        ]
         command = () if others else wanted.command
-        texts[CONFIGURATION] = configurations.new([*map(from_home, place.wanted)], command)
+        texts[CONFIGURATION] = places.new_configuration([*map(from_home, place.wanted)], command)
     else:
         # for all projects: the bridge names the index of each
         read = place.wanted[:1] if place.config_folder else place.wanted
@@ -214,7 +216,7 @@ def _is_free(place: Place) -> bool:
         for file in (folder / name).glob("*.[jt]s")
         if file != folder / PLUGIN
     ]
-    return not others and not configurations.names_plugins(place)
+    return not others and not places.names_plugins(place)
 
 
 def _bytes(path: Path) -> bytes:

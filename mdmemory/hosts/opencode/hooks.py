@@ -13,23 +13,25 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.hosts import recall
-from mdmemory.hosts.background import Starter
+from mdmemory.hosts.background import Starter, start_compactions
 from mdmemory.hosts.bridge_log import Log
-from mdmemory.hosts.conversation import Conversation, Spoken, refreshed
+from mdmemory.hosts.commands import events
+from mdmemory.hosts.conversation import Conversation, Spoken, refresh_index, transcript_of
 from mdmemory.hosts.following import BySession, Following
+from mdmemory.hosts.notifications import Notifications, facts_of
 from mdmemory.hosts.opencode.messages import Children, Params, caller_of, message_of, named, used
-from mdmemory.hosts.telling import Telling
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.prompt.blocks import join
+from mdmemory.prompt.lines import of_summary
 from mdmemory.store.refresh import Refresher
 from mdmemory.version import VERSION
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
     from mdmemory.hosts.by_message import ByMessage, Near
-    from mdmemory.hosts.opencode.compacting import Compacting
     from mdmemory.hosts.opencode.watching import Watching
     from mdmemory.tools.tool import Tool
+    from mdmemory.transcripts.turns import Turn
 
 PROTOCOL = 1
 # The hooks that a plugin has to forward; a hook that is not named costs nothing.
@@ -57,11 +59,12 @@ class Hooks:
         # the text of each prompt: the same bytes from a session's start, or compaction, to the next
         self._frozen: BySession[str] = BySession()
         self._following = Following()
-        self._telling = Telling(self._open)
-        self._conversation = Conversation(log, self._telling, self._following)
+        self._notifications = Notifications(self._open)
+        self._conversation = Conversation(log, self._notifications, self._following)
         self._open_typed = open_typed or open_layers
         self._commands: BySession[bool] = BySession()  # whose next message is a command's text
         self._reverted: BySession[str] = BySession()  # the message that the client went back to
+        self._numbered: BySession[dict[str, str]] = BySession()  # the notes of a summary request
         self._looked = False
         self._attended = True  # a person watches, unless the host says otherwise
         self._indexes: list[str] | None = None  # that the host was told to read
@@ -88,17 +91,9 @@ class Hooks:
 
         return Watching(self._following)
 
-    @cached_property
-    def _compacting(self) -> Compacting:
-        from mdmemory.hosts.opencode.compacting import Compacting  # few sessions come to it
-
-        return Compacting(
-            self._open, self._log, self._children, self._following, self._telling, self._observe
-        )
-
     def news(self) -> Result | None:
         """What to tell the person now, unasked: `{"toast": ...}`, or None."""
-        toast = self._log.tried("news", self._telling.next)
+        toast = self._log.tried("news", self._notifications.next)
         return None if toast is None else {"toast": toast}
 
     def look(self) -> float:
@@ -107,15 +102,10 @@ class Hooks:
             self._looked = True
             return FIRST_LOOK
         try:
-            layers = self._open()
-            for memory in layers.there():
-                words = ["--store", str(memory.project.root)] if memory is not layers.main else []
-                words += ["compact", "--if-due"]
-                self._start.alone(memory.project, words, self._log.file)
+            return start_compactions(self._open(), self._start, self._log.file)
         except MdmemoryError as problem:
             self._log.failure("compact", problem)
             return 600.0
-        return layers.settings.whole("compact.poll_ms") / 1000
 
     def hello(self, params: Params) -> Result:
         """Our version, the hooks to forward, the file that the prompt has to hold, and the tools
@@ -129,7 +119,7 @@ class Hooks:
                 "Bring it up to date: `mdmemory init --opencode`.",
             )
         self._attended = params.get("mode") != "run"
-        self._telling.shows = params.get("shows") is True and self._attended
+        self._notifications.shows = params.get("shows") is True and self._attended
         tools: list[Tool] = []
         hooks = list(HOOKS)
         self._indexes = []
@@ -194,14 +184,14 @@ class Hooks:
         session = named(params, "session")
         layers = self._open()
         for memory in layers.there():
-            refreshed(memory)
+            refresh_index(memory)
         self._watching.window(params)
         if not layers.there():
             return {"text": ""}
         return {"text": self._frozen.get_or_make(session, lambda: self._prompt(layers, session))}
 
     def _prompt(self, layers: Layers, session: str) -> str:
-        first = [] if self._children.knows(session) else [self._telling.line]
+        first = [] if self._children.knows(session) else [self._notifications.line]
         blocks: list[Block] = [*first, recall.by_hand, self._at_hand, recall.observations]
         texts = [self._log.tried("system", partial(each, layers, session)) for each in blocks]
         return join(filter(None, texts))
@@ -210,13 +200,55 @@ class Hooks:
         return self._following.at_hand(layers.main, session)
 
     def compacting(self, params: Params) -> Result:
-        """Texts for the prompt of the host's own summary."""
-        return self._compacting.before(params)
+        """Texts for the prompt of the host's own summary: our request, and notes by number."""
+        session = named(params, "session")
+        if self._children.knows(session):
+            return {"context": []}
+        layers = self._open()
+        if not layers.there():
+            return {"context": []}
+        memory, texts = layers.main, list[str]()
+        if (asked := self._log.tried("compacting", layers.main.summary_request)) is not None:
+            texts, notes = [asked[0]], asked[1]
+            self._numbered.put(session, notes)
+        self._log.tried("compacting", partial(self._observe_rest, memory, session))
+        return {"context": [*texts, *recall.for_compaction(memory, session)]}
+
+    def _observe_rest(self, memory: Memory, session: str) -> None:
+        observations = memory.observations()
+        if observations.is_on and not observations.brought_up(session):
+            self._observe(memory, session)
 
     def compacted(self, params: Params) -> Result:
-        """Store the facts of a summary; the next prompt gets new blocks."""
-        self._frozen.drop(named(params, "session"))
-        return self._compacting.after(params)
+        """Store the facts of a summary (`summary`, or the session's newest) and the session's own
+        decisions; `saved` are the written files. The next prompt gets new blocks."""
+        session = named(params, "session")
+        self._frozen.drop(session)
+        notes = self._numbered.drop(session)
+        layers = self._open()
+        if layers.there():
+            self._log.tried("compacted", partial(self._following.compacted, layers.main, session))
+        if not layers.there() or self._children.knows(session):
+            return {"saved": []}
+        whole = transcript_of(session)
+        files: list[str] = []
+        text = params.get("summary") or (whole.summaries[-1].text if whole.summaries else "")
+        if isinstance(text, str) and text:
+            take = partial(layers.main.summary, session, text, whole.turns, shown=notes)
+            done = self._log.tried("compacted", take)
+            files += done.files() if done else []
+        promoted = partial(self._promoted, layers, session, whole.turns)
+        files += self._log.tried("compacted", promoted) or []
+        self._notifications.toast(of_summary(facts_of(layers, files)))
+        return {"saved": files}
+
+    def _promoted(self, layers: Layers, session: str, turns: Sequence[Turn]) -> list[str]:
+        if not layers.settings.switch("session.memory"):
+            return []
+        done = layers.main.promote(session, turns)
+        if done.failure:  # tried again at the next compaction
+            self._log.failure("compacted", done.failure)
+        return done.promoted
 
     def _observe(self, memory: Memory, session: str) -> None:
         words = ["session", session, "--work"]
@@ -255,7 +287,7 @@ class Hooks:
         given = {key: value for key, value in arguments.items() if value is not None}
         with self._watching.answering():
             answer = table.call(self._open(), name, given, caller_of(session, name))
-        self._telling.toast(answer.toast)
+        self._notifications.toast(answer.toast)
         return {"text": answer.text}
 
     def command(self, params: Params) -> Result:
@@ -269,7 +301,7 @@ class Hooks:
         done = typed_commands.run(
             str(name), words if isinstance(words, str) else "", self._open_typed()
         )
-        self._telling.toast(done.toast)
+        self._notifications.toast(done.toast)
         return {"parts": [done.text]}
 
     def reverted(self, params: Params) -> Result:
@@ -282,7 +314,7 @@ class Hooks:
             from mdmemory.hosts.typed_commands import still_there
 
             self._reverted.put(session, message)
-            self._telling.toast(still_there(self._open(), session, message))
+            self._notifications.toast(still_there(self._open(), session, message))
         return {}
 
     def created(self, params: Params) -> Result:
@@ -302,10 +334,8 @@ class Hooks:
             return {}
         memory = layers.main
         if not self._children.knows(session):
-            # without a delay it would be a command that a person typed, which waits for nobody
-            milliseconds = max(100, memory.project.settings.whole("extract.debounce_ms"))
-            after = f"--after={milliseconds / 1000:g}"
-            self._start(["extract", f"--session={session}", after], self._log.file)
+            words = events.reading(session, events.idle(memory.project.settings))
+            self._start(words, self._log.file)
         if memory.observations().is_on:
             self._observe(memory, session)
         return {}
@@ -314,7 +344,7 @@ class Hooks:
         """Forget a deleted session. A process that waits to read it has its copy."""
         session = named(params, "session")
         self._frozen.drop(session)
-        self._compacting.deleted(session)
+        self._numbered.drop(session)
         self._children.drop(session)
         self._conversation.forget(session)
         self._watching.deleted(session)
@@ -330,7 +360,7 @@ class Hooks:
         layers = self._open_layers()
         if memory := layers.project or layers.person:
             self._log.belongs_to(memory.project)
-        self._telling.look_in(layers)
+        self._notifications.look_in(layers)
         return layers
 
     def _main(self) -> Memory | None:

@@ -1,13 +1,19 @@
-"""The place of OpenCode's files: a project, or the person's own configuration folder."""
+"""The place of OpenCode's files: a project, or the person's own configuration folder; and what the
+configurations there say, which are a person's: they are read, and never written."""
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import is_inside
+from mdmemory.files import is_inside, read_regular
+from mdmemory.hosts import jsonc
+from mdmemory.hosts.settings_files import invalid, naming, table
 
 PROTOCOL_FILE = "PROTOCOL.md"
 INDEX_FILE = "MEMORY.md"
@@ -19,6 +25,8 @@ IN_PROJECT = (
     "opencode.json",
 )
 IN_CONFIG_FOLDER = ("opencode.jsonc", "opencode.json")
+SCHEMA = "https://opencode.ai/config.json"
+LIST, SERVERS, SERVER = "instructions", "mcp", "mdmemory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +99,70 @@ def from_home(path: Path) -> str:
     """The real path of `path`: below the home as `~/`, else absolute."""
     real, home = Path(os.path.realpath(path)), Path(os.path.realpath(Path.home()))
     return f"~/{real.relative_to(home).as_posix()}" if real.is_relative_to(home) else str(real)
+
+
+def new_configuration(paths: Sequence[str], command: Sequence[str]) -> str:
+    """The text of a configuration that lists the `paths`, and starts a server by `command`."""
+    settings = {"$schema": SCHEMA, **_settings(paths, command)}
+    return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
+
+
+def settings_by_hand(paths: Sequence[str], command: Sequence[str]) -> str:
+    """The same settings in one line, for a person to add; "" where there are none."""
+    settings = _settings(paths, command)
+    return json.dumps(settings, ensure_ascii=False) if settings else ""
+
+
+def _settings(paths: Sequence[str], command: Sequence[str]) -> dict[str, Any]:
+    settings: dict[str, Any] = {LIST: [*paths]} if paths else {}
+    server = {"type": "local", "command": [*command, "mcp"], "enabled": True}
+    return settings | ({SERVERS: {SERVER: server}} if command else {})
+
+
+def require_valid_configurations(place: Place) -> None:
+    """Raise MdmemoryError as `instructions` does."""
+    for file in place.configurations():
+        _listed(place, file)
+
+
+def instructions(place: Place) -> Iterator[tuple[Path, str]]:
+    """Each configuration with each of its instructions. Raises MdmemoryError where one is not
+    valid, or has no list of strings under `instructions`."""
+    for file in place.configurations():
+        for entry in _listed(place, file):
+            yield file, entry
+
+
+def serving_configurations(place: Place) -> list[Path]:
+    """The configurations that name an MCP server as ours is named."""
+    return [file for file in place.configurations() if SERVER in table(_root(place, file), SERVERS)]
+
+
+def names_plugins(place: Place) -> bool:
+    """Whether a configuration asks for plugins of its own."""
+    return any(_root(place, file).get("plugin") for file in place.configurations())
+
+
+def _listed(place: Place, file: Path) -> list[str]:
+    listed = _root(place, file).get(LIST, [])
+    if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
+        raise invalid(place.name(file), f'"{LIST}" is not a list of strings')
+    return listed
+
+
+def _root(place: Place, file: Path) -> dict[str, Any]:
+    text = _text(place, file)
+    if not text.removeprefix(jsonc.BOM).strip():
+        return {}
+    with naming(place.name(file)):
+        root = jsonc.parse(text).data
+    if not isinstance(root, dict):
+        raise invalid(place.name(file), "An object was expected")
+    return root
+
+
+def _text(place: Place, file: Path) -> str:
+    try:
+        return read_regular(os.path.realpath(file)).decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise invalid(place.name(file), "It is not UTF-8") from problem

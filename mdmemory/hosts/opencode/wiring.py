@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mdmemory.hosts import own_files, settings_files
-from mdmemory.hosts.opencode import checks, configurations, files
+from mdmemory.hosts.opencode import checks, files, places
 from mdmemory.hosts.opencode.files import CONFIGURATION, PLUGIN, Wanted
 from mdmemory.hosts.opencode.places import Place
 from mdmemory.hosts.wiring_record import WiringRecord, drop_empty
@@ -30,7 +30,7 @@ def install(
     that is not valid, and for links.
     """
     files.refuse_links(place)
-    configurations.require_valid(place)
+    places.require_valid_configurations(place)
     fresh, sentences = own_files.plan(files.own(place, wanted, mcp=mcp), place.name)
     if mcp:
         sentences += files.missing_settings(place, wanted)
@@ -56,7 +56,7 @@ def remove(place: Place, *, dry_run: bool = False, record: WiringRecord | None =
     changed.
     """
     files.refuse_links(place)
-    configurations.require_valid(place)
+    places.require_valid_configurations(place)
     if not dry_run:
         files.let_npm(place)
     sentences = drop(place, files.NAMES, record, dry_run=dry_run)

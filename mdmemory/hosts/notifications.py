@@ -30,7 +30,7 @@ MOST = 10  # lines that wait
 Toast = Mapping[str, str]
 
 
-class Telling:
+class Notifications:
     """The lines of one client. `clock` gives seconds that only grow.
 
     `shows` is whether a person sees a line: in `opencode run` nobody does, and an old plugin does

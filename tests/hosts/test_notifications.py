@@ -38,8 +38,8 @@ class Client:
         typed = partial(opened, automatic=False)
         self._time = 0.0
         hooks = Hooks(partial(opened, automatic=True), Started(), Log(), open_typed=typed)
-        self.telling = hooks._telling
-        self.telling._clock = lambda: self._time
+        self.notifications = hooks._notifications
+        self.notifications._clock = lambda: self._time
         self._hooks, self._methods = hooks, hooks.methods()
         self.ask("hello", protocol=PROTOCOL, shows=True, mode=mode)
 
