@@ -10,21 +10,19 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from commands_host import Started
 from pace import FULL, HUNG
+from plugin_host import PluginHost
 
 from mdmemory.errors import MdmemoryError, NoStore, Unwritable, UsageError
 from mdmemory.hosts import background, bridge_log, recall
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode import watching
-from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
-from mdmemory.layers import Layers
+from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL
 from mdmemory.memory import Memory
 from mdmemory.store.state import State
 from mdmemory.store.writer import Writer
@@ -34,27 +32,16 @@ DEPLOYS = "Remember that deploys go out on Tuesdays only."
 FILE = "project-deploys-go-out-on-tuesdays.md"
 
 
-class Plugin:
-    """The other end: asks the methods as the plugin would."""
+class Plugin(PluginHost):
+    """A plugin that says hello where a test does."""
 
-    def __init__(self, project: Path, **more: Any) -> None:
-        self.started = Started()
-        self.log = Log()
-        opened = partial(Layers.open, project, automatic=True)
-        self.hooks = Hooks(opened, self.started, self.log, **more)
-        self._methods = self.hooks.methods()
+    def __init__(self, project: Path) -> None:
+        super().__init__(project, greets=False)
 
-    def ask(self, method: str, session: str = "ses_1", **params: Any) -> dict[str, Any]:
-        return self._methods[method]({"session": session, **params})
-
-    def say(self, text: str, message: str = "msg_1", **part: Any) -> dict[str, Any]:
-        parts = [{"type": "text", "text": text, **part}]
-        return self.ask("message", message=message, parts=parts)
-
-    def turn(self, text: str, message: str = "msg_1", **part: Any) -> list[str]:
+    def turn(self, text: str) -> list[str]:
         """A message and the end of its turn: the notes that are new."""
         before = notes()
-        self.say(text, message, **part)
+        self.say(text)
         self.ask("idle")
         return [file for file in notes() if file not in before]
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-from commands_host import Started
+from plugin_host import PluginHost
 
-from mdmemory.hosts.bridge_log import Log, findings
-from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
-from mdmemory.layers import Layers
+from mdmemory.hosts.bridge_log import findings
 from mdmemory.memory import Memory
 
 Git = Callable[..., str]
@@ -22,24 +18,11 @@ FILE, MINE = "project-deploys-go-out-on-tuesdays.md", "user-my-name-is-ada-okafo
 PERSON = ("-c", "user.name=A Person", "-c", "user.email=person@example.com")
 
 
-class Plugin:
-    """The other end of the bridge, started in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.started, self.log = Started(), Log()
-        opened = partial(Layers.open, folder, automatic=True, tell=self.log.say)
-        self.hooks = Hooks(opened, self.started, self.log)
-        self._methods = self.hooks.methods()
-        self.hello = self.ask("hello", protocol=PROTOCOL, shows=True)
-
-    def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        return self._methods[method]({"session": "ses_1", **params})
-
-    def say(self, text: str, message: str = "msg_1") -> dict[str, Any]:
-        return self.ask("message", message=message, parts=[{"type": "text", "text": text}])
+class Plugin(PluginHost):
+    """A plugin whose messages end their turn without a call."""
 
     def turn(self, text: str, message: str = "msg_1") -> str:
-        """A message whose turn ends without a call: what the person is shown."""
+        """What the person is shown of a message and of the end of its turn."""
         self.say(text, message)
         self.ask("idle")
         toasts = self.hooks._notifications._toasts

@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands_host import Started
 from pace import HUNG
+from plugin_host import PluginHost
 from scripted import Scripted
 
 from mdmemory.errors import BadTranscript, Busy
 from mdmemory.hosts import recall
-from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.following import MOST, BySession
 from mdmemory.hosts.opencode import hooks, watching
-from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL, Hooks
+from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.observe.observations import Observations
@@ -30,24 +29,17 @@ WINDOW = {"model": "p/m", "limit": {"context": 108_000, "output": 8_000}}  # 100
 PARTS = ("memory", "pruning")
 
 
-class Host:
-    """The other end of the bridge: a client with sessions."""
+class Host(PluginHost):
+    """A client with sessions, which numbers its messages."""
 
     def __init__(self, project: Path) -> None:
-        self.started, self.log = Started(), Log()
-        opened = lambda: Layers.open(project, tell=self.log.say)  # noqa: E731
-        hooks = Hooks(opened, self.started, self.log)
-        self._methods = hooks.methods()
+        super().__init__(project, greets=False)
         self._number = 0
 
-    def ask(self, method: str, session: str = "ses_1", **params: Any) -> dict[str, Any]:
-        return self._methods[method]({"session": session, **params})
-
-    def say(self, text: str, session: str = "ses_1") -> list[str]:
+    def tell(self, text: str, session: str = "ses_1") -> list[str]:
+        """A message of the user; what goes along with it."""
         self._number += 1
-        parts = [{"type": "text", "text": text}]
-        answer = self.ask("message", session, message=f"msg_{self._number}", parts=parts)
-        return list(answer["parts"])
+        return list(self.say(text, f"msg_{self._number}", session)["parts"])
 
     def answer(self, tokens: int, text: str = "", session: str = "ses_1", **more: Any) -> None:
         self._number += 1
@@ -137,7 +129,7 @@ def test_without_a_memory_of_the_session_there_is_no_tool_for_it(project: Path) 
 def test_with_all_of_it_off_nothing_is_written(project: Path) -> None:
     configure(project, "session", **dict.fromkeys(PARTS, False))
     host = Host(project)
-    host.say("Let's use semicolons.")
+    host.tell("Let's use semicolons.")
     host.answer(99_000, "[Decision: x is y]")
     assert host.run("pytest", FAILED, 1) is None
     assert host.prompt() == ""
@@ -150,7 +142,7 @@ def test_with_all_of_it_off_nothing_is_written(project: Path) -> None:
 
 def test_what_is_kept_joins_the_prompt_at_the_next_epoch(host: Host, transcript: Wrote) -> None:
     assert host.prompt() == ""
-    host.say("Let's use semicolons as the separator.")
+    host.tell("Let's use semicolons as the separator.")
     host.run("pytest", FAILED, 1)
     goal = {"action": "write", "section": "goal", "text": "Ship it"}
     done = host.ask("call", tool="session_memory", arguments=goal)
@@ -180,7 +172,7 @@ def test_two_sessions_at_once_never_mix(host: Host, project: Path) -> None:
     for number in range(3):
         for session in ("ses_1", "ses_2"):
             host.run("pytest", f"FAILED {session} {number}", 1, session)
-            host.say(f"Let's use {session} for it.", session)
+            host.tell(f"Let's use {session} for it.", session)
             host.answer(80_000 if session == "ses_1" else 10, session=session)
             entry = {"action": "add", "section": "todos", "text": f"{session} {number}"}
             host.ask("call", session, tool="session_memory", arguments=entry)
@@ -208,7 +200,7 @@ def test_a_block_that_fails_takes_no_other_with_it(
 
 def test_the_words_of_another_agent_decide_nothing(host: Host, project: Path) -> None:
     host.ask("created", parent="ses_0")
-    host.say("Let's use semicolons as the separator.")
+    host.tell("Let's use semicolons as the separator.")
     assert "semicolons" not in Host(project).prompt()
 
 
@@ -336,17 +328,17 @@ def test_settings_count_from_the_next_call_on(host: Host, project: Path) -> None
 def test_a_full_context_is_told_once_for_each_level_in_the_next_turn(host: Host) -> None:
     host.prompt()
     host.answer(50_000)
-    assert host.say("One.") == []
+    assert host.tell("One.") == []
     host.answer(75_000, message="msg_a")
     host.answer(99_000, message="msg_a")
-    (line,) = host.say("Two.")
+    (line,) = host.tell("Two.")
     assert line.startswith("Context moderate: about 75% full.")
-    assert host.say("Three.") == []
+    assert host.tell("Three.") == []
     host.answer(96_000)
     shown = host.run("ls", "a.py")
     assert shown.startswith("a.py\n\nContext critical: about 96% full.")
     assert host.run("ls", "a.py") is None
-    assert host.say("Four.") == []
+    assert host.tell("Four.") == []
 
 
 def test_the_newest_level_counts_and_a_compaction_takes_it_back(
@@ -355,25 +347,25 @@ def test_the_newest_level_counts_and_a_compaction_takes_it_back(
     host.prompt()
     host.answer(75_000)
     host.answer(90_000)
-    (line,) = host.say("One.")
+    (line,) = host.tell("One.")
     assert line.startswith("Context high: about 90% full.")
     host.answer(99_000)
     host.ask("compacted")
-    assert host.say("Two.") == []
+    assert host.tell("Two.") == []
 
 
 def test_a_restart_does_not_take_the_context_for_empty(host: Host, project: Path) -> None:
     host.prompt()
     host.answer(90_000)
-    assert host.say("One.")
-    assert Host(project).say("Two.") == []
+    assert host.tell("One.")
+    assert Host(project).tell("Two.") == []
 
 
 @pytest.mark.parametrize("tokens", [None, "many", {"input": -1}, {"input": True}, {"cache": 5}])
 def test_counts_that_make_no_sense_are_none(host: Host, tokens: object) -> None:
     host.ask("system", model="p/m", limit={"context": "large", "output": None})
     host.ask("answered", message="msg_1", model="p/m", tokens=tokens)
-    assert host.say("One.") == []
+    assert host.tell("One.") == []
 
 
 # --- what becomes of it --------------------------------------------------------------------------
@@ -384,7 +376,7 @@ def test_a_compaction_promotes_what_the_users_words_bear_out(
 ) -> None:
     decided = "We decided to deploy on Tuesdays only, the on-call team is complete then."
     transcript(decided)
-    host.say(decided)
+    host.tell(decided)
     (file,) = host.ask("compacted")["saved"]
     assert Memory.open(project).note(file).note.head.session == "ses_1"
     assert host.ask("compacted")["saved"] == [], "once is enough"
@@ -398,7 +390,7 @@ def test_a_summary_that_cannot_be_stored_keeps_no_decision_back(
 
     decided = "We decided to deploy on Tuesdays only, the on-call team is complete then."
     transcript(decided)
-    host.say(decided)
+    host.tell(decided)
     monkeypatch.setattr(Memory, "summary", busy)
     assert len(host.ask("compacted", summary="We spoke.")["saved"]) == 1
     assert "holds the lock" in host.log.file.read_text(encoding="utf-8")

@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands_host import Started
+from plugin_host import PluginHost
 
 from mdmemory import cli
 from mdmemory.capture.pending import PendingFact, put
-from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode import messages
-from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
-from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.prompt import lines
 from mdmemory.store import receipt_box
@@ -30,25 +26,13 @@ LEARNED = Receipt("Learned from the session: Uses pnpm.", {"learned": 2, "replac
 DEPLOYS = "Remember that deploys go out on Tuesdays only."
 
 
-class Client:
-    """A client of the bridge, in front of which sits a person; an hour passes when it looks."""
+class Client(PluginHost):
+    """A client in front of which sits a person; an hour passes when it looks."""
 
     def __init__(self, folder: Path, mode: str | None = None) -> None:
-        opened = partial(Layers.open, folder)
-        typed = partial(opened, automatic=False)
+        super().__init__(folder, mode=mode)
         self._time = 0.0
-        hooks = Hooks(partial(opened, automatic=True), Started(), Log(), open_typed=typed)
-        self.notifications = hooks._notifications
-        self.notifications._clock = lambda: self._time
-        self._hooks, self._methods = hooks, hooks.methods()
-        self.ask("hello", protocol=PROTOCOL, shows=True, mode=mode)
-
-    def ask(self, method: str, session: str = "ses_1", **params: Any) -> dict[str, Any]:
-        return self._methods[method]({"session": session, **params})
-
-    def say(self, text: str, message: str = "msg_1", session: str = "ses_1") -> dict[str, Any]:
-        parts = [{"type": "text", "text": text}]
-        return self.ask("message", session, message=message, parts=parts)
+        self.hooks._notifications._clock = lambda: self._time
 
     def turn(self, text: str, message: str = "msg_1") -> list[str]:
         """What is shown of a message whose turn ends without a call."""
@@ -65,7 +49,7 @@ class Client:
 
     def _news(self) -> Iterator[str]:
         self._time += 3600
-        while news := self._hooks.news():
+        while news := self.hooks.news():
             yield news["toast"]["message"]
             self._time += 3600
 
@@ -154,8 +138,8 @@ def test_lines_take_turns(memory: Memory, client: Client) -> None:
     for count in range(3):
         receipt_box.leave(memory.project, Receipt(f"the {count}."), NOW + timedelta(seconds=count))
     client._time += 10
-    assert client._hooks.news() == {"toast": {"message": "the 0.", "variant": "info"}}
-    assert client._hooks.news() is None
+    assert client.hooks.news() == {"toast": {"message": "the 0.", "variant": "info"}}
+    assert client.hooks.news() is None
     assert client.news() == ["the 1.", "the 2."]
 
 

@@ -20,6 +20,7 @@ from pace import HUNG
 
 from mdmemory.config import person
 from mdmemory.hosts.bridge import asking, client, place, starting, without
+from mdmemory.hosts.commands.alone import Alone
 from mdmemory.version import VERSION
 
 MDMEMORY = [sys.executable, "-P", "-m", "mdmemory"]
@@ -32,7 +33,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The folders for which a bridge would have been started; what needs none is done alone."""
     folders: list[str] = []
     monkeypatch.setattr(starting, "start", lambda _, folder, rest: folders.append(folder))
-    monkeypatch.setattr(without, "_alone", lambda *_: (ALONE, False))
+    monkeypatch.setattr(without, "_alone", lambda *_: Alone({"alone": True}))
     return folders
 
 
@@ -254,9 +255,17 @@ def test_a_message_is_answered_by_the_bridge_that_it_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(starting, "start", lambda *_: enter(tmp_path / "s") or Mock())
+
+    def ask_first(data: bytes) -> bytes:
+        Path(entry_of().file).unlink(missing_ok=True)
+        return ask(data)
+
     with bridge(tmp_path / "s", says(b'{"result": {"output": {}}}\n')):
-        assert ask(SAID) == b"", "what was kept without it is told by it"
-    assert ask(b'{"hook_event_name": "Stop"}') == ALONE
+        assert ask_first(SAID) == b"", "the bridge says what came of it"
+        assert ask_first(b'{"hook_event_name": "Stop"}') == ALONE
+        refused = Alone({"alone": True}, is_refused=True)
+        monkeypatch.setattr(without, "_alone", lambda *_: refused)
+        assert ask_first(SAID) == ALONE, "what is to be typed once more is not done meanwhile"
 
 
 def test_a_session_whose_bridge_does_not_come_starts_without(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdmemory.hosts.background import Process
 from mdmemory.hosts.bridge import asking, starting
 from mdmemory.hosts.bridge.place import MapEntry
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode.bridge import parsed
+
+if TYPE_CHECKING:
+    from mdmemory.hosts.commands.alone import Alone
 
 _START, _END = "SessionStart", "SessionEnd"
 _MESSAGES = ("UserPromptSubmit", "BeforeAgent")
@@ -30,14 +33,15 @@ def output(entry: MapEntry, event: asking.HookCall, *, may_start: bool) -> bytes
     name = told.get("hook_event_name")
     if may_start and name == _START:
         answer = _from_new(entry, event, _started(entry, event, starting.SOON))
-        return _alone(event, told)[0] if answer is None else answer
-    text, has_kept = _alone(event, told)
+        return _printed(_alone(event, told)) if answer is None else answer
+    alone = _alone(event, told)
     if not may_start or name == _END:
-        return text
+        return _printed(alone)
     # a wish may make the store that a bridge missed a moment ago
-    started = _started(entry, event, 0.0 if has_kept else starting.LATER)
-    answer = _from_new(entry, event, started) if started and name in _MESSAGES else None
-    return text if answer is None else answer
+    started = _started(entry, event, 0.0 if alone.has_kept else starting.LATER)
+    is_asked = started and name in _MESSAGES and not alone.is_refused
+    answer = _from_new(entry, event, started) if is_asked else None
+    return _printed(alone) if answer is None else answer
 
 
 def _started(entry: MapEntry, event: asking.HookCall, rest: float) -> Process | None:
@@ -64,9 +68,11 @@ def _from_new(entry: MapEntry, event: asking.HookCall, started: Process | None) 
     return None
 
 
-def _alone(event: asking.HookCall, told: dict[str, Any]) -> tuple[bytes, bool]:
-    """What the host is to read, and whether a wish was kept."""
+def _alone(event: asking.HookCall, told: dict[str, Any]) -> Alone:
     from mdmemory.hosts.commands import alone
 
-    output, has_kept = alone.answer(event.host, told, Path(event.folder))
-    return json.dumps(output).encode("ascii") if output else b"", has_kept
+    return alone.answer(event.host, told, Path(event.folder))
+
+
+def _printed(alone: Alone) -> bytes:
+    return json.dumps(alone.output).encode("ascii") if alone.output else b""

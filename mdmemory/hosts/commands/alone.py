@@ -24,10 +24,12 @@ Stores = list[tuple[str, Project]]
 
 class Alone(NamedTuple):
     """What the hook prints for an event, {} for nothing, and whether a wish was kept: then a bridge
-    has something to do."""
+    has something to do. `is_refused`: a command has to be typed once more, and nobody is to do it
+    meanwhile."""
 
     output: Output
     has_kept: bool = False
+    is_refused: bool = False
 
 
 def answer(host: str, event: Mapping[str, Any], folder: Path) -> Alone:
@@ -104,7 +106,7 @@ def _prompt(event: HookEvent, stores: Stores) -> Alone:
     if command is not None and command.name in (texts.UNDO, texts.REVIEW):
         said = f"mdmemory is just starting. Have the user type {command.name} once more."
         told = ["Not done yet: type it once more."]
-        return Alone(events.output(event, context.framed(said), told))
+        return Alone(events.output(event, context.framed(said), told), is_refused=True)
     told, lines, has_kept = _kept(event, command.said if command else event.words, stores)
     said = context.framed(*map(context.harmless, told))
     text = "\n\n".join(filter(None, (first, said)))
