@@ -7,80 +7,155 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts import client_config, launcher, wiring_record
+from mdmemory.hosts import client_config, entries, launcher, texts, wiring_record
 from mdmemory.hosts.claude import own_memory_settings
 from mdmemory.hosts.claude import wiring as claude
-from mdmemory.hosts.client_config import Wiring
+from mdmemory.hosts.client_config import Configuration, Wiring
 from mdmemory.hosts.codex import wiring as codex
+from mdmemory.hosts.commands.events import END, KINDS
 from mdmemory.hosts.editors import wiring as editors
+from mdmemory.hosts.entries import ConfigEntry
 from mdmemory.hosts.gemini import wiring as gemini
 from mdmemory.hosts.opencode import personal
 from mdmemory.hosts.opencode.wiring import DRY_RUN
+from mdmemory.hosts.own_files import OwnFile
 
 Environment = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
-    """A client: its name on the command line, what people call it, its program, and its wiring.
+class HookSettings:
+    """The hooks of a client, in a `file` of its folder. `timeout` is in its own unit, and `last`
+    the one for the end of a session where that is another; `more` are further keys of each."""
 
-    `folder` is there once it has run, and `variable` may name another place for it. `note` is what
-    to know when it starts again. `carrier` names what brings the memory already, such as a
-    plugin, `twice` says what to do where both do, `findings` looks at what the client itself has
-    still to allow, and `leave` takes back what earlier versions did to it.
+    file: str
+    timeout: int
+    last: int = 0
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def entries(self, host: str) -> list[ConfigEntry]:
+        """One for each event of the client `host`."""
+        return [
+            entries.hook(
+                host, event, **self.more, timeout=(kind == END and self.last) or self.timeout
+            )
+            for event, kind in KINDS[host].items()
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEntry:
+    """The entry of our MCP server: its `file`, the key of all servers there, and its value; the
+    file lies in `folder`, where that is not the client's."""
+
+    file: str
+    key: str
+    value: Mapping[str, Any]
+    folder: Callable[[Environment], Path] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client: its name on the command line, what people call it, its program, and what wires it.
+
+    `folder` is there once it has run, and `variable` may name another place for it. `permission`
+    is a further entry beside its hooks. `note` is what to know when it starts again. `carrier`
+    names what brings the memory already, such as a plugin, `twice` says what to do where both do,
+    `findings` looks at what the client itself has still to allow, and `leave` takes back what
+    earlier versions did to it.
     """
 
     name: str
     title: str
     program: str
     folder: Callable[[Environment], Path]
-    wiring: Callable[[Environment], Wiring]
     variable: str
+    server: ServerEntry
+    hooks: HookSettings | None = None
+    permission: ConfigEntry | None = None
     note: str = ""
     carrier: Callable[[Environment], str] = lambda _: ""
     twice: str = ""
     findings: Callable[[Environment, Path], Iterable[str]] = lambda _, project: ()
     leave: Callable[..., list[str]] = lambda _, dry_run: []
 
+    def wiring(self, environment: Environment) -> Wiring:
+        """All that wires it. Who has hooks has our commands and our skill, too."""
+        home, server = self.folder(environment), self.server
+        files: dict[Path, list[ConfigEntry]] = {}
+        own: list[OwnFile] = []
+        if self.hooks:
+            more = [self.permission] if self.permission else []
+            files[home / self.hooks.file] = [*self.hooks.entries(self.name), *more]
+            own = [OwnFile(home / name, text) for name, text in texts.files_for(self.name).items()]
+        path = (server.folder or self.folder)(environment) / server.file
+        mode = 0o644 if path in files else 0o600  # a file of servers may hold keys
+        files.setdefault(path, []).append(ConfigEntry((server.key, "mdmemory"), server.value))
+        return Wiring(
+            [
+                Configuration(each, listed, mode if each == path else 0o644)
+                for each, listed in files.items()
+            ],
+            own,
+        )
+
     def wirings(self, environment: Environment) -> list[Wiring]:
         """Its wiring, and those of other places that the variable named when it was wired, as the
         record tells."""
-        found = [self.wiring(environment)]
-        for path in client_config.elsewhere(found[0], environment) if self.variable else ():
+        wirings = [self.wiring(environment)]
+        for path in client_config.elsewhere(wirings[0], environment) if self.variable else ():
             for folder in path.parents:
                 other = self.wiring({**environment, self.variable: str(folder)})
-                found += [other] if any(each.path == path for each in other.configurations) else []
-        return found
+                if any(each.path == path for each in other.configurations):
+                    wirings.append(other)
+        return wirings
 
 
 _CLIENTS = (
     Client(
-        "claude", "Claude Code", "claude", claude.folder, claude.wiring, "CLAUDE_CONFIG_DIR",
+        "claude", "Claude Code", "claude", claude.folder, "CLAUDE_CONFIG_DIR",
+        # waited for at the start, so that the first request has the tools
+        ServerEntry(
+            ".claude.json", "mcpServers", entries.server(type="stdio", alwaysLoad=True),
+            claude.state_folder,
+        ),
+        # without a time Claude Code cancels a SessionEnd hook after 1.5 seconds
+        HookSettings("settings.json", 30), claude.PERMISSION,
         carrier=claude.carrier, twice=claude.TWICE, findings=claude.findings,
         leave=own_memory_settings.withdraw,
     ),
     Client(
-        "codex", "Codex", "codex", codex.folder, codex.wiring, "CODEX_HOME",
-        "`codex` asks whether to trust the new hooks, and runs none before you say yes",
+        "codex", "Codex", "codex", codex.folder, "CODEX_HOME",
+        # nothing makes Codex wait for the server: that would stop it where the server is gone
+        ServerEntry("config.toml", "mcp_servers", codex.SERVER),
+        # Codex warns at each start where the last has more than 3 seconds
+        HookSettings("hooks.json", 30, last=3),
+        note="`codex` asks whether to trust the new hooks, and runs none before you say yes",
         findings=codex.findings,
     ),
     Client(
-        "gemini", "Gemini CLI", "gemini", gemini.folder, gemini.wiring, "GEMINI_CLI_HOME",
-        "Gemini CLI asks whether to trust a folder, and runs no hooks in others",
-        gemini.carrier, gemini.TWICE, gemini.findings,
+        "gemini", "Gemini CLI", "gemini", gemini.folder, "GEMINI_CLI_HOME",
+        # without trust a run with -p hides all tools
+        ServerEntry("settings.json", "mcpServers", entries.server(trust=True)),
+        HookSettings("settings.json", 30_000, more={"name": "mdmemory"}),  # milliseconds
+        note="Gemini CLI asks whether to trust a folder, and runs no hooks in others",
+        carrier=gemini.carrier, twice=gemini.TWICE, findings=gemini.findings,
     ),
     Client(
-        "cursor", "Cursor", "cursor", editors.cursor_folder, editors.cursor, "",
-        "The wiring of Cursor follows its documentation and was not run here",
+        "cursor", "Cursor", "cursor", editors.cursor_folder, "",
+        ServerEntry("mcp.json", "mcpServers", editors.SERVER),
+        note="The wiring of Cursor follows its documentation and was not run here",
     ),
     Client(
-        "vscode", "VS Code", "code", editors.vscode_folder, editors.vscode, "XDG_CONFIG_HOME",
-        "The wiring of VS Code follows its documentation and was not run here",
+        "vscode", "VS Code", "code", editors.vscode_folder, "XDG_CONFIG_HOME",
+        ServerEntry("mcp.json", "servers", editors.VSCODE_SERVER),
+        note="The wiring of VS Code follows its documentation and was not run here",
     ),
 )  # fmt: skip
 _BY_NAME = {client.name: client for client in _CLIENTS}

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -419,11 +420,10 @@ def test_a_place_that_a_variable_named_is_left_as_it_was(
 
 
 def test_a_new_version_replaces_ours_alone(lived_in: Path, say: Say) -> None:
-    from mdmemory.hosts.claude import wiring
-
     before = tree(lived_in)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wiring, "_TIMEOUT", 20)
+        old = replace(clients._BY_NAME["claude"], hooks=clients.HookSettings("settings.json", 20))
+        patch.setitem(clients._BY_NAME, "claude", old)
         say("claude")
     skill = lived_in / ".claude/skills/mdmemory/SKILL.md"
     skill.write_bytes(add_stamp(drop_stamp(skill.read_text(encoding="utf-8")), skill.name, "0.0.9"))

@@ -11,18 +11,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mdmemory.config import person
-from mdmemory.hosts import entries, jsonc, settings_files, texts
-from mdmemory.hosts.client_config import Configuration, Wiring
-from mdmemory.hosts.commands.events import KINDS
+from mdmemory.hosts import jsonc, settings_files
 from mdmemory.hosts.entries import ConfigEntry
-from mdmemory.hosts.own_files import OwnFile
 
-HOST = "claude"
-_TIMEOUT = 30  # seconds; without one Claude Code cancels a SessionEnd hook after 1.5
 _SERVER = "mdmemory"
-# waited for at the start, so that the first request has the tools
-_ENTRY = ConfigEntry(("mcpServers", _SERVER), entries.server(type="stdio", alwaysLoad=True))
-_PERMISSION = ConfigEntry(("permissions", "allow"), f"mcp__{_SERVER}", in_list=True)
+PERMISSION = ConfigEntry(("permissions", "allow"), f"mcp__{_SERVER}", in_list=True)
 TWICE = (
     "Claude Code has mdmemory as a plugin and by `mdmemory setup`, so each hook runs twice. Run "
     "`mdmemory setup claude --remove` or `claude plugin uninstall mdmemory`."
@@ -34,19 +27,9 @@ def folder(environment: Mapping[str, str]) -> Path:
     return person.hosts(environment).claude.parent
 
 
-def wiring(environment: Mapping[str, str]) -> Wiring:
-    """All that wires Claude Code."""
-    home = folder(environment)
-    # the one file that does not lie in the folder, unless a variable moved the folder
-    state = home if environment.get("CLAUDE_CONFIG_DIR") else Path.home()
-    hooks = [entries.hook(HOST, event, timeout=_TIMEOUT) for event in KINDS[HOST]]
-    return Wiring(
-        (
-            Configuration(home / "settings.json", (*hooks, _PERMISSION)),
-            Configuration(state / ".claude.json", (_ENTRY,), mode=0o600),
-        ),
-        [OwnFile(home / name, text) for name, text in texts.files_for(HOST).items()],
-    )
+def state_folder(environment: Mapping[str, str]) -> Path:
+    """Where the one file lies that is not in that folder, unless a variable moved the folder."""
+    return folder(environment) if environment.get("CLAUDE_CONFIG_DIR") else Path.home()
 
 
 def carrier(environment: Mapping[str, str]) -> str:

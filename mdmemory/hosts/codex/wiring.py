@@ -11,44 +11,20 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mdmemory.config.writing import read_toml
-from mdmemory.hosts import entries, jsonc, settings_files, texts
-from mdmemory.hosts.client_config import Configuration, Wiring
-from mdmemory.hosts.commands.events import END, KINDS
-from mdmemory.hosts.entries import ConfigEntry
-from mdmemory.hosts.own_files import OwnFile
+from mdmemory.hosts import entries, jsonc, settings_files
 from mdmemory.hosts.settings_files import table
 
-HOST = "codex"
-_TIMEOUT, _LAST = 30, 3  # seconds; Codex warns at each start where SessionEnd has more than 3
 # Codex hands a server twelve variables, and none of these.
 _VARIABLES = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
               "MDMEMORY_DISABLE", "CODEX_HOME"]  # fmt: skip
 # Without a mode Codex asks about what may destroy: `codex exec` then refuses to forget.
-_SERVER = entries.server(env_vars=_VARIABLES, default_tools_approval_mode="approve")
-_ENTRY = ConfigEntry(("mcp_servers", "mdmemory"), _SERVER)
+SERVER = entries.server(env_vars=_VARIABLES, default_tools_approval_mode="approve")
 
 
 def folder(environment: Mapping[str, str]) -> Path:
     """Where Codex keeps the person's settings."""
     named = environment.get("CODEX_HOME", "")
     return Path(named) if os.path.isabs(named) else Path.home() / ".codex"
-
-
-def wiring(environment: Mapping[str, str]) -> Wiring:
-    """All that wires Codex. Nothing makes it wait for the server, since that would stop Codex
-    where the server is gone."""
-    home = folder(environment)
-    hooks = [
-        entries.hook(HOST, event, timeout=_LAST if kind == END else _TIMEOUT)
-        for event, kind in KINDS[HOST].items()
-    ]
-    return Wiring(
-        (
-            Configuration(home / "hooks.json", hooks),
-            Configuration(home / "config.toml", (_ENTRY,), mode=0o600),
-        ),
-        [OwnFile(home / name, text) for name, text in texts.files_for(HOST).items()],
-    )
 
 
 def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:

@@ -11,22 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.hosts import launcher
-from mdmemory.hosts.client_config import Configuration, Wiring
-from mdmemory.hosts.entries import ConfigEntry
 
-_COMMAND: dict[str, Any] = {"command": "sh", "args": ["-c", launcher.command("mcp")]}
+SERVER: dict[str, Any] = {"command": "sh", "args": ["-c", launcher.command("mcp")]}
+# without a folder VS Code starts a person's server in the home folder
+VSCODE_SERVER = {"type": "stdio", **SERVER, "cwd": "${workspaceFolder}"}
 
 
 def cursor_folder(environment: Mapping[str, str]) -> Path:
     """Where Cursor keeps the person's settings."""
     return Path.home() / ".cursor"
-
-
-def cursor(environment: Mapping[str, str]) -> Wiring:
-    """All that wires Cursor."""
-    entry = ConfigEntry(("mcpServers", "mdmemory"), _COMMAND)
-    file = Configuration(cursor_folder(environment) / "mcp.json", (entry,), mode=0o600)
-    return Wiring((file,))
 
 
 def vscode_folder(environment: Mapping[str, str]) -> Path:
@@ -35,12 +28,3 @@ def vscode_folder(environment: Mapping[str, str]) -> Path:
         return Path.home() / "Library" / "Application Support" / "Code" / "User"
     base = environment.get("XDG_CONFIG_HOME", "")
     return (Path(base) if base.startswith("/") else Path.home() / ".config") / "Code" / "User"
-
-
-def vscode(environment: Mapping[str, str]) -> Wiring:
-    """All that wires VS Code."""
-    # else VS Code starts a person's server in the home folder
-    server = {"type": "stdio", **_COMMAND, "cwd": "${workspaceFolder}"}
-    entry = ConfigEntry(("servers", "mdmemory"), server)
-    file = Configuration(vscode_folder(environment) / "mcp.json", (entry,), mode=0o600)
-    return Wiring((file,))

@@ -10,17 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmemory.hosts import entries, jsonc, settings_files, texts
-from mdmemory.hosts.client_config import Configuration, Wiring
-from mdmemory.hosts.commands.events import KINDS
-from mdmemory.hosts.entries import ConfigEntry
-from mdmemory.hosts.own_files import OwnFile
+from mdmemory.hosts import jsonc, settings_files
 from mdmemory.hosts.settings_files import table
 
-HOST = "gemini"
-_TIMEOUT = 30_000  # milliseconds
-# without trust a run with -p hides all tools
-_ENTRY = ConfigEntry(("mcpServers", "mdmemory"), entries.server(trust=True))
 TWICE = (
     "Gemini CLI has mdmemory as an extension and by `mdmemory setup`, so each hook runs twice. Run "
     "`mdmemory setup gemini --remove` or `gemini extensions uninstall mdmemory`."
@@ -31,16 +23,6 @@ def folder(environment: Mapping[str, str]) -> Path:
     """Where Gemini CLI keeps the person's settings."""
     named = environment.get("GEMINI_CLI_HOME", "")
     return (Path(named) if os.path.isabs(named) else Path.home()) / ".gemini"
-
-
-def wiring(environment: Mapping[str, str]) -> Wiring:
-    """All that wires Gemini CLI."""
-    home = folder(environment)
-    hooks = [entries.hook(HOST, each, name="mdmemory", timeout=_TIMEOUT) for each in KINDS[HOST]]
-    return Wiring(
-        (Configuration(home / "settings.json", (*hooks, _ENTRY)),),
-        [OwnFile(home / name, text) for name, text in texts.files_for(HOST).items()],
-    )
 
 
 def carrier(environment: Mapping[str, str]) -> str:
