@@ -251,7 +251,7 @@ def test_a_session_starts_with_the_bridge_that_it_starts(
         assert ask(START) == b'{"a": 1}'
 
 
-def test_a_message_is_answered_by_the_bridge_that_it_starts(
+def test_a_message_and_the_end_of_its_turn_are_answered_by_the_bridge_that_they_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(starting, "start", lambda *_: enter(tmp_path / "s") or Mock())
@@ -262,7 +262,7 @@ def test_a_message_is_answered_by_the_bridge_that_it_starts(
 
     with bridge(tmp_path / "s", says(b'{"result": {"output": {}}}\n')):
         assert ask_first(SAID) == b"", "the bridge says what came of it"
-        assert ask_first(b'{"hook_event_name": "Stop"}') == ALONE
+        assert ask_first(b'{"hook_event_name": "Stop"}') == b""
         refused = Alone({"alone": True}, is_refused=True)
         monkeypatch.setattr(without, "_alone", lambda *_: refused)
         assert ask_first(SAID) == ALONE, "what is to be typed once more is not done meanwhile"

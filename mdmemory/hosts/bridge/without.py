@@ -23,24 +23,24 @@ _WAITED = 1.1  # seconds from the hook's start that a bridge is waited for
 def output(entry: MapEntry, event: asking.HookCall, *, may_start: bool) -> bytes:
     """What the host is to read: JSON, or nothing.
 
-    A session's start waits for a bridge. A message is answered without one, in case none comes in
-    time; any other event does without, and starts one for the next.
+    It waits for the bridge that it starts: at a message once that was answered without one, lest a
+    wish be lost where none comes in time.
     """
     told = parsed(event.data)
     if not told:
         Log().say("hook: The event of the hook is no JSON object.")
         return b""
     name = told.get("hook_event_name")
-    if may_start and name == _START:
-        answer = _from_new(entry, event, _started(entry, event, starting.SOON))
+    if not may_start or name == _END:
+        return _printed(_alone(event, told))
+    if name not in _MESSAGES:
+        started = _started(entry, event, starting.SOON if name == _START else starting.LATER)
+        answer = _from_new(entry, event, started) if started or name == _START else None
         return _printed(_alone(event, told)) if answer is None else answer
     alone = _alone(event, told)
-    if not may_start or name == _END:
-        return _printed(alone)
     # a wish may make the store that a bridge missed a moment ago
     started = _started(entry, event, 0.0 if alone.has_kept else starting.LATER)
-    is_asked = started and name in _MESSAGES and not alone.is_refused
-    answer = _from_new(entry, event, started) if is_asked else None
+    answer = _from_new(entry, event, started) if started and not alone.is_refused else None
     return _printed(alone) if answer is None else answer
 
 
