@@ -276,7 +276,7 @@ def test_what_nothing_but_a_test_would_use_is_not_there() -> None:
 
 
 # Called by the library whose class it overrides.
-OVERRIDES = {"error", "format_help"}
+OVERRIDES = {"error"}
 # Called by the programs that have a `MemoryTool`.
 GIVEN = {"handle", "to_dict"}
 

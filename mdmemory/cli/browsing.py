@@ -48,8 +48,6 @@ def web(asked: Namespace) -> int:
     from mdmemory.store import sights
     from mdmemory.web import serving
 
-    asked.holder = "web"
-
     def open_layers() -> Layers:
         return layered(asked, watched=True)
 

@@ -33,7 +33,6 @@ def check(asked: Namespace) -> int:
     The exit code is 1 if something was changed or removed. Nothing is written, and no model is
     asked.
     """
-    asked.holder = "check"
     layers = layered(asked)
     files = [_file(layers.holding(name), layers.project) for name in asked.names] or None
     found = layers.citations(files, since=asked.diff)

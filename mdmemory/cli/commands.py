@@ -76,6 +76,35 @@ def _width() -> int:
 
 # argparse makes one whenever an option is added, and would load four packages to find its width.
 _FORMATTER = partial(argparse.HelpFormatter, width=78)
+COMMON = ("help", "store", "json", "verbose")  # options of every command
+_EVERYWHERE = "Every command also takes --store PATH, --json, --verbose and --help."
+_TOP = """\
+usage: mdmemory COMMAND [OPTIONS]
+
+Long-term memory for coding assistants: markdown notes in git.
+Start with `mdmemory setup`. `mdmemory demo` shows it in a temporary folder.
+"""
+_OPTIONS = """
+Every command takes these options:
+  --store PATH  the store or project to use
+  --json        print the answer as JSON
+  --verbose     log what is done to standard error
+  --help        show how to use the command
+
+`mdmemory --version` prints the version.
+"""
+_MORE = """
+`mdmemory COMMAND --help` shows how to use a command, and `mdmemory --help-all`
+lists all commands.
+"""
+
+
+class HelpLines(argparse.HelpFormatter):
+    """Help in which each line of what is said of an option begins a line."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        split = super()._split_lines
+        return [line for given in text.splitlines() for line in split(given, width)]
 
 
 class Parser(argparse.ArgumentParser):
@@ -91,10 +120,14 @@ class CommandParser(Parser):
     """The parser of the words behind a command."""
 
     def format_help(self) -> str:
-        """The help, made only where it is shown."""
-        from mdmemory.cli.help import of_command
-
-        return of_command(self, _width())
+        """The help by argparse, without the options of every command."""
+        for action in self._actions:
+            if action.dest in COMMON:
+                action.help = argparse.SUPPRESS
+        self.formatter_class = partial(HelpLines, width=_width(), max_help_position=26)
+        self._positionals.title = self._optionals.title = None  # no headings
+        self.epilog = _EVERYWHERE
+        return super().format_help()
 
 
 class TopParser(Parser):
@@ -103,15 +136,15 @@ class TopParser(Parser):
     shows_all = False  # the other groups, too
 
     def format_help(self) -> str:
-        """The help, made only where it is shown."""
-        from mdmemory.cli.help import of_all
-
-        groups: list[tuple[str, list[tuple[str, str]]]] = []
+        """The commands of each group with what they do."""
+        last = None if self.shows_all else [*GROUPS][_FIRST_GROUPS]
+        lines = []
         for name, _, what in COMMANDS:
-            if name in GROUPS:
-                groups.append((GROUPS[name], []))
-            groups[-1][1].append((name, what))
-        return of_all(groups if self.shows_all else groups[:_FIRST_GROUPS], is_all=self.shows_all)
+            if name == last:
+                break
+            lines += ["", f"{GROUPS[name]}:"] if name in GROUPS else []
+            lines.append(f"  {name:<10}  {what}")
+        return _TOP + "\n".join([*lines, ""]) + (_OPTIONS if self.shows_all else _MORE)
 
 
 def discard_output() -> None:
@@ -150,7 +183,7 @@ def unwritten(problem: OSError) -> int:
 
 
 def _dispatch(words: Sequence[str]) -> int:
-    top = _top()
+    top = top_parser()
     asked = top.parse_args(words)
     if asked.help_all:
         top.shows_all = True
@@ -169,7 +202,9 @@ def _dispatch(words: Sequence[str]) -> int:
             "The current folder was removed.", "Change to another one: `cd`."
         ) from problem
     command, parser = command_and_parser(asked.command, module)
-    parser.set_defaults(store=asked.store, json=asked.json, verbose=asked.verbose)
+    parser.set_defaults(
+        store=asked.store, json=asked.json, verbose=asked.verbose, holder=asked.command
+    )
     asked = _parsed(parser, _after(words, asked.command))
     if asked.verbose:
         from mdmemory.cli.verbose import begin
@@ -189,6 +224,9 @@ def command_and_parser(name: str, module: str) -> tuple[Callable[..., int], Pars
     command = getattr(room, name, None) or getattr(room, f"{name}_")
     getattr(room, f"{name}_options")(parser)
     parser.description = command.__doc__
+    show = _FORMATTER(prog=name)._format_args
+    words = [show(each, each.dest) for each in parser._get_positional_actions()]
+    parser.usage = " ".join([f"{parser.prog} [OPTIONS]", *words])
     return command, parser
 
 
@@ -215,7 +253,8 @@ def _after(words: Sequence[str], command: str) -> list[str]:
     return [*words[at + 1 :]]
 
 
-def _top() -> TopParser:
+def top_parser() -> TopParser:
+    """The parser of what stands before a command."""
     parser = TopParser(prog="mdmemory", formatter_class=_FORMATTER)
     parser.add_argument("--version", action="version", version=f"mdmemory {VERSION}")
     parser.add_argument("--store", metavar="PATH", help="the store or project to use")

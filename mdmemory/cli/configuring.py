@@ -53,7 +53,6 @@ def config_options(parser: ArgumentParser) -> None:
 def config(asked: Namespace) -> int:
     """List the settings that people change most often, or all of them, with their values and where
     each value comes from; or print or set one."""
-    asked.holder = "config"
     _refuse_nonsense(asked)
     if asked.action == "set":
         return _set(asked)

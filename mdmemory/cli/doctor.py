@@ -32,7 +32,6 @@ def doctor(asked: Namespace) -> int:
     fix."""
     from mdmemory.hosts import problems
 
-    asked.holder = "doctor"
     layers = layered(asked)
     if asked.quality:
         return _quality(asked, layers)

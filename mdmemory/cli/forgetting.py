@@ -37,7 +37,6 @@ def forget(asked: Namespace) -> int:
 
     Without the note's name, the notes with these words are shown, and you choose one.
     """
-    asked.holder = "forget"
     return _erased(asked) if asked.erase else _removed(asked)
 
 

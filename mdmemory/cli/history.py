@@ -54,7 +54,6 @@ def _count(text: str) -> int:
 
 def log(asked: Namespace) -> int:
     """List the changes to the notes, newest first: all, those of one note, or one change."""
-    asked.holder = "log"
     if asked.captures:
         return _captures(asked)
     layers = layered(asked)
@@ -201,7 +200,6 @@ def undo_options(parser: ArgumentParser) -> None:
 
 def undo(asked: Namespace) -> int:
     """Undo a change, byte for byte. A file that you edited since then is kept, and named."""
-    asked.holder = "undo"
     if asked.session and asked.id:
         raise UsageError("ID and --session cannot be combined.", "Pass one of them.")
     agree = _agrees if is_terminal() and not (asked.yes or asked.json) else None

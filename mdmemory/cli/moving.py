@@ -31,7 +31,6 @@ def export_options(parser: ArgumentParser) -> None:
 def export(asked: Namespace) -> int:
     """Write all notes to standard output as JSON, or to one markdown file. Notes on hold are left
     out."""
-    asked.holder = "export"
     found = {layer: _exported(memory) for layer, memory in layered(asked).each()}
     pairs = [pair for each in found.values() for pair in each]
     if asked.markdown is None:
@@ -101,7 +100,6 @@ def import_options(parser: ArgumentParser) -> None:
 
 def import_(asked: Namespace) -> int:
     """Import the facts of another memory as notes, in one commit. Without --yes, only list them."""
-    asked.holder = "import"
     wet = asked.yes and not asked.dry_run
     done = layered(asked).main.import_from(asked.path, dry_run=not wet)
     if asked.json:
@@ -154,7 +152,6 @@ def sync_options(parser: ArgumentParser) -> None:
 def sync(asked: Namespace) -> int:
     """Share the notes with your other machines: commit, fetch, merge and push, with your own git
     configuration."""
-    asked.holder = "sync"
     remote = None if asked.remote is None else _address(asked.remote)
     if remote is not None:
         _require_own_project() if asked.store is None else _begin_persons(asked.store)

@@ -45,6 +45,7 @@ def add_options(parser: ArgumentParser) -> None:
         "--source",
         default="manual",
         choices=["explicit", "manual", "assistant"],
+        metavar="SOURCE",
         help="its origin: manual (default), explicit or assistant",
     )
     parser.add_argument(
@@ -69,7 +70,6 @@ def add(asked: Namespace) -> int:
 
     Facts about you, and facts for all projects, go to your own store, all others to the project's.
     """
-    asked.holder = "add"
     if not asked.description:
         return _state(asked)
     if not asked.type:
@@ -158,7 +158,6 @@ def list_options(parser: ArgumentParser) -> None:
 
 def list(asked: Namespace) -> int:
     """List all notes, the project's and your own, sorted by file."""
-    asked.holder = "list"
     layers = layered(asked)
     others = [*layers.others()] if asked.all_projects else []
     own = layers.each() if layers.there() or not others else []
@@ -194,7 +193,6 @@ def show_options(parser: ArgumentParser) -> None:
 
 def show(asked: Namespace) -> int:
     """Show one note, exactly as in its file."""
-    asked.holder = "show"
     layers = layered(asked)
     with layers.at_one_look():
         memory, name = layers.holding(asked.name)
@@ -247,7 +245,6 @@ def edit_options(parser: ArgumentParser) -> None:
 def edit(asked: Namespace) -> int:
     """Change a note, in one commit. Without --description and BODY your editor opens. A BODY that
     says anew all that the note says is its description, too."""
-    asked.holder = "edit"
     layers = layered(asked)
     memory, name = layers.holding(asked.name)
     same = "Nothing changed."
@@ -277,7 +274,6 @@ def rename_options(parser: ArgumentParser) -> None:
 def rename(asked: Namespace) -> int:
     """Give a note another name, in one commit. Links to it are updated, and the old name goes on
     working."""
-    asked.holder = "rename"
     layers = layered(asked)
     memory, name = layers.holding(asked.name)
     done = memory.rename(name, asked.new)

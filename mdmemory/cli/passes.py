@@ -38,7 +38,6 @@ def explain(asked: Namespace) -> int:
     from mdmemory.capture.explain import explain as explained
     from mdmemory.hosts import by_message
 
-    asked.holder = "explain"
     text = " ".join(asked.text)
     layers = layered(asked)
     found = explained(text, layers)
@@ -99,7 +98,6 @@ def extract(asked: Namespace) -> int:
     What you asked to remember is always stored. Only a model finds other facts, if you chose one.
     Each message is read once, unless you say --again.
     """
-    asked.holder = "extract"
     if bool(asked.transcript) == bool(asked.session):
         raise UsageError(
             "Name one session: --transcript FILE or --session ID.",
@@ -278,7 +276,6 @@ def compact(asked: Namespace) -> int:
     """
     from mdmemory import protocol
 
-    asked.holder = "compact"
     memory = opened(asked, automatic=asked.if_due)
     plan = input_file.read(asked.plan) if asked.plan else None
     if asked.if_due:

@@ -28,7 +28,6 @@ def move_options(parser: ArgumentParser) -> None:
 def move(asked: Namespace) -> int:
     """Move the store and its history, by default out of the project into your memory folder. The
     project's commits stay as they are."""
-    asked.holder = "move"
     places = person.places()
     done = None if asked.dry_run else moving.finish(Path.cwd())
     if done is None:

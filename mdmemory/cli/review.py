@@ -61,7 +61,6 @@ def review_options(parser: ArgumentParser) -> None:
 def review(asked: Namespace) -> int:
     """Show what waits for your answer, one item after the other; you answer each with one key.
     With ID and ANSWER, answer one item. `mdmemory undo` takes an answer back."""
-    asked.holder = "review"
     layers = layered(asked)
     if layers.project is not None:
         layers.cited(layers.project)  # hooks and pages show what this finds out

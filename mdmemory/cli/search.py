@@ -48,7 +48,6 @@ def _count(text: str) -> int:
 
 def search(asked: Namespace) -> int:
     """Find the notes that answer a question, best first."""
-    asked.holder = "search"
     query, layers = " ".join(asked.query), layered(asked)
     every = asked.all_projects
     with Progress(None if every else layers.main, json=asked.json) as progress:

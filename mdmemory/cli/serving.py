@@ -124,7 +124,6 @@ def mcp(asked: Namespace) -> int:
 
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
-    asked.holder = "mcp"
     if is_terminal():
         warn("This command is for MCP hosts, see docs/assistants.md. Ctrl-D ends it.")
     source, sink = _own_streams()

@@ -55,7 +55,6 @@ def session(asked: Namespace) -> int:
     observations of what tools showed in it."""
     from mdmemory.transcripts.sources import sessions
 
-    asked.holder = "session"
     memory = opened(asked)
     if asked.work:
         return _work(memory, asked.id or "", asked.json)

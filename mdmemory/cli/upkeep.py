@@ -30,7 +30,6 @@ def index_options(parser: ArgumentParser) -> None:
 
 def index(asked: Namespace) -> int:
     """Update MEMORY.md from the notes, and commit notes that you or a program changed."""
-    asked.holder = "index"
     rows = [_index(memory, asked, layer) for layer, memory in layered(asked).each()]
     if asked.json:
         first = {name: value for name, value in rows[0].items() if name != "layer"}
@@ -70,7 +69,6 @@ def status(asked: Namespace) -> int:
     from mdmemory.hosts import problems
     from mdmemory.review import waiting
 
-    asked.holder = "status"
     layers = layered(asked)
     environment = person.places().environment
     assistants = problems.connected(environment)

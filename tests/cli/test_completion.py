@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -14,18 +15,17 @@ from pace import HUNG
 
 import mdmemory
 from mdmemory.cli import main
-from mdmemory.cli.commands import COMMANDS
-from mdmemory.cli.completion import SHELLS, script
-from mdmemory.cli.manual import commands
+from mdmemory.cli.commands import COMMANDS, command_and_parser
 
-NAMES = [name for name, _, _ in COMMANDS]
+ROOT = Path(mdmemory.__file__).parents[1]
+SHELLS = ("bash", "zsh", "fish")
 # Prints what the tab key would offer for each line of its input; `|` stands between two words.
 TAB = r"""
 while IFS='|' read -r -a COMP_WORDS; do
   COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
   [[ ${COMP_WORDS[COMP_CWORD]} == - ]] && COMP_WORDS[COMP_CWORD]=
   COMPREPLY=()
-  _mdmemory
+  _shtab_mdmemory
   echo "${COMPREPLY[*]}"
 done
 """
@@ -45,8 +45,22 @@ TABS = {
     "config|set|index.t": "index.tracked",
     "--store|/nowhere|lis": "list",
     "search|--source|ses": "sessions",
-    "nonsense|-": "",
 }
+
+
+def built(wanted: str) -> str:
+    """What is made of the parsers when a wheel is built."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "hatch_build.py", wanted], cwd=ROOT,
+        capture_output=True, text=True, timeout=HUNG,
+    )  # fmt: skip
+    assert done.stderr == ""
+    return done.stdout
+
+
+def options(name: str, module: str) -> list[list[str]]:
+    parser = command_and_parser(name, module)[1]
+    return [each.option_strings for each in parser._actions if each.option_strings]
 
 
 @pytest.fixture
@@ -63,7 +77,7 @@ def stores(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_bash_completes_commands_options_settings_and_notes(stores: Path) -> None:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", f"{script('bash')}\n{TAB}"], input="".join(f"mdmemory|{w}\n" for w in TABS),
+        ["bash", "-c", f"{built('bash')}\n{TAB}"], input="".join(f"mdmemory|{w}\n" for w in TABS),
         cwd=stores, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=HUNG,
     )  # fmt: skip
     assert done.stderr == ""
@@ -72,12 +86,11 @@ def test_bash_completes_commands_options_settings_and_notes(stores: Path) -> Non
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_shell_gets_every_command_and_option(shell: str) -> None:
-    text = script(shell)
-    for command in commands():
-        assert re.search(rf"\b{command.name}\b", text)
-        for action in command.options():
-            for name in action.option_strings:
-                assert name in text or f"-l {name[2:]} " in text or f"-s {name[1:]} " in text
+    text = built(shell)
+    for name, module, _ in COMMANDS:
+        assert re.search(rf"\b{name}\b", text)
+        for each in itertools.chain.from_iterable(options(name, module)):
+            assert each in text or f"-l {each[2:]} " in text or f"-s {each[1:]} " in text
     if program := shutil.which(shell):
         done = subprocess.run([program, "-n"], input=text, text=True, timeout=HUNG)
         assert done.returncode == 0
@@ -92,36 +105,34 @@ def test_the_folders_of_notes_are_told_with_what_stands_before_a_name(
     assert capsys.readouterr().out == f"{home / stores.name}\t\n{home / 'me'}\tme/\n"
 
 
-def test_the_manual_page_has_every_command_and_option(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert main(["completion", "man"]) == 0
-    page = capsys.readouterr().out
-    assert re.findall(r"^\.SS mdmemory (\w+)", page, re.MULTILINE) == NAMES
+def test_the_manual_page_has_every_command_and_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = built("man")
+    found = re.findall(r"^\.SS mdmemory (\w+)", page, re.MULTILINE)
+    assert found == [name for name, _, _ in COMMANDS]
     plain = page.replace(r"\-", "-").replace(r"\fB", "").replace(r"\fR", "")
-    for command in commands():
-        for action in command.options():
-            assert ", ".join(action.option_strings) in plain
+    for name, module, _ in COMMANDS:
+        for each in options(name, module):
+            assert ", ".join(each) in plain
     monkeypatch.setenv("COLUMNS", "40")
-    main(["completion", "man"])
-    assert capsys.readouterr().out == page, "the terminal's width is none of its business"
+    assert built("man") == page, "the terminal's width is none of its business"
+    if shutil.which("groff"):
+        done = subprocess.run(
+            ["groff", "-man", "-ww", "-z"], input=page, capture_output=True, text=True, timeout=HUNG
+        )
+        assert done.stderr == ""
 
 
-@pytest.mark.skipif(not shutil.which("groff"), reason="there is no groff")
-def test_the_manual_page_is_roff_without_a_complaint(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["completion", "man"])
-    done = subprocess.run(
-        ["groff", "-man", "-ww", "-z"], input=capsys.readouterr().out, capture_output=True,
-        text=True, timeout=HUNG,
-    )  # fmt: skip
-    assert done.stderr == ""
-
-
-def test_the_scripts_need_nothing_but_pythons_library() -> None:
-    # a wheel is built where no dependency is installed
-    done = subprocess.run(
-        [sys.executable, "-S", "-B", "-m", "mdmemory", "completion", "bash"],
-        cwd=Path(mdmemory.__file__).parents[1], env={"PATH": os.environ["PATH"]},
-        capture_output=True, text=True, timeout=HUNG,
-    )  # fmt: skip
-    assert (done.stderr, done.stdout) == ("", script("bash"))
+def test_an_installed_file_is_printed_and_one_that_is_missing_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    info = tmp_path / "mdmemory_git-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: mdmemory-git\nVersion: 1\n")
+    (tmp_path / "share/man/man1").mkdir(parents=True)
+    (tmp_path / "share/man/man1/mdmemory.1").write_text("the page\n")
+    (info / "RECORD").write_text("share/man/man1/mdmemory.1,,\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main(["completion", "man"]) == 0
+    assert capsys.readouterr().out == "the page\n"
+    assert main(["completion", "fish"]) == 1
+    assert "mdmemory.fish is not installed. `pip install" in capsys.readouterr().err

@@ -473,8 +473,6 @@ SPARED = {
     "compact.result": "a date of a note",
     "llm.manners": "the name of a model that a person chose",
     "cli.notes": "what a person types",
-    "cli.completion": "our own table of commands",
-    "cli.manual": "our own table of commands",
     "actions.replacing": "git's own line on an author",
     "hosts.git_hooks": "the first line of a person's own hook",
     "hosts.opencode.files": "our own plugin",
