@@ -46,7 +46,7 @@ FLOORS = (
     ("", "__main__"),  # the roof: mdmemory itself
 )
 HEAVY = {
-    "yaml", "frontmatter", "rapidfuzz", "git", "openai", "rich", "numpy", "sqlite3", "tomllib",
+    "yaml", "frontmatter", "rapidfuzz", "git", "openai", "numpy", "sqlite3", "tomllib",
     "mcp", "msgspec", "pydantic", "tomlkit", "psycopg", "fastembed",
     "snowballstemmer", "git_filter_repo", "starlette", "uvicorn", "jinja2", "markupsafe",
     "markdown_it",

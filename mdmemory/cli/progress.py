@@ -1,87 +1,62 @@
-"""Progress of a long command, on standard error at a terminal.
+"""Progress of a long command, in one line on standard error at a terminal.
 
 It appears after a second and disappears when the command ends.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
-from typing import TYPE_CHECKING
 
 from mdmemory.memory import Memory
 
-if TYPE_CHECKING:  # loaded by the pass that takes long
-    from rich.console import RenderableType
-    from rich.live import Live
-
 PATIENCE = 1.0  # seconds
+_EVERY = 0.25  # seconds between two lines
+_CLEAR = "\r\x1b[K"  # the line of the cursor
 
 
 class Progress:
     """`with Progress(memory, json=asked.json) as progress:`, and `report=progress.step` in it."""
 
     def __init__(self, memory: Memory | None, *, json: bool = False) -> None:
-        self._shown = not json and sys.stderr.isatty()
+        self._shown = not json and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._spent = _account(memory) if memory and self._shown else int
-        self._step = (0, 0, "")
-        self._tokens = 0
+        self._step = ""
         self._begun = time.monotonic()
-        self._live: Live | None = None
-        self._over = False
-        self._showing = threading.Lock()  # between the timer's thread and the end
-        self._timer = threading.Timer(PATIENCE, self._show)
-        self._timer.daemon = True
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._show, daemon=True)
 
     def step(self, done: int, total: int, words: str) -> None:
         """Show that `done` of `total` steps are complete, and the step under way."""
         if self._shown:
-            self._tokens = self._spent()
-            self._step = done, total, words
+            tokens = self._spent()
+            cost = f"{tokens:,} tokens" if tokens else ""
+            parts = [words, f"{done} of {total} done" if total else "", cost]
+            self._step = " · ".join(filter(None, parts))
 
     def __enter__(self) -> Progress:
         if self._shown:
-            self._timer.start()
+            self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
-        self._timer.cancel()
-        with self._showing:
-            self._over = True
-            if self._live is not None:
-                self._live.stop()
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        if self._shown:
+            self._thread.join()
 
     def _show(self) -> None:
-        from rich.console import Console
-        from rich.live import Live
-
-        with self._showing:
-            if not self._over:
-                # standard output may be a file: it must not get this
-                self._live = Live(
-                    console=Console(stderr=True), get_renderable=self._line,
-                    refresh_per_second=4, transient=True, redirect_stdout=False,
-                )  # fmt: skip
-                self._live.start()
-
-    def _line(self) -> RenderableType:
-        from rich.text import Text
-
-        done, total, words = self._step
-        cost = f"{self._tokens:,} tokens" if self._tokens else ""
-        told = [words, f"{done} of {total} done" if total else "", cost, f"{self._seconds} s"]
-        line = " · ".join(each for each in told if each)
-        return Text(line, no_wrap=True, overflow="ellipsis")
-
-    @property
-    def _seconds(self) -> int:
-        return int(time.monotonic() - self._begun)
+        if self._is_over.wait(PATIENCE):
+            return
+        while not self._is_over.wait(_EVERY):
+            seconds = f"{int(time.monotonic() - self._begun)} s"
+            line = " · ".join(filter(None, (self._step, seconds)))
+            width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+            # the cursor goes back, so that a warning takes the place of the line
+            print(f"{_CLEAR}{line[: width - 1]}\r", end="", file=sys.stderr, flush=True)
+        print(_CLEAR, end="", file=sys.stderr, flush=True)
 
 
 def _account(memory: Memory) -> Callable[[], int]:

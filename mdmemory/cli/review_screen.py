@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from unicodedata import category, east_asian_width
 
 from mdmemory import unseen
 from mdmemory.review.items import KEYS, InboxItem, Side, label
@@ -139,11 +140,16 @@ def clean(text: str) -> str:
 
 def wide(text: str) -> int:
     """The columns that a text takes; styles take none."""
-    from rich.cells import cell_len  # only where something is drawn
-
     for style in (_BOLD, _DIM, _PLAIN):
         text = text.replace(style, "")
-    return cell_len(text)
+    return sum(map(_columns, text))
+
+
+def _columns(char: str) -> int:
+    """The columns of one character: accents of their own take none, wide ones two."""
+    if category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if east_asian_width(char) in "WF" else 1
 
 
 def cut(text: str, width: int) -> str:

@@ -256,7 +256,7 @@ def test_a_pass_says_when_a_limit_left_work(make: Make, monkeypatch: pytest.Monk
 
 
 def test_importing_these_rooms_loads_nothing_heavy() -> None:
-    heavy = ("rapidfuzz", "yaml", "frontmatter", "git", "openai", "rich", "numpy", "sqlite3")
+    heavy = ("rapidfuzz", "yaml", "frontmatter", "git", "openai", "numpy", "sqlite3")
     code = (
         "import sys, mdmemory.compact.offline, mdmemory.compact.guards, mdmemory.store.conflicts;"
         f"print([name for name in {heavy!r} if name in sys.modules])"
