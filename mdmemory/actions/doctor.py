@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from mdmemory.errors import GitFailed, MdmemoryError, NoState
 from mdmemory.git import index_file, private_folder, replacement, repositories
 from mdmemory.git.journal import Journals
 from mdmemory.git.transaction import Change, Transactions
-from mdmemory.note.note import SUPERSEDED
+from mdmemory.note.note import SUPERSEDED, Head
 from mdmemory.store import adopt
 from mdmemory.store.merged import folded
 from mdmemory.store.refresh import is_foreign
@@ -132,8 +132,16 @@ def _journal(writer: Writer) -> Iterator[Finding]:
 
 def _unreadable(writer: Writer) -> Iterator[Finding]:
     for head in writer.refresher.catalog().heads():
-        if head.problems:
-            yield Finding("note", "warning", head.file, " ".join(head.problems))
+        problems = [*head.problems, *_check_expiry(head)]
+        if problems:
+            yield Finding("note", "warning", head.file, " ".join(problems))
+
+
+def _check_expiry(head: Head) -> Iterator[str]:
+    try:
+        date.fromisoformat(head.expires or str(date.max))
+    except ValueError:
+        yield "Its `expires` is no day, so it stays for ever: write YYYY-MM-DD, or take it out."
 
 
 def _names(writer: Writer) -> Iterator[Finding]:

@@ -290,7 +290,7 @@ def compact(asked: Namespace) -> int:
     if asked.json:
         emit(_json(outcome))
     else:
-        _tell(outcome)
+        _tell(outcome, asked.plan)
     if outcome.model and (said := protocol.in_force().said):
         warn(said)
     return 1 if outcome.outcome in ("refused", "failed") else 0
@@ -330,7 +330,7 @@ _WORDS = {
 }
 
 
-def _tell(outcome: Outcome) -> None:
+def _tell(outcome: Outcome, plan: str | None) -> None:
     from mdmemory.compact.plan import describe
 
     cost = outcome.tokens
@@ -342,7 +342,7 @@ def _tell(outcome: Outcome) -> None:
         print(f"skipped {describe(op)}\n    {why}")
     for op, code, message in outcome.refused:
         print(f"refused {describe(op)}\n    {message} ({code})")
-    what = "plan refused" if outcome.outcome == "refused" else "no plan"
+    what = plan or ("plan refused" if outcome.outcome == "refused" else "no plan")
     told = {(code, message) for _, code, message in outcome.refused}
     for code, message in outcome.refusals:
         is_one_op = code == "schema" and message.startswith("Op ")
@@ -358,7 +358,8 @@ def _tell(outcome: Outcome) -> None:
             f"Undo: `mdmemory undo {outcome.id}`."
         )
     else:
-        print((outcome.outcome == "noop" and outcome.why) or _WORDS[outcome.outcome])
+        again = f" Correct {plan} and run it again." if plan and outcome.refusals else ""
+        print(((outcome.outcome == "noop" and outcome.why) or _WORDS[outcome.outcome]) + again)
     if cost.calls:
         print(
             f"{outcome.model} was asked {plural(cost.calls, 'time')}: "

@@ -64,12 +64,13 @@ def search(asked: Namespace) -> int:
         return 0
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     colour = colour and os.environ.get("TERM") != "dumb"
-    shown = [_shown(hit, layers, query, colour) for hit in found.hits]
+    how = "no word of the query" if found.mode == "keyword" else "by meaning"
+    shown = [_shown(hit, layers, query, colour, how) for hit in found.hits]
     print("\n\n".join([*shown, _NO_PROOF] if shown else ["No matches."]))
     return 0
 
 
-def _shown(hit: Hit, layers: Layers, query: str, colour: bool) -> str:
+def _shown(hit: Hit, layers: Layers, query: str, colour: bool, how: str) -> str:
     from mdmemory.search.results import telling
 
     file = hit.file
@@ -78,7 +79,7 @@ def _shown(hit: Hit, layers: Layers, query: str, colour: bool) -> str:
     place = f"{file}:{hit.start_line}-{hit.end_line}"
     title = f"{_TITLE[0]}{visible(place)}{_TITLE[1]}" if colour else visible(place)
     status = f"  [{visible(hit.mark)}]" if hit.mark else ""
-    status += visible(f"  {', '.join(hit.matched) or 'no word of the query'}")
+    status += visible(f"  {', '.join(hit.matched) or how}")
     if hit.source == "sessions":  # the id of a session says little
         status += visible(f"  {hit.date}  {hit.title}".rstrip())
     lines = [hit.description] if hit.description else []

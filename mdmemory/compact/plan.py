@@ -189,7 +189,7 @@ def parse(answer: str | bytes) -> Plan:
     try:
         plan = msgspec.convert(value, _PlanFile)
     except ValidationError as problem:
-        raise PlanRefused([_refusal("schema", f"A plan: {_sentence_of(problem)}")]) from None
+        raise _unparsable(f"It is no plan: {_sentence_of(problem)}", "schema") from None
     ops, flawed = ops_of(plan.ops)
     if flawed and not ops:
         raise PlanRefused([_refusal("schema", message) for message in flawed[:MAX_REPORTED]])
@@ -294,8 +294,8 @@ def _refusal(code: str, message: str) -> dict[str, str]:
     return {"code": code, "message": message}
 
 
-def _unparsable(message: str) -> PlanRefused:
-    return PlanRefused([_refusal("unparsable", f'{message} Give `{{"ops": [...]}}`.')])
+def _unparsable(message: str, code: str = "unparsable") -> PlanRefused:
+    return PlanRefused([_refusal(code, f'{message} Give `{{"ops": [...]}}`.')])
 
 
 def describe(op: Op) -> str:

@@ -64,6 +64,18 @@ def test_a_stale_index_is_mended_and_somebodys_own_is_an_error_and_stays(memory:
     assert (finding.level, index.read_bytes()) == ("error", b"mine\n")
 
 
+def test_a_last_day_that_is_no_date_is_named_with_what_to_write(memory: Memory) -> None:
+    path = memory.project.store / "feedback-prefers-pnpm.md"
+    good = path.read_text()
+    path.write_text(good.replace("metadata:", "metadata:\n  expires: 2026-12-31"))
+    assert found(memory, "note") == []
+    path.write_text(good.replace("metadata:", "metadata:\n  expires: next summer"))
+    (finding,) = found(memory, "note")
+    assert finding.path == path.name
+    assert "`expires` is no day" in finding.message
+    assert "YYYY-MM-DD" in finding.message
+
+
 def test_missing_attributes_are_found_and_mended_in_a_commit(memory: Memory, git: Git) -> None:
     path = memory.project.store / ".gitattributes"
     path.write_text("*.png binary\n", encoding="utf-8")

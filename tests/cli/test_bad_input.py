@@ -628,6 +628,17 @@ def test_a_bad_plan_changes_nothing_and_is_kept_to_look_at(
     assert "hunter2" not in kept.read_text(encoding="utf-8")
 
 
+def test_a_plan_that_is_none_names_the_file_what_is_wrong_and_the_next_step(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.write("plan.json", '{"ops": 5}')
+    assert main(["compact", "--plan", "plan.json"]) == 1
+    assert capsys.readouterr().out == (
+        'plan.json: It is no plan: `ops` is not a list. Give `{"ops": [...]}`. (schema)\n'
+        "The plan was refused; nothing changed. Correct plan.json and run it again.\n"
+    )
+
+
 @pytest.mark.parametrize(
     "data",
     [b"", b"not JSON", b"{}", b"[]", b'{"info": 3, "messages": 4}', b"\xff\xfe", b"{" * 9999],

@@ -130,7 +130,7 @@ def test_one_command_fetches_the_model_and_makes_the_vectors(say: Say) -> None:
     assert code == 0, err
     assert f"Fetching {MODEL} from huggingface.co" in err
     assert out.splitlines()[-1].startswith(f"Search by meaning is on: 2 notes, model {MODEL}, ")
-    assert "project-where.md" in say("search", "hosting")[1]
+    assert "project-where.md:8-8  by meaning\n" in say("search", "hosting")[1]
     assert "by words" not in say("doctor")[1]
     assert "Fetching" not in say(*ON)[2], "it is here"
 
