@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,18 @@ def set_for_person(file: Path, name: str, value: Any) -> bool:
     Raises BadSetting if the file is not TOML, or beyond what can be edited.
     """
     file = Path(os.path.realpath(file))  # a link to it is the person's own
+    return _set_in_file(file, name, value, 0o600)
+
+
+def _set_in_file(file: Path, name: str, value: Any, mode: int) -> bool:
+    """Write a setting into a file, which keeps its mode; a new one gets this one."""
     before = _text(file)
     after = change_setting(before, name, value, file)
-    if after == before:
-        return False
-    file.parent.mkdir(parents=True, exist_ok=True)
-    mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
-    write_atomic(file, after.encode(), mode=mode)
-    return True
+    if after != before:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        mode = file.stat().st_mode & 0o777 if file.exists() else mode
+        write_atomic(file, after.encode(), mode=mode)
+    return after != before
 
 
 def set_for_store(project: Project, name: str, value: Any, holder: str) -> tuple[bool, str | None]:
@@ -39,27 +44,41 @@ def set_for_store(project: Project, name: str, value: Any, holder: str) -> tuple
     Only a store with a repository of its own gets a commit; in a project it is the person's.
     """
     file = project.root / PROJECT_FILE
-    if not file.is_file() and project.root == project.store:
+    if project.root != project.store:
+        return _set_in_file(file, name, value, 0o644), None
+    if not file.is_file():
         raise NotFound(f"{project.root} has no {PROJECT_FILE}.", "Name a store that has one.")
-    own = repositories.find(project.store) if project.root == project.store else None
-    if own is None or repositories.refusal(own) is not None:
-        before = _text(file)
-        after = change_setting(before, name, value, file)
-        if after != before:
-            write_atomic(file, after.encode())
-        return after != before, None
-    with hold_lock(own.common_dir / "mdmemory.lock", holder, Patience(30.0)):
-        before = _text(file)
-        after = change_setting(before, name, value, file)
+    what = f"unset {name}" if value is None else f"set {name} to {write_value(value)}"
+
+    def edit(_: bytes) -> bytes:
+        return change_setting(_text(file), name, value, file).encode()
+
+    return change_settings(project.store, edit, ("set", what, what), holder)
+
+
+def change_settings(
+    store: Path, edit: Callable[[bytes], bytes], said: tuple[str, str, str], holder: str
+) -> tuple[bool, str | None]:
+    """Change the settings file of a store as `edit` says; whether it changed, and the commit, where
+    the store has a repository of its own that can take one. `said` are the kind of the commit, its
+    subject and its line."""
+    own, file = repositories.find(store), store / PROJECT_FILE
+    lock = own.common_dir / "mdmemory.lock" if own else store / ".mdmemory" / "lock"
+    with hold_lock(lock, holder, Patience(30.0)):
+        before = file.read_bytes()
+        after = edit(before)
         if after == before:
             return False, None
-        what = f"unset {name}" if value is None else f"set {name} to {write_value(value)}"
-        trailers = memory_trailers("set", groups=[[PROJECT_FILE]])
-        message = Message(f"memory: {what}", [what], trailers)
-        transactions = Transactions(History(own, project.store))
-        change = Change(PROJECT_FILE, digest(before.encode()), after.encode())
-        done = transactions.apply([change], transactions.checkpoint([PROJECT_FILE], KEEP), message)
-    return True, done.commit
+        if own is None or repositories.refusal(own) is not None:
+            write_atomic(file, after)
+            return True, None
+        kind, subject, line = said
+        trailers = memory_trailers(kind, groups=[[PROJECT_FILE]])
+        transactions = Transactions(History(own, store))
+        change = Change(PROJECT_FILE, digest(before), after)
+        checkpoint = transactions.checkpoint([PROJECT_FILE], KEEP)
+        message = Message(f"memory: {subject}", [line], trailers)
+        return True, transactions.apply([change], checkpoint, message).commit
 
 
 def _text(file: Path) -> str:

@@ -164,13 +164,13 @@ def check_new(is_secret: Callable[[str], bool], name: str, type: str, text: str)
 
 def edit(
     writer: Writer, name: str, *, description: str | None = None, body: str | None = None,
-    replaces: str | None = None, today: str, trailers: Sequence[tuple[str, str]] = (),
+    replaces: str | None = None, today: str,
     worded: Callable[[Note], tuple[str | None, str | None]] | None = None,
 ) -> Edited:  # fmt: skip
     """Change a note's description or body; everything else in the file stays byte for byte.
 
-    `replaces` is the digest the caller saw, when it showed the note to a person first; `trailers`
-    say in the commit who caused it. `worded` gives description and body by what the note says now.
+    `replaces` is the digest the caller saw, when it showed the note to a person first. `worded`
+    gives description and body by what the note says now.
     """
     with writer.locked():
         stored = readable(writer.refresher.store.find(name))
@@ -183,10 +183,10 @@ def edit(
             wanted["description"] = description
         changed = body if body is not None and body.strip() != stored.note.body.strip() else None
         if not wanted and changed is None:
-            return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
+            return unchanged(stored)
         wanted["metadata.updated"] = today
         fresh = editing.edit(cited.pinned(writer, stored.note), set=wanted, body=changed)
-        return _replace(writer, stored, fresh.text, "edit", trailers)
+        return _replace(writer, stored, fresh.text, "edit")
 
 
 def replace_text(
@@ -202,7 +202,7 @@ def replace_text(
         if stored.digest != replaces:
             text = _joined(stored, seen, text)
         if stored.note.text == text:
-            return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
+            return unchanged(stored)
         return _replace(writer, stored, text, "edit")
 
 
@@ -260,18 +260,15 @@ def confirm(writer: Writer, name: str, *, today: str) -> Edited:
             wanted |= editing.confirm(stored.note, "manual")
         anew = cited.cited_anew(writer, stored.note)
         if anew is stored.note and len(wanted) == 1:
-            return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
+            return unchanged(stored)
         return _replace(writer, stored, editing.edit(anew, set=wanted).text, "confirm")
 
 
-def _replace(
-    writer: Writer, stored: StoredNote, text: str, verb: str,
-    trailers: Sequence[tuple[str, str]] = (),
-) -> Edited:  # fmt: skip
+def _replace(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
     """Put this text in the note's place; what a hand saves into other lines meanwhile stays."""
     for _ in range(_TRIES):
         try:
-            return _put(writer, stored, text, verb, trailers)
+            return _put(writer, stored, text, verb)
         except NoteChanged:
             now = writer.refresher.store.read(stored.file)
             text = _joined(now, stored.note.text, text)
@@ -283,14 +280,9 @@ def _replace(
 def _joined(stored: StoredNote, seen: str | None, text: str) -> str:
     """The note as it is now with what `text` changes in `seen`. Raises NoteChanged where both
     changed the same lines."""
-    theirs = stored.note.text
-    found = three_way(seen, text, theirs) if seen is not None else None
-    if found is not None:
-        odd, *known = (
-            {*notes_format.parse(each, stored.file).head.problems} for each in (found, text, theirs)
-        )
-        if odd <= known[0] | known[1]:
-            return found
+    joined = None if seen is None else join_notes(seen, text, stored.note.text, stored.file)
+    if joined is not None:
+        return joined
     raise NoteChanged(
         f"{stored.file} was changed meanwhile in the same lines.", "Look at it and edit again."
     )
@@ -306,15 +298,13 @@ def admitted(writer: Writer, stored: StoredNote, text: str) -> bytes:
     return text.encode("utf-8")
 
 
-def _put(
-    writer: Writer, stored: StoredNote, text: str, verb: str, trailers: Sequence[tuple[str, str]]
-) -> Edited:
+def _put(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
     data = admitted(writer, stored, text)
     fresh = notes_format.parse(text, stored.file).head
     line = f"{verb} {stored.file}: {fresh.description}"
     group = Group(line, (Change(stored.file, stored.digest, data),))
     said = subject(verb, [notes_format.headline(fresh)])
-    written = writer.write(said, [group], kind=verb, trailers=trailers)
+    written = writer.write(said, [group], kind=verb)
     return Edited(stored.file, fresh.name, digest(data), written)
 
 
@@ -392,6 +382,18 @@ def three_way(base: str, ours: str, theirs: str) -> str | None:
     for hunk in reversed(in_order):
         before[hunk.start : hunk.end] = hunk.lines
     return "".join(before)
+
+
+def join_notes(base: str, ours: str, theirs: str, file: str) -> str | None:
+    """The `three_way` of a note's texts; None, too, where the whole has a problem that neither of
+    the sides has."""
+    joined = three_way(base, ours, theirs)
+    if joined is None:
+        return None
+    odd, one, other = (
+        {*notes_format.parse(text, file).head.problems} for text in (joined, ours, theirs)
+    )
+    return joined if odd <= one | other else None
 
 
 def _hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from mdmemory.actions.editing import three_way
+from mdmemory.actions.editing import join_notes, three_way
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import BadNote, BadSetting, RepositoryState
 from mdmemory.git.commits_of_store import History
@@ -99,14 +99,9 @@ def both_in_one(base: Note | None, ours: Note, theirs: Note) -> str | None:
         return mine
     if before == mine:
         return other
-    found = None if before is None else three_way(before, mine or "", other or "")
-    if found is None:
+    if before is None:
         return None
-    problems = [
-        {*notes_format.parse(text or "", ours.head.file).head.problems}
-        for text in (found, mine, other)
-    ]
-    return found if problems[0] <= problems[1] | problems[2] else None
+    return join_notes(before, mine or "", other or "", ours.head.file)
 
 
 def _without_quiet_differences(base: Note | None, ours: Note, theirs: Note) -> list[str | None]:

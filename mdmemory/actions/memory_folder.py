@@ -11,18 +11,18 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from mdmemory.actions import setup
+from mdmemory.actions.configuring import change_settings
 from mdmemory.actions.setup import Setup
 from mdmemory.config.person import Places
 from mdmemory.config.table import PERSON, PERSONS_INDEX, PROJECT_FILE
 from mdmemory.errors import NoGit, NoStore, NotFound
-from mdmemory.files import digest, write_atomic, writing
+from mdmemory.files import writing
 from mdmemory.git import identity, repositories
-from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers
 from mdmemory.git.lock import Patience, hold_lock
-from mdmemory.git.transaction import Change, Transactions
 from mdmemory.store import home as homes
 from mdmemory.store.home import Known
 from mdmemory.store.project import home_of, open_project, person_root
@@ -111,19 +111,9 @@ def _know(entry: Known, repository: repositories.Repository) -> None:
     """Write down, in a commit where that can be, that the project is the store's."""
     project = identity.identify(repository)
     assert project is not None  # it has a commit
-    own, path = repositories.find(entry.store), entry.store / PROJECT_FILE
-    lock = own.common_dir / "mdmemory.lock" if own else entry.store / ".mdmemory" / "lock"
-    with hold_lock(lock, "`mdmemory init`", Patience(30.0)):
-        before = path.read_bytes()
-        after = homes.write(entry.met(project, identity.read_head(repository)), before)
-        if own is None or repositories.refusal(own) is not None:
-            write_atomic(path, after)
-        elif after != before:
-            transactions = Transactions(History(own, entry.store))
-            change = Change(PROJECT_FILE, digest(before), after)
-            message = Message("memory: know the project again", [f"place {PROJECT_FILE}"],
-                              memory_trailers("place", groups=[[PROJECT_FILE]]))  # fmt: skip
-            transactions.apply([change], transactions.checkpoint([PROJECT_FILE], KEEP), message)
+    known = entry.met(project, identity.read_head(repository))
+    said = ("place", "know the project again", f"place {PROJECT_FILE}")
+    change_settings(entry.store, partial(homes.write, known), said, "`mdmemory init`")
 
 
 def is_forbidden(places: Places) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from mdmemory.actions.editing import Edited, readable, refuse_held, refuse_secret, refuse_waiting
 from mdmemory.actions.mending import closed_to_links
+from mdmemory.actions.replacing import change_ledger
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
@@ -163,5 +164,4 @@ def _ledger(store: Store, changes: Sequence[tuple[StoredNote, StoredNote]]) -> l
     now = conflicts.moved(ledger, changes)
     if now == ledger:
         return []
-    old, new = (text.encode("utf-8", "surrogateescape") for text in (ledger, now))
-    return [Group(f"edit {LEDGER}: its lines follow", (Change(LEDGER, digest(old), new),))]
+    return [Group(f"edit {LEDGER}: its lines follow", (change_ledger(ledger, now),))]

@@ -124,8 +124,7 @@ class Met(NamedTuple):
         fresh = conflicts.add(ledger, pairs, today) if pairs else ledger
         first, *rest = groups
         if fresh != ledger:
-            old = digest(ledger.encode("utf-8", "surrogateescape")) if ledger else None
-            change = Change(LEDGER, old, fresh.encode("utf-8", "surrogateescape"))
+            change = change_ledger(ledger, fresh)
             lines = [f"flag {self.new.file} × {old.file}: {why}" for old, why in self.doubtful]
             first = Group("\n".join([first.line, *lines]), (*first.changes, change))
         return with_marks([first, *rest], self.made, ledger)
@@ -187,6 +186,12 @@ def in_force_again(
 # --- as ops of a commit
 
 
+def change_ledger(before: str, after: str) -> Change:
+    """What puts one text of the ledger in the place of another, "" where there was none."""
+    old, new = (text.encode("utf-8", "surrogateescape") for text in (before, after))
+    return Change(LEDGER, digest(old) if old else None, new)
+
+
 def with_marks(groups: Sequence[Group], made: Sequence[Superseding], ledger: str) -> list[Group]:
     """The ops of a commit with these marks: what replaces and what is replaced goes back together.
 
@@ -230,8 +235,7 @@ def _settled(groups: Sequence[Group], made: Sequence[Superseding], ledger: str) 
         return [*groups]
     for id in closed:
         ledger = conflicts.clear(ledger, id)
-    old = digest(before.encode("utf-8", "surrogateescape")) if before else None
-    ticked = Change(LEDGER, old, ledger.encode("utf-8", "surrogateescape"))
+    ticked = change_ledger(before, ledger)
     first = next(g for g in groups if ids[closed[0]].old.file in (c.file for c in g.changes))
     joined = [group for group in groups if group in (first, place)]
     rest = [change for g in joined for change in g.changes if change.file != LEDGER]

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mdmemory.actions import editing
+from mdmemory.actions.replacing import change_ledger
 from mdmemory.config.table import PERSON
 from mdmemory.errors import NoteChanged, NotFound
-from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import headline
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
-from mdmemory.store.store import LEDGER, Store, StoredNote
+from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.superseding import marked, superseded_files
 from mdmemory.store.writer import Group, Writer, Written
 
@@ -101,7 +101,7 @@ def both_hold(writer: Writer, one: StoredNote, other: StoredNote, why: str, toda
         pair = (one, _persons(other), why)
         id = conflicts.entry_id(one.file, pair[1].file)
         fresh = conflicts.clear(conflicts.add(text, [pair], today), id)
-        change = Change(LEDGER, digest(_bytes(text)) if text else None, _bytes(fresh))
+        change = change_ledger(text, fresh)
         line = f"resolve {id} ({one.file} × {pair[1].file}): keep both"
         said = subject("resolve", [f"{headline(one.note.head)}: both hold"])
         return writer.write(said, [Group(line, (change,))], kind="resolve", destructive=True)
@@ -135,7 +135,7 @@ def resolve(
         if edited is not None:
             changes.append(_edit(writer, entry, edited))
             how = f"edit {edited.file}"
-        changes.append(Change(LEDGER, digest(_bytes(text)), _bytes(conflicts.clear(text, id))))
+        changes.append(change_ledger(text, conflicts.clear(text, id)))
         group = Group(f"resolve {id} ({' × '.join(entry.files)}): {how}", tuple(changes))
         stay = [note for note in _present(store, entry) if note not in gone]
         verb = "resolve, keep" if keep else "resolve, keep both:"
@@ -184,7 +184,3 @@ def _others(store: Store, entry: Entry, keep: str) -> list[StoredNote]:
 
 def _present(store: Store, entry: Entry) -> list[StoredNote]:
     return store.those_of(entry.files)
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from pathlib import Path
 
 from mdmemory.actions import attributes
@@ -340,10 +341,9 @@ def _index(setup: Setup, refresher: Refresher) -> list[Change]:
         note = _free(store, f"{name.strip('_').removesuffix('.md').lower()}-before-mdmemory")
         rescued.append(Change(note, None, data))
         setup.said.append(f"{name} was there before: its text is now the note {note}.")
-    if (store / INDEX).exists() and not foreign:
-        return []
-    if not foreign and not setup.project.settings.switch("index.tracked"):
-        return []  # the refresh that follows writes it, outside git
+    is_tracked = setup.project.settings.switch("index.tracked")
+    if not foreign and ((store / INDEX).exists() or not is_tracked):
+        return []  # one outside git is written by the refresh that follows
     # what took the place of a foreign file is no derived change: its old bytes must be safe
     return rescued + [
         Change(c.file, digest(foreign[c.file]), c.new) if c.file in foreign else c
@@ -352,11 +352,8 @@ def _index(setup: Setup, refresher: Refresher) -> list[Change]:
 
 
 def _free(folder: Path, stem: str) -> str:
-    name, number = f"{stem}.md", 1
-    while os.path.lexists(folder / name):
-        number += 1
-        name = f"{stem}-{number}.md"
-    return name
+    names = chain([f"{stem}.md"], (f"{stem}-{number}.md" for number in count(2)))
+    return next(name for name in names if not os.path.lexists(folder / name))
 
 
 def _write(path: Path, change: Change) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from mdmemory.actions import leaving, replacing
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
-from mdmemory.files import digest, read_regular
+from mdmemory.files import digest, read_if_there
 from mdmemory.git.commits_of_store import History, subject
 from mdmemory.git.keeping import group_ops
 from mdmemory.git.log import ERASED_TRAILER, ID_TRAILER, UNDOES, Logged
@@ -305,11 +305,8 @@ def _former(
     read = history.read_many(history.parent(commit), files)
     former = {file: read.get(file) for file in files}
     for file in files:
-        if file not in now:
-            try:
-                before[file] = now[file] = _bytes(history, file)
-            except MdmemoryError as problem:
-                return problem.message
+        if problem := _look(history, file, before, now):
+            return problem
         if _said(now[file]) == _said(left.get(file)):
             continue
         if file != LEDGER or (ledger := _ledger(now[file], left.get(file), former[file])) is None:
@@ -340,23 +337,23 @@ def _in_force_again(
     marked = {
         file: data for file in filter(is_note_name, files)
         if (data := former.get(file)) is not None
-        and _look(history, file, before, now) and now[file] is not None
+        and not _look(history, file, before, now) and now[file] is not None
         and _unnamed(now[file]) == _unnamed(left.get(file))
     }  # fmt: skip
-    if not marked or not _look(history, LEDGER, before, now):
+    if not marked or _look(history, LEDGER, before, now):
         return {}
     gone = [file for file, data in now.items() if data is None]
     return {**replacing.in_force_again(Store(history.folder), marked, now[LEDGER], gone)}
 
 
-def _look(history: History, file: str, before: Contents, now: Contents) -> bool:
-    """Whether it is known what a file holds; it is read where it was not yet."""
+def _look(history: History, file: str, before: Contents, now: Contents) -> str:
+    """Read what a file holds, where that was not done yet; why it cannot be read, or ""."""
     if file not in now:
         try:
-            before[file] = now[file] = _bytes(history, file)
-        except MdmemoryError:
-            return False
-    return True
+            before[file] = now[file] = read_if_there(history.folder / file)
+        except MdmemoryError as problem:
+            return problem.message
+    return ""
 
 
 def _unnamed(data: bytes | None) -> bytes | None:
@@ -369,13 +366,6 @@ def _changes(files: Sequence[str], before: Contents, now: Contents) -> tuple[Cha
         for file in files
         if before[file] != now[file]
     )
-
-
-def _bytes(history: History, file: str) -> bytes | None:
-    try:
-        return read_regular(history.folder / file)
-    except NotFound:
-        return None
 
 
 def _said(data: bytes | None) -> bytes | None:

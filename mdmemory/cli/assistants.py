@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 
+from mdmemory.cli.commands import add_flag
 from mdmemory.cli.output import emit
 from mdmemory.config import person
 from mdmemory.config.settings import load
@@ -23,13 +24,9 @@ def setup_options(parser: ArgumentParser) -> None:
         metavar="CLIENT",
         help=f"{', '.join(clients.NAMES)} (default: all that are installed)",
     )
-    parser.add_argument(
-        "--remove", action="store_true", help="remove what setup added, and nothing else"
-    )
-    parser.add_argument(
-        "--meaning", action="store_true", help="only turn on search by meaning, on this machine"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be written")
+    add_flag(parser, "--remove", "remove what setup added, and nothing else")
+    add_flag(parser, "--meaning", "only turn on search by meaning, on this machine")
+    add_flag(parser, "--dry-run", "only show what would be written")
 
 
 def setup(asked: Namespace) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from mdmemory.cli.commands import add_flag, number
 from mdmemory.cli.output import is_terminal, layered, warn
 from mdmemory.layers import Layers
 
@@ -16,29 +17,17 @@ IDLE = 30.0  # minutes
 def web_options(parser: ArgumentParser) -> None:
     """Options of `web`."""
     parser.add_argument(
-        "--port", type=_port, default=0, metavar="N", help="the port (default: a free one)"
+        "--port",
+        type=number(0, 65535),
+        default=0,
+        metavar="N",
+        help="the port (default: a free one)",
     )
-    parser.add_argument("--no-open", action="store_true", help="only print the address")
+    add_flag(parser, "--no-open", "only print the address")
     parser.add_argument(
-        "--idle", type=_minutes, default=IDLE, metavar="MINUTES",
+        "--idle", type=number(0.001, 1440, float), default=IDLE, metavar="MINUTES",
         help=f"end after so many minutes without a request (default {IDLE:g})",
     )  # fmt: skip
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise ArgumentTypeError(f"{text} is not a port: a whole number up to 65535")
-    return int(text)
-
-
-def _minutes(text: str) -> float:
-    try:
-        minutes = float(text)
-    except ValueError:
-        minutes = 0.0
-    if not 0 < minutes <= 1440:
-        raise ArgumentTypeError(f"{text} is not a number of minutes up to 1440")
-    return minutes
 
 
 def web(asked: Namespace) -> int:

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mdmemory.cli.commands import add_flag
 from mdmemory.cli.output import emit, layered, plural, visible
 from mdmemory.errors import NotFound
 
@@ -24,7 +25,7 @@ def check_options(parser: ArgumentParser) -> None:
         "--diff", metavar="REV", help="list only what has changed since this commit, since this "
         "branch left REV, or with HEAD what is not committed yet",
     )  # fmt: skip
-    parser.add_argument("--all", action="store_true", help="also list what has not changed")
+    add_flag(parser, "--all", "also list what has not changed")
 
 
 def check(asked: Namespace) -> int:

@@ -11,6 +11,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 
@@ -33,7 +34,7 @@ COMMANDS = (
     ("init", "setup", "create a store for a project"),
     ("import", "moving", "import the facts of another memory"),
     ("export", "moving", "write all notes as JSON or as one markdown file"),
-    ("move", "place", "move the store, with its history"),
+    ("move", "moving", "move the store, with its history"),
     ("sync", "moving", "share the notes with your other machines, by git"),
     ("status", "upkeep", "show the store, what waits, and where text is sent"),
     ("doctor", "doctor", "find problems and their fixes"),
@@ -46,7 +47,7 @@ COMMANDS = (
     ("session", "sessions", "list the sessions of your assistants, or show one"),
     ("explain", "passes", "explain why a message would be stored or not"),
     ("index", "upkeep", "update MEMORY.md, or check that it is up to date"),
-    ("hook", "hook", "answer an event of an assistant; not for people"),
+    ("hook", "serving", "answer an event of an assistant; not for people"),
     ("bridge", "serving", "serve OpenCode's plugin; not for people"),
     ("mcp", "serving", "serve the memory to an MCP client"),
     ("completion", "completion", "complete commands and names with the tab key"),
@@ -145,6 +146,26 @@ class TopParser(Parser):
             lines += ["", f"{GROUPS[name]}:"] if name in GROUPS else []
             lines.append(f"  {name:<10}  {what}")
         return _TOP + "\n".join([*lines, ""]) + (_OPTIONS if self.shows_all else _MORE)
+
+
+def add_flag(parser: argparse._ActionsContainer, names: str, about: str) -> None:
+    """Add an option without a value; `names` are what it can be written as, with blanks between."""
+    parser.add_argument(*names.split(), action="store_true", help=about)
+
+
+def number(
+    least: float, most: float, kind: type[int] | type[float] = int
+) -> Callable[[str], float]:
+    """What reads the number of an option, for argparse."""
+
+    def read(text: str) -> float:
+        with suppress(ValueError):
+            if least <= (value := kind(text)) <= most:
+                return value
+        what = "a whole number" if kind is int else "a number"
+        raise argparse.ArgumentTypeError(f"{text} is not {what} from {least} to {most}")
+
+    return read
 
 
 def discard_output() -> None:

@@ -9,7 +9,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from mdmemory.cli.output import emit, is_terminal, opened, warn
+from mdmemory.cli.commands import add_flag
+from mdmemory.cli.output import emit, is_terminal, opened, show, warn
 from mdmemory.config import person
 from mdmemory.config.settings import Settings, checked, load, setting
 from mdmemory.config.table import PROJECT_FILE, TABLE, Setting
@@ -35,19 +36,13 @@ def config_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "value", nargs="?", metavar="VALUE", help="its new value (- reads standard input)"
     )
-    parser.add_argument("--all", action="store_true", help="with list: all settings")
-    parser.add_argument(
-        "--unset", action="store_true", help="with set: remove the setting from the file"
-    )
+    add_flag(parser, "--all", "with list: all settings")
+    add_flag(parser, "--unset", "with set: remove the setting from the file")
     parser.add_argument(
         "--global", action="store_true", dest="everywhere",
         help="with set: write to your own file, for all your projects",
     )  # fmt: skip
-    parser.add_argument(
-        "--changed",
-        action="store_true",
-        help="with list: only settings that are not at their default",
-    )
+    add_flag(parser, "--changed", "with list: only settings that are not at their default")
 
 
 def config(asked: Namespace) -> int:
@@ -127,10 +122,7 @@ def _settings(project: Project | None) -> Settings:
 
 def _get(settings: Settings, asked: Namespace) -> int:
     row = setting(asked.name)
-    if asked.json:
-        emit(_json(settings, row))
-    else:
-        print(settings.shown(row.name))
+    show(asked, _json(settings, row), settings.shown(row.name))
     return 0
 
 

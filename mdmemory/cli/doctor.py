@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.cli.commands import add_flag
 from mdmemory.cli.output import NO_STORE_YET, emit, layered, plural
 from mdmemory.config import person
 from mdmemory.layers import MINE, USER
@@ -19,12 +20,8 @@ if TYPE_CHECKING:
 def doctor_options(parser: ArgumentParser) -> None:
     """Options of `doctor`."""
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--fix", action="store_true", help="first fix what can be fixed safely")
-    what.add_argument(
-        "--quality",
-        action="store_true",
-        help="instead count where notes come from, and which facts were refused",
-    )
+    add_flag(what, "--fix", "first fix what can be fixed safely")
+    add_flag(what, "--quality", "instead count where notes come from, and which facts were refused")
 
 
 def doctor(asked: Namespace) -> int:

@@ -6,8 +6,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mdmemory.cli.commands import add_flag
 from mdmemory.cli.notes import report
-from mdmemory.cli.output import is_terminal, layered, plural, visible, warn
+from mdmemory.cli.output import ask, choose, is_terminal, layered, plural, visible, warn
 from mdmemory.errors import Ambiguous, MdmemoryError, NotFound, UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
@@ -25,10 +26,9 @@ def forget_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "name", metavar="NAME|QUERY", nargs="+", help="the note's name, or words that it has"
     )
-    parser.add_argument(
-        "--erase", action="store_true",
-        help="also remove its text from the whole git history; this cannot be undone",
-    )  # fmt: skip
+    add_flag(
+        parser, "--erase", "also remove its text from the whole git history; this cannot be undone"
+    )
 
 
 def forget(asked: Namespace) -> int:
@@ -96,10 +96,7 @@ def _agrees(plan: Erasable) -> bool:
     print("History, refs, inbox, state and search lose the text. This cannot be undone.")
     if plan.remote:
         print(f"{plan.remote} keeps it until you overwrite it; nothing is pushed.")
-    try:
-        return input(f"Type {plan.name} to erase it: ").strip() == plan.name
-    except EOFError:
-        return False
+    return ask(f"Type {plan.name} to erase it:") == plan.name
 
 
 # --- by what it is about
@@ -131,14 +128,11 @@ def _picked(found: Sequence[StoredIn]) -> StoredIn | None:
     for number, each in enumerate(found, 1):
         print(f"{number}  {each.file}")
         print("\n".join(f"   {line}" for line in _text(each).splitlines()))
-    ask = "Forget it? [y/N] " if len(found) == 1 else f"Forget which? [1-{len(found)}, none] "
-    try:
-        answer = input(ask).strip().casefold()
-    except EOFError:
-        return None
     if len(found) == 1:
-        return found[0] if answer in ("y", "yes", "1") else None
-    return found[int(answer) - 1] if answer.isdecimal() and 0 < int(answer) <= len(found) else None
+        answer = ask("Forget it? [y/N]") or ""
+        return found[0] if answer.casefold() in ("y", "yes", "1") else None
+    at = choose("Forget which?", len(found))
+    return None if at is None else found[at]
 
 
 def _text(each: StoredIn) -> str:

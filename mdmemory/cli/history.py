@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mdmemory.actions.note_history import Step, TextChange, kind
-from mdmemory.cli.output import emit, is_terminal, layered, opened, visible, warn
+from mdmemory.cli.commands import add_flag, number
+from mdmemory.cli.output import agrees, emit, is_terminal, layered, opened, visible, warn
 from mdmemory.errors import UsageError
 from mdmemory.git.log import ID_TRAILER, Logged
 from mdmemory.memory import Memory
@@ -36,20 +37,16 @@ def log_options(parser: ArgumentParser) -> None:
         "what", nargs="?", metavar="NAME|ID",
         help="a note, for all its versions, also one that is gone; or the id of one change",
     )  # fmt: skip
-    parser.add_argument("-p", action="store_true", help="also show what each change did")
-    parser.add_argument("-n", type=_count, metavar="N", help=f"show the newest N, not {SHOWN}")
-    parser.add_argument("--all", action="store_true", help="show every change")
+    add_flag(parser, "-p", "also show what each change did")
     parser.add_argument(
-        "--captures",
-        action="store_true",
-        help="instead list the facts found in sessions, and why each was stored or not",
+        "-n", type=number(1, 1_000_000), metavar="N", help=f"show the newest N, not {SHOWN}"
     )
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"{text} is not a whole number of at least 1")
-    return int(text)
+    add_flag(parser, "--all", "show every change")
+    add_flag(
+        parser,
+        "--captures",
+        "instead list the facts found in sessions, and why each was stored or not",
+    )
 
 
 def log(asked: Namespace) -> int:
@@ -195,7 +192,7 @@ def undo_options(parser: ArgumentParser) -> None:
         help="the id of a change, as `mdmemory log` shows it (default: the newest)",
     )  # fmt: skip
     parser.add_argument("--session", metavar="ID", help="undo everything that this session stored")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    add_flag(parser, "--yes", "do not ask")
 
 
 def undo(asked: Namespace) -> int:
@@ -222,10 +219,7 @@ def _agrees(plans: Sequence[Planned]) -> bool:
     """Name what would be taken back, and ask the person at the terminal."""
     for plan in plans:
         print(f"{plan.kind} of {plan.time[:16]}: {visible('; '.join(plan.facts))}")
-    try:
-        return input("Take this back? [Y/n] ").strip().casefold() in ("", "y", "yes")
-    except EOFError:
-        return False
+    return agrees("Take this back?")
 
 
 def _undone(done: Undone) -> dict[str, Any]:

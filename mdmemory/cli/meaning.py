@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from mdmemory.cli.output import is_terminal, layered, plural, warn
+from mdmemory.cli.output import agrees, is_terminal, layered, plural, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.config.settings import Settings
@@ -59,7 +59,7 @@ def _install(packages: list[str], asked: Namespace) -> None:
     """Install packages, where the person at the terminal agrees. Raises MdmemoryError."""
     command = install_command(packages)
     told = f"Run `{shlex.join(command)}`, then this again."
-    if asked.json or not is_terminal() or not _agrees(packages, command):
+    if asked.json or not is_terminal() or not _are_wanted(packages, command):
         raise MdmemoryError(
             f"Search by meaning stays as it was: {' and '.join(packages)} "
             f"{'is' if len(packages) == 1 else 'are'} not installed.",
@@ -74,13 +74,9 @@ def _install(packages: list[str], asked: Namespace) -> None:
         raise MdmemoryError(f"{command[0]} ended with {code}, and nothing was changed.", told)
 
 
-def _agrees(packages: list[str], command: list[str]) -> bool:
+def _are_wanted(packages: list[str], command: list[str]) -> bool:
     print(f"Search by meaning needs {' and '.join(packages)}, from the network, once.")
-    try:
-        answer = input(f"Run `{shlex.join(command)}`? [Y/n] ")
-    except EOFError:
-        return False
-    return answer.strip().casefold() in ("", "y", "yes")
+    return agrees(f"Run `{shlex.join(command)}`?")
 
 
 def install_command(packages: list[str]) -> list[str]:

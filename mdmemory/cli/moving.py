@@ -1,4 +1,4 @@
-"""Commands that move a memory: export, import, sync."""
+"""Commands that move a memory: move, export, import, sync."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.output import emit, layered, opened, plural, warn
+from mdmemory.actions import move as store_move
+from mdmemory.cli.commands import add_flag
+from mdmemory.cli.output import PATIENCE, emit, layered, opened, plural, show, warn
+from mdmemory.config import person
 from mdmemory.errors import NoStore, Unwritable
+from mdmemory.git.lock import Patience
 from mdmemory.note.note import UNREADABLE, read_fields
+from mdmemory.privacy import is_secret
+from mdmemory.store.writer import Writer
 
 if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
@@ -19,6 +25,56 @@ if TYPE_CHECKING:
     from mdmemory.capture.imports.run import Imported
     from mdmemory.memory import Memory
     from mdmemory.store.store import StoredNote
+
+
+def move_options(parser: ArgumentParser) -> None:
+    """Options of `move`."""
+    parser.add_argument(
+        "--to", choices=(store_move.HOME, store_move.HERE), default=store_move.HOME,
+        metavar="PLACE",
+        help="home: your memory folder (default); here: a repository of its own inside the project",
+    )  # fmt: skip
+    parser.add_argument(
+        "--folder", metavar="PATH", help="with --to here: the folder, relative to the project"
+    )
+    add_flag(parser, "--dry-run", "only show what would be moved")
+
+
+def move(asked: Namespace) -> int:
+    """Move the store and its history, by default out of the project into your memory folder. The
+    project's commits stay as they are."""
+    places = person.places()
+    done = None if asked.dry_run else store_move.finish(Path.cwd())
+    if done is None:
+        project = opened(asked).project
+        writer = Writer(
+            project, is_secret, "`mdmemory move`", warn, patience=Patience(PATIENCE, warn)
+        )
+        done = store_move.move(
+            writer, places, is_secret, to=asked.to, folder=asked.folder, dry_run=asked.dry_run
+        )
+    fields = {
+        "from": str(done.source), "to": str(done.target), "commits": done.commits,
+        "kept": done.kept, "removal": done.removal or None, "said": done.said,
+    }  # fmt: skip
+    show(asked, fields, *_move_lines(done, dry_run=asked.dry_run))
+    return 1 if done.kept else 0
+
+
+def _move_lines(done: store_move.Moved, *, dry_run: bool) -> list[str]:
+    history = f"with {plural(done.commits, 'commit')} of its history"
+    if dry_run:
+        return [f"Would move {done.source} to {done.target}, {history}."]
+    if done.source == done.target:
+        return done.said
+    said = [f"The store is {done.target} now, {history}.", *done.said]
+    if done.kept:
+        said.append(f"These files of {done.source} were changed meanwhile and stay there: "
+                    f"{', '.join(done.kept)}.")  # fmt: skip
+    if done.removal:
+        said += ["The project's commits still have the notes. To take them out of the next one:",
+                 f"  {done.removal}"]  # fmt: skip
+    return said
 
 
 def export_options(parser: ArgumentParser) -> None:
@@ -50,10 +106,8 @@ def export(asked: Namespace) -> int:
         raise Unwritable(
             f"{path} cannot be written ({problem.strerror}).", "Name another file."
         ) from problem
-    if asked.json:
-        emit({"path": str(path), "notes": len(pairs)})
-    else:
-        print(f"Wrote {plural(len(pairs), 'note')} to {path}.")
+    written = f"Wrote {plural(len(pairs), 'note')} to {path}."
+    show(asked, {"path": str(path), "notes": len(pairs)}, written)
     return 0
 
 
@@ -92,10 +146,8 @@ def _markdown(pairs: list[tuple[Listed, StoredNote]]) -> str:
 def import_options(parser: ArgumentParser) -> None:
     """Options of `import`."""
     parser.add_argument("path", metavar="PATH", help="a file or folder of another memory")
-    parser.add_argument("--yes", action="store_true", help="store the facts")
-    parser.add_argument(
-        "--dry-run", action="store_true", help="only list the facts, even with --yes"
-    )
+    add_flag(parser, "--yes", "store the facts")
+    add_flag(parser, "--dry-run", "only list the facts, even with --yes")
 
 
 def import_(asked: Namespace) -> int:
@@ -139,14 +191,12 @@ def _tell(done: Imported, wet: bool) -> None:
 def sync_options(parser: ArgumentParser) -> None:
     """Options of `sync`."""
     parser.add_argument("--remote", metavar="URL", help="first set the store's remote")
-    parser.add_argument(
-        "--rebase", action="store_true",
-        help="in a project's repository: rebase your commits instead of merging",
-    )  # fmt: skip
-    parser.add_argument(
-        "--all", action="store_true",
-        help="in a project's repository: also push commits that are not mdmemory's",
-    )  # fmt: skip
+    add_flag(
+        parser, "--rebase", "in a project's repository: rebase your commits instead of merging"
+    )
+    add_flag(
+        parser, "--all", "in a project's repository: also push commits that are not mdmemory's"
+    )
 
 
 def sync(asked: Namespace) -> int:
@@ -156,20 +206,17 @@ def sync(asked: Namespace) -> int:
     if remote is not None:
         _require_own_project() if asked.store is None else _begin_persons(asked.store)
     done = opened(asked).sync(rebase=asked.rebase, remote=remote, push_all=asked.all)
-    if asked.json:
-        emit({
-            "committed": done.committed, "fetched": done.fetched, "merged": done.merged,
-            "pushed": done.pushed, "conflicts": done.conflicts, "doubled": done.doubled,
-            "said": done.said,
-        })  # fmt: skip
-    else:
-        print("\n".join(_told(done, rebase=asked.rebase)))
+    fields = {
+        "committed": done.committed, "fetched": done.fetched, "merged": done.merged,
+        "pushed": done.pushed, "conflicts": done.conflicts, "doubled": done.doubled,
+        "said": done.said,
+    }  # fmt: skip
+    show(asked, fields, *_told(done, rebase=asked.rebase))
     return 1 if done.conflicts else 0
 
 
 def _require_own_project() -> None:
     """A remote for the person's own store is not set in a project that has no store yet."""
-    from mdmemory.config import person
     from mdmemory.git.private_folder import common_dir
     from mdmemory.store.project import of_person, of_project
 
@@ -186,8 +233,6 @@ def _require_own_project() -> None:
 def _begin_persons(named: str) -> None:
     """Make the person's own store if it is the named one: a second machine begins with it."""
     from mdmemory.actions import memory_folder
-    from mdmemory.config import person
-    from mdmemory.privacy import is_secret
     from mdmemory.store.project import person_root
 
     places = person.places()

@@ -8,7 +8,17 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from mdmemory.actions.listing import Listed, in_words
-from mdmemory.cli.output import emit, is_terminal, layered, plural, tell_of_others, visible, warn
+from mdmemory.cli.commands import add_flag
+from mdmemory.cli.output import (
+    choose,
+    emit,
+    is_terminal,
+    layered,
+    plural,
+    tell_of_others,
+    visible,
+    warn,
+)
 from mdmemory.errors import MdmemoryError, NoGit, UsageError
 from mdmemory.layers import PROJECT, USER, Layers
 from mdmemory.memory import Memory
@@ -48,9 +58,7 @@ def add_options(parser: ArgumentParser) -> None:
         metavar="SOURCE",
         help="its origin: manual (default), explicit or assistant",
     )
-    parser.add_argument(
-        "--everywhere", action="store_true", help="store it in your own store, for all projects"
-    )
+    add_flag(parser, "--everywhere", "store it in your own store, for all projects")
     parser.add_argument(
         "--cite", action="append", default=[], metavar="PATH[#L10-L20]",
         help="a place in the project that it is about; repeatable",
@@ -134,12 +142,8 @@ def _asked_which(layers: Layers, said: str, asked: Namespace) -> Sequence[str]:
         return []
     for number, (file, description) in enumerate(near, 1):
         print(f"{number}  {file}  {visible(description)}")
-    try:
-        answer = input(f"Does it replace one of these? [1-{len(near)}, none] ").strip()
-    except EOFError:
-        return []
-    is_one = answer.isdecimal() and 0 < int(answer) <= len(near)
-    return [near[int(answer) - 1][0]] if is_one else []
+    at = choose("Does it replace one of these?", len(near))
+    return [] if at is None else [near[at][0]]
 
 
 def _added(layers: Layers, asked: Namespace, body: str) -> Edited:
@@ -151,9 +155,7 @@ def _added(layers: Layers, asked: Namespace, body: str) -> Edited:
 
 def list_options(parser: ArgumentParser) -> None:
     """Options of `list`."""
-    parser.add_argument(
-        "--all-projects", action="store_true", help="also list the notes of your other projects"
-    )
+    add_flag(parser, "--all-projects", "also list the notes of your other projects")
 
 
 def list(asked: Namespace) -> int:
@@ -188,7 +190,7 @@ def _unlisted(row: Listed) -> str:
 def show_options(parser: ArgumentParser) -> None:
     """Options of `show`."""
     parser.add_argument("name", metavar="NAME", help="the note's name or file")
-    parser.add_argument("--path", action="store_true", help="only print the path of its file")
+    add_flag(parser, "--path", "only print the path of its file")
 
 
 def show(asked: Namespace) -> int:

@@ -1,4 +1,4 @@
-"""What the commands print: JSON for programs, lines for people."""
+"""What the commands print, JSON for programs and lines for people; and what they ask."""
 
 from __future__ import annotations
 
@@ -114,6 +114,35 @@ def warn(sentence: str) -> None:
 def visible(text: str) -> str:
     """`text` with control characters replaced by U+FFFD; line ends stay."""
     return CONTROL.sub("\ufffd", text)
+
+
+def show(asked: Namespace, value: Any, *lines: str) -> None:
+    """Print the value as JSON where it is asked for, else the lines, if there are any."""
+    if asked.json:
+        emit(value)
+    elif lines:
+        print("\n".join(lines))
+
+
+def ask(question: str) -> str | None:
+    """What the person at the terminal answers; None where nobody does."""
+    try:
+        return input(f"{question} ").strip()
+    except EOFError:
+        return None
+
+
+def agrees(question: str) -> bool:
+    """Whether the person at the terminal says yes, or nothing but Enter."""
+    answer = ask(f"{question} [Y/n]")
+    return answer is not None and answer.casefold() in ("", "y", "yes")
+
+
+def choose(question: str, count: int) -> int | None:
+    """Which of `count` things, from 0, the person at the terminal names by its number; None for
+    none of them."""
+    answer = ask(f"{question} [1-{count}, none]") or ""
+    return int(answer) - 1 if answer.isdecimal() and 0 < int(answer) <= count else None
 
 
 def is_terminal() -> bool:

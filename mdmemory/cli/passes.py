@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli import input_file
+from mdmemory.cli.commands import add_flag, number
 from mdmemory.cli.output import emit, layered, opened, plural, visible, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
@@ -73,23 +74,17 @@ def extract_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--session", metavar="ID", help="a session of this project, as `mdmemory session` shows it"
     )
-    parser.add_argument(
-        "--all-projects", action="store_true", help="with --session: a session of any project"
-    )
+    add_flag(parser, "--all-projects", "with --session: a session of any project")
     parser.add_argument(
         "--after",
         metavar="SECONDS",
-        type=_seconds,
+        type=number(0, MAX_WAIT, float),
         default=0.0,
         help="copy the session now, read the copy after so many seconds, then compact if that "
         "is due",
     )
-    parser.add_argument(
-        "--again", action="store_true", help="let a model read what it has read already, too"
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="store nothing, only show what would be stored"
-    )
+    add_flag(parser, "--again", "let a model read what it has read already, too")
+    add_flag(parser, "--dry-run", "store nothing, only show what would be stored")
 
 
 def extract(asked: Namespace) -> int:
@@ -234,16 +229,6 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
 _NOT_ASKED = "No new request to remember something."
 
 
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= MAX_WAIT:
-        raise ArgumentTypeError(f"{text} is not a number from 0 to {MAX_WAIT}")
-    return seconds
-
-
 def _copy(memory: Memory, asked: Namespace) -> bytes:
     """The session that was named: one of this project, or of the folder in which we were started,
     unless all projects were asked for."""
@@ -256,14 +241,10 @@ def _copy(memory: Memory, asked: Namespace) -> bytes:
 
 def compact_options(parser: ArgumentParser) -> None:
     """Options of `compact`."""
-    parser.add_argument(
-        "--if-due", action="store_true", help="do nothing unless a compaction is due"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="change nothing, only show the plan")
-    parser.add_argument("--offline", action="store_true", help="make the plan without a model")
-    parser.add_argument(
-        "--all", action="store_true", help="send the model all notes, not only new ones"
-    )
+    add_flag(parser, "--if-due", "do nothing unless a compaction is due")
+    add_flag(parser, "--dry-run", "change nothing, only show the plan")
+    add_flag(parser, "--offline", "make the plan without a model")
+    add_flag(parser, "--all", "send the model all notes, not only new ones")
     parser.add_argument(
         "--plan", metavar="FILE", help="apply the plan in this JSON file (- reads standard input)"
     )

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.cli.commands import add_flag
 from mdmemory.cli.output import emit, is_terminal, layered, plural, visible, warn
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.layers import MINE, USER, Layers
@@ -48,11 +49,7 @@ def review_options(parser: ArgumentParser) -> None:
         "name", nargs="?", metavar="NAME", help="the note of a conflict to keep or edit"
     )
     parser.add_argument("--text", help="with edit: the new text (- reads standard input)")
-    parser.add_argument(
-        "--more",
-        action="store_true",
-        help=f"show all facts of a session, not only its best {FROM_ONE}",
-    )
+    add_flag(parser, "--more", f"show all facts of a session, not only its best {FROM_ONE}")
     parser.add_argument(
         "--all", metavar="KIND", help=f"give ANSWER to all items of a kind: {', '.join(KINDS)}"
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from mdmemory.cli.commands import add_flag, number
 from mdmemory.cli.output import emit, layered, visible, warn
 from mdmemory.cli.progress import Progress
 
@@ -26,7 +27,11 @@ def search_options(parser: ArgumentParser) -> None:
     """Options of `search`."""
     parser.add_argument("query", nargs="+", metavar="QUERY", help="words, or a question")
     parser.add_argument(
-        "-k", type=_count, default=6, metavar="N", help="show at most N results (default 6)"
+        "-k",
+        type=number(1, 1000),
+        default=6,
+        metavar="N",
+        help="show at most N results (default 6)",
     )
     parser.add_argument("--source", default="memory",
                         choices=["memory", "sessions", "files", "observations", "all"],
@@ -35,15 +40,7 @@ def search_options(parser: ArgumentParser) -> None:
                         "observations: what tools showed\nall: notes, sessions and files"
                         )  # fmt: skip
     parser.add_argument("--at", metavar="REV", help="search the notes as they were at a commit")
-    parser.add_argument(
-        "--all-projects", action="store_true", help="also search the notes of your other projects"
-    )
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1000:
-        raise ArgumentTypeError(f"{text} is not a whole number from 1 to 1000")
-    return int(text)
+    add_flag(parser, "--all-projects", "also search the notes of your other projects")
 
 
 def search(asked: Namespace) -> int:

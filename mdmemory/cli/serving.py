@@ -1,16 +1,20 @@
-"""Commands that other programs start: mcp, bridge."""
+"""Commands that other programs start: mcp, bridge, and hook as a person meets it: the call of a
+client goes to `hosts.bridge` at once."""
 
 from __future__ import annotations
 
 import os
 import select
+import sys
 import threading
 import time
 from argparse import ArgumentParser, Namespace
 from functools import partial
 from pathlib import Path
 
-from mdmemory.errors import MdmemoryError
+from mdmemory.cli.commands import add_flag
+from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.hosts.bridge import client
 from mdmemory.store import sights
 
 GRACE = 10.0  # seconds that work under way has from the end of our host; LAST_CALL lies within
@@ -19,10 +23,7 @@ _LOOK = 1.0  # seconds between two looks at who started us
 
 def bridge_options(parser: ArgumentParser) -> None:
     """Options of `bridge`."""
-    parser.add_argument(
-        "--listen", action="store_true",
-        help="serve the hooks of the other assistants, at a socket",
-    )  # fmt: skip
+    add_flag(parser, "--listen", "serve the hooks of the other assistants, at a socket")
 
 
 def bridge(asked: Namespace) -> int:
@@ -108,9 +109,7 @@ def _end_with_host(source: int) -> None:
 
 def mcp_options(parser: ArgumentParser) -> None:
     """Options of `mcp`."""
-    parser.add_argument(
-        "--no-index", action="store_true", help="leave the index out, because a hook gives it"
-    )
+    add_flag(parser, "--no-index", "leave the index out, because a hook gives it")
 
 
 def mcp(asked: Namespace) -> int:
@@ -148,3 +147,32 @@ def _is_read_already(asked: Namespace) -> bool:
         return not reading(Place(project.root, project.store), person.opencode_folder())
     except MdmemoryError:
         return False  # no store yet, or an unreadable configuration
+
+
+def hook_options(parser: ArgumentParser) -> None:
+    """Options of `hook`."""
+    parser.add_argument("host", metavar="HOST", nargs="?", help=", ".join(client.HOSTS))
+
+
+def hook(asked: Namespace) -> int:
+    """Answer an event of an assistant, given as JSON on standard input. Not for people.
+
+    `mdmemory setup` writes this command into the assistants' configurations. It ends within two
+    seconds and never fails. It does nothing if MDMEMORY_DISABLE is set.
+    """
+    is_typed = os.isatty(0)
+    if asked.host in client.HOSTS and not is_typed:
+        client.answer(asked.host, asked.store or os.environ.get("MDMEMORY_STORE", ""))
+        return 0
+    if asked.host in client.HOSTS:
+        problem = UsageError(
+            "This command is for the hooks of assistants.", "`mdmemory setup` connects them."
+        )
+    else:
+        named = f"There is no host {asked.host[:40]!r}." if asked.host else "No host is named."
+        problem = UsageError(named, f"Name one: {', '.join(client.HOSTS)}.")
+    if is_typed:
+        raise problem
+    # a client may stop its turn at any other code than 0
+    print(f"mdmemory: {problem.sentences}", file=sys.stderr)
+    return 0

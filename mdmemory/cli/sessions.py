@@ -8,7 +8,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.output import emit, opened, plural, visible, warn
+from mdmemory.cli.commands import add_flag
+from mdmemory.cli.output import emit, opened, plural, show, visible, warn
 from mdmemory.config import person
 from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
@@ -33,20 +34,14 @@ def session_options(parser: ArgumentParser) -> None:
         "id", nargs="?", metavar="ID",
         help="show a session, a shortened output (o-...), or the observation with this number",
     )  # fmt: skip
-    parser.add_argument(
-        "--all", action="store_true", help=f"list all, not only the newest {_NEWEST}"
-    )
-    parser.add_argument(
-        "--all-projects", action="store_true", help="list the sessions of all projects"
-    )
+    add_flag(parser, "--all", f"list all, not only the newest {_NEWEST}")
+    add_flag(parser, "--all-projects", "list the sessions of all projects")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--sweep", action="store_true", help="delete old session data")
+    add_flag(what, "--sweep", "delete old session data")
     what.add_argument(
         "--forget", metavar="NUMBERS", help="delete observations, such as 12 or 12,14-16"
     )
-    what.add_argument(
-        "--work", action="store_true", help="summarize the tool uses that wait, and the session ID"
-    )
+    add_flag(what, "--work", "summarize the tool uses that wait, and the session ID")
 
 
 def session(asked: Namespace) -> int:
@@ -57,15 +52,15 @@ def session(asked: Namespace) -> int:
 
     memory = opened(asked)
     if asked.work:
-        return _work(memory, asked.id or "", asked.json)
+        return _work(memory, asked.id or "", asked)
     if asked.id and (asked.sweep or asked.forget):
         raise UsageError("--sweep and --forget take no ID.", "`mdmemory session ID` shows one.")
     if asked.sweep:
-        return _sweep(memory, asked.json)
+        return _sweep(memory, asked)
     if asked.forget:
-        return _tell_observations(memory.observations().forget(asked.forget), asked.json)
+        return _tell_observations(memory.observations().forget(asked.forget), asked)
     if asked.id:
-        return _show(memory, asked.id, asked.json)
+        return _show(memory, asked.id, asked)
     project = memory.project
     folders = None if asked.all_projects else session_folders(project)
     there = sessions(person.hosts(), folders, None if asked.all else _NEWEST)
@@ -143,78 +138,65 @@ def _either(names: list[str]) -> str:
 # --- what is kept of one session
 
 
-def _show(memory: Memory, id: str, as_json: bool) -> int:
+def _show(memory: Memory, id: str, asked: Namespace) -> int:
     """Show what is stored about a session, the whole of a shortened output, or an observation."""
     if id.startswith("o-"):
-        return _output(memory, id, as_json)
+        return _output(memory, id, asked)
     if id.isdecimal():
-        return _tell_observations(memory.observations().recall(id), as_json)
+        return _tell_observations(memory.observations().recall(id), asked)
     found = stored(memory, id)
-    if as_json:
-        emit(found)
-    else:
-        _tell_kept(found)
+    show(asked, found, *_lines_of(found))
     return 0
 
 
-def _sweep(memory: Memory, as_json: bool) -> int:
+def _sweep(memory: Memory, asked: Namespace) -> int:
     """Delete old session data."""
     done = memory.sweep()
-    if as_json:
-        emit(asdict(done))
-    else:
-        print(
-            f"Removed {plural(done.files, 'file')} ({done.bytes:,} bytes) and the data of "
-            f"{plural(done.sessions, 'session')}."
-        )
-        if done.errors:
-            print(f"{plural(done.errors, 'file')} could not be removed.")
+    lines = [
+        f"Removed {plural(done.files, 'file')} ({done.bytes:,} bytes) and the data of "
+        f"{plural(done.sessions, 'session')}."
+    ]
+    if done.errors:
+        lines.append(f"{plural(done.errors, 'file')} could not be removed.")
+    show(asked, asdict(done), *lines)
     return 1 if done.errors else 0
 
 
-def _output(memory: Memory, id: str, as_json: bool) -> int:
+def _output(memory: Memory, id: str, asked: Namespace) -> int:
     from mdmemory.session import storage
 
     text = storage.get_output(memory.project.private / storage.FOLDER, id)
-    if as_json:
-        emit({"id": id, "text": text})
-    else:
-        print(text)
+    show(asked, {"id": id, "text": text}, text)
     return 0
 
 
-def _tell_kept(kept: dict[str, Any]) -> None:
+def _lines_of(kept: dict[str, Any]) -> list[str]:
     promotions = [f"{each['outcome']}: {each['content']}" for each in kept["promotions"]]
     summary = "\n".join(f"{name}: {text}" for name, text in kept["summary"].items() if text)
     observations = [f"{each['id']}  {each['title']}" for each in kept["observations"]]
     more = {"promotions": promotions, "summary": summary, "observations": observations}
-    for text in shown(kept["sections"] | more):
-        print(visible(text).replace("\n", "\n  "))
+    return [visible(text).replace("\n", "\n  ") for text in shown(kept["sections"] | more)]
 
 
-def _tell_observations(found: Sequence[Observation], as_json: bool) -> int:
-    if as_json:
-        emit([observed(each) for each in found])
-    else:
-        print("\n\n".join(visible(each.text) for each in found))
+def _tell_observations(found: Sequence[Observation], asked: Namespace) -> int:
+    texts = "\n\n".join(visible(each.text) for each in found)
+    show(asked, [observed(each) for each in found], texts)
     return 0
 
 
-def _work(memory: Memory, id: str, as_json: bool) -> int:
+def _work(memory: Memory, id: str, asked: Namespace) -> int:
     """Summarize the tool uses that wait, and a session."""
     observations = memory.observations()
     done = observations.work()
     summed = observations.summarize(id) if id else None
     failure = done.failure or (summed.failure if summed else None)
-    if as_json:
-        emit({
-            "kept": done.kept, "waiting": done.waiting, "failed": done.failed,
-            "summary": summed.summary.fields if summed and summed.summary else None,
-            "failure": failure.code if failure else None,
-        })  # fmt: skip
-    else:
-        stored = plural(done.kept, "observation")
-        print(f"Stored {stored}; {done.waiting} waiting, {done.failed} failed.")
+    fields = {
+        "kept": done.kept, "waiting": done.waiting, "failed": done.failed,
+        "summary": summed.summary.fields if summed and summed.summary else None,
+        "failure": failure.code if failure else None,
+    }  # fmt: skip
+    stored = plural(done.kept, "observation")
+    show(asked, fields, f"Stored {stored}; {done.waiting} waiting, {done.failed} failed.")
     if failure:
         warn(failure.sentences)
     return 1 if failure else 0

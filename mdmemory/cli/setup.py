@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from mdmemory import protocol
 from mdmemory.actions import memory_folder, setup
-from mdmemory.cli.output import emit, plural
+from mdmemory.cli.commands import add_flag
+from mdmemory.cli.output import plural, show
 from mdmemory.config import person
 from mdmemory.config.settings import load
 from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
@@ -29,39 +30,19 @@ def init_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "dir", nargs="?", metavar="DIR", help="the project (default: the current folder)"
     )
-    parser.add_argument(
-        "--here", "--own-repo", action="store_true",
-        help="put the store into the project, with its own repository",
-    )  # fmt: skip
-    parser.add_argument(
-        "--shared", action="store_true",
-        help="put the store into the project's repository, for a team",
-    )  # fmt: skip
+    add_flag(parser, "--here --own-repo", "put the store into the project, with its own repository")
+    add_flag(parser, "--shared", "put the store into the project's repository, for a team")
     parser.add_argument(
         "--join", metavar="STORE", help="use this store of your memory folder for the project"
     )
-    wide = "create your own store, for all projects, and connect OpenCode to it"
-    parser.add_argument("--user", action="store_true", help=wide)
-    parser.add_argument(
-        "--opencode", action="store_true", help="connect OpenCode, in this project only"
-    )
-    parser.add_argument(
-        "--mcp", action="store_true", help="with --opencode: use an MCP server, not the plugin"
-    )
-    parser.add_argument(
-        "--no-npm", action="store_true", help="with --opencode: skip OpenCode's npm install"
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="with --opencode: only show what would be written"
-    )
-    parser.add_argument(
-        "--git-hooks", action="store_true", help="install git hooks that keep MEMORY.md up to date"
-    )
-    parser.add_argument(
-        "--remove",
-        action="store_true",
-        help="remove what init made and added to git and OpenCode, not notes",
-    )
+    about = "create your own store, for all projects, and connect OpenCode to it"
+    add_flag(parser, "--user", about)
+    add_flag(parser, "--opencode", "connect OpenCode, in this project only")
+    add_flag(parser, "--mcp", "with --opencode: use an MCP server, not the plugin")
+    add_flag(parser, "--no-npm", "with --opencode: skip OpenCode's npm install")
+    add_flag(parser, "--dry-run", "with --opencode: only show what would be written")
+    add_flag(parser, "--git-hooks", "install git hooks that keep MEMORY.md up to date")
+    add_flag(parser, "--remove", "remove what init made and added to git and OpenCode, not notes")
 
 
 def init(asked: Namespace) -> int:
@@ -182,15 +163,13 @@ def _refuse_nonsense(asked: Namespace) -> None:
 
 
 def _tell(asked: Namespace, done: Setup | None, said: list[str]) -> int:
-    if not asked.json:
-        print("\n".join(said))
-    elif done is None:
-        emit({"said": said})
-    else:
-        emit({
+    fields: dict[str, object] = {"said": said}
+    if done is not None:
+        fields = {
             "root": str(done.project.top), "store": str(done.project.store),
             "commit": done.commit, "files": done.files, "said": said,
-        })  # fmt: skip
+        }  # fmt: skip
+    show(asked, fields, *said)
     return 0
 
 

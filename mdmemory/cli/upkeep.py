@@ -6,6 +6,7 @@ import shlex
 from argparse import ArgumentParser, Namespace
 
 from mdmemory.actions.listing import in_words
+from mdmemory.cli.commands import add_flag
 from mdmemory.cli.output import NO_STORE_YET, emit, layered, plural, warn
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
@@ -20,12 +21,8 @@ if TYPE_CHECKING:
 
 def index_options(parser: ArgumentParser) -> None:
     """Options of `index`."""
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit code 1 if it is out of date"
-    )
-    parser.add_argument(
-        "--rebuild", action="store_true", help="make MEMORY.md and the search database anew"
-    )
+    add_flag(parser, "--check", "write nothing; exit code 1 if it is out of date")
+    add_flag(parser, "--rebuild", "make MEMORY.md and the search database anew")
 
 
 def index(asked: Namespace) -> int:

@@ -668,18 +668,3 @@ def test_a_folder_or_an_idle_pipe_is_no_input(
         os.mkfifo(bench.root / "input")
     said = refused(*words, "input")
     assert "out of the store" not in said, "a step that fits a note, not this file"
-
-
-# --- editors -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("editor", "says"), [("no-such-editor", "cannot be started"), ("false", "editor failed")]
-)
-def test_an_editor_that_fails_changes_nothing_and_keeps_what_was_written(
-    bench: Bench, refused: Callable[..., str], tmp_path: Path, editor: str, says: str
-) -> None:
-    bench.monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    bench.monkeypatch.setenv("EDITOR", editor)
-    bench.monkeypatch.setattr("mdmemory.cli.notes.is_terminal", lambda: True)
-    assert says in refused("edit", "one")

@@ -95,18 +95,25 @@ def test_a_change_may_be_a_commit_made_by_hand(project: Path, say: Say, git: Git
     say("log", "nothing-of-that-name", code=1)
 
 
-def on_a_terminal(*words: str, **variables: str) -> str:
-    """What a command prints when a terminal is at the other end."""
+def at_a_terminal(answer: str, *words: str, **variables: str) -> tuple[int, str]:
+    """Exit code and output of a command of a person who types `answer` at a terminal."""
     leader, follower = pty.openpty()
     try:
+        os.write(leader, answer.encode())
         command = [sys.executable, "-P", "-m", "mdmemory", *words]
-        subprocess.run(
-            command, stdout=follower, check=True, env={**os.environ, "TERM": "xterm", **variables}
-        )
-        return os.read(leader, 65536).decode("utf-8").replace("\r\n", "\n")
+        done = subprocess.run(
+            command, stdin=follower, stdout=follower, stderr=follower, check=False, timeout=HUNG,
+            env={**os.environ, "TERM": "dumb", **variables},
+        )  # fmt: skip
+        return done.returncode, os.read(leader, 65536).decode("utf-8").replace("\r\n", "\n")
     finally:
         os.close(leader)
         os.close(follower)
+
+
+def on_a_terminal(*words: str, **variables: str) -> str:
+    """What a command prints when a terminal is at the other end."""
+    return at_a_terminal("\n", *words, TERM="xterm", **variables)[1].removeprefix("\n")
 
 
 def test_on_a_terminal_the_words_are_coloured(project: Path) -> None:
@@ -189,22 +196,6 @@ def test_a_note_comes_before_a_branch_of_its_name(project: Path, say: Say, git: 
 
 
 # --- undo --------------------------------------------------------------------------------------
-
-
-def at_a_terminal(answer: str, *words: str) -> tuple[int, str]:
-    """Exit code and output of a command of a person who types `answer`."""
-    leader, follower = pty.openpty()
-    try:
-        os.write(leader, answer.encode())
-        command = [sys.executable, "-P", "-m", "mdmemory", *words]
-        done = subprocess.run(
-            command, stdin=follower, stdout=follower, stderr=follower, check=False, timeout=HUNG,
-            env={**os.environ, "TERM": "dumb"},
-        )  # fmt: skip
-        return done.returncode, os.read(leader, 65536).decode("utf-8").replace("\r\n", "\n")
-    finally:
-        os.close(leader)
-        os.close(follower)
 
 
 def test_at_a_terminal_undo_names_the_fact_and_asks(project: Path, say: Say) -> None:

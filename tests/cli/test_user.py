@@ -38,7 +38,8 @@ def say(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
 
 @pytest.fixture
 def editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Path]:
-    """A person's editor that is this shell script; the folder that its copies are in."""
+    """A person's editor that is this shell script, or for "" none that can be started; the folder
+    that its copies are in."""
     monkeypatch.setattr("mdmemory.cli.notes.is_terminal", lambda: True)
     copies = tmp_path / "copies"
     copies.mkdir()
@@ -47,7 +48,7 @@ def editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], P
     def write(script: str) -> Path:
         path = tmp_path / "editor"
         path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-        path.chmod(0o755)
+        path.chmod(0o755 if script else 0o644)
         monkeypatch.setenv("EDITOR", str(path))
         return copies
 
@@ -82,9 +83,12 @@ def test_a_closed_or_full_stream_is_no_crash(
 
 @pytest.mark.parametrize(
     ("script", "says", "copies_left"),
-    [(': > "$1"', "empty file", 0), (r'printf "\377\376\300" > "$1"', "no UTF-8 text", 1)],
-)
-def test_what_an_editor_leaves_that_is_no_text_changes_nothing(
+    [
+        (': > "$1"', "empty file", 0), (r'printf "\377\376\300" > "$1"', "no UTF-8 text", 1),
+        ("exit 1", "editor failed", 1), ("", "cannot be started", 1),
+    ],
+)  # fmt: skip
+def test_an_editor_that_fails_or_leaves_no_text_changes_nothing(
     project: Path, say: Callable[..., tuple[int, str]], editor: Callable[[str], Path],
     script: str, says: str, copies_left: int,
 ) -> None:  # fmt: skip
