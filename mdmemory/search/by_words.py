@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from mdmemory.search import ranking
@@ -30,21 +29,21 @@ def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
     """The chunks that fit by their words. Words that no chunk has change no order."""
     terms, counts = _looked_up(database, query, source)
     limit *= BESIDE if source == SESSIONS else 1
-    rare = _rarest([pair for pair in zip(counts, terms, strict=True) if not pair[1].is_other])
+    counted = [*zip(counts, terms, strict=True)]
+    rare = ranking.rarest([pair for pair in counted if not pair[1].is_other], SCANNED)
     scores = database.best(rare, query.phrases, source, limit)
     quoted = bool(query.phrases and scores)
     if not scores and query.phrases:  # quotes are often meant lightly
         scores = database.best(rare, (), source, limit)
-    few = [(held, term) for held, term in zip(counts, terms, strict=True)
-           if term.is_other and 0 < held <= SCANNED]  # fmt: skip
+    few = [(held, term) for held, term in counted if term.is_other and 0 < held <= SCANNED]
     if few and not quoted:
-        for chunk, score in database.best(_rarest(few), (), source, limit).items():
+        for chunk, score in database.best(ranking.rarest(few, SCANNED), (), source, limit).items():
             scores[chunk] = scores.get(chunk, 0.0) + _OTHER * score
     windows = _windows(database, scores) if source == SESSIONS else {}
     among, total = {*scores, *windows}, database.count(source)
     asked = [
         _match(database, term, held, total, among, term in rare)
-        for term, held in zip(terms, counts, strict=True)
+        for held, term in counted
         if term.weight == 1 or (term.weight and term in rare)  # a light word of many tells nothing
     ]
     scores = {chunk: score + ranking.lift(asked, chunk) for chunk, score in scores.items()}
@@ -90,20 +89,6 @@ def _looked_up(database: Database, query: Query, source: str) -> tuple[list[Term
         terms.append(term)
         counts.append(held)
     return terms, counts
-
-
-def _rarest(counted: Sequence[tuple[int, Term]]) -> list[Term]:
-    """The terms that few chunks hold: the common ones are most of the work, and hardly change which
-    chunks come first. Those count afterwards, among these chunks alone. What no chunk holds chooses
-    none, and takes the place of no common one."""
-    total = 0
-    kept: list[Term] = []
-    for held, term in sorted(counted, key=itemgetter(0)):
-        if total and total + held > SCANNED:
-            break
-        total += held
-        kept.append(term)
-    return kept
 
 
 def _match(

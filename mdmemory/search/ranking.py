@@ -8,11 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from operator import itemgetter
+from typing import NamedTuple, TypeVar
 
 from mdmemory.text import words
 from mdmemory.text.search_words import SIGNED
 from mdmemory.text.similarity import likeness
+
+T = TypeVar("T")
 
 BESIDE = 0.3  # is the share of a turn that has no word itself, but stands beside one that has
 ALIKE = 0.947  # of the words of two hits, from which on one of them is enough
@@ -79,6 +82,20 @@ def rarity(held: int, total: int) -> float:
     """How much a word says that `held` of `total` chunks have; never negative, so that it means
     something among two notes, too."""
     return math.log(1 + (total - held + 0.5) / (held + 0.5))
+
+
+def rarest(counted: Iterable[tuple[int, T]], most: int) -> list[T]:
+    """What few chunks hold, of terms with how many hold each: the common ones are most of the
+    work, and hardly change which chunks come first. Those count afterwards, among these chunks
+    alone. What no chunk holds chooses none, and takes the place of no common one."""
+    total = 0
+    found: list[T] = []
+    for held, each in sorted(counted, key=itemgetter(0)):
+        if total and total + held > most:
+            break
+        total += held
+        found.append(each)
+    return found
 
 
 def scored_rarity(held: int, total: int) -> float:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from mdmemory.errors import Busy, MdmemoryError, Unwritable
 from mdmemory.files import digest, read_regular, write_atomic
-from mdmemory.search import schema
+from mdmemory.search import ranking, schema
 from mdmemory.search.database import BrokenError, Document, LockedError, UnusableError
 from mdmemory.search.postgres import keywords
 from mdmemory.search.postgres.keywords import Phrase
@@ -257,7 +257,9 @@ class Postgres(Connected):
             chunks, words = map(int, rows("SELECT sum(chunks), sum(words) FROM totals")[0])
             rare = {each: keywords.rarity(count, chunks) for each, count in held.items()}
             match = " & ".join(f"({keywords.any_of(spellings)})" for spellings in needed)
-            match = match or keywords.any_of(_rarest(held))
+            match = match or keywords.any_of(
+                ranking.rarest(((count, each) for each, count in held.items()), SCANNED)
+            )
             looked = self._roughly_best(match, rare, source, LOOKED * limit)
             lengths, places = self._places(looked, [*held])
         scores = {}
@@ -331,20 +333,6 @@ class Postgres(Connected):
 
 def _phrases(terms: Sequence[Term]) -> list[Phrase]:
     return [phrase for term in terms for phrase in keywords.phrases(term)]
-
-
-def _rarest(held: Mapping[Phrase, int]) -> list[Phrase]:
-    """The phrases that few chunks hold: without the common ones, which would be most of the work
-    and hardly change what comes first."""
-    order = sorted(held, key=lambda each: (held[each], each.stems))
-    total = 0
-    kept: list[Phrase] = []
-    for each in order:
-        if kept and total + held[each] > SCANNED:
-            break
-        total += held[each]
-        kept.append(each)
-    return kept
 
 
 def _kept(text: str) -> str:
