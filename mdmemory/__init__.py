@@ -74,9 +74,9 @@ if TYPE_CHECKING:
     from mdmemory.capture.forgetting import Forgotten as Forgotten
     from mdmemory.capture.imports.run import Imported as Imported
     from mdmemory.capture.pending import PendingFact as PendingFact
-    from mdmemory.capture.routes import Route as Route
     from mdmemory.capture.store_fact import FactCall as FactCall
     from mdmemory.capture.store_fact import Stored as Stored
+    from mdmemory.capture.stores import Route as Route
     from mdmemory.capture.stores import Stores as Stores
     from mdmemory.citing.citation import CheckedCitation as CheckedCitation
     from mdmemory.compact.planner import Tokens as Tokens
@@ -134,9 +134,8 @@ _PUBLIC = {
     "capture.imports.run": "Imported",
     "capture.extracted": "Extracted",
     "capture.pending": "PendingFact",
-    "capture.routes": "Route",
     "capture.store_fact": "FactCall Stored",
-    "capture.stores": "Stores",
+    "capture.stores": "Route Stores",
     "citing.citation": "CheckedCitation",
     "compact.planner": "Tokens",
     "compact.runner": "Outcome",

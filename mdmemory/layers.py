@@ -40,19 +40,22 @@ if TYPE_CHECKING:
     from mdmemory.actions.undo import Agree, Undone
     from mdmemory.capture.caller import Caller
     from mdmemory.capture.extracted import Extracted
-    from mdmemory.capture.fact import Stated
+    from mdmemory.capture.fact import Fact
     from mdmemory.capture.forgetting import Forgotten
-    from mdmemory.capture.routes import Route
+    from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.store_fact import FactCall, Stored
+    from mdmemory.capture.stores import Route
     from mdmemory.capture.wishes import Inbox, Wish
     from mdmemory.citing.citation import CheckedCitation
     from mdmemory.git.log import Logged
     from mdmemory.llm.answer import Model
     from mdmemory.search.notes import Report
     from mdmemory.search.results import Found, Hit
+    from mdmemory.session.promotion import Accounting
     from mdmemory.store.sources import NoteSource, StoredIn
     from mdmemory.store.store import StoredNote
     from mdmemory.store.writer import Written
+    from mdmemory.transcripts.turns import Turn
 
     T = TypeVar("T")
 
@@ -85,16 +88,10 @@ class Layers:
         own = self._own(found)
         is_own = found is not None and own is not None and found.root == own.root
         if found is not None and not is_own:
-            self.project = self._opened(found)
+            self.project = Memory(found, **self._how)
             if found.is_moved:
                 self._tell(f"The project was known again: its store is {found.store}.")
-        self.person = self._opened(own) if own and (is_own or not self._named) else None
-
-    def _opened(self, project: Project) -> Memory:
-        """A memory of one of the stores, which teaches both."""
-        memory = Memory(project, **self._how)
-        memory.stores = self
-        return memory
+        self.person = Memory(own, **self._how) if own and (is_own or not self._named) else None
 
     def _own(self, found: Project | None) -> Project | None:
         """The person's own store; one that cannot be read does not take the project's away."""
@@ -170,21 +167,16 @@ class Layers:
         return found[0][0], [memory.note(name).file for memory, name in found]
 
     def state(
-        self,
-        fact: Stated,
-        everywhere: bool = False,
-        source: str = "manual",
-        cite: Sequence[str] = (),
-        replaces: Sequence[str] = (),
-    ) -> tuple[Memory, Edited]:
-        """Store what a person states in a sentence, and the layer it is in: a note of either
-        layer that says it already is named."""
+        self, fact: Fact, everywhere: bool = False, source: str = "manual",
+        cite: Sequence[str] = (), replaces: Sequence[str] = (),
+    ) -> tuple[Memory, Edited]:  # fmt: skip
+        """Store what a person states in a sentence, and the layer it is in: a note of either layer
+        that says it already is named."""
         for memory in self.there() if not replaces else ():
             if (same := memory.stating(fact.said)) is not None:
                 return memory, actions.editing.unchanged(same)
-        actions.editing.check_new(
-            is_secret, fact.name, fact.type, f"{fact.description}\n{fact.body}"
-        )
+        text = f"{fact.description}\n{fact.body}"
+        actions.editing.check_new(is_secret, fact.name, fact.type, text)
         memory, names = self._home(fact.type, everywhere or fact.everywhere, replaces)
         return memory, memory.add(
             fact.name, type=fact.type, description=fact.description, body=fact.body,
@@ -270,7 +262,7 @@ class Layers:
     def _persons(self) -> Memory:
         if self.person is None:
             made = actions.memory_folder.begin_person(self._places, is_secret)
-            self.person = self._opened(made.project)
+            self.person = Memory(made.project, **self._how)
             self._tell(f"Your own store is {made.project.store}.")
         return self.person
 
@@ -291,7 +283,7 @@ class Layers:
             raise
         made = actions.memory_folder.begin(self.start, self._places, is_secret)
         self._tell(f"The store of this project is {made.project.store}.")
-        return self._opened(made.project)
+        return Memory(made.project, **self._how)
 
     @property
     def main(self) -> Memory:
@@ -613,9 +605,9 @@ class Layers:
         boxes = [each for each in self._inboxes() if each.files()]
         if not boxes or self.question is not None:
             return []
-        return capture.settle_wishes.settle(
-            self, boxes, now=self._clock(), session=session, turn=turn
-        )
+        now = self._clock()
+        due = capture.wishes.list_due(boxes, now, session, turn)
+        return capture.store_fact.settle(self, due, now=now) if due else []
 
     def begin_for_wishes(self) -> None:
         """Where there is no store at all, make the one that a wish kept here waits for."""
@@ -630,7 +622,7 @@ class Layers:
         boxes = [each for each in self._inboxes() if each.files()]
         if not boxes:
             return []
-        return capture.settle_wishes.answer(self, boxes, text, session=session, ends=ends)
+        return capture.store_fact.answer(self, boxes, text, session=session, ends=ends)
 
     def _inboxes(self) -> list[Inbox]:
         boxes = [box for each in self.there() for box in capture.wishes.inboxes(each.project)]
@@ -679,11 +671,34 @@ class Layers:
         """Store what the user asked to remember in a transcript, and what a model finds, each fact
         in its layer. Raises NoStore."""
         main = self.main
-        done = main.extract(transcript, model=model, dry_run=dry_run, again=again, report=report)
+        done = main.extract(
+            transcript, model=model, dry_run=dry_run, again=again, report=report, stores=self
+        )
         if self.project is not None and self.project is not main and done.watermark:
             with self.project.state() as state:  # it is the one that is asked from now on
                 state.set_watermark(done.session, done.watermark)
         return done
+
+    def summary_request(self) -> tuple[str, dict[str, str]]:
+        """The text for a host's compaction prompt, and the notes of both layers that it numbers:
+        file to digest. Raises NoStore."""
+        return self.main.summary_request(self)
+
+    def summary(
+        self, session: str, text: str, said: Sequence[Turn], *,
+        shown: Mapping[str, str] | None = None,
+    ) -> Extracted:  # fmt: skip
+        """Store the facts of a host's summary that the user's turns bear out, each in its layer;
+        the others wait. Raises NoStore."""
+        return self.main.summary(session, text, said, shown=shown, stores=self)
+
+    def promote(self, session: str, said: Sequence[Turn]) -> Accounting:
+        """Take a session's decisions and candidates to notes, each in its layer. Raises NoStore."""
+        return self.main.promote(session, said, stores=self)
+
+    def import_from(self, path: str | Path, *, dry_run: bool = False) -> Imported:
+        """Store the facts of another memory, each in its layer. Raises BadImport, NoStore."""
+        return self.main.import_from(path, dry_run=dry_run, stores=self)
 
     # --- which store gets what
 
@@ -706,20 +721,20 @@ class Layers:
     def _route(self, memory: Memory, personal: bool) -> Route:
         """How a fact came to this store."""
         if self._named or personal:
-            return capture.routes.ALL
+            return capture.stores.ALL
         if memory is self.project:
             return (
-                capture.routes.Route(said=self._said())
+                capture.stores.Route(said=self._said())
                 if memory._writer().is_own
-                else capture.routes.ALL
+                else capture.stores.ALL
             )
-        return capture.routes.Route(folder=self._folder())
+        return capture.stores.Route(folder=self._folder())
 
     def _said(self) -> dict[str, str]:
         """The facts that the person's store states for all projects, by their keys."""
         stated: list[StoredNote] = []
         with suppress(MdmemoryError):  # a broken store of the person's stops no other
-            stated = capture.routes.visible(self.person._writer()) if self.person else []
+            stated = capture.stores.visible(self.person._writer()) if self.person else []
         return {
             key: f"{MINE}{stored.file}"
             for stored in stated

@@ -42,9 +42,8 @@ if TYPE_CHECKING:
     from mdmemory.capture.forgetting import AskedRemoval, Forgotten
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.pending import PendingFact
-    from mdmemory.capture.routes import Route
     from mdmemory.capture.store_fact import FactCall, Stored
-    from mdmemory.capture.stores import Stores
+    from mdmemory.capture.stores import Route, Stores
     from mdmemory.citing.citation import CheckedCitation
     from mdmemory.compact.runner import Outcome
     from mdmemory.git.commits_of_store import History
@@ -82,7 +81,7 @@ if TYPE_CHECKING:
     from mdmemory import actions, capture, citing, compact, llm, observe, search, store
     from mdmemory import session as sessions
     from mdmemory.actions import memory_folder  # noqa: F401 - what functions return
-    from mdmemory.capture import imports, settle_wishes, wishes  # noqa: F401
+    from mdmemory.capture import imports, wishes  # noqa: F401
     from mdmemory.citing import check  # noqa: F401
     from mdmemory.search import sources  # noqa: F401
 else:
@@ -98,7 +97,7 @@ class Memory:
     for each write that an earlier process could not finish. `automatic`: no person typed the
     command; in a repository of theirs its writes are kept beside the branches, and wait for a
     command that they type. `watched`: whoever opened it brings the index up to date, so that
-    reading a note or history does not. `stores` says which store gets what a session teaches."""
+    reading a note or history does not."""
 
     _looking: Writer | None = None
 
@@ -108,7 +107,6 @@ class Memory:
         automatic: bool = False, patience: Patience | None = None, watched: bool = False,
     ) -> None:  # fmt: skip
         self.project = project
-        self.stores: Stores = self
         self._automatic, self._patience, self._watched = automatic, patience, watched
         self._holder, self._clock, self._tell = holder, clock, tell
         self._sentences: set[str] = set()
@@ -521,7 +519,7 @@ class Memory:
 
     def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
         """This store: it gets whatever there is."""
-        return self.sources()[0], capture.routes.ALL
+        return self.sources()[0], capture.stores.ALL
 
     def store(self, call: FactCall, caller: Caller) -> Stored:
         """Store a fact that an assistant hands over; what the caller's turns do not prove is
@@ -537,37 +535,40 @@ class Memory:
         """The notes that an assistant wants forgotten without enough proof: a person decides."""
         return capture.forgetting.waiting(self.project)
 
-    def import_from(self, path: str | Path, *, dry_run: bool = False) -> Imported:
+    def import_from(
+        self, path: str | Path, *, dry_run: bool = False, stores: Stores | None = None
+    ) -> Imported:
         """Store the facts of another memory, a file or folder, in one commit for each store.
         Raises BadImport."""
-        return imports.run.import_from(self.stores, Path(path), self._today(), dry_run)
+        return imports.run.import_from(stores or self, Path(path), self._clock(), dry_run)
 
     def extract(
         self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
-        again: bool = False, report: Report = lambda *_: None,
+        again: bool = False, report: Report = lambda *_: None, stores: Stores | None = None,
     ) -> Extracted:  # fmt: skip
         """Store what the user asked to remember in a transcript, and what `model` finds (default:
         the one that the settings choose, or none) in what it has not read, or `again` in all of
-        it; a dry run asks it, too."""
+        it; a dry run asks it, too. `stores`: where each fact goes (default: here)."""
         ask = partial(llm.choose.asking, "extract", self.project, self._today(), model)
         return capture.run.extract(
-            self.stores, self._writer(), transcript, now=self._clock(), ask=ask,
+            stores or self, self._writer(), transcript, now=self._clock(), ask=ask,
             dry_run=dry_run, again=again, report=report,
         )  # fmt: skip
 
-    def summary_request(self) -> tuple[str, dict[str, str]]:
+    def summary_request(self, stores: Stores | None = None) -> tuple[str, dict[str, str]]:
         """The text for a host's compaction prompt, and the notes it numbers: file to digest."""
-        return capture.summary.request_of(self.stores.sources())
+        return capture.summary.request_of((stores or self).sources())
 
     def summary(
         self, session: str, text: str, said: Sequence[Turn], *,
-        shown: Mapping[str, str] | None = None,
+        shown: Mapping[str, str] | None = None, stores: Stores | None = None,
     ) -> Extracted:  # fmt: skip
         """Store the facts of a host's compaction summary that the user's turns in `said` bear out;
         the others wait in `pending`. Asks no model."""
         return capture.summary.take(
-            self.stores, self._writer(), session, text, said, now=self._clock(), shown=shown or {}
-        )
+            stores or self, self._writer(), session, text, said, now=self._clock(),
+            shown=shown or {},
+        )  # fmt: skip
 
     def kept_wishes(self) -> list[Path]:
         """The files of wishes that wait to be written."""
@@ -630,13 +631,15 @@ class Memory:
         with self.state() as state:
             yield sessions.session.SessionMemory(state, session, self.project.settings)
 
-    def promote(self, session: str, said: Sequence[Turn]) -> Accounting:
+    def promote(
+        self, session: str, said: Sequence[Turn], *, stores: Stores | None = None
+    ) -> Accounting:
         """Take a session's decisions and candidates through capture, at its compaction. Those that
         the user's turns in `said` do not bear out wait in `pending`. Asks no model."""
         with self.state() as state, self.session(session) as own:
             return sessions.promotion.promote(
-                state, session, own.read(), lambda text: self.summary(session, text, said),
-                now=self._clock(),
+                state, session, own.read(),
+                lambda text: self.summary(session, text, said, stores=stores), now=self._clock(),
             )  # fmt: skip
 
     def sweep(self) -> Swept:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mdmemory import Layers, Memory
 from mdmemory.config.settings import load
 from mdmemory.store.project import Project
 from mdmemory.store.writer import Writer
+from mdmemory.tools import table
+from mdmemory.tools.table import Caller, ToolAnswer
 
 Git = Callable[..., str]
 
@@ -50,3 +54,12 @@ def store(repository: Path, git: Git, write_note: Callable[[Path, str, str], byt
     git(repository, "add", "notes")
     git(repository, "commit", "-q", "-m", "notes")
     return folder
+
+
+def call(
+    memory: Memory, name: str, arguments: Mapping[str, Any], caller: Caller | None = None
+) -> ToolAnswer:
+    """The answer of a tool that is asked of this store alone."""
+    root = memory.project.root
+    layers = Layers.open(root, store=str(root), clock=memory.now)
+    return table.call(layers, name, arguments, caller)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,6 @@ def test_an_import_leaves_out_what_is_far_too_long(repository: Path) -> None:
     Memory.init(repository)
     writer = Memory.open(repository)._writer()
     found = [Incoming(LONG, "there"), Incoming("The proxy listens on port 8443.", "there")]
-    done = store_all(writer, found, label="a file", today="2026-06-20")
+    done = store_all(writer, found, label="a file", now=datetime(2026, 6, 20, tzinfo=UTC))
     assert len(done.added) == 1
     assert [each["reasons"] for each in done.dropped] == [["unfit"]]

@@ -17,9 +17,9 @@ import pytest
 from rows import each
 
 import mdmemory
-from mdmemory import Memory, assets
+from mdmemory import Memory
 from mdmemory.cli import main
-from mdmemory.errors import MdmemoryError, NoStore, NotFound
+from mdmemory.errors import NoStore
 from mdmemory.git.commits_of_store import History
 from mdmemory.store import adopt, sights
 from mdmemory.store.catalog import Catalog
@@ -190,39 +190,6 @@ def test_a_fact_is_found_in_a_note_whose_text_writes_it_in_another_way(memory: M
     assert memory.stating("Drinks water") is None
 
 
-def test_replace_text_refuses_what_was_saved_in_between(memory: Memory) -> None:
-    before = memory.note(stored(memory))
-    path = memory.project.store / before.file
-    path.write_text(before.note.text + "By hand.\n", encoding="utf-8")
-    with pytest.raises(MdmemoryError) as refused:
-        memory.replace_text(before.file, before.note.text + "By us.\n", replaces=before.digest)
-    assert refused.value.code == "note_changed"
-    assert path.read_text("utf-8").endswith("By hand.\n")
-    seen = memory.note(before.file)
-    memory.replace_text(seen.file, seen.note.text + "By us.\n", replaces=seen.digest)
-    assert path.read_text("utf-8").endswith("By hand.\nBy us.\n")
-
-
-def test_confirm_stands_by_a_note(memory: Memory) -> None:
-    path = memory.project.store / stored(memory)
-    text = path.read_text("utf-8").replace("metadata:\n", "metadata:\n  status: unconfirmed\n")
-    path.write_text(text, "utf-8")
-    assert [row.status for row in memory.listing()] == ["unconfirmed"]
-    memory.confirm("prefers-pnpm")
-    assert [row.status for row in memory.listing()] == [""]
-
-
-def test_extract_reads_a_session_once(memory: Memory) -> None:
-    transcript = assets.path("templates/demo/transcript.json").read_bytes()
-    planned = memory.extract(transcript, dry_run=True)
-    assert memory.notes() == []
-    done = memory.extract(transcript)
-    assert done.added == planned.added
-    assert sorted(done.added) == [note.file for note in memory.notes()]
-    assert {note.note.head.created for note in memory.notes()} == {"2026-06-01"}
-    assert memory.extract(transcript).commit is None
-
-
 def test_compact_merges_and_is_due_by_the_clock(memory: Memory) -> None:
     for name, description in (("a", "Lives in Graz"), ("b", "Lives in Graz.")):
         memory.add(name, type="user", description=description, body="Yes.")
@@ -237,16 +204,6 @@ def test_compact_merges_and_is_due_by_the_clock(memory: Memory) -> None:
     assert later.due() == "the last pass was at 2026-06-01T12:00"
 
 
-def test_compact_takes_a_plan(memory: Memory) -> None:
-    stored(memory, "a")
-    stored(memory, "b")
-    plan = '{"ops": [{"op": "delete", "file": "feedback-a.md", "reason": "closed"}]}'
-    assert memory.compact(plan=plan, dry_run=True).outcome == "dry_run"
-    assert len(memory.notes()) == 2
-    assert memory.compact(plan=plan.encode()).outcome == "applied"
-    assert [note.file for note in memory.notes()] == ["feedback-b.md"]
-
-
 def test_index_check_only_looks(memory: Memory) -> None:
     stored(memory)
     path = memory.project.store / "MEMORY.md"
@@ -255,16 +212,6 @@ def test_index_check_only_looks(memory: Memory) -> None:
     assert not path.exists()
     assert memory.index().changed == ("MEMORY.md",)
     assert memory.index().changed == ()
-
-
-def test_what_a_change_did_is_told_by_its_texts_and_as_a_patch(memory: Memory) -> None:
-    stored(memory)
-    entry = memory.log(1)[0][0]
-    (change,) = memory.file_changes([entry.commit])[entry.commit]
-    assert (change.mark, change.before, "Use pnpm." in change.after) == ("new", "", True)
-    assert "+Use pnpm." in change.patch()
-    assert memory.change(entry.commit) == entry
-    assert [row.commit for row, _ in memory.log(1)] == [entry.commit]
 
 
 def test_doctor_and_git_state_say_how_it_stands(memory: Memory, git: Callable[..., str]) -> None:
@@ -283,13 +230,6 @@ def test_derived_state_may_be_deleted_at_any_moment(memory: Memory) -> None:
     (memory.project.store / "MEMORY.md").unlink()
     assert len(Memory.open(memory.project.root).listing()) == 1
     assert (memory.project.store / "MEMORY.md").read_bytes() == index
-
-
-def test_what_is_wrong_is_an_error_with_a_next_step(memory: Memory) -> None:
-    with pytest.raises(NotFound) as missing:
-        memory.note("nothing")
-    assert missing.value.hint
-    assert isinstance(missing.value, MdmemoryError)
 
 
 def test_list_and_status_look_as_often_at_all_notes_however_many_there_are(

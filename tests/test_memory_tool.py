@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from mdmemory import Memory, MemoryTool
 from mdmemory.errors import UsageError
+from mdmemory.memory_tool import inserted, inside, new_file
 from mdmemory.store.store import is_note_name
-from mdmemory.tools.memory_files import inserted, inside, new_file
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 SECRET = "AKIA" + "IOSFODNN7EXAMPLQ"

@@ -72,7 +72,7 @@ def summary(layers: Layers) -> None:
         "- [user] The user's name is Ada Okafor.",
         "- [feedback] In all my projects I indent with tabs.",
     )
-    layers.main.summary("ses_1", "\n".join(("Memory candidates:", *lines)), turns)
+    layers.summary("ses_1", "\n".join(("Memory candidates:", *lines)), turns)
 
 
 def promote(layers: Layers) -> None:
@@ -84,7 +84,7 @@ def promote(layers: Layers) -> None:
     with layers.main.session("ses_1") as own:
         for text in said:
             own.message("assistant", f"[Decision: {text}]", now=layers.main.now())
-    layers.main.promote("ses_1", [Turn(str(n), "user", text) for n, text in enumerate(said)])
+    layers.promote("ses_1", [Turn(str(n), "user", text) for n, text in enumerate(said)])
 
 
 def store(layers: Layers) -> None:
@@ -99,7 +99,7 @@ def import_(layers: Layers) -> None:
         "- Deploys go out on Tuesdays only.\n- The user's name is Ada Okafor.\n"
         "- In all my projects I indent with tabs.\n", encoding="utf-8",
     )  # fmt: skip
-    layers.main.import_from(path)
+    layers.import_from(path)
     path.unlink()
 
 
@@ -299,7 +299,7 @@ def test_the_summary_of_a_host_is_told_the_notes_of_both_layers(
 ) -> None:
     layers = Layers.open(repository)
     keep(layers)
-    request, shown = layers.main.summary_request()
+    request, shown = layers.summary_request()
     assert len(shown) == 3
     assert sum(file.startswith("me/") for file in shown) == 2
     assert "Ada Okafor" in request

@@ -13,8 +13,7 @@ from mdmemory.actions.editing import taken_names
 from mdmemory.actions.replacing import UNCONFIRMED, Superseding, anothers, marks, with_marks
 from mdmemory.capture.fact import Fact, NotStored
 from mdmemory.capture.note_text import beside, keys_of_fact, keys_of_text, may_state, stating
-from mdmemory.capture.notice import holds_everywhere
-from mdmemory.capture.routes import ALL, Route, visible
+from mdmemory.capture.stores import ALL, Route, visible
 from mdmemory.citing.citation import MAY_CITE
 from mdmemory.citing.cite import cites_of
 from mdmemory.errors import BadNote
@@ -66,7 +65,7 @@ class Batch:
     def __init__(self, writer: Writer, now: datetime, route: Route = ALL) -> None:
         self.writer, self.seen = writer, Seen(writer)
         self.made: list[Superseding] = []
-        self.put: list[Put] = []
+        self._put: dict[str, Put] = {}  # by file
         self._today, self._route = now.date().isoformat(), route
         self._groups: dict[str, Group] = {}
         self._flags: list[tuple[StoredNote, StoredNote, str]] = []
@@ -82,7 +81,7 @@ class Batch:
         """The note that says a fact in the same words: one in force, else a superseded one; of this
         batch's own, too."""
         keys = keys_of_fact(text)
-        for each in self.put:
+        for each in self._put.values():
             if keys & keys_of_text(each.note.note.head.description, each.note.note.body):
                 return each.note
         says = self.seen.stating(keys)
@@ -94,11 +93,18 @@ class Batch:
         same = self.stating(fact.body)
         if same is not None:
             return self.say_again(same, origin)
-        new = self._composed(fact, origin)
-        self._groups[new.file] = Group(
-            f"store {new.file}: {new.note.head.description}",
-            (Change(new.file, None, new.note.text.encode("utf-8")),),
-        )
+        return self.add_new(fact, self._metadata(origin))
+
+    def add_new(
+        self, fact: Fact, metadata: Mapping[str, str], *, verb: str = "store",
+        aliases: Sequence[str] = (), own: Mapping[str, object] | None = None,
+    ) -> Put:  # fmt: skip
+        """Take in a fact that no note says, with a head of these values. Raises BadNote,
+        NotStored."""
+        new = self._composed(fact, metadata, aliases, own or {})
+        line = f"{verb} {new.file}: {new.note.head.description}"
+        change = Change(new.file, None, new.note.text.encode("utf-8"))
+        self._groups[new.file] = Group(line, (change,))
         return self._took(Put(new, "added"))
 
     def say_again(self, same: StoredNote, origin: Origin) -> Put:
@@ -106,7 +112,8 @@ class Batch:
         return self._took(self._again(same, origin))
 
     def _took(self, done: Put) -> Put:
-        self.put = [*(each for each in self.put if each.note.file != done.note.file), done]
+        self._put.pop(done.note.file, None)
+        self._put[done.note.file] = done
         return done
 
     def replace(
@@ -153,7 +160,7 @@ class Batch:
         groups = with_marks(groups, self.made, ledger)
         if not groups:
             return Written()
-        heads = [each.note.note.head for each in self.put if each.outcome != "known"]
+        heads = [each.note.note.head for each in self._put.values() if each.outcome != "known"]
         said = subject(kind, [headline(head) for head in heads] or [groups[0].line])
         return self.writer.write(said, groups, kind=kind, trailers=trailers, by_model=by_model)
 
@@ -161,7 +168,7 @@ class Batch:
 
     def _again(self, same: StoredNote, origin: Origin) -> Put:
         head, status = same.note.head, same.note.head.status
-        if not origin.is_proven or any(each.note.file == same.file for each in self.put):
+        if not origin.is_proven or same.file in self._put:
             return Put(same, "known")
         try:
             note, outcome = self._as_said_again(same.note, origin)
@@ -203,7 +210,10 @@ class Batch:
 
     # --- a new one
 
-    def _composed(self, fact: Fact, origin: Origin) -> StoredNote:
+    def _composed(
+        self, fact: Fact, metadata: Mapping[str, str], aliases: Sequence[str],
+        own: Mapping[str, object],
+    ) -> StoredNote:  # fmt: skip
         if self._taken is None:
             refresher = self.writer.refresher
             self._taken = taken_names(refresher.store, refresher.catalog().names)
@@ -212,7 +222,8 @@ class Batch:
         text = editing.compose(
             name=name, type=fact.type, description=fact.description, title=fact.title,
             body=beside(fact.description, fact.body), kind=fact.kind,
-            metadata={**self._metadata(fact, origin)},
+            aliases=aliases, own=own,
+            metadata={**metadata, **self._route.metadata(fact.type, fact.body)},
             cites=cites_of(self.writer.project, said) if MAY_CITE.search(said) else (),
         )  # fmt: skip
         if self.writer.refresher.is_secret(text):
@@ -221,12 +232,11 @@ class Batch:
         self._taken |= {name.casefold(), file.casefold()}
         return StoredNote(file, digest(text.encode("utf-8")), parse(text, file))
 
-    def _metadata(self, fact: Fact, origin: Origin) -> Mapping[str, str]:
+    def _metadata(self, origin: Origin) -> Mapping[str, str]:
         return {
             "source": origin.source, "created": self._today, "updated": self._today,
             "session": origin.session, "turn": origin.turn,
             "status": "" if origin.is_proven else UNCONFIRMED, "quote": origin.quote,
-            **self._route.metadata(fact.type, holds_everywhere(fact.body)),
         }  # fmt: skip
 
     def _flagged(self, ledger: str) -> Group | None:

@@ -7,16 +7,24 @@ that is not whole, or not as it was asked for, is left out with the reason `sche
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from mdmemory import bounds, unseen
+from mdmemory.capture.fact import Fact
+from mdmemory.errors import MdmemoryError
+from mdmemory.llm.answer import Asking, ContextExceeded
+from mdmemory.llm.form import once_more
 from mdmemory.llm.json_answer import BadAnswer, as_text, as_texts, as_word, read_list
-from mdmemory.llm.sizes import ANYTHING, UNBOUNDED, Room, tokens
+from mdmemory.llm.schemas import CANDIDATES
+from mdmemory.llm.sizes import ANYTHING, UNBOUNDED, Room, no_room, room, tokens
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
 from mdmemory.note.note import Head, list_standing
 from mdmemory.privacy.redaction import redact
 from mdmemory.search.near import Near, scan
+from mdmemory.store.sources import StoredIn
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import MAX_CHARS, Turn
 
@@ -34,17 +42,31 @@ _FORMER = {"fact": "description", "replaces": "file"}
 
 
 class Candidate(NamedTuple):
-    """One fact. A field that does not apply is "" (or no items). `replaces` are files of notes: of
-    those that the fact makes untrue, that it says again, or that it does not agree with."""
+    """One fact on its way to a note. A field that does not apply is "" (or no items). `replaces`
+    are files of notes: of those that the fact makes untrue, that it says again, or that it does not
+    agree with.
+
+    What becomes of it: `outcome` is keep, pending or dropped, with its reasons. `worded` is the
+    fact as a note will have it (None: it only says again what a note says), `turn` the id of the
+    user's turn that proves it, `named` the notes that it is about. `is_untrue`: they are untrue
+    now, by both readings; else it is flagged with them where it changes them.
+    """
 
     action: str
-    type: str
-    kind: str
-    title: str
-    fact: str
-    why: str
-    quote: str
+    type: str = ""
+    kind: str = ""
+    title: str = ""
+    fact: str = ""
+    why: str = ""
+    quote: str = ""
     replaces: tuple[str, ...] = ()
+    source: str = "extraction"
+    outcome: str = ""
+    reasons: tuple[str, ...] = ()
+    worded: Fact | None = None
+    turn: str = ""
+    named: tuple[StoredIn, ...] = ()
+    is_untrue: bool = False
 
     @property
     def text(self) -> str:
@@ -90,7 +112,9 @@ def _candidate(value: Mapping[str, Any]) -> Candidate | None:
     named = as_texts([given] if isinstance(given, str) else given)
     if named is None or len(named) > MAX_REPLACED:
         return None
-    trimmed = {name: text.strip() for name, text in texts.items() if text is not None}
+    trimmed: dict[str, Any] = {
+        name: text.strip() for name, text in texts.items() if text is not None
+    }
     if len(trimmed) < len(texts):
         return None
     files = tuple(dict.fromkeys(each.strip() for each in named if each.strip()))
@@ -132,11 +156,10 @@ MIN_SAID = 40  # characters; nobody states a fact in less
 
 
 class Question(NamedTuple):
-    """A prompt; the digests of the notes in it by file; the files of those with bodies."""
+    """A prompt, and the digests of the notes in it by file."""
 
     text: str
     shown: dict[str, str]
-    opened: frozenset[str]
 
 
 def redacted(turns: Sequence[Turn]) -> list[Turn]:
@@ -179,7 +202,7 @@ def question(
         "notes": [_shown(note, note.file in files) for note in shown],
     }
     text = json.dumps(asked, ensure_ascii=False)
-    return Question(text, {note.file: note.digest for note in shown}, files)
+    return Question(text, {note.file: note.digest for note in shown})
 
 
 def turn_in_question(number: int, turn: Turn) -> dict[str, Any]:
@@ -253,3 +276,132 @@ def cleaned(candidate: Candidate) -> Candidate:
 
 def _plain(text: str) -> str:
     return redact(unseen.without(text))[0]
+
+
+LEAST = 200  # characters of a turn: what is left of it where a window is too small for the whole
+_PREVIEW = 80  # characters of a turn that was left out
+Report = Callable[[int, int, str], None]  # done, total, what
+Portion = tuple[Turn, ...]
+
+
+@dataclass
+class SessionReading:
+    """What a model found in the turns up to `upto` (an id, "" where none was read).
+
+    `shown` are the digests of all notes that it was shown, by file, `dropped` what it found and
+    cannot be read, and turns that are too long for it, with a reason; `failure` says why it stopped
+    early, and `failed` is the last turn of the question that had no answer.
+    """
+
+    upto: str = ""
+    failure: MdmemoryError | None = None
+    failed: str = ""
+    candidates: list[Candidate] = field(default_factory=list)
+    dropped: list[tuple[str, str]] = field(default_factory=list)
+    shown: dict[str, str] = field(default_factory=dict)
+    unreadable: int = 0  # candidates
+
+    def add(self, asked: Question, found: Answered) -> None:
+        """One more question with its answer."""
+        self.shown |= asked.shown
+        self.candidates += [each for each in found.candidates if each not in self.candidates]
+        self.dropped += found.dropped
+        self.unreadable += found.unreadable
+
+
+def ask_about(
+    asking: Asking, turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, near: Near,
+    report: Report = lambda *_: None,
+) -> SessionReading:  # fmt: skip
+    """Ask about these (redacted) turns until all are read, or one question fails."""
+    reading, model = SessionReading(), asking.model.name or asking.model.kind
+    waiting = deque(_portions(tuple(turns), room(asking, CANDIDATES)))
+    done = 0
+    while waiting:
+        if room(asking, CANDIDATES).tokens <= 0:
+            reading.failure = no_room(asking.model)
+            return reading
+        portion = waiting.popleft()
+        count = f"{len(portion)} turn{'' if len(portion) == 1 else 's'}"
+        report(done, done + 1 + len(waiting), f"asking {model} about {count}")
+        asked = question(portion, notes, today, near, room(asking, CANDIDATES))
+        again: list[Portion] = []
+        try:
+            found, is_cut = _answered(asking, asked.text, len(portion) > 1)
+            again = _halves(portion) if is_cut else []
+            reading.add(asked, found)
+        except ContextExceeded:
+            again = _smaller(portion, room(asking, CANDIDATES))
+            if not again:
+                reading.dropped.append((portion[0].text[:_PREVIEW], "too_long"))
+        except MdmemoryError as problem:
+            reading.failure, reading.failed = problem, portion[-1].id
+            return reading
+        waiting.extendleft(reversed(again))
+        if not again:
+            reading.upto = portion[-1].id
+        done += 1
+    report(done, done, "judging what it found")
+    return reading
+
+
+def _answered(asking: Asking, question: str, has_halves: bool) -> tuple[Answered, bool]:
+    """What was found, and whether the answer was cut off: then it is asked again in halves. An
+    answer that cannot be read gets one more question, with an example of the form."""
+    answer = asking.model.complete(asking.system, question, CANDIDATES)
+    try:
+        return parse(answer.text), answer.cut
+    except BadAnswer:
+        if answer.cut and has_halves:
+            return Answered(), True  # nothing of it is whole
+    again = asking.model.complete(asking.system, once_more(question, CANDIDATES), CANDIDATES)
+    return parse(again.text), again.cut
+
+
+def _portions(turns: Portion, free: Room) -> list[Portion]:
+    """The turns in portions that leave a quarter of a question for notes."""
+    if free.tokens >= UNBOUNDED:
+        return [turns]
+    left = most = free.tokens * 3 // 4
+    found: list[list[Turn]] = [[]]
+    for turn in turns:
+        turn = _fitted(turn, most)
+        size = _turn_size(turn)
+        if size > left and found[-1]:
+            found.append([])
+            left = most
+        found[-1].append(turn)
+        left -= size
+    return [tuple(each) for each in found if each]
+
+
+def _smaller(portion: Portion, free: Room) -> list[Portion]:
+    """A portion that was too long for the model, in more questions; none if it is one turn of
+    which no more can be cut off."""
+    fitting = _portions(portion, free)
+    if fitting != [portion]:
+        return fitting
+    if len(portion) > 1:
+        return _halves(portion)
+    turn = _fitted(portion[0], _turn_size(portion[0]) // 2)
+    return [] if turn == portion[0] else [(turn,)]
+
+
+def _halves(portion: Portion) -> list[Portion]:
+    middle = len(portion) // 2
+    return [portion[:middle], portion[middle:]] if middle else []
+
+
+def _fitted(turn: Turn, most: int) -> Turn:
+    """The turn, cut to about that many tokens where it has more; LEAST characters stay."""
+    if _turn_size(turn) <= most:
+        return turn
+    kept = max(LEAST, Room(most).characters(len(turn.text), turn.text) * 9 // 10 - LEAST)
+    more = len(turn.text) - kept
+    return (
+        turn._replace(text=f"{turn.text[:kept]}\n[{more} more characters]") if more > 50 else turn
+    )
+
+
+def _turn_size(turn: Turn) -> int:
+    return tokens(json.dumps(turn_in_question(1, turn), ensure_ascii=False))

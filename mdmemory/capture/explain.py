@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mdmemory import bounds
-from mdmemory.capture.gate import form
+from mdmemory.capture.fact import form
 from mdmemory.capture.notice import notice, without_unwanted
 from mdmemory.capture.stores import Stores
 from mdmemory.privacy.private import strip_private

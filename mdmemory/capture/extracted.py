@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mdmemory.errors import MdmemoryError
 
 if TYPE_CHECKING:  # a request alone asks no model
-    from mdmemory.capture.second_question import SecondLook
+    from mdmemory.capture.judge import SecondLook
 
 
 @dataclass

@@ -18,8 +18,8 @@ from mdmemory.actions import editing
 from mdmemory.capture import quote_proof
 from mdmemory.capture.caller import Caller
 from mdmemory.capture.quote_proof import Proof
-from mdmemory.capture.routes import visible
 from mdmemory.capture.store_fact import room_left, spend
+from mdmemory.capture.stores import visible
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.note.note import SUPERSEDED, Note

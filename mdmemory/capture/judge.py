@@ -6,16 +6,22 @@ untrue, is a second reading's to say (`second_question`).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
+from mdmemory import assets
 from mdmemory.capture import quote_proof
 from mdmemory.capture.candidates import Candidate, cleaned
-from mdmemory.capture.claims import fold
 from mdmemory.capture.fact import Fact, NotStored, fact_as_said, fact_of
-from mdmemory.capture.second_question import LASTING, MOMENT, SecondLook
+from mdmemory.capture.quote_proof import fold
 from mdmemory.errors import BadNote, MdmemoryError
+from mdmemory.llm import sizes, verdicts
+from mdmemory.llm.answer import Asking, Model
+from mdmemory.llm.schemas import VERDICTS
 from mdmemory.note.note import SUPERSEDED
+from mdmemory.privacy.redaction import redact
 from mdmemory.store.sources import StoredIn
 from mdmemory.transcripts.turns import Turn
 
@@ -27,25 +33,10 @@ _ODD_FORMS = frozenset(("path_heavy", "command_line", "code"))
 Find = Callable[[str], StoredIn]  # a note by its file; raises NotFound
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One candidate: `outcome` is keep, pending or dropped, with its reasons. `turn` is the id of
-    the user's turn that proves it, `named` the notes that it is about. `replaces`: they are untrue
-    now, by both readings; else it is flagged with them where it changes them."""
-
-    candidate: Candidate
-    outcome: str
-    reasons: tuple[str, ...] = ()
-    fact: Fact | None = None
-    turn: str = ""
-    named: tuple[StoredIn, ...] = ()
-    replaces: bool = False
-
-
 def judge(
     candidates: Sequence[Candidate], turns: Sequence[Turn], find: Find,
     shown: Mapping[str, str], *, is_read_once: bool = False,
-) -> list[Judged]:  # fmt: skip
+) -> list[Candidate]:  # fmt: skip
     """What becomes of the candidates of one answer by the words of the session (`turns`, redacted).
     `shown` are the digests of the notes that the model saw, by file. `is_read_once`: no second
     reading follows, so the user's words have to prove a fact by themselves; and nothing is dropped
@@ -56,7 +47,7 @@ def judge(
 def _judged(
     candidate: Candidate, turns: Sequence[Turn], find: Find, shown: Mapping[str, str],
     is_read_once: bool,
-) -> Judged:  # fmt: skip
+) -> Candidate:  # fmt: skip
     named: list[StoredIn] = []
     for file in candidate.replaces:
         try:
@@ -65,42 +56,50 @@ def _judged(
             note = None
         why = _trouble(note, file, shown)
         if why and (candidate.action == "reinforce" or note is None):
-            return Judged(candidate, "dropped", (why,))
+            return _with(candidate, "dropped", why)
         if why:
-            return Judged(candidate, "pending", (why,), _fact(candidate)[0])
+            return _with(candidate, "pending", why)._replace(worded=_fact(candidate)[0])
         named += [note] if note else []
+    candidate = candidate._replace(named=(*named,))
     if candidate.action == "reinforce":
-        return _said_again(candidate, turns, named)
+        return _said_again(candidate, turns)
     fact, reasons = _fact(candidate)
     if fact is None and reasons and _ODD_FORMS.issuperset(reasons):
         fact = fact_as_said(candidate.fact, candidate.type, candidate.kind)
     if fact is None:
-        return Judged(candidate, "dropped", reasons)
-    texts = [f"{each.stored.note.head.description}\n{each.stored.note.body}" for each in named]
+        return _with(candidate, "dropped", *reasons)
+    candidate = candidate._replace(worded=fact)
     prove = quote_proof.of_fact if is_read_once else quote_proof.of_reading
-    proof = prove(fact.body, candidate.quote, turns, texts)
+    proof = prove(fact.body, candidate.quote, turns, [*map(_text, named)])
     if proof.turn:
         outcome = "pending" if reasons else "keep"
-        return Judged(candidate, outcome, reasons, fact, proof.turn, tuple(named))
+        return _with(candidate, outcome, *reasons)._replace(turn=proof.turn)
     if reasons:
-        return Judged(candidate, "dropped", reasons)
+        return _with(candidate, "dropped", *reasons)
+    doubted = "pending" if is_read_once else "dropped"
     if _is_said_by_assistant(candidate.quote, turns):
-        outcome = "pending" if is_read_once else "dropped"
-        return Judged(candidate, outcome, ("assistant_said",), fact, named=tuple(named))
+        return _with(candidate, doubted, "assistant_said")
     if proof.why in _WAITS:
-        waits = (_WAITS[proof.why],)
-        return Judged(candidate, "pending", waits, fact, named=tuple(named))
-    outcome = "pending" if is_read_once else "dropped"
-    return Judged(candidate, outcome, (_DROPPED.get(proof.why, proof.why),), fact)
+        return _with(candidate, "pending", _WAITS[proof.why])
+    return _with(candidate, doubted, _DROPPED.get(proof.why, proof.why))
 
 
-def _said_again(candidate: Candidate, turns: Sequence[Turn], named: Sequence[StoredIn]) -> Judged:
-    note = named[0].stored.note
-    text = f"{note.head.description}\n{note.body}"
-    proof = quote_proof.of_fact(note.head.description, candidate.quote, turns, [text])
+def _with(candidate: Candidate, outcome: str, *reasons: str) -> Candidate:
+    return candidate._replace(outcome=outcome, reasons=reasons)
+
+
+def _said_again(candidate: Candidate, turns: Sequence[Turn]) -> Candidate:
+    said = candidate.named[0]
+    claim = said.stored.note.head.description
+    proof = quote_proof.of_fact(claim, candidate.quote, turns, [_text(said)])
     if not proof.turn:
-        return Judged(candidate, "dropped", ("not_the_users_words",), named=tuple(named))
-    return Judged(candidate, "keep", (), None, proof.turn, tuple(named[:1]))
+        return _with(candidate, "dropped", "not_the_users_words")
+    return _with(candidate, "keep")._replace(turn=proof.turn, named=candidate.named[:1])
+
+
+def _text(named: StoredIn) -> str:
+    note = named.stored.note
+    return f"{note.head.description}\n{note.body}"
 
 
 def _trouble(note: StoredIn | None, file: str, shown: Mapping[str, str]) -> str:
@@ -127,20 +126,141 @@ def _is_said_by_assistant(quote: str, turns: Sequence[Turn]) -> bool:
     return any(turn.role == "assistant" and wanted in fold(turn.text) for turn in turns)
 
 
-def weighed(judged: Sequence[Judged], places: Sequence[int], look: SecondLook) -> list[Judged]:
+def weighed(
+    judged: Sequence[Candidate], places: Sequence[int], look: SecondLook
+) -> list[Candidate]:
     """The candidates with the verdicts of the second look; `places` are those of the ones that it
     was asked about, in the order of its question."""
     found = [*judged]
     for number, at in enumerate(places):
         each, verdict = judged[at], look.verdicts.get(number)
         if verdict is None:
-            found[at] = replace(each, outcome="pending", reasons=("unclear",))
+            found[at] = _with(each, "pending", "unclear")
         elif verdict.word == MOMENT:
-            found[at] = replace(each, outcome="dropped", reasons=("momentary",))
+            found[at] = _with(each, "dropped", "momentary")
         elif verdict.word != LASTING:
-            found[at] = replace(each, outcome="pending", reasons=("unclear",))
+            found[at] = _with(each, "pending", "unclear")
         else:
-            is_said = each.candidate.action == "update" or bool(each.candidate.replaces)
-            replaces = is_said and each.candidate.action != "flag" and verdict.untrue
-            found[at] = replace(each, replaces=replaces)
+            is_said = each.action == "update" or bool(each.replaces)
+            found[at] = each._replace(
+                is_untrue=is_said and each.action != "flag" and verdict.untrue
+            )
     return found
+
+
+LASTING, MOMENT, UNCLEAR = "lasting", "moment", "unclear"
+_FIELDS = ("number", "reason", "verdict", "untrue")
+MAX_QUESTION = 40_000  # characters
+_BESIDE = 400  # characters of the turns before and after
+_TURN = 2_000  # characters of the turn itself
+_REPLACED = 1_000  # characters of a note that it is to replace
+
+
+class FactVerdict(NamedTuple):
+    """`word` is lasting, moment or unclear; `untrue`: what it replaces is untrue now."""
+
+    word: str = UNCLEAR
+    untrue: bool = False
+
+
+@dataclass
+class SecondLook(verdicts.Spent):
+    """The verdicts on the proposals of one run, by their places."""
+
+    verdicts: dict[int, FactVerdict] = field(default_factory=dict)
+    asked: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """What programs are told of it."""
+        cost = {"input": self.input, "output": self.output, "calls": self.calls}
+        told = {"asked": self.asked, "tokens": cost}
+        return told | ({"failure": self.failure.code} if self.failure else {})
+
+    def as_text(self) -> str:
+        """The same for people, in one line."""
+        spent = f"{self.input:,} tokens in, {self.output:,} out"
+        told = f"Asked once more whether what it found lasts ({self.asked}; {spent})."
+        if self.failure is None:
+            return told
+        return f"{told} {self.failure.message} What had no answer waits."
+
+
+def look_again(
+    model: Model, proposed: Sequence[Candidate], turns: Sequence[Turn], today: str
+) -> SecondLook:
+    """The second look at these proposals; `turns` are those that the model read (redacted). Where
+    they are too many for it, it is asked in parts."""
+    asking = Asking(model, assets.read("protocol/lasting.md"))
+    look = SecondLook(asked=len(proposed))
+    like = proposed[0].quote if proposed else ""
+    room = sizes.room(asking, VERDICTS).characters(MAX_QUESTION, like)
+
+    def ask_about(places: Sequence[int]) -> None:
+        text = second_question(proposed, places, turns, today)
+        look.verdicts |= read_verdicts(verdicts.ask(asking, text, VERDICTS, _FIELDS, look), places)
+
+    verdicts.ask_in_parts(_parts(proposed, turns, today, room), ask_about, look)
+    return look
+
+
+def read_verdicts(objects: Sequence[object], places: Sequence[int]) -> dict[int, FactVerdict]:
+    """The verdicts of an answer on these places."""
+
+    def verdict(word: str, row: Mapping[str, Any]) -> FactVerdict:
+        is_untrue = str(row.get("untrue", "")).strip().casefold() in ("yes", "true")
+        return FactVerdict(word if word in (LASTING, MOMENT) else UNCLEAR, is_untrue)
+
+    return verdicts.by_place(objects, places, verdict)
+
+
+# --- the question
+
+
+def _parts(
+    proposed: Sequence[Candidate], turns: Sequence[Turn], today: str, room: int
+) -> list[range]:
+    """The places of `proposed` that each question is about, so that its text has at most `room`
+    characters; a proposal that alone has more is a question of its own."""
+    found: list[range] = []
+    first = 0
+    for end in range(1, len(proposed) + 1):
+        longer = range(first, end + 1)
+        if end == len(proposed) or len(second_question(proposed, longer, turns, today)) > room:
+            found.append(range(first, end))
+            first = end
+    return found
+
+
+def second_question(
+    proposed: Sequence[Candidate], places: Sequence[int], turns: Sequence[Turn], today: str
+) -> str:
+    """The question about the proposals at these places."""
+    facts: list[Mapping[str, Any]] = [
+        {
+            "number": str(at + 1), "text": proposed[at].fact,
+            "quote": proposed[at].quote, "replaces": [*map(_shown, proposed[at].named)],
+            "around": _around(proposed[at], turns),
+        }
+        for at in places
+    ]  # fmt: skip
+    return json.dumps({"today": today, "facts": facts}, ensure_ascii=False)
+
+
+def _around(proposed: Candidate, turns: Sequence[Turn]) -> list[dict[str, str]]:
+    """The turn that a quote stands in, and a line of those before and after it."""
+    at = next((number for number, turn in enumerate(turns) if turn.id == proposed.turn), None)
+    if at is None:
+        return []
+    found = []
+    if at:
+        found.append({"role": turns[at - 1].role, "text": turns[at - 1].text[-_BESIDE:]})
+    text, quote = turns[at].text, proposed.quote
+    begin = max(0, min(text.find(quote[:40]) - _TURN // 2, len(text) - _TURN))
+    found.append({"role": turns[at].role, "text": text[begin : begin + _TURN]})
+    if at + 1 < len(turns):
+        found.append({"role": turns[at + 1].role, "text": turns[at + 1].text[:_BESIDE]})
+    return found
+
+
+def _shown(named: StoredIn) -> str:
+    return redact(_text(named).strip())[0][:_REPLACED]

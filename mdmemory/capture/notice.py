@@ -5,13 +5,13 @@ said. A small published table notices; nothing here settles, replaces or re-type
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.capture.typed import ITEM, typed
+from mdmemory.bounds import ends
 from mdmemory.text.words import CJK, is_cjk
 
 FLOOR = 8  # letters of a fact; a Chinese, Japanese or Korean character counts as three
@@ -107,6 +107,11 @@ def is_about_user(text: str) -> bool:
 def holds_everywhere(text: str) -> bool:
     """Whether a text says that it holds in all projects."""
     return _says("everywhere", text)
+
+
+def is_personal(type: str, text: str) -> bool:
+    """Whether a fact goes to the person's store, whichever project it was said in."""
+    return type == "user" or holds_everywhere(text)
 
 
 def without_unwanted(message: str) -> tuple[str, int]:
@@ -320,3 +325,74 @@ def _masked(text: str) -> str:
     """The text in lower case with what is quoted or code blanked out, of the same length."""
     plain = text.replace("\u0130", "i").lower()  # the one letter that gets longer
     return _CODE.sub(lambda found: "\0" * len(found[0]), plain)
+
+
+LONG = 12  # lines that are not blank; of more only the first and the last paragraph is typed
+_READ = 16_000  # characters, half of them from either end
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_HEAD = re.compile(r"(?i)^(?:from|to|cc|date|sent|subject|von|an|betreff|de|à|objet|asunto):\s")
+# A quotation, a log, a trace, a diff, a prompt of a shell, a tag, a chat's line with its time.
+_NOT_TYPED = re.compile(
+    r"""(?x)
+    \s*(?:
+      [>|] | \d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d(?::\d\d)?\]?[ ] | \[\w+\][ ]
+      | (?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b | Traceback[ ] | File[ ]" | at[ ][\w.$<>]+\(
+      | (?:diff[ ]--git|@@|\+\+\+|---)[ ] | [$%#][ ]\w+[ ] | </?[A-Za-z!][^>]*>
+    )
+    """
+)
+ITEM = re.compile(r"\s*(?:(?:[-*+•]|\d{1,2}[.)])\s+|・)(?=\S)")  # of a list
+_OPEN = re.compile(r"\s*<([A-Za-z][\w-]*)[^>]*>(?!.*</\1>)")
+_FORWARDED = re.compile(
+    r"(?i)^(?:-{2,}\s*(?:original|forwarded|weitergeleitet|mensaje|message)"
+    r"|(?:on|am|le|el)\s.{4,80}(?:wrote|schrieb|a écrit|escribió)\s*:\s*$)"
+)
+
+
+def typed(message: str, asks: Callable[[str], bool] = lambda _: False) -> str:
+    """The lines of a message that its person typed, blank lines between paragraphs; "" where all
+    of it is somebody else's. What stands below a paragraph that ends in a colon is another's text,
+    unless it is a list, or that paragraph `asks` something of the memory."""
+    lines = [*_own(ends(message, _READ))]
+    paragraphs = [part for part in re.split(r"\n\s*\n", "\n".join(lines).strip()) if part.strip()]
+    for at, paragraph in enumerate(paragraphs[:-1]):
+        is_list = ITEM.match(paragraphs[at + 1]) is not None
+        if paragraph.rstrip().endswith((":", "：")) and not (is_list or asks(paragraph)):
+            del paragraphs[at + 1 :]
+            break
+    if sum(bool(line.strip()) for part in paragraphs for line in part.splitlines()) <= LONG:
+        return "\n\n".join(paragraphs)
+    kept = paragraphs if len(paragraphs) < 2 else [paragraphs[0], paragraphs[-1]]
+    return "\n\n".join(_short(part) for part in kept)
+
+
+def _own(text: str) -> Iterator[str]:
+    """The lines that are typed; what is not leaves a blank one."""
+    is_fenced = is_head = False
+    tag = ""
+    for line in text.splitlines():
+        if tag:
+            tag = "" if f"</{tag}>" in line else tag
+            yield ""
+        elif found := _OPEN.match(line):
+            tag = found[1] if f"</{found[1]}>" in text else ""
+            yield ""
+        elif _FENCE.match(line):
+            is_fenced = not is_fenced
+            yield ""
+        elif is_fenced:
+            continue
+        elif _FORWARDED.match(line.strip()):
+            return
+        else:
+            was_head, is_head = is_head, bool(_HEAD.match(line)) and (is_head or len(line) < 200)
+            if was_head and is_head:  # a mail: what it says is another's
+                return
+            yield "" if is_head or _NOT_TYPED.match(line) else line
+
+
+def _short(paragraph: str) -> str:
+    """A paragraph of at most as many lines as a message that counts whole; of a longer one the
+    first and the last line."""
+    lines = paragraph.splitlines()
+    return paragraph if len(lines) <= LONG else f"{lines[0]}\n\n{lines[-1]}"

@@ -19,8 +19,7 @@ from typing import Any
 
 from mdmemory.actions import editing, leaving
 from mdmemory.actions.editing import Edited
-from mdmemory.capture.duplicates import canonical
-from mdmemory.capture.note_text import description_of
+from mdmemory.capture.note_text import canonical, description_of
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.git.commits_of_store import subject

@@ -10,23 +10,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 
-from mdmemory.capture import pending, portions, second_question, unanswered
+from mdmemory.capture import pending, unanswered
 from mdmemory.capture.batch import Batch, Origin, Put
-from mdmemory.capture.candidates import Answered, Candidate, is_worth_asking, redacted
-from mdmemory.capture.duplicates import canonical
+from mdmemory.capture.candidates import (
+    Candidate,
+    SessionReading,
+    ask_about,
+    is_worth_asking,
+    redacted,
+)
 from mdmemory.capture.extracted import Extracted, prefixed
 from mdmemory.capture.fact import Fact, fact_as_said
-from mdmemory.capture.judge import Judged, judge, weighed
-from mdmemory.capture.note_text import description_of, keys_of_fact, stating
-from mdmemory.capture.notice import holds_everywhere, notice, without_unwanted
+from mdmemory.capture.judge import SecondLook, judge, look_again, weighed
+from mdmemory.capture.note_text import canonical, description_of, keys_of_fact, stating
+from mdmemory.capture.notice import is_personal, notice, without_unwanted
 from mdmemory.capture.pending import PendingFact
-from mdmemory.capture.routes import ALL, Route, is_personal, visible
-from mdmemory.capture.second_question import SecondLook
-from mdmemory.capture.stores import Stores
+from mdmemory.capture.stores import ALL, Route, Stores, visible
 from mdmemory.capture.unanswered import Unanswered, Waits
 from mdmemory.capture.wishes import ANSWERED, words_id
 from mdmemory.errors import BadNote, Busy, MdmemoryError
@@ -36,7 +40,7 @@ from mdmemory.privacy.redaction import redact, says_something
 from mdmemory.search.near import near_in
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import PREVIEW, Evidence
-from mdmemory.store.sources import NoteSource, StoredIn, find_note
+from mdmemory.store.sources import NoteSource, find_note
 from mdmemory.store.state import State
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import in_force, superseded_files
@@ -52,7 +56,6 @@ __all__ = ["Extracted", "extract"]
 # watermark of their own, and a note that a person removed in between is not stored again.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # as terminals paste them
 _REQUESTS = "requests"
-_REPLACED = 1_000  # characters of a note that a second question shows
 Report = Callable[[int, int, str], None]  # done, total, what
 
 
@@ -77,30 +80,13 @@ class _Part:
         return self.told.turns[-1].id if self.told.turns else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """What the model said about what it was shown; `model` is "" where none was chosen, `upto` the
-    last turn that it read ("" for none), `failed` the last of those that had no answer."""
+class _Answer(NamedTuple):
+    """What the model said about what it was shown; `model` is "" where none was chosen."""
 
-    model: str = ""
-    judged: Sequence[Judged] = ()
-    found: Answered | None = None
-    failure: MdmemoryError | None = None
-    upto: str = ""
-    failed: str = ""
+    model: str
+    reading: SessionReading
+    judged: Sequence[Candidate] = ()
     look: SecondLook | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A fact that becomes a note, or (None) one that was said again; `named` are notes that it
-    replaces, or is flagged with, each for the reason `why`."""
-
-    fact: Fact | None
-    origin: Origin
-    named: tuple[StoredIn, ...] = ()
-    replaces: bool = False
-    why: str = ""
 
 
 def extract(
@@ -127,18 +113,22 @@ def extract(
     elsewhere = _said_in_other_sessions(writer, told.session, answer.judged)
     judged = [
         _unless_changed(
-            stores, replace(each, outcome="keep", reasons=()) if number in elsewhere else each
+            stores, each._replace(outcome="keep", reasons=()) if number in elsewhere else each
         )
         for number, each in enumerate(answer.judged)
     ]
-    kept = [*asked, *(_kept(each, told.session) for each in judged if each.outcome == "keep")]
-    done = Extracted(told.session, model=answer.model, failure=answer.failure, second=answer.look)
+    kept = [*asked, *(each for each in judged if each.outcome == "keep")]
+    done = Extracted(told.session, model=answer.model, second=answer.look)
+    done.failure = answer.reading.failure
     done.unread, done.older = _unread(part, answer), part.older if answer.model else 0
     done.watermark = _watermark(part, answer)
     done.torn = told.torn
-    done.unreadable = answer.found.unreadable if answer.found else 0
+    done.unreadable = answer.reading.unreadable
     done.dropped += left_out
-    _tell_dropped(done, judged, answer)
+    rows = tell_left_out(done, judged, "model")
+    done.dropped += [
+        {"text": _clean(text), "reasons": [why]} for text, why in answer.reading.dropped
+    ]
     if dry_run:
         store_all(stores, kept, done, answer.model, now, dry_run=True)
         let_wait(writer, judged, done, today, dry_run=True)
@@ -147,12 +137,12 @@ def extract(
         if answer.model and (state.watermark(told.session) or "") != part.before:
             # the same turns, which another model's words describe: mostly not the same words
             raise Busy("Another process read this session meanwhile.", "Run the command again.")
-    rows = store_all(stores, kept, done, answer.model, now)
+    rows = [*store_all(stores, kept, done, answer.model, now), *rows]
     let_wait(writer, judged, done, today)
     with writer.locked(), writer.state() as state:
         pending.gone(writer, [*elsewhere.values(), *_stored(writer, kept)])
         _pass_over(state, part, answer, done, now)
-        rows += _told_of(done, judged, answer)
+        rows += _troubles(done, answer)
         evidence.record(state, rows, now)
         if done.watermark:
             state.set_watermark(told.session, done.watermark)
@@ -179,7 +169,7 @@ def _part(told: Transcript, state: State, again: bool) -> _Part:
     return _Part(told, before, asked_in, redacted(turns), unread, older, known)
 
 
-def _asked_for(part: _Part, dropped: list[dict[str, object]]) -> Iterator[Kept]:
+def _asked_for(part: _Part, dropped: list[dict[str, object]]) -> Iterator[Candidate]:
     """What the user asked to remember in messages that no hook heard, as they said it; what no note
     may hold is told in `dropped`."""
     for turn in part.asked_in:
@@ -195,12 +185,15 @@ def _asked_for(part: _Part, dropped: list[dict[str, object]]) -> Iterator[Kept]:
             except BadNote:
                 dropped.append({"text": _clean(wish), "reasons": ["unfit"]})
                 continue
-            yield Kept(fact, Origin("explicit", part.told.session, turn.id))
+            yield Candidate(
+                "add", fact=wish, quote=wish, source="explicit", outcome="keep", worded=fact,
+                turn=turn.id,
+            )  # fmt: skip
 
 
 def _watermark(part: _Part, answer: _Answer) -> str:
-    if answer.failure is not None:
-        return answer.upto or part.before
+    if answer.reading.failure is not None:
+        return answer.reading.upto or part.before
     if answer.model and part.turns:
         return part.turns[-1].id
     return part.last or part.before
@@ -209,9 +202,9 @@ def _watermark(part: _Part, answer: _Answer) -> str:
 def _unread(part: _Part, answer: _Answer) -> int:
     """How many turns the model has yet to read."""
     ids = [turn.id for turn in part.turns]
-    if not answer.model or answer.failure is None or answer.upto not in ids:
+    if not answer.model or answer.reading.failure is None or answer.reading.upto not in ids:
         return part.unread if answer.model else 0
-    return part.unread + len(ids) - 1 - ids.index(answer.upto)
+    return part.unread + len(ids) - 1 - ids.index(answer.reading.upto)
 
 
 # --- the model
@@ -224,50 +217,42 @@ def _answer(
     """The model's answer, judged and looked at once more; every trouble with it is a failure that
     is told."""
     if not part.turns:
-        return _Answer()
+        return _Answer("", SessionReading())
     model, today = "the model", now.date().isoformat()
     try:
         asking = ask()
         if asking is None:
-            return _Answer()
+            return _Answer("", SessionReading())
         model = asking.model.name or asking.model.kind
         if not is_worth_asking(part.turns):
-            return _Answer(model)
+            return _Answer(model, SessionReading())
         if until := part.unanswered.until(part.before, model, now, _interval(writer)):
             raise Waits(until)
         notes = _visible(stores)
-        reading = portions.read(asking, part.turns, notes, today, near_in(writer.refresher), report)
+        reading = ask_about(asking, part.turns, notes, today, near_in(writer.refresher), report)
     except MdmemoryError as problem:
-        return _Answer(model, failure=problem)
+        return _Answer(model, SessionReading(failure=problem))
     find = partial(find_note, stores.sources())
-    judged = judge(reading.found.candidates, part.turns, find, reading.asked.shown)
+    judged = judge(reading.candidates, part.turns, find, reading.shown)
     judged, look = _looked_at(asking, judged, part.turns, notes, today, model, report)
-    return _Answer(
-        model, judged, reading.found, reading.failure, reading.upto, reading.failed, look
-    )
+    return _Answer(model, reading, judged, look)
 
 
 def _looked_at(
-    asking: Asking, judged: list[Judged], turns: Sequence[Turn], notes: Sequence[StoredNote],
+    asking: Asking, judged: list[Candidate], turns: Sequence[Turn], notes: Sequence[StoredNote],
     today: str, model: str, report: Report,
-) -> tuple[list[Judged], SecondLook | None]:  # fmt: skip
+) -> tuple[list[Candidate], SecondLook | None]:  # fmt: skip
     """The candidates with the second look at those that would become notes."""
     places = [
         at for at, each in enumerate(judged)
-        if each.outcome == "keep" and each.fact and (each.named or not _is_known(each.fact, notes))
+        if each.outcome == "keep" and each.worded
+        and (each.named or not _is_known(each.worded, notes))
     ]  # fmt: skip
     if not places:
         return judged, None
-    at_turn = {turn.id: number for number, turn in enumerate(turns)}
-    proposed = [
-        second_question.Asked(
-            each.candidate, at_turn.get(each.turn, -1),
-            tuple(map(_text, each.named)),
-        )
-        for each in map(judged.__getitem__, places)
-    ]  # fmt: skip
+    proposed = [judged[at] for at in places]
     report(0, 1, f"asking {model} whether {len(proposed)} of them will last")
-    look = second_question.ask(asking.reader, proposed, turns, today)
+    look = look_again(asking.reader, proposed, turns, today)
     return weighed(judged, places, look), look
 
 
@@ -275,11 +260,6 @@ def _is_known(fact: Fact, notes: Sequence[StoredNote]) -> bool:
     """Whether a note says it already, in the same words: it is counted, and not asked about."""
     says = stating(keys_of_fact(fact.body))
     return any(says(each.note.head.description, each.note.body) for each in notes)
-
-
-def _text(named: StoredIn) -> str:
-    note = named.stored.note
-    return redact(f"{note.head.description}\n{note.body}".strip())[0][:_REPLACED]
 
 
 def _interval(writer: Writer) -> timedelta:
@@ -296,7 +276,7 @@ def _visible(stores: Stores) -> list[StoredNote]:
 
 
 def _said_in_other_sessions(
-    writer: Writer, session: str, judged: Sequence[Judged]
+    writer: Writer, session: str, judged: Sequence[Candidate]
 ) -> dict[int, PendingFact]:
     """The candidates of which no reading could tell whether they last, and that wait already since
     another session, each with what waits."""
@@ -305,7 +285,7 @@ def _said_in_other_sessions(
         return {}
     waiting = [each for each in pending.waiting(writer.project, writer.state)
                if each.session != session and each.reasons == ("unclear",)]  # fmt: skip
-    return {at: fact for at in doubtful for fact in waiting if _is_same(judged[at].candidate, fact)}
+    return {at: fact for at in doubtful for fact in waiting if _is_same(judged[at], fact)}
 
 
 def _is_same(candidate: Candidate, fact: PendingFact) -> bool:
@@ -315,7 +295,7 @@ def _is_same(candidate: Candidate, fact: PendingFact) -> bool:
     return bool(one) and one == other and not reversed_words(candidate.fact, fact.description)
 
 
-def _unless_changed(stores: Stores, each: Judged) -> Judged:
+def _unless_changed(stores: Stores, each: Candidate) -> Candidate:
     """The candidate, left for a person where a note that it names changed while the model
     thought."""
     if not each.named or each.outcome != "keep":
@@ -326,34 +306,28 @@ def _unless_changed(stores: Stores, each: Judged) -> Judged:
             now = find_note(sources, f"{note.source.prefix}{note.stored.file}")
             if now.stored.digest == note.stored.digest:
                 continue
-        outcome = "dropped" if each.fact is None else "pending"
-        return replace(each, outcome=outcome, reasons=("note_changed",))
+        outcome = "dropped" if each.worded is None else "pending"
+        return each._replace(outcome=outcome, reasons=("note_changed",))
     return each
 
 
-def _stored(writer: Writer, kept: Sequence[Kept]) -> list[PendingFact]:
+def _stored(writer: Writer, kept: Sequence[Candidate]) -> list[PendingFact]:
     """What waits and is a note by now, in the same words."""
-    said = {canonical(each.fact.description) for each in kept if each.fact}
+    said = {canonical(each.worded.description) for each in kept if each.worded}
     waiting = pending.waiting(writer.project, writer.state) if said else []
     return [each for each in waiting if canonical(each.description) in said]
-
-
-def _kept(each: Judged, session: str) -> Kept:
-    origin = Origin("extraction", session, each.turn)
-    why = f"the user said: {description_of(each.candidate.quote)}"
-    return Kept(each.fact, origin, each.named, each.replaces, why)
 
 
 # --- what is written
 
 
 def store_all(
-    stores: Stores, kept: Sequence[Kept], done: Extracted, model: str, now: datetime, *,
+    stores: Stores, kept: Sequence[Candidate], done: Extracted, model: str, now: datetime, *,
     dry_run: bool = False,
 ) -> list[Evidence]:  # fmt: skip
     """Write these facts, in one commit for each store, and tell `done` of it; what is to be noted
     of them."""
-    groups: dict[str, tuple[NoteSource, Route, list[Kept]]] = {}
+    groups: dict[str, tuple[NoteSource, Route, list[Candidate]]] = {}
     for each in kept:
         source, route = _place(stores, each, dry_run=dry_run)
         groups.setdefault(source.prefix, (source, route, []))[2].append(each)
@@ -365,10 +339,11 @@ def store_all(
     return rows
 
 
-def _place(stores: Stores, each: Kept, *, dry_run: bool) -> tuple[NoteSource, Route]:
+def _place(stores: Stores, each: Candidate, *, dry_run: bool) -> tuple[NoteSource, Route]:
     """The store of a fact: that of the notes that it is about, else where it belongs; what is about
     the person stands in no other store than theirs."""
-    personal = each.fact and is_personal(each.fact.type, holds_everywhere(each.fact.body))
+    fact = each.worded
+    personal = fact and is_personal(fact.type, fact.body)
     if each.named and not personal:
         return each.named[0].source, ALL
     sources = stores.sources()
@@ -378,7 +353,7 @@ def _place(stores: Stores, each: Kept, *, dry_run: bool) -> tuple[NoteSource, Ro
 
 
 def _written(
-    source: NoteSource, route: Route, facts: Sequence[Kept], done: Extracted, model: str,
+    source: NoteSource, route: Route, facts: Sequence[Candidate], done: Extracted, model: str,
     now: datetime, *, dry_run: bool,
 ) -> Iterator[Evidence]:  # fmt: skip
     writer, prefix = source.writer, source.prefix
@@ -387,20 +362,22 @@ def _written(
     flagged: set[str] = set()
     for each in facts:
         named = [note.stored for note in each.named if note.source.prefix == prefix]
-        if each.fact is None:
-            put = batch.say_again(named[0], each.origin)
-        elif known := batch.known_elsewhere(each.fact):
-            done.dropped.append({"text": each.fact.description, "reasons": ["known"]})
+        origin = Origin(each.source, done.session, each.turn)
+        why = f"the user said: {description_of(each.quote)}"
+        if each.worded is None:
+            put = batch.say_again(named[0], origin)
+        elif known := batch.known_elsewhere(each.worded):
+            done.dropped.append({"text": each.worded.description, "reasons": ["known"]})
             yield Evidence(done.session, _phase(each), "known", (), known)
             continue
         else:
-            put = batch.add(each.fact, each.origin)
-            may = each.replaces and writer.refusal() is None
-            free = [(note, each.why) for note in named if may and note.file not in contested]
+            put = batch.add(each.worded, origin)
+            may = each.is_untrue and writer.refusal() is None
+            free = [(note, why) for note in named if may and note.file not in contested]
             left = [note for note, _ in batch.replace(put.note, free)]
             left += [note for note in named if not may or note.file in contested]
             for note in left if put.outcome != "known" else ():
-                batch.flag(note, put.note, each.why)
+                batch.flag(note, put.note, why)
                 flagged.add(put.note.file)
         _tell(done, put, prefix, is_flagged=put.note.file in flagged)
         # a fact neither replaces nor flags what another store has
@@ -410,7 +387,7 @@ def _written(
     done.superseded += [prefixed({**each.told()}, prefix) for each in batch.made]
     if dry_run:
         return
-    is_models = any(each.origin.source == "extraction" for each in facts)
+    is_models = any(each.source == "extraction" for each in facts)
     trailers = [("Memory-Session", done.session)] if done.session else []
     trailers += [("Memory-Model", " ".join(model.split()))] if is_models and model else []
     written = batch.write("extract", trailers=trailers, by_model=is_models)
@@ -431,8 +408,8 @@ def _contested(writer: Writer) -> set[str]:
     return {file for each in conflicts.open_entries(ledger, gone) for file in each.files}
 
 
-def _phase(each: Kept) -> str:
-    return "asked" if each.origin.source == "explicit" else "model"
+def _phase(each: Candidate) -> str:
+    return "asked" if each.source == "explicit" else "model"
 
 
 def _tell(done: Extracted, put: Put, prefix: str, *, is_flagged: bool) -> None:
@@ -452,27 +429,31 @@ def _tell(done: Extracted, put: Put, prefix: str, *, is_flagged: bool) -> None:
         listed.append(file)
 
 
-def _tell_dropped(done: Extracted, judged: Sequence[Judged], answer: _Answer) -> None:
+def tell_left_out(done: Extracted, judged: Sequence[Candidate], phase: str) -> list[Evidence]:
+    """Tell `done` which candidates become no note; what is to be noted of them, and why."""
+    rows: list[Evidence] = []
     for each in judged:
         if each.outcome != "keep":
-            waits = ["pending"] if each.outcome == "pending" else []
-            why = [*waits, *each.reasons]
-            done.dropped.append({"text": _clean(each.candidate.text), "reasons": why})
-    for text, reason in answer.found.dropped if answer.found else ():
-        done.dropped.append({"text": _clean(text), "reasons": [reason]})
+            waits, what = ["pending"] if each.outcome == "pending" else [], _clean(each.text)
+            done.dropped.append({"text": what, "reasons": [*waits, *each.reasons]})
+            # again after the cut: half of a text may look like what the whole did not
+            preview = redact(what[:PREVIEW])[0]
+            rows.append(Evidence(done.session, phase, each.outcome, each.reasons, preview))
+    return rows
 
 
 def let_wait(
-    writer: Writer, judged: Sequence[Judged], done: Extracted, today: str, *, dry_run: bool = False
-) -> None:
+    writer: Writer, judged: Sequence[Candidate], done: Extracted, today: str, *,
+    dry_run: bool = False,
+) -> None:  # fmt: skip
     """Put the candidates that wait for a person into the inbox, or only name them."""
     waiting = [
         PendingFact(
-            each.fact.type, each.candidate.kind, each.fact.name, each.fact.description,
-            each.fact.body, done.session, today, each.reasons, each.candidate.quote,
+            fact.type, each.kind, fact.name, fact.description, fact.body, done.session, today,
+            each.reasons, each.quote,
         )
         for each in judged
-        if each.outcome == "pending" and each.fact is not None
+        if each.outcome == "pending" and (fact := each.worded) is not None
     ]  # fmt: skip
     if waiting and not dry_run:
         with writer.locked(), writer.state() as state:
@@ -482,19 +463,14 @@ def let_wait(
     done.pending += [each.id for each in waiting]
 
 
-def _told_of(done: Extracted, judged: Sequence[Judged], answer: _Answer) -> list[Evidence]:
-    """Why each candidate was left out, and what went wrong, for the log."""
-    rows = [
-        # again after the cut: half of a text may look like what the whole did not
-        Evidence(done.session, "model", each.outcome, each.reasons,
-                 redact(_clean(each.candidate.text)[:PREVIEW])[0])
-        for each in judged if each.outcome != "keep"
-    ]  # fmt: skip
+def _troubles(done: Extracted, answer: _Answer) -> list[Evidence]:
+    """What went wrong with the model, for the log."""
+    rows = []
     if done.passed_over:
         why = f"{done.passed_over} turns"
         rows.append(Evidence(done.session, "run", "passed_over", ("bad_answer",), why))
-    if answer.failure is not None and not isinstance(answer.failure, Waits):
-        rows.append(Evidence(done.session, "run", "failed", (answer.failure.code,)))
+    if answer.reading.failure is not None and not isinstance(answer.reading.failure, Waits):
+        rows.append(Evidence(done.session, "run", "failed", (answer.reading.failure.code,)))
     return rows
 
 
@@ -505,10 +481,10 @@ def _clean(text: str) -> str:
 def _pass_over(state: State, part: _Part, answer: _Answer, done: Extracted, now: datetime) -> None:
     """Count a round without an answer that could be read; after the last one the turns it was
     about are passed over."""
-    if answer.failure is None or answer.failure.code != BadAnswer.code:
+    if answer.reading.failure is None or answer.reading.failure.code != BadAnswer.code:
         return
     if unanswered.failed(state, done.session, done.watermark, answer.model, now):
         read = turns_read(part.told, done.watermark) or len(part.told.turns) - len(part.turns)
-        done.passed_over = turns_read(part.told, answer.failed) - read
-        done.watermark = answer.failed
+        done.passed_over = turns_read(part.told, answer.reading.failed) - read
+        done.watermark = answer.reading.failed
         unanswered.pass_over(state, done.session, done.passed_over)

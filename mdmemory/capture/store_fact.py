@@ -7,7 +7,9 @@ What is not proven is stored as unconfirmed, and replaces nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory import unseen
@@ -17,11 +19,11 @@ from mdmemory.capture.caller import Caller
 from mdmemory.capture.extracted import prefixed
 from mdmemory.capture.fact import Fact, NotStored, fact_as_said, fact_of
 from mdmemory.capture.note_text import beside, description_of
-from mdmemory.capture.notice import FLOOR, holds_everywhere, weight
+from mdmemory.capture.notice import FLOOR, is_personal, weight
 from mdmemory.capture.quote_proof import Proof
-from mdmemory.capture.routes import USER, Route, is_personal
-from mdmemory.capture.stores import Stores
-from mdmemory.errors import NoteChanged
+from mdmemory.capture.stores import Route, Stores
+from mdmemory.capture.wishes import Inbox, Wish, mark_answered
+from mdmemory.errors import MdmemoryError, NoteChanged
 from mdmemory.note.note import SUPERSEDED, Note
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
@@ -134,7 +136,7 @@ def store(stores: Stores, call: FactCall, caller: Caller, *, now: datetime) -> S
         by_prefix = {source.prefix: source for source in sources}
         places = [(by_prefix[each], Route()) for each in prefixes]
     else:
-        places = [stores.open_for(is_personal(fact.type, holds_everywhere(fact.body)))]
+        places = [stores.open_for(is_personal(fact.type, fact.body))]
     done: list[Stored] = []
     for source, route in places:
         mine = [each.stored for each in named if each.source.prefix == source.prefix]
@@ -153,7 +155,7 @@ def store(stores: Stores, call: FactCall, caller: Caller, *, now: datetime) -> S
 
 def _shared(stores: Stores, fact: Fact, named: Sequence[StoredIn]) -> list[StoredIn]:
     """The notes of these that others read, and that a fact about the user so does not replace."""
-    others = [each for each in named if fact.type == USER and not each.source.writer.is_own]
+    others = [each for each in named if fact.type == "user" and not each.source.writer.is_own]
     home = stores.open_for(True)[0].prefix if others else ""
     return [each for each in others if each.source.prefix != home]
 
@@ -381,3 +383,56 @@ def _preview(content: str) -> str:
     clean = description_of(redact(strip_private(content)[0])[0])
     # again after the cut: half of a text may look like what the whole did not
     return redact(clean[:PREVIEW])[0]
+
+
+def settle(stores: Stores, due: Sequence[tuple[Path, Wish]], *, now: datetime) -> list[Stored]:
+    """Store wishes whose turn has ended, in the order in which they were said. A wish that cannot
+    be written yet stays where it is."""
+    done = []
+    for path, wish in due:
+        with suppress(MdmemoryError, OSError):
+            done.append(_stored(stores, wish, now))
+            path.unlink(missing_ok=True)
+    return done
+
+
+def _stored(stores: Stores, wish: Wish, now: datetime) -> Stored:
+    source, route = stores.open_for(wish.is_personal)
+    done = store_as_said(
+        source, route, wish.text, type=wish.fact_type, kind=wish.kind, session=wish.session,
+        turn=wish.turn, wish=wish.key, now=now,
+    )  # fmt: skip
+    mark(stores, [wish])
+    return done
+
+
+def mark(stores: Stores, gone: Sequence[Wish]) -> None:
+    """Have a later reading of their sessions pass over the messages of these wishes."""
+    for source in stores.sources()[:1] if gone else ():
+        with source.writer.state() as state:
+            for wish in gone:
+                mark_answered(state, wish.session, (wish.turn, wish.said))
+
+
+def answer(
+    stores: Stores, boxes: Sequence[Inbox], text: str, *, session: str = "", ends: bool = False
+) -> list[Wish]:
+    """Note that a call of an assistant answers a part of the wishes that it speaks of, in this
+    session or (with "") in any; those that are answered whole now, or that the call `ends`, are
+    gone: they are returned."""
+    gone = []
+    for box in boxes:
+        for path, wish in box.wishes():
+            if (session and wish.session != session) or not wish.touches(text):
+                continue
+            with suppress(MdmemoryError, OSError):
+                if ends:
+                    path.unlink(missing_ok=True)
+                    gone.append(wish)
+                    continue
+                now = wish.answered(text)
+                box.answer(path, now)
+                if now.is_answered():
+                    gone.append(wish)
+    mark(stores, gone)
+    return gone

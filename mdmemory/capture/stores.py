@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from mdmemory.capture.routes import ALL, Route
+from mdmemory.capture.notice import is_personal
 from mdmemory.store.sources import NoteSource
+from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
 
 
@@ -31,3 +34,28 @@ class OneStore(NamedTuple):
     def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
         """It, whatever the fact is."""
         return self.sources()[0], ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """`folder` is where a fact was said that only the person's store could take: its note names it.
+    `said` are the facts that the person's store holds for the project, by their keys, with the
+    files: they are not stored twice."""
+
+    folder: str = ""
+    said: Mapping[str, str] = field(default_factory=dict)
+
+    def metadata(self, type: str, text: str) -> dict[str, str]:
+        """What a note says of the folder that it was said in; {} for what is personal."""
+        is_of_folder = self.folder and not is_personal(type, text)
+        return {"project": self.folder} if is_of_folder else {}
+
+
+ALL = Route()
+
+
+def visible(writer: Writer) -> list[StoredNote]:
+    """The notes of a store that are neither on hold nor unreadable."""
+    held = writer.refresher.catalog().held
+    notes = writer.refresher.store.notes()
+    return [note for note in notes if note.file not in held and note.note.text]

@@ -13,21 +13,17 @@ from datetime import datetime
 from functools import partial
 
 from mdmemory import bounds
-from mdmemory.capture.batch import Origin
 from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, Candidate, redacted
 from mdmemory.capture.extracted import Extracted
 from mdmemory.capture.judge import Find, judge
-from mdmemory.capture.note_text import description_of
-from mdmemory.capture.routes import visible
-from mdmemory.capture.run import Kept, let_wait, store_all
-from mdmemory.capture.stores import Stores
-from mdmemory.capture.typed import typed
+from mdmemory.capture.notice import typed
+from mdmemory.capture.run import let_wait, store_all, tell_left_out
+from mdmemory.capture.stores import Stores, visible
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
-from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.sources import NoteSource, find_note
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import in_force
@@ -168,7 +164,7 @@ def _made(action: str, file: str, named: str = "", fact: str = "") -> Candidate:
     type = "project" if decided else named.lower()
     assert not type or type in TYPES
     kind = "decision" if decided else ""
-    return Candidate(action, type, kind, "", fact.strip(), "", "", (file,) if file else ())
+    return Candidate(action, type, kind, fact=fact.strip(), replaces=(file,) if file else ())
 
 
 # --- what becomes of them
@@ -191,21 +187,10 @@ def take(
     wanted = [_quoted(each, turns, find) for each in found]
     judged = judge(wanted, turns, find, shown, is_read_once=True)
     done = Extracted(session, model=MODEL)
-    kept = [
-        Kept(
-            each.fact, Origin("extraction", session, each.turn), each.named,
-            why=f"the user said: {description_of(each.candidate.quote)}",
-        )
-        for each in judged if each.outcome == "keep"
-    ]  # fmt: skip
+    kept = [each for each in judged if each.outcome == "keep"]
     rows = [replace(row, phase="summary") for row in store_all(stores, kept, done, MODEL, now)]
     let_wait(writer, judged, done, now.date().isoformat())
-    for each in judged:
-        if each.outcome != "keep":
-            waits = ["pending"] if each.outcome == "pending" else []
-            what = description_of(redact(each.candidate.text)[0])
-            done.dropped.append({"text": what, "reasons": [*waits, *each.reasons]})
-            rows.append(Evidence(session, "summary", each.outcome, each.reasons, what[:PREVIEW]))
+    rows += tell_left_out(done, judged, "summary")
     with writer.state() as state:
         evidence.record(state, rows, now)
     return done

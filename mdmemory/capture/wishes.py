@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from mdmemory.capture.notice import begins_with_request, holds_everywhere, is_about_user
+from mdmemory.capture.notice import begins_with_request, is_about_user, is_personal
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
 from mdmemory.errors import MdmemoryError
@@ -74,7 +74,7 @@ class Wish:
     @property
     def is_personal(self) -> bool:
         """Whether it goes to the person's store, whichever project it was said in."""
-        return self.fact_type == "user" or holds_everywhere(self.text)
+        return is_personal(self.fact_type, self.text)
 
     @property
     def fact_type(self) -> str:
@@ -270,6 +270,18 @@ def keep(
     if problem is not None:
         raise problem
     return []
+
+
+def list_due(
+    boxes: Sequence[Inbox], now: datetime, session: str, turn: str
+) -> list[tuple[Path, Wish]]:
+    """The wishes whose turn has ended and that may be stored unasked, in the order in which they
+    were said, with their files; `session` is at this `turn` now ("": at none)."""
+    due = [
+        (path, wish) for box in boxes for path, wish in box.wishes()
+        if wish.is_over(now, session, turn) and wish.why != UNATTENDED
+    ]  # fmt: skip
+    return sorted(due, key=lambda each: (each[1].at or each[1].since, each[0].name))
 
 
 # --- the file

@@ -153,7 +153,7 @@ def import_options(parser: ArgumentParser) -> None:
 def import_(asked: Namespace) -> int:
     """Import the facts of another memory as notes, in one commit. Without --yes, only list them."""
     wet = asked.yes and not asked.dry_run
-    done = layered(asked).main.import_from(asked.path, dry_run=not wet)
+    done = layered(asked).import_from(asked.path, dry_run=not wet)
     if asked.json:
         added = [{"file": f, "description": d, "from": o} for f, d, o in done.added]
         known = [{"file": file, "from": origin} for file, origin in done.known]

@@ -17,8 +17,8 @@ from mdmemory.layers import Layers
 from mdmemory.note.limits import TYPES
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.prompt import lines, receipts
-from mdmemory.tools.layered import holding, layer_of, passage, search
-from mdmemory.tools.tool import AS_DATA, LONGEST, Notes, Tool, ToolAnswer, schema, text, whole
+from mdmemory.tools.layered import layer_of, passage, search
+from mdmemory.tools.tool import AS_DATA, LONGEST, Tool, ToolAnswer, schema, text, whole
 from mdmemory.tools.tool import texts as listed
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ _LINES = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*")
 # --- memory_search
 
 
-def _search(memory: Notes, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
-    results = search(memory, given["query"], given["max_results"], given["source"])
+def _search(layers: Layers, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
+    results = search(layers, given["query"], given["max_results"], given["source"])
     from mdmemory.search.results import as_json
 
     structured = {
         "mode": results.mode,
-        "hits": [{**as_json(hit), "layer": layer_of(memory, hit.file)} for hit in results.hits],
+        "hits": [{**as_json(hit), "layer": layer_of(layers, hit.file)} for hit in results.hits],
         "said": [*results.said],
     }
     if not results.hits:
@@ -86,24 +86,24 @@ def _hit(number: int, hit: Hit, query: str) -> str:
 # --- memory_get
 
 
-def _get(memory: Notes, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
+def _get(layers: Layers, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     from mdmemory.search.results import cites_as_json
 
     file, lines = given["file"], _numbers(given.get("lines", ""))
     place = _PLACE.fullmatch(file)  # as memory_search writes it
     if place:
         file, lines = place[1], lines or _numbers(file[len(place[1]) + 1 :])
-    found = passage(memory, file, lines)
+    found = passage(layers, file, lines)
     found, more = _beginning(found)
     where = f"{found.file}:{found.start_line}-{found.end_line}"
     if found.to_verify:
         where += f" [{found.to_verify}d old, verify]"
-    owner, name = holding(memory, found.file)
+    owner, name = layers.holding(found.file)
     cites = owner.known_citations([name]).get(name, ())
     if mark := drift(cites)[1]:
         where += f" [{mark}]"
     structured = {
-        **found._asdict(), "layer": layer_of(memory, found.file), "cites": cites_as_json(cites),
+        **found._asdict(), "layer": layer_of(layers, found.file), "cites": cites_as_json(cites),
     }  # fmt: skip
     return ToolAnswer(f"{where}\n{AS_DATA}\n\n{found.text}{more}", structured)
 
@@ -132,12 +132,12 @@ def _numbers(lines: str) -> tuple[int, int] | None:
 # --- memory_store
 
 
-def _store(memory: Notes, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
+def _store(layers: Layers, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     texts = {name: given.get(name, "") for name in ("type", "title", "why", "quote", "declined")}
     replaces, keeps = (tuple(given.get(name, ())) for name in ("replaces", "keeps"))
     call = FactCall(given["fact"], **texts, replaces=replaces, keeps=keeps)
-    before = _stores(memory)
-    done = memory.store(call, caller)
+    before = _stores(layers)
+    done = layers.store(call, caller)
     if done.declined:
         said = _DECLINED[done.declined]
         return ToolAnswer(
@@ -145,13 +145,13 @@ def _store(memory: Notes, given: Mapping[str, Any], caller: Caller) -> ToolAnswe
             lines.of_declined(call.quote or call.fact, said),
         )  # fmt: skip
     sentences = _stored(done)
-    made = next((each for each in _stores(memory) if each not in before), "")
+    made = next((each for each in _stores(layers) if each not in before), "")
     if made:
         sentences.append(f"It is the first note in {made}: tell the user.")
     told = {
         **done._asdict(), "near": [each._asdict() for each in done.near],
         "superseded": [{**pair} for pair in done.superseded],
-        "layer": layer_of(memory, done.file),
+        "layer": layer_of(layers, done.file),
     }  # fmt: skip
     near = [f"- {each.file}: {each.text}" for each in done.near]
     told_near = [_NEAR, AS_DATA, *near] if near else []
@@ -160,9 +160,8 @@ def _store(memory: Notes, given: Mapping[str, Any], caller: Caller) -> ToolAnswe
     return ToolAnswer("\n".join([" ".join(sentences), *told_near]), told, toast)
 
 
-def _stores(memory: Notes) -> list[str]:
-    there = memory.there() if isinstance(memory, Layers) else [memory]
-    return [str(each.project.store) for each in there]
+def _stores(layers: Layers) -> list[str]:
+    return [str(each.project.store) for each in layers.there()]
 
 
 _DECLINED = {
@@ -207,8 +206,8 @@ def _stored(done: Stored) -> list[str]:
 # --- memory_forget
 
 
-def _forget(memory: Notes, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
-    done = memory.forget(given["names"], given["quote"], caller)
+def _forget(layers: Layers, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
+    done = layers.forget(given["names"], given["quote"], caller)
     told = {key: value for key, value in done._asdict().items() if value}
     names = ", ".join(_name(file) for file in (*done.files, *done.also))
     id = done.ids[-1] if done.ids else ""

@@ -9,7 +9,6 @@ from mdmemory.capture.caller import Caller
 from mdmemory.config.settings import Settings
 from mdmemory.errors import UsageError
 from mdmemory.layers import Layers
-from mdmemory.memory import Memory
 from mdmemory.session.cleaning import UNSEEN
 from mdmemory.tools.notes import NOTES
 from mdmemory.tools.observations import OBSERVATIONS
@@ -30,7 +29,7 @@ def offered(settings: Settings) -> list[Tool]:
 
 
 def call(
-    memory: Memory | Layers, name: str, arguments: Mapping[str, Any], caller: Caller | None = None
+    layers: Layers, name: str, arguments: Mapping[str, Any], caller: Caller | None = None
 ) -> ToolAnswer:
     """The answer of a tool. Raises UsageError for an unknown tool or wrong arguments, and the
     MdmemoryError of the tool."""
@@ -41,9 +40,7 @@ def call(
             f"There are: {', '.join(each.name for each in TOOLS)}.",
         )
     given = checked(name, tool.parameters, arguments)
-    asked: Any = memory
-    if isinstance(memory, Layers):
-        asked = memory if tool in NOTES else memory.main
+    asked = layers if tool in NOTES else layers.main
     answer = tool.run(asked, given, caller or Caller())
     text = answer.text if len(answer.text) <= LONGEST else f"{answer.text[: LONGEST - 60]}\n{_CUT}"
     most = LONGEST  # of one text; the longest ones give way

@@ -14,12 +14,13 @@ import pytest
 from pace import HUNG
 
 from mdmemory import Memory
+from mdmemory.capture.caller import Caller
+from mdmemory.capture.store_fact import FactCall
 from mdmemory.cli import main
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
 from mdmemory.git import erased_history
 from mdmemory.git.repositories import Repository
 from mdmemory.store import receipt_box
-from mdmemory.tools.table import Caller, call
 from mdmemory.transcripts.turns import Turn
 
 Git = Callable[..., str]
@@ -47,11 +48,8 @@ def memory(repository: Path) -> Memory:
     memory.edit("graz-affair", description=SECRET, body=SECRET)
     memory.add("carriers", type="project", description="Carriers are paid monthly",
                body="Carriers are paid monthly. See [[freight]].")  # fmt: skip
-    call(
-        memory, "memory_forget", {"names": ["graz-affair"], "quote": ""}, Caller()
-    )  # waits in the inbox
-    call(memory, "memory_store", {"fact": SECRET, "quote": SECRET},
-         Caller("ses_1", (Turn("msg_1", "user", SECRET),)))  # fmt: skip
+    memory.forget(["graz-affair"], "", Caller())  # waits in the inbox
+    memory.store(FactCall(SECRET, quote=SECRET), Caller("ses_1", (Turn("msg_1", "user", SECRET),)))
     memory._search(meaning=False).update()
     cut = f"Learned: {SECRET[:40]}…"  # a receipt shortens what it says
     receipt_box.leave(memory.project, receipt_box.Receipt(cut), NOON)

@@ -14,10 +14,10 @@ import pytest
 from pace import seldom
 
 from mdmemory import Memory
-from mdmemory.capture.pending import PendingFact, put
+from mdmemory.capture.pending import FULL, PendingFact, put
 from mdmemory.cli import main
 from mdmemory.config import person
-from mdmemory.errors import MdmemoryError
+from mdmemory.errors import NotFound
 from mdmemory.hosts.recall import waiting
 from mdmemory.layers import Layers
 from mdmemory.store.state import State
@@ -100,8 +100,12 @@ def test_accepting_is_one_commit_and_its_undo_lets_the_fact_wait_again(
     let_wait(memory)
     store, before = memory.project.store, git(memory.project.store, "rev-parse", "HEAD").strip()
     done = memory.accept(FACT.id)
+    head = memory.note(done.file).note.head
+    assert (head.source, head.name, head.session) == ("manual", "docker-27", "")
     assert git(store, "rev-parse", "HEAD~1").strip() == before
     assert (in_inbox(memory), memory.pending()) == ([], [])
+    with pytest.raises(NotFound, match=f"Nothing waits under the id {FACT.id}"):
+        memory.accept(FACT.id)
     assert memory.undo().undone == done.written.commit
     assert [replaced(each) for each in memory.pending()] == [FACT]
     assert git(store, "status", "--porcelain") == ""
@@ -142,15 +146,19 @@ def test_of_a_dropped_fact_no_file_stays_and_it_is_not_proposed_again(
     let_wait(memory)
     assert (in_inbox(memory), memory.pending()) == ([], [])
     assert git(memory.project.store, "status", "--porcelain") == ""
+    with pytest.raises(NotFound, match=f"Nothing waits under the id {FACT.id}"):
+        memory.drop(FACT.id)
 
 
-def test_a_person_may_edit_the_text_and_accept_it_by_the_same_id(memory: Memory) -> None:
+def test_a_person_may_edit_the_text_and_accept_it_by_the_same_id(memory: Memory, git: Git) -> None:
     let_wait(memory)
     (path,) = in_inbox(memory)
     text = path.read_text("utf-8").replace("Docker 27", "Docker 28").replace('"ses_1"', "by hand")
     path.write_text(text, "utf-8")
     done = memory.accept(FACT.id)
     assert memory.note(done.file).note.body == "Every runner needs Docker 28."
+    author = git(memory.project.root, "log", "-1", "--format=%an").strip()
+    assert is_own(memory) or author == "A Person"
     path.write_text("no head at all\n", "utf-8")
     (fact,) = memory.pending()
     assert (fact.id, fact.type, fact.body) == (FACT.id, "project", "no head at all")
@@ -278,6 +286,13 @@ def test_what_waits_is_listed_counted_and_named_at_the_start_of_a_session(
     assert "an import made no note of it" in out
 
 
-def test_an_id_that_does_not_wait_is_named(memory: Memory) -> None:
-    with pytest.raises(MdmemoryError, match="Nothing waits under the id p-12345678"):
-        memory.drop("p-12345678")
+def test_what_waits_neither_expires_nor_makes_room_for_newer_facts(memory: Memory) -> None:
+    def one(number: int) -> PendingFact:
+        fact = f"Fact {number}"
+        return PendingFact("project", "", f"n{number}", fact, fact, "s", "2020-01-01", ())
+
+    let_wait(memory, one(0))
+    let_wait(memory, *map(one, range(1, FULL + 5)))
+    kept = [each.name for each in memory.pending()]
+    assert len(kept) == FULL
+    assert "n0" in kept

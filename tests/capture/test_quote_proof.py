@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
 
-from mdmemory.capture.claims import invented
-from mdmemory.capture.quote_proof import WHY, Proof, of_fact, of_forgetting
+from mdmemory.capture.quote_proof import WHY, Proof, invented, of_fact, of_forgetting
 from mdmemory.note.note import Note, parse
 from mdmemory.transcripts.turns import Turn
 

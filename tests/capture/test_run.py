@@ -172,8 +172,10 @@ def test_a_hand_edit_while_the_model_thinks_wins(memory: Memory, question: int) 
 
 def test_a_dry_run_asks_and_writes_nothing(memory: Memory, git: Git) -> None:
     before = git(memory.project.root, "rev-parse", "HEAD"), [each.digest for each in memory.notes()]
-    model = answers(DEPLOY, MOVED, {**DEPLOY, "quote": "never said by anybody"})
+    waits = {**DEPLOY, "fact": "Deploys are always on Tuesdays at 14:30"}
+    model = answers(DEPLOY, MOVED, waits, {**DEPLOY, "quote": "never said by anybody"})
     done = memory.extract(export(), model=model, dry_run=True)
+    assert len(done.pending) == 1
     assert "project-deploys.md" in done.added
     assert [each["file"] for each in done.superseded] == ["project-proxy.md"]
     assert done.dropped[-1] == {"text": DEPLOY["fact"], "reasons": ["no_evidence"]}

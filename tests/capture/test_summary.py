@@ -206,11 +206,11 @@ def test_facts_of_a_summary_go_to_the_store_that_they_belong_to(
     monkeypatch.chdir(memory.project.root)
     layers = Layers(Path.cwd(), person.places())
     layers.add("My sister is called Anna", type="user")
-    _, shown = layers.main.summary_request()
+    _, shown = layers.summary_request()
     text = "Memory candidates:\n- [user] Collects stamps of the postal union\n"
     text += "- [project] Releases go out on Tuesdays\n- [user] Works from Graz in the winter\n"
     said = [Turn("m1", "user", "Releases go out on Tuesdays. I work from Graz in the winter.")]
-    found = layers.main.summary("ses_1", text, said, shown=shown)
+    found = layers.summary("ses_1", text, said, shown=shown)
     theirs, own = sorted(found.added)
     assert (theirs, own) == ("me/user-works-from-graz-in-the.md",
                              "project-releases-go-out-on-tuesdays.md")  # fmt: skip

@@ -16,22 +16,11 @@ from types import ModuleType
 from mdmemory import bounds, privacy, protocol, unseen
 from mdmemory.actions import word_diff
 from mdmemory.actions.note_history import TextChange
-from mdmemory.capture import (
-    candidates,
-    claims,
-    duplicates,
-    fact,
-    gate,
-    note_text,
-    notice,
-    quote_proof,
-    said_dates,
-    summary,
-)
+from mdmemory.capture import candidates, fact, note_text, notice, quote_proof, said_dates, summary
 from mdmemory.capture import run as capturing
-from mdmemory.capture import typed as typed_by_form
-from mdmemory.capture.imports import incoming, markdown, markdown_blocks, reading
+from mdmemory.capture.imports import incoming, markdown
 from mdmemory.capture.imports import run as importing
+from mdmemory.capture.quote_proof import invented
 from mdmemory.citing import citation
 from mdmemory.citing import mentions as citing_mentions
 from mdmemory.cli import history
@@ -308,7 +297,7 @@ EVERY = (
     # what is said
     row(notice.notice, notice),
     row(notice.without_unwanted, notice, "without_unwanted"),
-    row(typed_by_form.typed, typed_by_form),
+    row(notice.typed, notice),
     row(lambda text: capturing._CONTROL.sub("", text), capturing),
     row(message_part.is_statement, message_part, "is_statement"),
     row(pairs.read_yes, pairs, "read_yes"),
@@ -333,23 +322,23 @@ EVERY = (
     row(private.strip_private, private),
     row(redaction.redact, redaction, "redact", bounds.MESSAGE, *PRIVACY),
     row(lambda text: summary.parse(text, []), summary),
-    row(duplicates.canonical, duplicates, "canonical"),
-    row(duplicates.identity, duplicates, "identity"),
+    row(note_text.canonical, note_text, "canonical"),
+    row(note_text.identity, note_text, "identity"),
     row(lambda text: fact.fact_of(text), fact, "fact_of"),
     row(fact.hook, fact, "hook"),
     row(fact.type_of, fact, "type_of"),
-    row(gate.form, gate, "form", bounds.FACT),
-    row(lambda text: claims.invented(text, ["a"]), claims, "invented", bounds.FACT, literals),
-    row(lambda text: claims.invented("a `b`", [text]), claims, "sources", bounds.MESSAGE, literals),
+    row(fact.form, fact, "form", bounds.FACT),
+    row(lambda text: invented(text, ["a"]), quote_proof, "invented", bounds.FACT, literals),
+    row(lambda text: invented("a `b`", [text]), quote_proof, "sources", bounds.MESSAGE, literals),
     row(_dates, said_dates, "given", bounds.MESSAGE),
     row(lambda text: _proved(text[: bounds.FACT], text[:400], text), quote_proof, "of_fact"),
     row(lambda text: _proved("a", f"{text[:400]} ... {text[:500]}", text), quote_proof, "quote"),
     row(_forget, quote_proof, "of_forgetting"),
     # imports
     row(lambda text: list(markdown.of_file(text, "there")), markdown),
-    row(markdown_blocks.blocks, markdown_blocks),
+    row(markdown.blocks, markdown),
     row(importing._ABOUT_USER.search, importing),
-    row(reading._JSON.match, reading),
+    row(importing._JSON.match, importing),
     row(lambda text: strangers.copies([text, f"MEMORY{text}"], []), strangers, "copies", 255),
     row(incoming.day, incoming, "day"),
     row(incoming.word, incoming, "word"),
@@ -411,7 +400,7 @@ EVERY = (
     row(lambda text: dates.asked(text, TODAY), dates, "asked", bounds.QUERY),
     row(lambda text: dates.words(text), dates, "words", NOTE),
     row(blocks.safe, blocks, "safe", NOTE),
-    row(typed.read_typed, typed_by_form, "message"),
+    row(typed.read_typed, notice, "message"),
     row(_fitted, by_message, "", bounds.QUERY_OF_MESSAGE),
     row(lambda text: [found[0] for found in words.words(text)], words, "words", NOTE),
     row(words.parts, words, "parts", NOTE),

@@ -14,13 +14,14 @@ import pytest
 from fake_server import FakeServer, system_text, user_texts
 from pace import HUNG
 from scripted import Scripted
+from stores import call
 
 from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.llm import choose
 from mdmemory.observe import queue
-from mdmemory.tools.table import Caller, call
+from mdmemory.tools.table import Caller
 from mdmemory.transcripts.turns import Transcript, Turn
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)

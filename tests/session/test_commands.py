@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from stores import call
 
 from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.errors import NotFound, UsageError
-from mdmemory.tools.table import Caller, call
+from mdmemory.tools.table import Caller
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 ONE, OTHER = Caller("ses_1"), Caller("ses_2")

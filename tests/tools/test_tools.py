@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import call
 
-from mdmemory import Layers, Memory
+from mdmemory import Memory
 from mdmemory.config.settings import Settings
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
-from mdmemory.tools.table import TOOLS, Caller, Tool, ToolAnswer, call, offered
+from mdmemory.tools.table import TOOLS, Caller, Tool, ToolAnswer, offered
 from mdmemory.transcripts.turns import Turn
 
 KEY = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"  # looks like one, and is none
@@ -231,9 +232,8 @@ def test_a_client_without_hooks_is_not_told_that_nothing_was_replaced(memory: Me
 
 def test_what_is_declined_is_told_and_not_stored(memory: Memory) -> None:
     before = len(memory.notes())
-    layers = Layers.open(memory.project.root)
     for why, told in (("moment", "It is for this session only."), ("joke", "It was no request.")):
-        answer = call(layers, "memory_store", {"fact": "We test on mars today", "declined": why})
+        answer = ask(memory, "memory_store", fact="We test on mars today", declined=why)
         assert answer.text == f"Nothing was stored. {told}"
         assert answer.structured == {"declined": why}
     assert len(memory.notes()) == before

@@ -10,7 +10,7 @@ from typing import Any
 
 from mdmemory.capture.imports import markdown
 from mdmemory.capture.imports.incoming import Incoming, day, day_of, text, word
-from mdmemory.capture.imports.markdown_blocks import NO_FACT
+from mdmemory.capture.imports.markdown import NO_FACT
 from mdmemory.capture.notice import notice, weight
 from mdmemory.note.note import parse
 

@@ -6,36 +6,30 @@ what the store says already is named, not stored twice.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from datetime import datetime
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from mdmemory import bounds, unseen
-from mdmemory.actions.editing import taken_names
-from mdmemory.capture.fact import hook, type_of
-from mdmemory.capture.gate import form
-from mdmemory.capture.imports import rest
-from mdmemory.capture.imports.incoming import Incoming
-from mdmemory.capture.imports.reading import read
+from mdmemory.capture.batch import Batch
+from mdmemory.capture.fact import Fact, NotStored, form, hook, type_of
+from mdmemory.capture.imports import json_memories, markdown, rest
+from mdmemory.capture.imports.incoming import BadImport, Incoming
 from mdmemory.capture.imports.rest import Rest
-from mdmemory.capture.note_text import beside, description_of, keys_of, keys_of_fact, name_of
-from mdmemory.capture.notice import holds_everywhere
-from mdmemory.capture.routes import is_personal
-from mdmemory.capture.stores import Stores
-from mdmemory.citing.citation import MAY_CITE
-from mdmemory.citing.cite import cites_of
+from mdmemory.capture.note_text import description_of, keys_of, keys_of_fact, name_of
+from mdmemory.capture.notice import is_personal
+from mdmemory.capture.stores import ALL, Stores
 from mdmemory.errors import BadNote
-from mdmemory.git.commits_of_store import subject
-from mdmemory.git.transaction import Change
-from mdmemory.note import editing, limits
-from mdmemory.note.note import headline, parse
+from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import names_secret, redact, says_something
 from mdmemory.store.sources import NoteSource
-from mdmemory.store.writer import Group, Writer
+from mdmemory.store.writer import Writer
 
 _KEPT = ("explicit", "manual", "assistant")
 _MOST_ALIASES = 20  # of one note
@@ -61,18 +55,17 @@ class Imported:
     rest: Path | None = None  # the file that holds every text that became no note
 
 
-def import_from(stores: Stores, path: Path, today: str, dry_run: bool = False) -> Imported:
+def import_from(stores: Stores, path: Path, now: datetime, dry_run: bool = False) -> Imported:
     """Store the facts of the file or folder `path`, each where it belongs. Raises BadImport for an
     unknown format, NoStore."""
     path = path.expanduser()
     groups: dict[str, tuple[Writer, list[Incoming]]] = {}
     for each in read(path):
         fact = _typed(each)
-        personal = is_personal(fact.type, holds_everywhere(fact.text))
-        source = _place(stores, personal, dry_run=dry_run)
+        source = _place(stores, is_personal(fact.type, fact.text), dry_run=dry_run)
         groups.setdefault(source.prefix, (source.writer, []))[1].append(fact)
     parts = [
-        (prefix, store_all(writer, facts, label=path.name, today=today, dry_run=dry_run))
+        (prefix, store_all(writer, facts, label=path.name, now=now, dry_run=dry_run))
         for prefix, (writer, facts) in groups.items()
     ]
     return reduce(_both, parts, Imported())
@@ -95,25 +88,25 @@ def _typed(fact: Incoming) -> Incoming:
 
 
 def store_all(
-    writer: Writer, facts: Sequence[Incoming], *, label: str, today: str, dry_run: bool = False
+    writer: Writer, facts: Sequence[Incoming], *, label: str, now: datetime, dry_run: bool = False
 ) -> Imported:
     """Store each fact as a note of its own. `label` tells in the commit where they come from."""
+    source = "a file" if names_secret(label) else " ".join(label.split())[:60]
     with writer.locked():
-        desk = _Desk(writer, today)
+        desk = _Desk(writer, now)
         for fact in facts:
             desk.take(_typed(fact))
-        if desk.rests and not dry_run:
-            folder = writer.refresher.store.folder
-            desk.done.rest = rest.keep(folder, _source(label), desk.rests, today)
-        if desk.groups and not dry_run:
-            written = writer.write(
-                subject("import", desk.headlines), desk.groups, kind="import",
-                trailers=[("Memory-From", _source(label))],
-            )  # fmt: skip
-            desk.done.id, desk.done.commit = written.id, written.commit
-            late = {file for file, _ in written.kept}
-            desk.done.added = [each for each in desk.done.added if each[0] not in late]
-            desk.done.dropped += [{"text": file, "reasons": ["note_changed"]} for file in late]
+        if dry_run:
+            return desk.done
+        if desk.rests:
+            desk.done.rest = rest.keep(
+                writer.refresher.store.folder, source, desk.rests, desk.today
+            )
+        written = desk.batch.write("import", trailers=[("Memory-From", source)], by_model=False)
+        desk.done.id, desk.done.commit = written.id, written.commit
+        late = {file for file, _ in written.kept}
+        desk.done.added = [each for each in desk.done.added if each[0] not in late]
+        desk.done.dropped += [{"text": file, "reasons": ["note_changed"]} for file in late]
         return desk.done
 
 
@@ -130,23 +123,13 @@ def _both(done: Imported, more: tuple[str, Imported]) -> Imported:
     )
 
 
-def _source(label: str) -> str:
-    return "a file" if names_secret(label) else " ".join(label.split())[:60]
-
-
 class _Desk:
     """The facts of one import, one after the other: what one says the next need not say again."""
 
-    def __init__(self, writer: Writer, today: str) -> None:
-        self.today, self.done = today, Imported()
-        self.groups: list[Group] = []
-        self.headlines: list[str] = []
-        self.rests: list[Rest] = []
-        self._is_secret = writer.refresher.is_secret
-        self._cite = partial(cites_of, writer.project)
-        catalog, store = writer.refresher.catalog(), writer.refresher.store
-        self._taken = taken_names(store, catalog.names)
-        visible = [each for each in store.notes() if each.file not in catalog.held]
+    def __init__(self, writer: Writer, now: datetime) -> None:
+        self.today, self.done = now.date().isoformat(), Imported()
+        self.batch, self.rests = Batch(writer, now, ALL), list[Rest]()
+        visible = self.batch.seen.every()
         self._known = {key: each.file for each in visible for key in keys_of(each.note)}
 
     def take(self, fact: Incoming) -> None:
@@ -160,38 +143,21 @@ class _Desk:
         elif same := next(filter(None, map(self._known.get, sorted(keys_of_fact(body)))), None):
             self.done.known.append((same, fact.origin))
         else:
-            self._add(fact, body, about or hook(body))
+            self._add(fact, _worded(fact, body, about or hook(body)))
 
-    def _add(self, fact: Incoming, body: str, about: str) -> None:
-        type = fact.type
-        name = "" if names_secret(fact.name) else limits.slugify(fact.name.removesuffix(".md"))
-        name = name.removeprefix(f"{type}-") if name else name_of(about)
-        name = limits.free_name(name or "fact", type, self._taken)
-        file = limits.file_name(type, name)
+    def _add(self, fact: Incoming, worded: Fact) -> None:
         try:
-            text = editing.compose(
-                name=name,
-                type=type,
-                description=about,
-                body=beside(about, body),
-                kind=fact.kind,
-                title=description_of(_clean(fact.title)),
-                aliases=_aliases(fact),
-                metadata=self._metadata(fact),
+            put = self.batch.add_new(
+                worded, self._metadata(fact), verb="import", aliases=_aliases(fact),
                 own=_cleaned(fact.own),
-                cites=self._cite(f"{about}\n{body}") if MAY_CITE.search(body) else (),
-            )
+            )  # fmt: skip
         except BadNote:
-            return self._drop(body, "unfit", fact)
-        if self._is_secret(text):
-            return self._drop(about, "secret", fact)
-        self._taken |= {name.casefold(), file.casefold()}
-        self._known |= dict.fromkeys(keys_of(parse(text, file)), file)
-        line = f"import {file}: {about}"
-        self.groups.append(Group(line, (Change(file, None, text.encode("utf-8")),)))
-        self.headlines.append(headline(parse(text, file).head))
-        self.done.added.append((file, about, fact.origin))
-        return None
+            self._drop(worded.body, "unfit", fact)
+        except NotStored:  # a secret: the parts are clean, and side by side they are not
+            self._drop(worded.description, "secret", fact)
+        else:
+            self._known |= dict.fromkeys(keys_of(put.note.note), put.note.file)
+            self.done.added.append((put.note.file, worded.description, fact.origin))
 
     def _metadata(self, fact: Incoming) -> dict[str, str]:
         return {
@@ -227,6 +193,14 @@ class _Desk:
             self._keep(redact(part)[0].strip(), "unfit", fact)
 
 
+def _worded(fact: Incoming, body: str, about: str) -> Fact:
+    """The fact as a note words it, under its own name where it had one."""
+    name = "" if names_secret(fact.name) else limits.slugify(fact.name.removesuffix(".md"))
+    name = name.removeprefix(f"{fact.type}-") if name else name_of(about)
+    title = description_of(_clean(fact.title))
+    return Fact(body, about, name or "fact", fact.type, title, fact.kind)
+
+
 def _aliases(fact: Incoming) -> list[str]:
     """The other names that the fact had, secrets and what nobody sees aside."""
     short = [alias for alias in fact.aliases if len(alias) <= limits.MAX_DESCRIPTION]
@@ -257,3 +231,57 @@ def _objection(fact: Incoming, body: str, today: str) -> str:
         return "superseded"
     # what a person or an assistant kept is no proposal; what a model had found is one
     return "" if fact.source in _KEPT else " ".join(form(body))
+
+
+# A text may begin with a bracket, too: of a date, a link, a task.
+_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[{"])')
+MAX_BYTES = 64 * 1024 * 1024
+
+
+def read(path: Path) -> list[Incoming]:
+    """The facts of a file or folder that a person named; links are followed. Raises BadImport."""
+    try:
+        found = list(_folder(path) if path.is_dir() else _file(path))
+    except OSError as problem:
+        raise BadImport(
+            f"{path} cannot be read ({problem.strerror}).", "Name a file or a folder."
+        ) from problem
+    if not any(fact.text.strip() or fact.description for fact in found):
+        raise BadImport(f"{path} holds no memory.", "docs/moving.md says what can be imported.")
+    return found
+
+
+def _folder(folder: Path) -> Iterator[Incoming]:
+    if (folder / "memory").is_dir() and not any(folder.glob("*.md")):
+        yield from _folder(folder / "memory")  # a project's folder of Claude Code
+    elif markdown.markdown_files(folder):
+        yield from markdown.notes_of(folder)
+    else:
+        for path in sorted(folder.glob("*.json")):
+            yield from _file(path)
+
+
+def _file(path: Path) -> Iterator[Incoming]:
+    with path.open("rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise BadImport(f"{path} is larger than {MAX_BYTES >> 20} MB.", "Import it in parts.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise BadImport(f"{path} is not UTF-8 text.", "Save it as UTF-8 first.") from problem
+    lines = text.splitlines()
+    if json_memories.is_graph(next((line for line in lines if line.strip()), "")):
+        yield from json_memories.graph_of(lines)
+    elif path.suffix == ".json" or _JSON.match(text):
+        yield from _json(path, text)
+    else:
+        yield from markdown.of_file(text, path.name)
+
+
+def _json(path: Path, text: str) -> Iterator[Incoming]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise BadImport(f"{path} is not JSON, or was cut off.", "Export it again.") from problem
+    yield from json_memories.facts_of(value, path.name)

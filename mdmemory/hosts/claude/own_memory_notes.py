@@ -161,7 +161,7 @@ def _taken(
 def _placed(layers: Layers, text: str, file: str, type: str) -> bytes:
     """The text as it is; of one that only the person's store can take, with the folder it is of."""
     _, route = layers.open_for(personal=type == USER)
-    for key, value in route.metadata(type, False).items():
+    for key, value in route.metadata(type, "").items():
         with suppress(BadNote):
             text = edit(parse(text, file), set={f"metadata.{key}": value}).text
     return text.encode("utf-8")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it
     from mdmemory.hosts.texts import Typed
 
 _NEEDED = (
-    "capture.settle_wishes", "capture.wishes", "hosts.by_message", "hosts.typed_commands",
+    "capture.store_fact", "capture.wishes", "hosts.by_message", "hosts.typed_commands",
     "prompt.message_part", "prompt.typed", "search.project", "search.sources", "session.heard",
     "session.session",
 )  # fmt: skip

@@ -208,7 +208,7 @@ class Hooks:
         if not layers.there():
             return {"context": []}
         memory, texts = layers.main, list[str]()
-        if (asked := self._log.tried("compacting", layers.main.summary_request)) is not None:
+        if (asked := self._log.tried("compacting", layers.summary_request)) is not None:
             texts, notes = [asked[0]], asked[1]
             self._numbered.put(session, notes)
         self._log.tried("compacting", partial(self._observe_rest, memory, session))
@@ -234,7 +234,7 @@ class Hooks:
         files: list[str] = []
         text = params.get("summary") or (whole.summaries[-1].text if whole.summaries else "")
         if isinstance(text, str) and text:
-            take = partial(layers.main.summary, session, text, whole.turns, shown=notes)
+            take = partial(layers.summary, session, text, whole.turns, shown=notes)
             done = self._log.tried("compacted", take)
             files += done.files() if done else []
         promoted = partial(self._promoted, layers, session, whole.turns)
@@ -245,7 +245,7 @@ class Hooks:
     def _promoted(self, layers: Layers, session: str, turns: Sequence[Turn]) -> list[str]:
         if not layers.settings.switch("session.memory"):
             return []
-        done = layers.main.promote(session, turns)
+        done = layers.promote(session, turns)
         if done.failure:  # tried again at the next compaction
             self._log.failure("compacted", done.failure)
         return done.promoted
