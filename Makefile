@@ -9,7 +9,7 @@ export PYTEST_ADDOPTS = --dist worksteal
 
 HOST_CLIENTS := .host-clients/installed.lock
 
-.PHONY: demo demo-web test test-full test-hosts quick lint check size coverage mutants bench bench-peers bench-search bench-recall bench-drift bench-model bench-loop recording docs version release clean
+.PHONY: demo demo-web test test-full test-hosts quick lint check size coverage mutants bench bench-peers bench-search bench-recall bench-drift bench-model bench-loop figures recording docs version release clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -57,7 +57,7 @@ SEED ?= 1
 mutants: $(BIN)/mdmemory
 	$(BIN)/python tests/mutants/run.py --sample $(SAMPLE) --seed $(SEED)
 
-# what every command, hook and tool costs beside its floor (docs/performance.md), and how well search
+# what every command, hook and tool costs beside its floor (docs/figures.md), and how well search
 # and recall find; all of it, even where one missed its target. What a client's hooks cost inside
 # the client: client_hooks.py
 SIZES ?= 1000,10000
@@ -71,7 +71,7 @@ bench: $(BIN)/mdmemory
 bench-peers: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/peers.py $(WITH)
 
-# how well search finds: on the project's own notes, or on DATA (docs/performance.md); more options in WITH
+# how well search finds: on the project's own notes, or on DATA (docs/figures.md); more options in WITH
 bench-search: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/search.py $(if $(DATA),"$(DATA)") $(WITH)
 
@@ -91,6 +91,15 @@ bench-model: $(BIN)/mdmemory
 CASES ?= tests/bench/loop/half1.jsonl tests/bench/loop/half2.jsonl
 bench-loop: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/loop.py $(CASES) $(WITH)
+
+# docs/figures.md again, but for what needs a model, the clients or PostgreSQL
+figures: size bench-drift
+	$(BIN)/python tests/privacy/secret_corpus.py
+	$(BIN)/python tests/bench/compaction_tokens.py
+	cd tests/bench/merge_halves && ../../../$(BIN)/python ../merges.py half2.jsonl --answers answers2.jsonl
+	cd tests/bench/loop && ../../../$(BIN)/python ../loop.py half2.jsonl --answers answers2.jsonl
+	-$(BIN)/python tests/bench/checking.py
+	-$(MAKE) bench
 
 # the documents as a site in build/docs, which opens from the disk and fetches nothing
 export NO_MKDOCS_2_WARNING = 1

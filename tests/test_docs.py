@@ -11,17 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from blocks import normal
 from demo_project import prepare
+from generated_pages import generated_pages
 from pace import HUNG
 from rows import each
-from settings_pages import settings_pages
 
 import mdmemory
 from mdmemory import Memory, assets
-from mdmemory.cli import main
 from mdmemory.cli.commands import COMMANDS
-from mdmemory.config.table import TABLE
 from mdmemory.tools.table import TOOLS
 
 ROOT = Path(__file__).parents[1]
@@ -32,12 +29,6 @@ NAMES = [name for name, _, _ in COMMANDS]
 
 def page(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
-
-
-def sections(text: str) -> dict[str, str]:
-    """The text under each heading of the third level."""
-    found = re.split(r"^### (.+)$", text, flags=re.MULTILINE)
-    return dict(zip(found[1::2], found[2::2], strict=True))
 
 
 # --- every page --------------------------------------------------------------------------------
@@ -105,50 +96,21 @@ def test_the_readme_sets_up_without_make_as_the_makefile_does() -> None:
         assert f"\t{line}\n" in recipe
 
 
-# --- docs/settings.md, docs/settings-advanced.md -----------------------------------------------
+# --- pages that are made from tables -----------------------------------------------------------
 
 
-def test_the_settings_pages_are_what_the_table_says() -> None:
-    for name, text in settings_pages().items():
-        assert page(f"docs/{name}") == text, "run `python tests/docs/settings_pages.py`"
+@pytest.mark.parametrize(("name", "text"), generated_pages().items())
+def test_a_generated_page_is_what_the_tables_say(name: str, text: str) -> None:
+    assert page(f"docs/{name}") == text, "run `python tests/docs/generated_pages.py`"
 
 
-def test_the_first_settings_page_has_the_few_that_people_change() -> None:
-    shown = re.findall(r"^`([a-z_.]+)`.* \| ", page("docs/settings.md"), re.MULTILINE)
-    assert shown == [setting.name for setting in TABLE if setting.common]
-    assert len(shown) == 12
-
-
-def test_every_variable_that_the_code_reads_is_on_a_settings_page() -> None:
+def test_every_variable_that_the_code_reads_is_on_the_settings_page() -> None:
     code = "".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
     read = set(re.findall(r'"((?:MDMEMORY|MEMORY|XDG)_[A-Z_]*[A-Z])"', code)) | {"NO_COLOR"}
-    pages = page("docs/settings.md") + page("docs/settings-advanced.md")
-    assert read <= set(re.findall(r"`([A-Z_]+)`", pages))
+    assert read <= set(re.findall(r"`([A-Z_]+)`", page("docs/settings.md")))
 
 
-# --- docs/command-line.md ----------------------------------------------------------------------
-
-COMMAND_LINE = sections(page("docs/command-line.md"))
-
-
-def test_the_page_has_every_command_in_order() -> None:
-    assert [*COMMAND_LINE] == NAMES
-
-
-@pytest.mark.parametrize("command", NAMES)
-def test_the_page_has_exactly_the_options_of_a_command(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        main([command, "--help"])
-    shown = capsys.readouterr().out
-    lines = re.findall(r"^ +(-.*?)(?:  |$)", shown, re.MULTILINE)
-    real = {option for line in lines for option in re.findall(r"(?<!\S)--?[a-z][a-z-]*", line)}
-    told = set(re.findall(r"`(--?[a-z][a-z-]*)", COMMAND_LINE[command]))
-    assert told - {"--store"} == real
-
-
-# --- docs/tools.md -----------------------------------------------------------------------------
+# --- docs/clients.md ---------------------------------------------------------------------------
 
 
 def arguments(cell: str) -> dict[str, str]:
@@ -156,8 +118,8 @@ def arguments(cell: str) -> dict[str, str]:
     return dict(re.findall(r"`(\w+)`(?: \((.*?)\))?(?:,|$)", cell.strip()))
 
 
-def test_the_tools_page_has_every_tool_with_its_arguments() -> None:
-    rows = dict(re.findall(r"^`(\w*memory\w*)` \| (.+?) \|", page("docs/tools.md"), re.MULTILINE))
+def test_the_page_has_every_tool_with_its_arguments() -> None:
+    rows = dict(re.findall(r"^`(\w*memory\w*)` \| (.+?) \|", page("docs/clients.md"), re.MULTILINE))
     assert [*rows] == [tool.name for tool in TOOLS]
     for tool in TOOLS:
         required, _, others = rows[tool.name].partition(";")
@@ -172,29 +134,25 @@ def test_the_tools_page_has_every_tool_with_its_arguments() -> None:
                 assert re.findall(r"`(\w+)`", shown[name]) == [*about["enum"]]
 
 
-# --- docs/python.md ----------------------------------------------------------------------------
+# --- docs/architecture.md ----------------------------------------------------------------------
 
 
-def test_each_python_sample_prints_what_is_shown(
+def test_every_file_that_the_architecture_names_exists() -> None:
+    named = re.findall(r"`((?:\w+/)+\w+\.\w+)`", page("docs/architecture.md"))
+    assert len(named) >= 40
+    assert [each for each in named if not (ROOT / each).exists() | (PACKAGE / each).exists()] == []
+
+
+def test_the_python_sample_prints_what_is_shown(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(repository)
     shutil.copy(assets.path("templates/demo/transcript.json"), "session.json")
-    samples = re.findall(r"^```python\n(.*?)^```$", page("docs/python.md"), re.M | re.S)
-    outputs = re.findall(r"^```text\n(.*?)^```$", page("docs/python.md"), re.M | re.S)
-    for sample, shown in zip(samples, outputs, strict=True):
-        exec(compile(sample, "docs/python.md", "exec"), {})
-        assert normal(capsys.readouterr().out, str(repository.parent)) == normal(shown)
-
-
-def test_the_python_page_names_every_method() -> None:
-    methods = {name for name in dir(Memory) if not name.startswith("_")}
-    assert methods <= set(re.findall(r"`(?:Memory)?\.(\w+)\(", page("docs/python.md")))
-
-
-def test_the_python_page_names_every_type() -> None:
-    named = set(re.findall(r"`(\w+)", page("docs/python.md")))
-    assert {*mdmemory.__all__} - {"__version__"} <= named
+    text = page("docs/architecture.md")
+    (sample,) = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", text, re.M | re.S)
+    exec(compile(sample, "docs/architecture.md", "exec"), {})
+    assert capsys.readouterr().out == shown
 
 
 # --- docs/safety.md ----------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -463,14 +462,13 @@ def test_an_insertion_takes_no_byte_away(text: str, more: str) -> None:
         ).replace("\n", "")
 
 
-# --- docs/tools.md -------------------------------------------------------------------------------
+# --- docs/memory_tool.py -------------------------------------------------------------------------
 
 
-def test_the_sample_of_the_page_keeps_what_a_model_asks_to_keep(
+def test_the_sample_keeps_what_a_model_asks_to_keep(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = (Path(__file__).parents[1] / "docs/tools.md").read_text("utf-8")
-    (sample,) = re.findall(r"^```py\n(import json\n.*?)^```$", page, re.M | re.S)
+    sample = (Path(__file__).parents[1] / "docs/memory_tool.py").read_text("utf-8")
     monkeypatch.chdir(memory.project.root)
     with FakeProvider() as provider:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)
@@ -479,7 +477,7 @@ def test_the_sample_of_the_page_keeps_what_a_model_asks_to_keep(
         text = "The proxy listens on port 8080.\n"
         provider.call("memory", command="create", path="/memories/proxy.md", file_text=text)
         provider.say("It is 8080.")
-        exec(compile(sample, "docs/tools.md", "exec"), {})
+        exec(compile(sample, "docs/memory_tool.py", "exec"), {})
         asked = provider.requests
     assert capsys.readouterr().out == "It is 8080.\n"
     assert asked[0].body["tools"] == [{"type": "memory_20250818", "name": "memory"}]

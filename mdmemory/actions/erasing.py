@@ -97,7 +97,7 @@ def _required(writer: Writer) -> History:
         raise RepositoryState(
             f"The history of {writer.project.store} is the project's, and not the memory's to "
             "rewrite.",
-            "docs/privacy.md shows how with git filter-repo.",
+            "docs/safety.md shows how with git filter-repo.",
         )
     return writer.history
 

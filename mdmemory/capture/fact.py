@@ -31,7 +31,7 @@ _NO_SECRETS = "Without its secret it says nothing: secrets belong in a password 
 
 
 class NotStored(MdmemoryError):
-    """The text is no fact to keep; `reasons` are the codes of docs/how-it-works.md."""
+    """The text is no fact to keep; `reasons` are the codes of `gate` and `judge`."""
 
     code = "not_stored"
 

@@ -124,7 +124,7 @@ def mcp(asked: Namespace) -> int:
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
     if is_terminal():
-        warn("This command is for MCP hosts, see docs/assistants.md. Ctrl-D ends it.")
+        warn("This command is for MCP hosts, see docs/clients.md. Ctrl-D ends it.")
     source, sink = _own_streams()
     threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
     index = not asked.no_index and not _is_read_already(asked)

@@ -1,5 +1,4 @@
-"""The settings: one table for the loader, `mdmemory config`, and the pages docs/settings.md and
-docs/settings-advanced.md."""
+"""The settings: one table for the loader, `mdmemory config`, and docs/settings.md."""
 
 from __future__ import annotations
 

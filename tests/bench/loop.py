@@ -1,4 +1,4 @@
-"""How a message over notes ends: `make bench-loop` (docs/performance.md).
+"""How a message over notes ends: `make bench-loop` (docs/figures.md).
 
     python tests/bench/loop.py CASES --ask OUT         # what an assistant would be shown
     python tests/bench/loop.py CASES --answers FILE    # play its calls, and score what they leave

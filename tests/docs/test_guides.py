@@ -47,12 +47,9 @@ GUIDES: dict[str, Callable[[Scene], None]] = {
     "README.md": _nothing,
     "docs/inbox.md": _nothing,
     "docs/models.md": _nothing,
-    "docs/moving.md": _two_machines,
     "docs/team.md": _two_machines,
-    "docs/trouble.md": _nothing,
     "docs/first-day.md": lambda scene: scene.install("claude"),
-    "docs/opencode.md": lambda scene: scene.install("opencode"),
-    "docs/assistants.md": lambda scene: scene.install("claude", "codex", "gemini"),
+    "docs/clients.md": lambda scene: scene.install("opencode", "claude", "codex", "gemini"),
     "docs/by-hand.md": _nothing,
 }
 
@@ -62,6 +59,12 @@ def scene(tmp_path: Path) -> Scene:
     home = (tmp_path / "you").resolve()
     home.mkdir()
     return Scene(home)
+
+
+def test_every_page_with_something_typed_is_tried() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    typed = {str(path.relative_to(ROOT)) for path in pages if steps(path.read_text("utf-8"))}
+    assert typed == set(GUIDES)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The memory as an MCP server inside the real OpenCode client, as docs/assistants.md wires it."""
+"""The memory as an MCP server inside the real OpenCode client, as docs/clients.md wires it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def project(repository: Path) -> Path:
     """A project whose OpenCode has the server, started as the page shows for other clients."""
     memory, _ = Memory.init(repository)
     memory.add("proxy", type="project", description="The proxy's port", body="It listens on 8080.")
-    page = (ROOT / "docs/assistants.md").read_text("utf-8")
+    page = (ROOT / "docs/clients.md").read_text("utf-8")
     (section,) = re.findall(r"^## Other clients$(.*?)^## ", page, re.MULTILINE | re.DOTALL)
     (snippet,) = re.findall(r"^```json\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
     server: dict[str, Any] = json.loads(snippet)["mcpServers"]["mdmemory"]

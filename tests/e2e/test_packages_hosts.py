@@ -1,4 +1,4 @@
-"""The plugin and the extension, installed by the real clients as docs/assistants.md says."""
+"""The plugin and the extension, installed by the real clients as docs/clients.md says."""
 
 from __future__ import annotations
 

@@ -118,8 +118,8 @@ def test_the_template_is_well_formed() -> None:
     assert file_name(head.type, head.name) == head.file
 
 
-def test_the_example_of_the_format_page_is_what_we_write() -> None:
-    page = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+def test_the_example_of_the_page_on_the_format_is_what_we_write() -> None:
+    page = (ROOT / "docs" / "by-hand.md").read_text(encoding="utf-8")
     text = page.partition("```markdown\n")[2].partition("```")[0]
     note = parse(text, "project-release-branch.md")
     head = note.head

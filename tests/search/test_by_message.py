@@ -68,7 +68,7 @@ def test_no_more_notes_come_than_can_be_read(database: SQLite) -> None:
 
 
 def test_what_is_recalled_is_mostly_needed_and_most_messages_bring_nothing() -> None:
-    """On messages that were looked at while the bar was set; docs/performance.md has the others."""
+    """On messages that were looked at while the bar was set; docs/figures.md has the others."""
     corpus, messages = recall.read(own.DATA / "half-1")
     some = messages if FULL else messages[::2]
     with closing(SQLite(None, "test")) as database:

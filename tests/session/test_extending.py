@@ -124,7 +124,9 @@ def test_a_type_of_notes_is_one_name_and_its_weights(repository: Path) -> None:
 def test_the_page_names_each_table_where_it_is() -> None:
     page = (Path(__file__).parents[2] / "docs/architecture.md").read_text("utf-8")
     root = Path(mdmemory.__file__).parents[1]
-    named = re.findall(r"`(\w+)` in\s+`(mdmemory/[\w/]+\.py)`", page)
+    places = re.findall(r"((?:`\w+`\s+(?:and\s+)?)+)in\s+`(mdmemory/[\w/]+\.py)`", page)
+    named = [(name, module) for names, module in places for name in re.findall(r"\w+(?=`)", names)]
     assert len(named) >= 12
     for table, module in named:
-        assert re.search(rf"(?m)^{table}\b", (root / module).read_text("utf-8")), (table, module)
+        text = (root / module).read_text("utf-8")
+        assert re.search(rf"(?m)^(?:def )?{table}\b", text), (table, module)

@@ -247,7 +247,7 @@ def read(path: Path) -> list[Incoming]:
             f"{path} cannot be read ({problem.strerror}).", "Name a file or a folder."
         ) from problem
     if not any(fact.text.strip() or fact.description for fact in found):
-        raise BadImport(f"{path} holds no memory.", "docs/moving.md says what can be imported.")
+        raise BadImport(f"{path} holds no memory.", "docs/team.md says what can be imported.")
     return found
 
 

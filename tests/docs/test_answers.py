@@ -1,15 +1,12 @@
-"""docs/json.md, held to what each command answers in one small project.
+"""docs/answers.json, held to what each command answers in one small project.
 
-The names of its commands introduce a block: "`list`:". Where that sentence ends with "adds:", the
-block has the keys that come to those of the last whole block. A list with "..." alone has objects
-with the keys before it, and `layer`. Small shapes are in the prose:
-"`config set` answers `{"name", "file"}`".
+An answer has an example of each of its values. A list with "..." alone has objects with the keys
+before it, and `layer`.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,43 +18,12 @@ from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.cli.commands import COMMANDS
 
-PAGE = (Path(__file__).parents[2] / "docs/json.md").read_text(encoding="utf-8")
+Answers = dict[str, Any]
+FILE = Path(__file__).parents[2] / "docs/answers.json"
+SHOWN: Answers = json.loads(FILE.read_text(encoding="utf-8"))
 # What prints no JSON of its own, and what runs on: a server, a connection.
 OTHERS = {"demo", "completion", "mcp", "bridge", "hook", "web"}
 AGAIN = ["..."]
-Answers = dict[str, Any]
-
-
-# --- what the page shows -------------------------------------------------------------------------
-
-
-def blocks() -> Answers:
-    """The value of each block by the names of its commands; "" is the one of any command."""
-    shown: Answers = {}
-    whole: Any = None
-    for before, block in re.findall(
-        r"((?:^[^\n]+\n)+)\n```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL
-    ):
-        sentence = re.split(r"\.\s", before.strip())[-1]
-        value = json.loads(block)
-        if sentence.endswith("adds:"):
-            value = unwrapped(whole) | value
-        else:
-            whole = value
-        shown |= dict.fromkeys(re.findall(r"`([a-z][^`]*)`", sentence) or [""], value)
-    return shown
-
-
-def small_shapes() -> dict[str, set[str]]:
-    """The keys of the shapes in the prose, by command."""
-    shapes = re.findall(r"`([a-z][^`]*)` answers\s`(\{[^`]*\})`", PAGE)
-    return {command: set(re.findall(r'"(\w+)"', shape)) for command, shape in shapes}
-
-
-def unwrapped(value: Any) -> Any:
-    """The one object of a list of objects: of some commands the page shows the one, of the others
-    the other."""
-    return value[0] if isinstance(value, list) else value
 
 
 def alike(shown: Any, real: Any, where: str) -> None:
@@ -174,7 +140,7 @@ def answers(
         main([*words, "--json"])
         return json.loads(capsys.readouterr().out)
 
-    found = {"init": ask("init", "--store", "notes/memory"), "": ask("show", "nothing")}
+    found = {"init": ask("init", "--store", "notes/memory"), "an error": ask("show", "nothing")}
     found |= of_notes(ask) | of_passes(ask) | of_inbox(ask) | of_store(ask)
     found |= of_sessions(ask, Memory.open(repository))
     git(repository, "init", "-q", "--bare", "../remote.git")
@@ -186,24 +152,13 @@ def answers(
 # --- the tests -----------------------------------------------------------------------------------
 
 
-def test_the_page_has_the_answer_of_every_command() -> None:
-    named = {*blocks(), *small_shapes()} | set(re.findall(r"`([a-z]+)`", PAGE))
-    assert {name for name, _, _ in COMMANDS} - OTHERS <= {
-        name.split(" ")[0] for name in named if name
-    }
+def test_the_file_has_an_answer_of_every_command() -> None:
+    assert {name for name, _, _ in COMMANDS} - OTHERS <= {name.split(" ")[0] for name in SHOWN}
 
 
 @pytest.mark.slow
 def test_each_example_has_exactly_the_keys_of_the_real_answer(answers: Answers) -> None:
-    shown, small = blocks(), small_shapes()
-    assert set(answers) == {*shown, *small, "export"}
-    for name, example in shown.items():
-        real = answers[name]
-        assert real, name
-        is_list = isinstance(example, list) and isinstance(real, list)
-        pair = (example, real) if is_list else (unwrapped(example), unwrapped(real))
-        alike(*pair, name)
-    for name, keys in small.items():
-        assert keys == answers[name].keys(), name
-    left_out = {"strength", "listed", "cites"}
-    assert answers["export"][0].keys() == answers["show"].keys() - left_out
+    assert set(answers) == set(SHOWN)
+    for name, example in SHOWN.items():
+        assert answers[name], name
+        alike(example, answers[name], name)
