@@ -112,9 +112,9 @@ $(BIN)/mkdocs: $(BIN)/mdmemory
 		--constraint requirements-dev.txt --editable '.[docs]'
 	touch $@
 
-# docs/images/demo.svg, from a session that is played anew
-recording: $(BIN)/mdmemory
-	$(BIN)/python tests/recording/record.py
+# docs/images/demo.svg, from a session that is played in the real OpenCode
+recording: $(BIN)/mdmemory client
+	PYTHONPATH=tests:tests/e2e $(BIN)/python tests/recording/record.py
 
 # sets the version in all files that name it, and dates the changes: make version V=0.2.0
 version: $(BIN)/mdmemory

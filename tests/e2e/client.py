@@ -12,6 +12,7 @@ import signal
 import subprocess
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -191,6 +192,12 @@ class OpenCode:
             if parent == self._process.pid and word in words:
                 found.append(int(folder.name))
         return found
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """What the client tells its screens from now on, until it ends."""
+        about = {"x-opencode-directory": str(self._folder)}
+        answer = urllib.request.urlopen(urllib.request.Request(self._url + "/event", None, about))
+        return (json.loads(line[5:]) for line in answer if line.startswith(b"data:"))
 
     def _post(self, path: str, body: dict[str, Any]) -> Any:
         return self._ask("POST", path, json.dumps(body).encode())

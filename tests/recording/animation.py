@@ -1,7 +1,8 @@
 """Steps of a session in a terminal as one animated SVG: CSS alone, no script, no font from outside.
 
 Each line is drawn once. What is typed lies under a cover that slides away; what is shown comes in
-at its moment; the lines move up as in a terminal. Who wants no motion sees the last screen.
+at its moment; the lines move up as in a terminal. The last screen comes first, for HOLD seconds, so
+that a still picture is readable; who wants no motion sees nothing else.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from xml.sax.saxutils import escape
 
 COLUMNS, ROWS = 96, 24
 WIDE, HIGH, MARGIN, BAR = 8.4, 18, 16, 30  # pixels: of a character, a line, around them, the title
-HOLD = 4.0  # seconds that the last screen stays
+HOLD = 4.0  # seconds that the last screen stays, first and last
 _TYPED, _READ = 0.025, 0.025  # seconds for a character
 _LONGEST, _SHORTEST = 2.6, 0.9  # seconds to read what is shown
 STYLE = """\
@@ -69,7 +70,7 @@ def animated(steps: Sequence[Step], title: str) -> str:
 
 def timed(steps: Sequence[Step]) -> Iterator[Moment]:
     """Each step with its place and its times."""
-    row, now = 0, 0.6
+    row, now = 0, HOLD + 0.6
     for step in steps:
         typed = now + len(step.typed) * (_TYPED if step.sign != "#" else 0)
         reading = min(max(_SHORTEST, len(step.shown) * _READ), _LONGEST)
@@ -138,7 +139,8 @@ def motion(moments: Sequence[Moment], total: float) -> str:
         for kind, when in appears:
             names.append(f"{kind}{at}")
             frames.append(
-                f"@keyframes {kind}{at}{{0%{{opacity:0}}{part(when, total)}{{opacity:1}}}}"
+                f"@keyframes {kind}{at}{{0%{{opacity:1}}{part(HOLD, total)}{{opacity:0}}"
+                f"{part(when, total)}{{opacity:1}}}}"
             )
         if moment.step.sign != "#":
             names.append(f"t{at}")
@@ -162,10 +164,11 @@ def part(when: float, total: float) -> str:
 def typing(at: int, moment: Moment, total: float) -> str:
     """The cover of what is typed slides to the right, one character at a time."""
     count = len(moment.step.typed)
+    away = f"{{transform:translateX({count * WIDE:g}px)}}"
     return (
-        f"@keyframes t{at}{{0%{{transform:none}}{part(moment.begins, total)}{{transform:none;"
-        f"animation-timing-function:steps({count},end)}}{part(moment.typed, total)},100%"
-        f"{{transform:translateX({count * WIDE:g}px)}}}}"
+        f"@keyframes t{at}{{0%{away}{part(HOLD, total)}{{transform:none}}"
+        f"{part(moment.begins, total)}{{transform:none;"
+        f"animation-timing-function:steps({count},end)}}{part(moment.typed, total)},100%{away}}}"
     )
 
 
@@ -177,4 +180,5 @@ def up(moments: Sequence[Moment], total: float) -> str:
         for moment, top in zip(moments, tops, strict=True)
         if top
     ]
-    return f"@keyframes up{{0%{{transform:none}}{''.join(stops)}}}"
+    end = f"{{transform:translateY({-scrolled(moments[-1]) * HIGH}px)}}"
+    return f"@keyframes up{{0%{end}{part(HOLD, total)}{{transform:none}}{''.join(stops)}}}"

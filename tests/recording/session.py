@@ -1,82 +1,116 @@
-"""The session that is recorded, played in the folder HOME: prints what was typed and shown.
+"""The session that is recorded, played in the real OpenCode: what was typed, and what it showed.
 
-`record.py` starts it and reads its JSON. Commands are run as typed; what is said to the assistant
-goes to the hook of Claude Code. Ids, commits and the home folder are replaced, so that each run
-prints the same.
+The model is a script; the client, the plugin and the tools are the real ones, and what is shown are
+the toasts that the client shows. Ids are replaced, so that each run gives the same.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import io
-import json
 import os
+import queue
 import re
-import shlex
 import subprocess
-import sys
+import threading
 from pathlib import Path
+from typing import Any
 
-from commands_host import CommandHost, shown
+from client import OpenCode
+from fake_server import FakeServer
+from pace import HUNG
+from plugged import PROGRAM, spare_npm
 
-from mdmemory.cli import main
-
-INDEX = "~/mdmemory/billing/MEMORY.md"
-WAS, NOW = "deploys-go-out-on-tuesdays", "Deploys go out on Thursdays only"
+Step = tuple[str, str, str]  # a sign, what was typed, what was shown
+FIRST = "Remember that deploys go out on Tuesdays only, because the CDN purges on Mondays."
+CHANGED = "The CDN purges on Wednesdays, so deploys go out on Thursdays."
+OTHER = "Marketing sends its newsletter on Fridays."
+# what the assistant stores for a message: the fact, and the notes that it takes for untrue
+CALLS = {
+    FIRST: ("Deploys go out on Tuesdays only, because the CDN purges on Mondays.", ()),
+    CHANGED: (
+        "Deploys go out on Thursdays, because the CDN purges on Wednesdays.",
+        ("deploys-go-out-on-tuesdays",),
+    ),
+    OTHER: (OTHER, ("deploys-go-out-on-thursdays",)),
+}
 # "$" at the shell, ">" to the assistant, "#" a comment
 TYPED = (
-    ("$", "mdmemory setup"),
-    ("#", "From now on, in a session of Claude Code:"),
-    (">", "Remember that deploys go out on Tuesdays only, because the CDN purges on Mondays."),
-    ("$", f"cat {INDEX}"),
-    ("$", f'mdmemory add "{NOW}" --replaces {WAS}'),
-    ("$", f"tail -n 1 {INDEX}"),
+    ("#", "A session of OpenCode:"),
+    (">", FIRST),
+    ("#", 'The fact changes; nobody says "remember":'),
+    (">", CHANGED),
+    ("#", "A mistake of the assistant: the new note replaces one that still holds."),
+    (">", OTHER),
     (">", "/memory-undo"),
-    ("$", "git -C ~/mdmemory/billing log --oneline"),
+    ("$", "tail -n 1 ~/mdmemory/billing/MEMORY.md"),
 )
 _ID = re.compile(r"\b(m-)?(?=[0-9a-f]*\d)[0-9a-f]{7,10}\b")
+_PERSON = "[user]\n\tname = You\n\temail = you@example.com\n[init]\n\tdefaultBranch = main\n"
 
 
-def play(home: Path) -> list[tuple[str, str, str]]:
-    """What was typed, after its sign, and what was shown, of each step."""
+def play(home: Path) -> list[Step]:
+    """Each step of the session, in a new person's home."""
     project = home / "billing"
     project.mkdir()
-    _git("init", "-q", str(project))
-    os.chdir(project)
-    _git("commit", "-q", "--allow-empty", "-m", "first")
-    assistant = CommandHost("claude", project)
-    do = {"$": _run, ">": lambda words: _heard(assistant, words), "#": lambda _: ""}
-    seen = [(sign, words, do[sign](words).rstrip("\n")) for sign, words in TYPED]
-    programs = str(Path(sys.prefix, "bin"))
-    here = [(sign, words, text.replace(str(home), "~").replace(programs, "~/.local/bin"))
-            for sign, words, text in seen]  # fmt: skip
-    return _with_stable_ids(here)
+    (home / ".gitconfig").write_text(_PERSON, encoding="utf-8")
+    person = {"GIT_CONFIG_GLOBAL": str(home / ".gitconfig"), "HOME": str(home)}
+    begin = "git init -q && git commit -q --allow-empty -m first"
+    _run(f"{begin} && {PROGRAM} setup opencode", project, person)
+    spare_npm(home / ".config/opencode")
+    person["MEMORY_EXTRACT_DEBOUNCE_MS"] = "0"  # what reads the session later does so at once
+    with FakeServer() as server, OpenCode(project, home, server.url, **person) as client:
+        session, toasts = client.new_session(), Toasts(client)
+        seen: list[Step] = []
+        for sign, words in TYPED:
+            shown = ""
+            if sign == "$":
+                shown = _run(words, project, person).rstrip("\n")
+            elif sign == ">":
+                _say(client, server, session, words)
+                shown = toasts.next()
+            seen.append((sign, words, shown.replace(str(home), "~")))
+    return _with_stable_ids(seen)
 
 
-def _heard(assistant: CommandHost, words: str) -> str:
-    """What the person sees in a turn in which the assistant calls no tool."""
-    return shown(assistant.say(words)) or shown(assistant.stop())
+class Toasts:
+    """The lines that a client shows beside its conversation, as they come."""
+
+    def __init__(self, client: OpenCode) -> None:
+        self._lines: queue.Queue[str] = queue.Queue()
+        self._events = client.events()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        for event in self._events:
+            if event.get("type") == "tui.toast.show":
+                shown: dict[str, Any] = event["properties"]
+                self._lines.put(f"{shown['title']}: {shown['message']}")
+
+    def next(self) -> str:
+        """The next one; queue.Empty if there is none."""
+        return self._lines.get(timeout=HUNG)
 
 
-def _run(command: str) -> str:
-    words = shlex.split(command)
-    if words[0] != "mdmemory":
-        return subprocess.run(
-            ["sh", "-c", command], check=True, capture_output=True, text=True
-        ).stdout
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        code = main(words[1:])
-    assert code == 0, printed.getvalue()
-    return printed.getvalue()
+def _say(client: OpenCode, server: FakeServer, session: str, words: str) -> None:
+    if words.startswith("/"):
+        client.command(session, words[1:], "")
+        return
+    fact, replaced = CALLS[words]
+    server.call("memory_store", fact=fact, quote=words, replaces=[*replaced])
+    client.send(session, words)
 
 
-def _git(*words: str) -> None:
-    subprocess.run(["git", *words], check=True)
+def _run(command: str, folder: Path, variables: dict[str, str]) -> str:
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=folder, check=True,
+        env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **variables},
+        stdout=subprocess.PIPE, text=True, timeout=HUNG,
+    )  # fmt: skip
+    return done.stdout
 
 
-def _with_stable_ids(steps: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """Each id and each commit replaced by one that every run has."""
+def _with_stable_ids(steps: list[Step]) -> list[Step]:
+    """Each id replaced by one that every run has."""
     known: dict[str, str] = {}
 
     def stable(found: re.Match[str]) -> str:
@@ -89,7 +123,3 @@ def _made(number: int, real: str) -> str:
     mark = "m-" if real.startswith("m-") else ""
     digits = hashlib.sha256(f"{mark}{number}".encode()).hexdigest()
     return mark + digits[: len(real) - len(mark)]
-
-
-if __name__ == "__main__":
-    json.dump(play(Path(os.environ["HOME"])), sys.stdout)

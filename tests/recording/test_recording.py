@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as Tree
 from itertools import pairwise
+from xml.sax.saxutils import escape
 
 import pytest
 from animation import COLUMNS, ROWS, Step, animated, last_row, rows, scrolled, timed
 from record import RECORDING, TITLE, played
+from session import CHANGED, FIRST, OTHER
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -18,8 +20,17 @@ def test_the_recording_shows_what_happens_today() -> None:
     steps = played()
     assert animated(steps, TITLE) == RECORDING.read_text(encoding="utf-8"), "`make recording`"
     shown = {step.typed: step.shown for step in steps}
-    assert "It replaces project-deploys-go-out-on-tuesdays.md" in str(shown)
-    assert shown["/memory-undo"].startswith("mdmemory: Taken back: ")
+    assert "It replaces: Deploys go out on Tuesdays only" in shown[CHANGED]
+    assert shown["/memory-undo"].startswith("mdmemory: Taken back: Marketing")
+
+
+def test_the_first_picture_has_the_whole_session() -> None:
+    recorded = RECORDING.read_text(encoding="utf-8")
+    first = re.findall(r"@keyframes (\w+)\{0%\{(.*?)\}", recorded)
+    assert {style for name, style in first if name[0] in "mo"} == {"opacity:1"}
+    assert dict(first)["up"] == "transform:translateY(0px)", "all of it is on the screen at once"
+    for words in (FIRST, CHANGED, OTHER, "/memory-undo"):
+        assert escape(words) in recorded
 
 
 def test_the_recording_needs_nothing_from_outside_and_is_small() -> None:
