@@ -21,7 +21,7 @@ from mdmemory.capture.notice import is_request, spares, typed, wants_gone
 from mdmemory.note.note import Note
 from mdmemory.text import literals
 from mdmemory.text.negation import negations, reversed_words
-from mdmemory.text.units import number
+from mdmemory.text.quantities import number
 from mdmemory.text.words import key, keys, runs
 from mdmemory.transcripts.turns import Turn
 

@@ -23,7 +23,7 @@ SHORTER = (
     (r"^a whole number from (\d+) to (\d+)$", r"\1 to \2"),
     (r"^0, or a whole number of at least (\d+)$", r"0, or at least \1"),
     (r" without user, query or fragment$|^printable ASCII without spaces$", ""),
-    (r"^true or false$", ""),  # the default shows it
+    (r"^true or false$|^an? (?:absolute folder|model|command)$", ""),  # the default shows it
     (r"^a list of | such as [^ ,]+(?=,|$)", ""),
 )
 
