@@ -1,7 +1,7 @@
 """Pictures of every page, at the widths of a desk and of a phone, light and dark.
 
 `python tests/web/screenshots.py [PAGE...]` writes build/web/PAGE-WIDTH-SCHEME.png from the demo
-store, and docs/images/inbox.png for the README when no page is named.
+store, and docs/images/inbox.png for docs/inbox.md when no page is named.
 """
 
 from __future__ import annotations
