@@ -57,13 +57,13 @@ def test_the_menu_of_the_site_names_every_page_once(pages: ModuleType) -> None:
         ("index.md", "![a](docs/images/demo.svg)", "![a](images/demo.svg)"),
         ("index.md", "[Changes](CHANGELOG.md)", "[Changes](changelog.md)"),
         ("safety.md", "[Changes](../CHANGELOG.md)", "[Changes](changelog.md)"),
-        ("safety.md", "[search](how-it-works.md#search)", "[search](how-it-works.md#search)"),
+        ("safety.md", "[search](inbox.md#undo)", "[search](inbox.md#undo)"),
         ("guides/a.md", "[x](../safety.md) [y](../../README.md)",
          "[x](../safety.md) [y](../index.md)"),
-        ("performance.md", "[the notes](../tests/data/search/README.md)", "the notes"),
-        ("performance.md", "[a](https://x.org/CHANGELOG.md) [b](#here)",
+        ("figures.md", "[the notes](../tests/data/search/README.md)", "the notes"),
+        ("figures.md", "[a](https://x.org/CHANGELOG.md) [b](#here)",
          "[a](https://x.org/CHANGELOG.md) [b](#here)"),
-        ("performance.md", "[gone](../gone.md)", "[gone](../gone.md)"),  # which mkdocs refuses
+        ("figures.md", "[gone](../gone.md)", "[gone](../gone.md)"),  # which mkdocs refuses
         ("index.md", "```\n[a](CHANGELOG.md)\n- b\n```", "```\n[a](CHANGELOG.md)\n- b\n```"),
         ("index.md", "Such as:\n- one\n  - two\n- three", "Such as:\n\n- one\n    - two\n- three"),
         ("index.md", "1. one\n   more\n2. two", "1. one\n   more\n2. two"),
