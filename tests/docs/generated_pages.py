@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from mdmemory.cli.commands import COMMANDS, GROUPS, command_and_parser
 from mdmemory.cli.help import COMMON, of_command
+
+from mdmemory.cli.commands import COMMANDS, GROUPS, command_and_parser
 from mdmemory.config.table import TABLE, Setting
 
 DOCS = Path(__file__).parents[2] / "docs"
