@@ -46,10 +46,12 @@ def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
         for held, term in counted
         if term.weight == 1 or (term.weight and term in rare)  # a light word of many tells nothing
     ]
-    scores = {chunk: score + ranking.lift(asked, chunk) for chunk, score in scores.items()}
+    lifts = ranking.lifts(asked)
+    scores = {chunk: score + lifts.get(chunk, 0.0) for chunk, score in scores.items()}
     if source == SESSIONS:
         scores = ranking.smoothed(scores, windows)
-    scores = {chunk: score * ranking.share(asked, chunk) for chunk, score in scores.items()}
+    shares = ranking.shares(asked, scores)
+    scores = {chunk: score * shares[chunk] for chunk, score in scores.items()}
     rows = None if source == SESSIONS else database.rows(scores)
     if rows is not None:
         scores = _together(scores, rows)

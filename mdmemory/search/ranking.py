@@ -6,6 +6,7 @@ A channel gives raw scores of its own kind (bm25, cosine); only here do they mee
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
@@ -103,20 +104,25 @@ def scored_rarity(held: int, total: int) -> float:
     return max(0.0, math.log((total - held + 0.5) / (held + 0.5)))
 
 
-def lift(asked: Sequence[TermMatch], chunk: int) -> float:
+def lifts(asked: Iterable[TermMatch]) -> dict[int, float]:
     """What the common words that a chunk has add to its bm25: a name that half of the notes have
     still tells who is meant."""
-    return sum(
-        term.lift * (HEAD if chunk in term.head else 1.0) for term in asked if chunk in term.chunks
-    )
+    found: dict[int, float] = defaultdict(float)
+    for term in asked:
+        for chunk in term.chunks if term.lift else ():
+            found[chunk] += term.lift * (HEAD if chunk in term.head else 1.0)
+    return found
 
 
-def share(asked: Sequence[TermMatch], chunk: int) -> float:
-    """The root of the share of the known words that a chunk has, from 0 to 1: many words say more
-    than one word often. Words that no chunk has are about nothing that there is."""
+def shares(asked: Sequence[TermMatch], chunks: Iterable[int]) -> dict[int, float]:
+    """The root of the share of the known words that each chunk has, from 0 to 1: many words say
+    more than one word often. Words that no chunk has are about nothing that there is."""
     whole = sum(term.weight for term in asked if term.held)
-    had = sum(term.weight * term.sure for term in asked if chunk in term.chunks)
-    return max(BESIDE, math.sqrt(had / whole)) if whole else 1.0
+    had: dict[int, float] = defaultdict(float)
+    for term in asked:
+        for chunk in term.chunks:
+            had[chunk] += term.weight * term.sure
+    return {c: max(BESIDE, math.sqrt(had[c] / whole)) if whole else 1.0 for c in chunks}
 
 
 def smoothed(

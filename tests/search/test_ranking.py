@@ -14,12 +14,12 @@ from mdmemory.search.ranking import (
     folded,
     fused,
     is_named,
-    lift,
+    lifts,
     named,
     rarity,
     same,
     scored_rarity,
-    share,
+    shares,
     smoothed,
     whole_files,
 )
@@ -81,14 +81,14 @@ def test_a_name_of_signs_or_capitals_is_asked_for_as_it_is_written() -> None:
 def test_words_that_no_chunk_has_change_no_share() -> None:
     asked = [TermMatch(3.0, {1}), TermMatch(1.0, {1, 2})]
     unknown = TermMatch(9.0, (), held=0)
-    assert share([*asked, unknown], 2) == share(asked, 2) == 0.5
-    assert share(asked, 1) == 1.0
-    assert share([unknown], 1) == 1.0
+    assert shares([*asked, unknown], [1, 2]) == shares(asked, [1, 2]) == {1: 1.0, 2: 0.5}
+    assert shares([unknown], [1]) == {1: 1.0}
 
 
 def test_a_turn_that_has_no_word_itself_keeps_a_part_of_what_stands_beside_it() -> None:
     asked = [TermMatch(3.0, {1}), TermMatch(1.0, {1})]
-    assert 0 < share(asked, 2) < share(asked, 1)
+    found = shares(asked, [1, 2])
+    assert 0 < found[2] < found[1]
 
 
 def test_a_name_that_is_asked_for_is_better_and_one_is_still_the_most() -> None:
@@ -101,7 +101,9 @@ def test_a_word_that_most_notes_have_still_counts_and_more_so_in_the_name() -> N
     common = rarity(60, 100) - scored_rarity(60, 100)
     assert (rarity(2, 100) - scored_rarity(2, 100)) < common / 10
     asked = [TermMatch(1.0, {1, 2}, lift=common, head={1})]
-    assert lift(asked, 1) > lift(asked, 2) > lift(asked, 3) == 0
+    found = lifts(asked)
+    assert found[1] > found[2] > 0
+    assert found.keys() == {1, 2}
 
 
 def test_a_long_file_is_better_where_more_of_it_fits() -> None:
