@@ -13,30 +13,18 @@ from mdmemory.cli.output import emit, is_terminal, layered, plural, visible, war
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.layers import MINE, USER, Layers
 from mdmemory.review import answers, waiting
-from mdmemory.review.items import (
-    ACTIONS,
-    BOTH,
-    CONFLICT,
-    DROP,
-    EDIT,
-    FROM_ONE,
-    KEEP,
-    KINDS,
-    LATER,
-    ON_HOLD,
-    THAT,
-    THIS,
-    InboxItem,
-    fold,
-)
+from mdmemory.review.items import ACTIONS, FROM_ONE, KINDS, Action, InboxItem, Kind, fold
 from mdmemory.review.reviewed import Reviewed, Wording
 
 if TYPE_CHECKING:
     from mdmemory.cli.terminal import Terminal
 
 NOTHING = "Nothing waits for you."
-_SIGNS = {"1": (KEEP, THIS), "a": (KEEP, THIS), "2": (THAT,), "b": (THAT,), "3": (BOTH,),
-          "e": (EDIT,), "d": (DROP,), "l": (LATER,)}  # fmt: skip
+_SIGNS = {
+    "1": (Action.KEEP, Action.THIS), "a": (Action.KEEP, Action.THIS), "2": (Action.THAT,),
+    "b": (Action.THAT,), "3": (Action.BOTH,), "e": (Action.EDIT,), "d": (Action.DROP,),
+    "l": (Action.LATER,),
+}  # fmt: skip
 
 
 def review_options(parser: ArgumentParser) -> None:
@@ -102,9 +90,14 @@ def _folded(session: str, count: int) -> str:
 
 def _answer_one(layers: Layers, asked: Namespace) -> int:
     item = waiting.find_item(layers, asked.id)
-    if item.is_pair and asked.answer == KEEP and asked.name:
-        asked.answer = (THIS, THAT)[_side(item, asked.name)]
-    if item.kind == ON_HOLD and asked.answer == EDIT and asked.text is None and is_terminal():
+    if item.is_pair and asked.answer == Action.KEEP and asked.name:
+        asked.answer = (Action.THIS, Action.THAT)[_side(item, asked.name)]
+    if (
+        item.kind == Kind.ON_HOLD
+        and asked.answer == Action.EDIT
+        and asked.text is None
+        and is_terminal()
+    ):
         print(_edit_in_place(layers, item))
         return 0
     done = _answered(layers, item, asked.answer, _wording(layers, item, asked))
@@ -122,7 +115,7 @@ def _answered(
 
 def _answer_all(layers: Layers, asked: Namespace) -> int:
     """One answer for every item of a kind, each a change of its own."""
-    if asked.all not in KINDS or asked.answer or asked.id not in ACTIONS or asked.id == EDIT:
+    if asked.all not in KINDS or asked.answer or asked.id not in ACTIONS or asked.id == Action.EDIT:
         raise UsageError(
             "`review --all` needs a kind and one answer.",
             f"Such as `mdmemory review --all pending drop`; kinds: {', '.join(KINDS)}.",
@@ -158,10 +151,10 @@ def _tell(done: list[Reviewed], asked: Namespace) -> None:
 
 def _wording(layers: Layers, item: InboxItem, asked: Namespace) -> Wording | None:
     """The text for an edit: given, from standard input, or out of the editor."""
-    if asked.answer != EDIT:
+    if asked.answer != Action.EDIT:
         return None
     side = 0
-    if item.kind == CONFLICT:
+    if item.kind == Kind.CONFLICT:
         side = _side(item, asked.name)
     if asked.text is not None:
         text = sys.stdin.read() if asked.text == "-" else asked.text
@@ -174,7 +167,7 @@ def _wording(layers: Layers, item: InboxItem, asked: Namespace) -> Wording | Non
 
 def _side(item: InboxItem, named: str | None) -> int:
     """Which note of a conflict a person named: 0 or 1. Raises UsageError."""
-    for at, (each, sign) in enumerate(zip(item.notes, (THIS, THAT), strict=True)):
+    for at, (each, sign) in enumerate(zip(item.notes, (Action.THIS, Action.THAT), strict=True)):
         mine = MINE if each.layer == USER else ""
         names = (each.name, each.file, each.file.removesuffix(".md"))
         if named == sign or named in names or named in [f"{mine}{name}" for name in names]:
@@ -259,14 +252,14 @@ class _Sitting:
 
     def summary(self) -> str:
         """What the sitting came to."""
-        put_off = sum(done.action == LATER for done in self._done)
+        put_off = sum(done.action == Action.LATER for done in self._done)
         left = len(self._items) if self._items else 0
         return (
             f"{plural(len(self._done) - put_off, 'answer')}; {plural(left, 'item')} in the inbox."
         )
 
     def _item(self) -> InboxItem | None:
-        later = {done.item.id for done in self._done if done.action == LATER}
+        later = {done.item.id for done in self._done if done.action == Action.LATER}
         return next((item for item in self._items if item.id not in later), None)
 
     def _ask(self, item: InboxItem, question: str = "") -> str:
@@ -291,7 +284,7 @@ class _Sitting:
                 return key
 
     def _left(self) -> int:
-        later = {done.item.id for done in self._done if done.action == LATER}
+        later = {done.item.id for done in self._done if done.action == Action.LATER}
         return sum(item.id not in later for item in self._items)
 
     def _do(self, item: InboxItem, key: str) -> None:
@@ -326,12 +319,12 @@ class _Sitting:
     def _answer(self, item: InboxItem, action: str) -> None:
         try:
             wording = None
-            if action == EDIT and item.kind == ON_HOLD:
+            if action == Action.EDIT and item.kind == Kind.ON_HOLD:
                 with self._terminal.given_back():
                     said = _edit_in_place(self._layers, item)
                 self._look_again(said)
                 return
-            if action == EDIT and (wording := self._wording(item)) is None:
+            if action == Action.EDIT and (wording := self._wording(item)) is None:
                 self._look_again()
                 return
             done = answers.answer(self._layers, item, action, wording)
@@ -353,7 +346,7 @@ class _Sitting:
 
     def _wording(self, item: InboxItem) -> Wording | None:
         side = 0
-        if item.kind == CONFLICT:
+        if item.kind == Kind.CONFLICT:
             key = self._ask(item, "Edit which: 1 (this) or 2 (that)? Any other key: none.")
             if key not in ("1", "2", "a", "b"):
                 return None
@@ -368,9 +361,11 @@ class _Sitting:
             return
         done = self._done[-1]
         try:
-            said = done.said if done.action == LATER else answers.take_back(self._layers, done)
+            said = (
+                done.said if done.action == Action.LATER else answers.take_back(self._layers, done)
+            )
         except MdmemoryError as problem:
             self._said = problem.sentences
             return
         self._done.pop()
-        self._look_again("It waits again." if done.action == LATER else said)
+        self._look_again("It waits again." if done.action == Action.LATER else said)

@@ -109,10 +109,10 @@ def _store(row: dict[str, Any]) -> str:
 def _waits(waits: dict[str, int], rows: list[dict[str, Any]]) -> str:
     """How many of each kind wait for a person, and whether more facts find a place."""
     from mdmemory.capture.pending import FULL
-    from mdmemory.review.items import LOST
+    from mdmemory.review.items import Kind
 
     # lost notes are one item to answer, and are counted one by one
-    counts = waits | {LOST: sum(len(row["lost"]) for row in rows)}
+    counts = waits | {Kind.LOST: sum(len(row["lost"]) for row in rows)}
     said = [f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items() if count]
     full = "; it is full: no more facts are kept" if _is_full(rows, FULL) else ""
     return f"{', '.join(said)}: `mdmemory review`{full}" if said else "nothing waits for you"

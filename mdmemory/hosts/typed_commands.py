@@ -38,11 +38,11 @@ def review(layers: Layers, words: str) -> TakenBack:
     """What waits, as data for the assistant. With the words `ID ANSWER`, which the person typed,
     that answer is given first, and the person gets a line on it."""
     from mdmemory.review import waiting
-    from mdmemory.review.items import ACTIONS, EDIT
+    from mdmemory.review.items import ACTIONS, Action
     from mdmemory.session.cleaning import clean
 
     match words.split():
-        case [id, action] if action in ACTIONS and action != EDIT:
+        case [id, action] if action in ACTIONS and action != Action.EDIT:
             return _answer(layers, id, action)
     try:
         items = waiting.items(layers)

@@ -18,24 +18,7 @@ from mdmemory.memory import Memory
 from mdmemory.note import editing as note_editing
 from mdmemory.note.note import parse
 from mdmemory.review import note_answers
-from mdmemory.review.items import (
-    CONFLICT,
-    DROP,
-    EDIT,
-    FORGET,
-    LATER,
-    LOST,
-    ON_CHANGED,
-    ON_HOLD,
-    ORPHANED,
-    PENDING,
-    REFUSED,
-    REST,
-    UNCONFIRMED,
-    WISH,
-    InboxItem,
-    Side,
-)
+from mdmemory.review.items import Action, InboxItem, Kind, Side
 from mdmemory.review.reviewed import Reviewed, Wording, finish
 from mdmemory.review.waiting import BETWEEN
 from mdmemory.store.store import Store
@@ -55,9 +38,9 @@ def answer(
             f"`{action}` is no answer to {item.id}.", f"Answer one of: {', '.join(item.actions)}."
         )
     memory = _memory(layers, item)
-    if action == LATER:
+    if action == Action.LATER:
         return Reviewed(item, action, f"{item.id} stays in the inbox.", memory)
-    if action == EDIT and wording is None:
+    if action == Action.EDIT and wording is None:
         raise UsageError("There is no new text.", "Pass it with --text, or edit at a terminal.")
     for side in item.notes:
         _require_as_seen(layers, item, side)
@@ -67,7 +50,7 @@ def answer(
 def require_shown(item: InboxItem, action: str) -> None:
     """Raise UsageError for an answer by which a text stays that was not shown, because it is shown
     at a terminal only. For answers that are not given there."""
-    if item.is_shielded and action not in (DROP, LATER):
+    if item.is_shielded and action not in (Action.DROP, Action.LATER):
         raise UsageError(
             f"The text of {item.id} is shown at a terminal only.", "Run `mdmemory review` there."
         )
@@ -105,10 +88,10 @@ def text_of(layers: Layers, item: InboxItem, side: int = 0) -> tuple[str, str]:
     chosen = item.notes[side]
     if chosen.file:
         return _find_holder(layers, item, chosen).note(chosen.file).note.text, chosen.file
-    if item.kind == WISH:
+    if item.kind == Kind.WISH:
         wish = _wish(memory, Path(item.key))
         return f"{wish.text if wish else rest.read(Path(item.key))[2]}\n", "wish.md"
-    if item.kind == REST:
+    if item.kind == Kind.REST:
         return f"{rest.read(Path(item.key))[2]}\n", "rest.md"
     return f"{chosen.text}\n", f"{chosen.name or 'fact'}.md"
 
@@ -154,13 +137,13 @@ def _fact(
     home = layers.for_type(USER) if is_persons else memory
     path = pending.place(memory.project, item.key)
     left = None if path is None else (path, read_regular(path), 0o600)
-    if action == DROP:
+    if action == Action.DROP:
         _, written = pending.drop(writer, item.key, today=memory._today())
         back = None if written.id else left
         return finish(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
     done = pending.accept(
         writer, item.key, today=memory._today(), into=None if home is memory else home._writer(),
-        text=wording.text if wording and action == EDIT else None,
+        text=wording.text if wording and action == Action.EDIT else None,
     )  # fmt: skip
     back = None if done.written.id and home is memory and _is_committed(writer, path) else left
     text = f"Known already in {done.file}." if done.same else f"Stored {done.file}."
@@ -177,12 +160,12 @@ def _file(
     """A kept wish, or what an import left over."""
     writer, path = memory._writer(), Path(item.key)
     left = path, read_regular(path), 0o600
-    if action == DROP:
+    if action == Action.DROP:
         written = leaving.take_out(writer, path, subject("drop", [path.stem]))
         back = None if written.id else left
         return finish(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
-    text = (wording.text if wording and action == EDIT else text_of(layers, item)[0]).strip()
-    wish = _wish(memory, path) if item.kind == WISH else None
+    text = (wording.text if wording and action == Action.EDIT else text_of(layers, item)[0]).strip()
+    wish = _wish(memory, path) if item.kind == Kind.WISH else None
     type = wish.fact_type if wish else "reference"
     home = layers.for_type(type)
     leaves: list[Change] = []
@@ -213,8 +196,8 @@ def _wish(memory: Memory, path: Path) -> wishes.Wish | None:
 
 _Answerer = Callable[[Layers, Memory, InboxItem, str, Wording | None], Reviewed]
 _BY_KIND: dict[str, _Answerer] = {
-    LOST: note_answers.loss, WISH: _file, CONFLICT: note_answers.conflict,
-    FORGET: note_answers.removal, PENDING: _fact, UNCONFIRMED: note_answers.note,
-    ORPHANED: note_answers.note, ON_CHANGED: note_answers.note, REFUSED: note_answers.refusal,
-    ON_HOLD: note_answers.note, REST: _file,
+    Kind.LOST: note_answers.loss, Kind.WISH: _file, Kind.CONFLICT: note_answers.conflict,
+    Kind.FORGET: note_answers.removal, Kind.PENDING: _fact, Kind.UNCONFIRMED: note_answers.note,
+    Kind.ORPHANED: note_answers.note, Kind.ON_CHANGED: note_answers.note,
+    Kind.REFUSED: note_answers.refusal, Kind.ON_HOLD: note_answers.note, Kind.REST: _file,
 }  # fmt: skip

@@ -4,32 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# The kinds, in the order in which they come: what a person did or said, then contradictions, then
-# what a model found, then what has time.
-LOST, WISH, CONFLICT, FORGET = "lost", "wish", "conflict", "forget"
-PENDING, UNCONFIRMED, ORPHANED = "pending", "unconfirmed", "orphaned"
-ON_CHANGED = "drifted"  # a note of which the project changed what it cites
-REFUSED, ON_HOLD, REST = "refused_op", "on_hold", "import_rest"
-KINDS = (
-    LOST, WISH, CONFLICT, FORGET, PENDING, UNCONFIRMED, ORPHANED, ON_CHANGED, REFUSED, ON_HOLD,
-    REST,
-)  # fmt: skip
 
+class Kind(StrEnum):
+    """The kinds, in the order in which they come: what a person did or said, then contradictions,
+    then what a model found, then what has time."""
+
+    LOST, WISH, CONFLICT, FORGET = "lost", "wish", "conflict", "forget"
+    PENDING, UNCONFIRMED, ORPHANED = "pending", "unconfirmed", "orphaned"
+    ON_CHANGED = "drifted"  # a note of which the project changed what it cites
+    REFUSED, ON_HOLD, REST = "refused_op", "on_hold", "import_rest"
+
+
+class Action(StrEnum):
+    """The answers; `this` and `that` are the first and the second note of a conflict."""
+
+    KEEP, THIS, THAT, BOTH = "keep", "this", "that", "both"
+    EDIT, DROP, LATER = "edit", "drop", "later"
+
+
+KINDS, ACTIONS = tuple(Kind), tuple(Action)
 FROM_ONE = 5  # proposals of one session that are shown at once
 
-# The answers. `this` and `that` are the first and the second note of a conflict.
-KEEP, THIS, THAT, BOTH, EDIT, DROP, LATER = "keep", "this", "that", "both", "edit", "drop", "later"
-ACTIONS = (KEEP, THIS, THAT, BOTH, EDIT, DROP, LATER)
-KEYS = {KEEP: "1", THIS: "1", THAT: "2", BOTH: "3", EDIT: "e", DROP: "d", LATER: "l"}
-_LABELS = {THIS: "keep this", THAT: "keep that"}
-_OF_KIND = {
-    LOST: {KEEP: "put them back", DROP: "they were meant to go"},
-    FORGET: {DROP: "forget it"}, REFUSED: {DROP: "remove it"},
+KEYS: dict[str, str] = {
+    Action.KEEP: "1", Action.THIS: "1", Action.THAT: "2", Action.BOTH: "3", Action.EDIT: "e",
+    Action.DROP: "d", Action.LATER: "l",
+}  # fmt: skip
+_LABELS: dict[str, str] = {Action.THIS: "keep this", Action.THAT: "keep that"}
+_OF_KIND: dict[str, dict[str, str]] = {
+    Kind.LOST: {Action.KEEP: "put them back", Action.DROP: "they were meant to go"},
+    Kind.FORGET: {Action.DROP: "forget it"}, Kind.REFUSED: {Action.DROP: "remove it"},
 }  # fmt: skip
 
 
@@ -69,7 +78,7 @@ class InboxItem:
     @property
     def is_pair(self) -> bool:
         """Whether it is two notes, of which one is to be chosen."""
-        return len(self.notes) == 2 and self.kind in (CONFLICT, REFUSED)
+        return len(self.notes) == 2 and self.kind in (Kind.CONFLICT, Kind.REFUSED)
 
     def as_json(self) -> dict[str, Any]:
         """What programs and assistants are told of it."""
@@ -124,6 +133,6 @@ def fold(items: Iterable[InboxItem]) -> dict[str, list[InboxItem]]:
     shown when it is asked for."""
     by_session: dict[str, list[InboxItem]] = {}
     for item in items:
-        if item.kind == PENDING and item.session:
+        if item.kind == Kind.PENDING and item.session:
             by_session.setdefault(item.session, []).append(item)
     return {session: group[FROM_ONE:] for session, group in by_session.items() if group[FROM_ONE:]}

@@ -15,19 +15,7 @@ from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.note import editing as note_editing
 from mdmemory.note.note import SUPERSEDED, parse
-from mdmemory.review.items import (
-    BOTH,
-    DROP,
-    EDIT,
-    KEEP,
-    ON_CHANGED,
-    ON_HOLD,
-    ORPHANED,
-    THAT,
-    THIS,
-    InboxItem,
-    Side,
-)
+from mdmemory.review.items import Action, InboxItem, Kind, Side
 from mdmemory.review.reviewed import Reviewed, Wording, finish
 from mdmemory.review.waiting import BETWEEN
 from mdmemory.store.superseding import marked, unmarked
@@ -41,15 +29,15 @@ def conflict(
     if item.layer == BETWEEN:
         return _between(layers, item, action, wording)
     writer, (one, other) = memory._writer(), item.notes
-    if wording is not None and action == EDIT:
+    if wording is not None and action == Action.EDIT:
         side = item.notes[wording.side]
         edited = resolve.Edit(side.file, wording.text, side.digest)
         done = resolve.resolve(writer, item.key, edited=edited)
         return finish(item, action, f"Edited {side.name}.", memory, done.written)
-    if action == BOTH:
+    if action == Action.BOTH:
         done = resolve.resolve(writer, item.key)
         return finish(item, action, "Both hold.", memory, done.written)
-    stays, gone = (one, other) if action == THIS else (other, one)
+    stays, gone = (one, other) if action == Action.THIS else (other, one)
     done = resolve.resolve(writer, item.key, keep=stays.file, superseded_on=memory._today())
     text = f"{stays.name} holds, and replaced {gone.name}."
     return finish(item, action, text, memory, done.written)
@@ -60,11 +48,11 @@ def _between(layers: Layers, item: InboxItem, action: str, wording: Wording | No
     assert layers.project is not None
     assert layers.person is not None
     memories, (one, other) = (layers.project, layers.person), item.notes
-    if wording is not None and action == EDIT:
+    if wording is not None and action == Action.EDIT:
         side, memory = item.notes[wording.side], memories[wording.side]
         edited = memory.replace_text(side.file, wording.text, replaces=side.digest)
         return finish(item, action, f"Edited {side.name}.", memory, edited.written)
-    if action == BOTH:
+    if action == Action.BOTH:
         notes = [memory.note(side.file) for memory, side in zip(memories, item.notes, strict=True)]
         # what a team reads names no note of a person's
         memory = memories[0 if layers.project._writer().is_own else 1]
@@ -72,7 +60,7 @@ def _between(layers: Layers, item: InboxItem, action: str, wording: Wording | No
             memory._writer(), notes[0], notes[1], item.why, layers.project._today()
         )
         return finish(item, action, "Both hold.", memory, written)
-    gone, memory = (other, layers.person) if action == THIS else (one, layers.project)
+    gone, memory = (other, layers.person) if action == Action.THIS else (one, layers.project)
     written = memory.remove(gone.file).written
     return finish(item, action, f"Removed {gone.name} ({gone.layer}).", memory, written)
 
@@ -82,21 +70,21 @@ def note(
 ) -> Reviewed:
     """An unconfirmed note, one of other hands, one whose successor is gone, one on changed code."""
     side = item.notes[0]
-    if action == KEEP and item.kind == ORPHANED:
+    if action == Action.KEEP and item.kind == Kind.ORPHANED:
         stored = memory.note(side.file)
         text = unmarked(stored.note, memory._today()).text
         done = memory.replace_text(side.file, text, replaces=side.digest).written
         return finish(item, action, f"{side.name} holds again.", memory, done)
-    if wording is not None and action == EDIT:
+    if wording is not None and action == Action.EDIT:
         text = _in_force(wording.text, side.file, memory._today())
-        if item.kind == ON_CHANGED:  # the new wording is about the project as it is now
+        if item.kind == Kind.ON_CHANGED:  # the new wording is about the project as it is now
             text = cited_anew(memory._writer(), parse(text, side.file)).text
         done = _edit(memory, item, side, text)
         return finish(item, action, f"Stored your wording of {side.name}.", memory, done)
-    if action == KEEP:
+    if action == Action.KEEP:
         return _confirm(memory, item)
     done = memory.remove(side.file).written
-    if item.kind == ON_HOLD:  # what git has by now waits no more: that takes a word of its own
+    if item.kind == Kind.ON_HOLD:  # what git has by now waits no more: that takes a word of its own
         said = f"Removed {side.name}; `mdmemory undo {done.id}` brings it back, and confirms it."
         return Reviewed(item, action, said, memory, None, done.commit)
     return finish(item, action, f"Removed {side.name}.", memory, done)
@@ -104,13 +92,13 @@ def note(
 
 def _confirm(memory: Memory, item: InboxItem) -> Reviewed:
     side, left = item.notes[0], None
-    if item.kind == ON_HOLD:
+    if item.kind == Kind.ON_HOLD:
         memory.adopt()  # the others, so that the commit below holds this one alone
         path = memory.project.store / side.file
         left = path, read_regular(path), 0o644
     done = memory.confirm(side.file).written
     text = f"Confirmed {side.name}."
-    return Reviewed(item, KEEP, text, memory, done.id or done.commit, done.commit, left)
+    return Reviewed(item, Action.KEEP, text, memory, done.id or done.commit, done.commit, left)
 
 
 def refusal(
@@ -120,13 +108,13 @@ def refusal(
     folder = memory.project.private
     path = left_out.place(folder)
     left, written, sentence = (path, read_regular(path), 0o600), None, "The notes stay as they are."
-    if action in (THIS, THAT):
-        stays, gone = item.notes if action == THIS else reversed(item.notes)
+    if action in (Action.THIS, Action.THAT):
+        stays, gone = item.notes if action == Action.THIS else reversed(item.notes)
         stored = memory.note(gone.file)
         text = marked(stored.note, stays.name, memory._today()).text
         written = memory.replace_text(gone.file, text, replaces=gone.digest).written
         sentence = f"{stays.name} holds, and replaced {gone.name}."
-    elif action == DROP:
+    elif action == Action.DROP:
         written = memory.remove(item.notes[0].file).written
         sentence = f"Removed {item.notes[0].name}."
     left_out.settle(folder, item.key)
@@ -139,7 +127,7 @@ def removal(
     """What an assistant wants forgotten: it goes, or it stays."""
     side, path = item.notes[0], forgetting.place(memory.project, item.key)
     left = path, read_regular(path), 0o600
-    if action == KEEP:
+    if action == Action.KEEP:
         written = leaving.take_out(memory._writer(), path, subject("keep", [side.name]))
         back = None if written.id else left
         return finish(item, action, f"{side.name} stays.", memory, written, back)
@@ -149,7 +137,7 @@ def removal(
 
 
 def _edit(memory: Memory, item: InboxItem, side: Side, text: str) -> Written:
-    if item.kind == ON_HOLD:  # a person stands by what they wrote into it
+    if item.kind == Kind.ON_HOLD:  # a person stands by what they wrote into it
         raise UsageError(
             f"{side.file} is edited in its place, for no commit holds it.",
             f"Edit {memory.project.store / side.file}; it is looked at again afterwards.",
@@ -173,7 +161,7 @@ def loss(
 ) -> Reviewed:
     """Many notes are gone: they come back, or were meant to go."""
     writer = memory._writer()
-    if action == DROP:
+    if action == Action.DROP:
         memory.adopt()  # what else other hands did, so that the commit below holds this alone
         with writer.locked():
             commit = writer.adopt(accept_loss=True)

@@ -16,30 +16,7 @@ from mdmemory.layers import MINE, PROJECT, USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.privacy import redacted
-from mdmemory.review.items import (
-    BOTH,
-    CONFLICT,
-    DROP,
-    EDIT,
-    FORGET,
-    KEEP,
-    KINDS,
-    LATER,
-    LOST,
-    ON_CHANGED,
-    ON_HOLD,
-    ORPHANED,
-    PENDING,
-    REFUSED,
-    REST,
-    THAT,
-    THIS,
-    UNCONFIRMED,
-    WISH,
-    InboxItem,
-    Side,
-    in_order,
-)
+from mdmemory.review.items import KINDS, Action, InboxItem, Kind, Side, in_order
 from mdmemory.store.conflicts import Entry, stale
 from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.strangers import WHY, suspicion
@@ -51,6 +28,8 @@ if TYPE_CHECKING:
     from mdmemory.store.catalog import Catalog
 
 BETWEEN = "both"  # the layer of what lies between the two
+_EVERY_WAY = (Action.KEEP, Action.EDIT, Action.DROP, Action.LATER)
+_AS_IT_IS = (Action.KEEP, Action.DROP, Action.LATER)  # there is nothing to edit
 _HELD = "it seems to hold a secret, so it is in no commit and no index; take the secret out"
 _UNPROVEN = "an assistant stored it, and nothing that you said bears it out"
 _REASONS = {
@@ -117,8 +96,9 @@ def find_item(layers: Layers, name: str) -> InboxItem:
         return named[0]
     side = side_of(layer, stored)
     return InboxItem(
-        _id("u", *about, side.digest), UNCONFIRMED, (side,), "nothing waits; you can confirm it",
-        (KEEP, LATER), *about, since=side.date, is_shielded=bool(suspicion(side.text)),
+        _id("u", *about, side.digest), Kind.UNCONFIRMED, (side,),
+        "nothing waits; you can confirm it", (Action.KEEP, Action.LATER), *about,
+        since=side.date, is_shielded=bool(suspicion(side.text)),
     )  # fmt: skip
 
 
@@ -146,13 +126,15 @@ def _find_loss(layer: str, memory: Memory) -> Iterator[InboxItem]:
     if seen and seen.lost:
         sides = tuple(Side(file.removesuffix(".md"), layer, "", file=file) for file in seen.lost)
         why = f"{len(seen.lost)} of {seen.before} notes are gone and no commit removes them"
-        yield InboxItem(_id("g", layer), LOST, sides, why, (KEEP, DROP, LATER), layer, LOST)
+        yield InboxItem(_id("g", layer), Kind.LOST, sides, why, _AS_IT_IS, layer, Kind.LOST)
 
 
 def _conflict(layer: str, store: Store, entry: Entry, shown: bool) -> InboxItem:
     if not shown:
         sides = tuple(Side(file.removesuffix(".md"), layer, "", file=file) for file in entry.files)
-        return InboxItem(entry.id, CONFLICT, sides, entry.why, (LATER,), layer, entry.id)
+        return InboxItem(
+            entry.id, Kind.CONFLICT, sides, entry.why, (Action.LATER,), layer, entry.id
+        )
     there = {each.file: each for each in store.those_of(entry.files)}
     digests = {file: each.digest for file, each in there.items()}
     sides = tuple(
@@ -161,9 +143,13 @@ def _conflict(layer: str, store: Store, entry: Entry, shown: bool) -> InboxItem:
     )
     why = entry.why + (" (a note has changed since)" if stale(entry, digests) else "")
     actions = (
-        (THIS, THAT, BOTH, EDIT, LATER) if all(side.digest for side in sides) else (BOTH, LATER)
+        (Action.THIS, Action.THAT, Action.BOTH, Action.EDIT, Action.LATER)
+        if all(side.digest for side in sides)
+        else (Action.BOTH, Action.LATER)
     )
-    return InboxItem(entry.id, CONFLICT, sides, why, actions, layer, entry.id, since=entry.since)
+    return InboxItem(
+        entry.id, Kind.CONFLICT, sides, why, actions, layer, entry.id, since=entry.since
+    )
 
 
 def _file_side(layer: str, store: Store, file: str) -> Side:
@@ -195,18 +181,17 @@ def _notes(layer: str, store: Store, catalog: Catalog, shown: bool) -> Iterator[
         id, clean = _id("h", *about, side.digest), _without_secrets(side) if shown else side
         if why := strangers.get(head.file):
             text = f"{WHY[why]}, and no command of yours wrote it"
-            actions: tuple[str, ...] = (KEEP, EDIT, DROP, LATER)
+            actions: tuple[str, ...] = _EVERY_WAY
             yield InboxItem(
-                id, ON_HOLD, (clean,), text, actions, *about, since=side.date, is_shielded=True
+                id, Kind.ON_HOLD, (clean,), text, actions, *about, since=side.date, is_shielded=True
             )
         elif head.file in files:
-            actions = (EDIT, LATER)
-            yield InboxItem(id, ON_HOLD, (clean,), _HELD, actions, *about, since=side.date)
+            actions = (Action.EDIT, Action.LATER)
+            yield InboxItem(id, Kind.ON_HOLD, (clean,), _HELD, actions, *about, since=side.date)
         else:
-            actions = (KEEP, EDIT, DROP, LATER)
             yield InboxItem(
-                _id("u", *about, side.digest), UNCONFIRMED, (side,), _UNPROVEN, actions, *about,
-                since=side.date, is_shielded=bool(suspicion(side.text)),
+                _id("u", *about, side.digest), Kind.UNCONFIRMED, (side,), _UNPROVEN, _EVERY_WAY,
+                *about, since=side.date, is_shielded=bool(suspicion(side.text)),
             )  # fmt: skip
 
 
@@ -221,8 +206,12 @@ def _list_refused(layer: str, memory: Memory) -> Iterator[InboxItem]:
         sides = tuple(_file_side(layer, store, file) for file in each.files)
         what = "merge these" if each.op == "merge" else "remove it"
         why = f"a compaction wanted to {what}, and that was refused: {each.why}"
-        actions = (THIS, THAT, BOTH, LATER) if len(sides) == 2 else (KEEP, DROP, LATER)
-        yield InboxItem(each.id, REFUSED, sides, why, actions, layer, each.id, since=each.since)
+        actions = (
+            (Action.THIS, Action.THAT, Action.BOTH, Action.LATER) if len(sides) == 2 else _AS_IT_IS
+        )
+        yield InboxItem(
+            each.id, Kind.REFUSED, sides, why, actions, layer, each.id, since=each.since
+        )
 
 
 def _without_secrets(side: Side) -> Side:
@@ -232,9 +221,9 @@ def _without_secrets(side: Side) -> Side:
 def _orphaned(layer: str, stored: StoredNote) -> InboxItem:
     side, about = side_of(layer, stored), (layer, stored.file)
     why = "another note replaced it, and that one is gone: does it hold again?"
-    actions = (KEEP, EDIT, DROP, LATER)
+    actions = _EVERY_WAY
     return InboxItem(
-        _id("o", *about, side.digest), ORPHANED, (side,), why, actions, *about, since=side.date
+        _id("o", *about, side.digest), Kind.ORPHANED, (side,), why, actions, *about, since=side.date
     )
 
 
@@ -253,8 +242,8 @@ def _on_changed(layer: str, memory: Memory, catalog: Catalog) -> Iterator[InboxI
         why = f"the project changed what it cites: {places}"
         shown = replace(side, text=f"{side.text}\n\n{changes}"[:_MOST])
         yield InboxItem(
-            _id("d", layer, file, side.digest, changes), ON_CHANGED, (shown,), why,
-            (KEEP, EDIT, DROP, LATER), layer, file, since=side.date,
+            _id("d", layer, file, side.digest, changes), Kind.ON_CHANGED, (shown,), why,
+            _EVERY_WAY, layer, file, since=side.date,
             is_shielded=bool(suspicion(shown.text)),
         )  # fmt: skip
 
@@ -267,7 +256,7 @@ def _pending(layer: str, fact: PendingFact) -> InboxItem:
     why = "; ".join(map(reason, fact.reasons))
     side = Side(fact.name, layer, text, fact.since, f"session {fact.session}")
     return InboxItem(
-        fact.id, PENDING, (side,), why or "it lacks proof", (KEEP, EDIT, DROP, LATER), layer,
+        fact.id, Kind.PENDING, (side,), why or "it lacks proof", _EVERY_WAY, layer,
         fact.id, fact.quote, fact.since,
         not _ORDERS.isdisjoint(fact.reasons) or bool(suspicion(f"{text}\n{fact.quote}")),
         fact.session, 1 if fact.reasons == ("unclear",) else 0,
@@ -288,7 +277,7 @@ def _removals(layer: str, memory: Memory) -> Iterator[InboxItem]:
         side = _file_side(layer, store, each.file)
         why = f"an assistant asks to forget it, and {WHY_NOT.get(each.why, each.why)}"
         yield InboxItem(
-            each.id, FORGET, (side,), why, (KEEP, DROP, LATER), layer, each.id, each.quote,
+            each.id, Kind.FORGET, (side,), why, _AS_IT_IS, layer, each.id, each.quote,
             each.since, bool(suspicion(each.quote)),
         )  # fmt: skip
 
@@ -309,7 +298,7 @@ def _wishes(layer: str, memory: Memory) -> Iterator[InboxItem]:
                 why = "a request to remember; it carries no seal of this machine"
             side = Side(path.stem, layer, text[:_MOST], since, source)
             yield InboxItem(
-                _id("w", layer, path.name), WISH, (side,), why, (KEEP, EDIT, DROP, LATER), layer,
+                _id("w", layer, path.name), Kind.WISH, (side,), why, _EVERY_WAY, layer,
                 str(path), since=since, is_shielded=wish is None,
             )  # fmt: skip
 
@@ -320,8 +309,8 @@ def _rests(layer: str, memory: Memory) -> Iterator[InboxItem]:
             origin, since, text = rest.read(path)
             side = Side(origin or path.stem, layer, text[:_MOST], since, "import")
             yield InboxItem(
-                _id("i", layer, path.name), REST, (side,), "an import made no note of it",
-                (KEEP, EDIT, DROP, LATER), layer, str(path), since=since,
+                _id("i", layer, path.name), Kind.REST, (side,), "an import made no note of it",
+                _EVERY_WAY, layer, str(path), since=since,
                 is_shielded=bool(suspicion(text)),
             )  # fmt: skip
 
@@ -335,8 +324,10 @@ def _list_across(layers: Layers) -> Iterator[InboxItem]:
             _file_side(USER, layers.person._store(), pair.person),
         )
         why = f"{pair.why} (here the project's goes first)"
-        actions = (THIS, THAT, BOTH, EDIT, LATER)
-        yield InboxItem(pair.id, CONFLICT, sides, why, actions, BETWEEN, pair.id, since=pair.since)
+        actions = (Action.THIS, Action.THAT, Action.BOTH, Action.EDIT, Action.LATER)
+        yield InboxItem(
+            pair.id, Kind.CONFLICT, sides, why, actions, BETWEEN, pair.id, since=pair.since
+        )
 
 
 def _text(path: Path) -> str:

@@ -13,18 +13,7 @@ from starlette.responses import Response
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.files import digest, to_bytes
 from mdmemory.review import answers, waiting
-from mdmemory.review.items import (
-    DROP,
-    EDIT,
-    KEYS,
-    KINDS,
-    LATER,
-    ON_HOLD,
-    InboxItem,
-    Side,
-    fold,
-    label,
-)
+from mdmemory.review.items import KEYS, KINDS, Action, InboxItem, Kind, Side, fold, label
 from mdmemory.review.reviewed import Wording
 from mdmemory.web import marks
 from mdmemory.web.site import ITEMS, Form, Site, cut, note_path, redirect, whose
@@ -93,15 +82,17 @@ def _card(site: Site, item: InboxItem) -> Mapping[str, Any]:
 def _possible(site: Site, item: InboxItem) -> list[str]:
     """The answers that can be given here: what no commit may hold is edited in its own file, and
     no text stays by an answer that was not shown."""
-    actions = [each for each in item.actions if not (each == EDIT and item.kind == ON_HOLD)]
+    actions = [
+        each for each in item.actions if not (each == Action.EDIT and item.kind == Kind.ON_HOLD)
+    ]
     if item.is_shielded and not site.is_at_terminal:
-        actions = [each for each in actions if each in (DROP, LATER)]
+        actions = [each for each in actions if each in (Action.DROP, Action.LATER)]
     return actions
 
 
 def _answers(item: InboxItem, action: str) -> list[dict[str, str]]:
     where = quote(item.id)
-    if action != EDIT:
+    if action != Action.EDIT:
         path = f"/inbox/answer/{action}/{where}"
         return [{"path": path, "link": "", "label": label(item, action), "key": KEYS[action]}]
     sides = ("this", "that") if item.is_pair else ("",)
@@ -143,7 +134,7 @@ def _sides(site: Site, item: InboxItem) -> list[dict[str, Any]]:
 
 def _place(site: Site, item: InboxItem, side: Side) -> str:
     """The path of a note that is edited in its own file."""
-    if item.kind != ON_HOLD or EDIT not in item.actions or not side.file:
+    if item.kind != Kind.ON_HOLD or Action.EDIT not in item.actions or not side.file:
         return ""
     return str(site.memory(side.layer).project.store / side.file)
 
@@ -187,13 +178,13 @@ def _answer(site: Site, request: Request, action: str, form: Form) -> Response:
         return _list(site, request, changed=Changed(message), status=409)
     if form.get("seen") != _remember(site, item):
         changed = Changed(_CHANGED, _differences(site, form, item))
-        if action == EDIT:
+        if action == Action.EDIT:
             return _edit_page(site, request, item, form, changed)
         return _list(site, request, changed=changed, status=409)
     if action not in _possible(site, item):
         raise UsageError(f"`{action}` is no answer to {item.id} here.", "Open the inbox again.")
     after = _after(site, item)
-    if action == LATER:
+    if action == Action.LATER:
         return _put_off(site, item, after)
     done = answers.answer(site.layers, item, action, _wording(site, item, form, action))
     site.kept.change(ITEMS, lambda items: [each for each in items if each.id != item.id])
@@ -210,7 +201,7 @@ def _item(site: Site, id: str, form: Form) -> InboxItem | None:
 
 
 def _wording(site: Site, item: InboxItem, form: Form, action: str) -> Wording | None:
-    if action != EDIT:
+    if action != Action.EDIT:
         return None
     side = _side(item, form.get("side"))
     text = form.get("text")
@@ -258,7 +249,7 @@ def _differences(site: Site, form: Form, item: InboxItem) -> list[tuple[str, Any
 def edit(site: Site, request: Request) -> Response:
     """A form with the text of an item."""
     item = _item(site, request.path_params["id"], Form({}))
-    if item is None or EDIT not in _possible(site, item):
+    if item is None or Action.EDIT not in _possible(site, item):
         raise NotFound("It waits no more, or cannot be edited here.", "Open the inbox again.")
     return _edit_page(site, request, item, Form({"side": [request.query_params.get("side", "")]}))
 
@@ -274,7 +265,7 @@ def _edit_page(
         why=item.why, text=text, seen=_remember(site, item), side=side, changed=changed,
         label="The whole note; its head stands between the --- lines" if is_note
         else "Text: the first line is the description",
-        target=f"/inbox/answer/{EDIT}/{quote(item.id)}", anchor=anchor(item.id),
+        target=f"/inbox/answer/{Action.EDIT}/{quote(item.id)}", anchor=anchor(item.id),
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from mdmemory.citing.citation import DRIFTED
 from mdmemory.layers import USER
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
-from mdmemory.review.items import ON_CHANGED
+from mdmemory.review.items import Kind
 from mdmemory.unseen import shown
 from mdmemory.web.cache import KeptValue
 from mdmemory.web.site import Site, cut, note_path
@@ -95,7 +95,9 @@ def memory(site: Site, request: Request) -> Response:
     caches = [rows(site, layer) for layer in layers]
     every = [row for each in caches for row in each.value.values()]
     is_narrowed = any(query.get(name) for name in _ASKED)
-    drifted = {(each.layer, each.key) for each in site.items().value if each.kind == ON_CHANGED}
+    drifted = {
+        (each.layer, each.key) for each in site.items().value if each.kind == Kind.ON_CHANGED
+    }
     wanted = _narrow(every, query, drifted)
     sort = query.get("sort", "") if query.get("sort", "") in SORTS else SORTS[0]
     key, is_reversed = _ORDERS[sort]

@@ -16,7 +16,7 @@ from mdmemory.cli.review_screen import View, clean, draw, wide, wrapped
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.review import waiting
-from mdmemory.review.items import CONFLICT, PENDING, InboxItem, Side
+from mdmemory.review.items import InboxItem, Kind, Side
 
 Git = Callable[..., str]
 LONG = "The parcels above 31.5 kg go with the freight carrier, 每个包裹都要称重, and " * 4
@@ -29,7 +29,7 @@ def conflict(one: str = LONG, other: str = "With the parcel service.") -> InboxI
         for n, text in enumerate((one, other))
     )
     actions = ("this", "that", "both", "edit", "later")
-    return InboxItem("c-1a2b3c4d", CONFLICT, sides, "31.5 against 20", actions, "project", "c")
+    return InboxItem("c-1a2b3c4d", Kind.CONFLICT, sides, "31.5 against 20", actions, "project", "c")
 
 
 def drawn(item: InboxItem, columns: int, lines: int = 24, **more: object) -> list[str]:
@@ -61,7 +61,7 @@ def test_two_texts_stand_beside_each_other_where_there_is_room() -> None:
 
 def test_a_long_text_can_be_read_to_its_end() -> None:
     words = [f"word{n}" for n in range(400)]
-    item = InboxItem("p-1", PENDING, (Side("n", "project", " ".join(words)),), "w", ("keep",),
+    item = InboxItem("p-1", Kind.PENDING, (Side("n", "project", " ".join(words)),), "w", ("keep",),
                      "project", "p")  # fmt: skip
     most = draw(View(item, 1, 1), 60, 12, colour=False).most
     read = {

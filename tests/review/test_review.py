@@ -20,7 +20,7 @@ from mdmemory.errors import NoteChanged, NotFound, UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.review import answers, waiting
-from mdmemory.review.items import EDIT, KINDS, LATER, InboxItem
+from mdmemory.review.items import KINDS, Action, InboxItem
 from mdmemory.review.reviewed import Wording
 
 Git = Callable[..., str]
@@ -163,7 +163,7 @@ def test_every_answer_is_one_commit_and_taking_it_back_restores_every_byte(
     for kind, action in sample(ANSWERS, 2):
         item = next(item for item in waiting.items(full) if item.kind == kind)
         before, count = bytes_of(memory), commits(memory, git)
-        wording = Wording(WORDS.get(kind, "My own words.\n")) if action == EDIT else None
+        wording = Wording(WORDS.get(kind, "My own words.\n")) if action == Action.EDIT else None
         done = answers.answer(full, item, action, wording)
         where = f"{action} of {kind}"
         assert item.id not in {each.id for each in waiting.items(full)}, where
@@ -232,7 +232,7 @@ def test_an_answer_to_what_was_listed_meets_no_other_text(full: Layers) -> None:
 def test_later_and_an_answer_that_does_not_fit_change_nothing(full: Layers) -> None:
     before = bytes_of(full.main)
     for item in waiting.items(full):
-        assert answers.answer(full, item, LATER).id is None
+        assert answers.answer(full, item, Action.LATER).id is None
         with pytest.raises(UsageError, match="is no answer to"):
             answers.answer(full, item, "no-such-answer")
     assert bytes_of(full.main) == before
