@@ -26,10 +26,12 @@ LIMITS = {
     "safety.md": 1_350,
     "command-line.md": 680,
     "settings.md": 1_180,
-    "figures.md": 780,
     "architecture.md": 1_140,
+    "figures.md": 900,
+    "decisions.md": 1_030,
 }
-OF_README, OF_CONTRIBUTING, OF_ALL_PAGES = 820, 500, 9_000
+RECORDS = ("figures.md", "decisions.md")  # what was measured and decided, for whoever checks
+OF_README, OF_CONTRIBUTING, OF_ALL_PAGES = 820, 500, 8_400
 PHRASES: list[dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8")
 )["phrase"]
@@ -49,7 +51,8 @@ def test_every_page_is_within_its_limit_and_none_is_without() -> None:
 
 
 def test_all_pages_together_are_within_their_limit() -> None:
-    assert sum(map(words, DOCS.rglob("*.md"))) <= OF_ALL_PAGES
+    pages = [path for path in DOCS.rglob("*.md") if path.name not in RECORDS]
+    assert sum(map(words, pages)) <= OF_ALL_PAGES
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:
