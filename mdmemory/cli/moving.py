@@ -63,10 +63,10 @@ def move(asked: Namespace) -> int:
 
 def _move_lines(done: store_move.Moved, *, dry_run: bool) -> list[str]:
     history = f"with {plural(done.commits, 'commit')} of its history"
-    if dry_run:
-        return [f"Would move {done.source} to {done.target}, {history}."]
     if done.source == done.target:
         return done.said
+    if dry_run:
+        return [f"Would move {done.source} to {done.target}, {history}."]
     said = [f"The store is {done.target} now, {history}.", *done.said]
     if done.kept:
         said.append(f"These files of {done.source} were changed meanwhile and stay there: "

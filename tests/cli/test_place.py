@@ -29,6 +29,8 @@ def test_a_moved_store_is_told_with_what_is_left_to_commit(
     assert git(project, "status", "--porcelain") == ""
     assert main(["status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["store"] == str(target)
+    assert main(["move", "--dry-run"]) == 0
+    assert "lies there already" in capsys.readouterr().out
 
 
 def test_the_json_of_move(
