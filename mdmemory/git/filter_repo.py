@@ -26,7 +26,10 @@ FROM = "refs/heads/from/"  # branches of the project that hold notes which its H
 _OURS_ALONE = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _PATIENCE = 3_600.0  # seconds for a history of 100,000 commits
 PYTHON = (sys.executable, "-P", "-m")
-_HOW = "--force --quiet --partial --preserve-commit-encoding --subdirectory-filter".split()
+_HOW = (
+    "--force --quiet --partial --preserve-commit-encoding --prune-empty always "
+    "--subdirectory-filter"
+).split()
 # with the bytes of all blobs, which takes longer, it reads the ids of SHA-256 as well
 _LONG_IDS = ("--blob-callback", "pass")
 Run = Callable[..., bytes]  # as Repository.run

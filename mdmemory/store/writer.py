@@ -135,7 +135,7 @@ class Writer:
         for folder in {root, root / ".opencode", *within, store}:
             names = replacement.list_names(folder)
             replacement.sweep_copies(folder, names)
-            if folder == store:
+            if folder == store and any(name.startswith(replacement.OPEN_MARK) for name in names):
                 said += replacement.sweep_open_texts(store, names)
         return said
 
