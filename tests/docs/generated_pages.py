@@ -10,9 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from mdmemory.cli.help import COMMON, of_command
-
-from mdmemory.cli.commands import COMMANDS, GROUPS, command_and_parser
+from mdmemory.cli.commands import COMMANDS, COMMON, GROUPS, command_and_parser
 from mdmemory.config.table import TABLE, Setting
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -74,7 +72,7 @@ def _commands() -> Iterator[str]:
         if name in GROUPS:
             yield f"\n## {GROUPS[name]}\n\ncommand | does\n---|---\n"
         _, parser = command_and_parser(name, module)
-        usage = of_command(parser, 98).partition("\n")[0].removeprefix("Usage: mdmemory ")
+        usage = (parser.usage or "").removeprefix("mdmemory ")
         usage = usage.replace(" [OPTIONS]", "").replace("|", " or ")
         names = [action.option_strings for action in parser._actions if action.dest not in COMMON]
         options = ", ".join(f"`{option}`" for each in names for option in each)
