@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.store_fact import FactCall, Stored
     from mdmemory.capture.stores import Route
-    from mdmemory.capture.wishes import Inbox, Wish
+    from mdmemory.capture.wishes import Inbox
     from mdmemory.citing.citation import CheckedCitation
     from mdmemory.git.log import Logged
     from mdmemory.llm.answer import Model
@@ -617,12 +617,10 @@ class Layers:
             with suppress(MdmemoryError):
                 self.for_fact(USER if wish.is_personal else PROJECT)
 
-    def _answer(self, text: str, session: str, *, ends: bool = False) -> list[Wish]:
+    def _answer(self, text: str, session: str, *, ends: bool = False) -> None:
         """Note what a call says of the wishes of its turn."""
-        boxes = [each for each in self._inboxes() if each.files()]
-        if not boxes:
-            return []
-        return capture.store_fact.answer(self, boxes, text, session=session, ends=ends)
+        if boxes := [each for each in self._inboxes() if each.files()]:
+            capture.store_fact.answer(self, boxes, text, session=session, ends=ends)
 
     def _inboxes(self) -> list[Inbox]:
         boxes = [box for each in self.there() for box in capture.wishes.inboxes(each.project)]

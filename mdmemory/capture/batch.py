@@ -149,12 +149,12 @@ class Batch:
             self._groups[by.file] = Group(line, (*group.changes, gone))
 
     def write(
-        self, kind: str, *, trailers: Sequence[tuple[str, str]] = (), by_model: bool = True,
-        more: Sequence[Group] = (),
+        self, kind: str, *, session: str = "", trailers: Sequence[tuple[str, str]] = (),
+        by_model: bool = True,
     ) -> Written:  # fmt: skip
-        """Write all of it in one commit, with `more` ops; nothing where nothing changed."""
+        """Write all of it in one commit, which names the session; nothing where nothing changed."""
         ledger = self.writer.refresher.store.ledger()
-        groups = [*self._groups.values(), *more]
+        groups = [*self._groups.values()]
         if (flags := self._flagged(ledger)) is not None:
             groups.append(flags)
         groups = with_marks(groups, self.made, ledger)
@@ -162,6 +162,7 @@ class Batch:
             return Written()
         heads = [each.note.note.head for each in self._put.values() if each.outcome != "known"]
         said = subject(kind, [headline(head) for head in heads] or [groups[0].line])
+        trailers = [*([("Memory-Session", session)] if session else []), *trailers]
         return self.writer.write(said, groups, kind=kind, trailers=trailers, by_model=by_model)
 
     # --- a note that there is

@@ -388,9 +388,8 @@ def _written(
     if dry_run:
         return
     is_models = any(each.source == "extraction" for each in facts)
-    trailers = [("Memory-Session", done.session)] if done.session else []
-    trailers += [("Memory-Model", " ".join(model.split()))] if is_models and model else []
-    written = batch.write("extract", trailers=trailers, by_model=is_models)
+    trailers = [("Memory-Model", " ".join(model.split()))] if is_models and model else []
+    written = batch.write("extract", session=done.session, trailers=trailers, by_model=is_models)
     done.id, done.commit = done.id or written.id, done.commit or written.commit
     done.waits = done.waits or written.waits
     for file, _ in written.kept:

@@ -260,13 +260,10 @@ class _Call:
         return tuple(sorted(found, key=lambda each: (-each.score, each.file)))
 
     def _write(self, batch: Batch, put: Put) -> Written:
-        session = self._caller.session
-        trailers = [("Memory-Session", session)] if session else []
-        if batch.made and self._is_host:
-            trailers.append(("Memory-Proof", "host"))
+        trailers = [("Memory-Proof", "host")] if batch.made and self._is_host else []
         kind = {"confirmed": "confirm", "restored": "restore", "reinforced": "reinforce"}
         verb = kind.get(put.outcome, "store" if put.is_new else "supersede")
-        written = batch.write(verb, trailers=trailers)
+        written = batch.write(verb, session=self._caller.session, trailers=trailers)
         if written.kept:
             file = written.kept[0][0]
             raise NoteChanged(f"{file} was changed at this very moment.", "Look and try again.")
@@ -276,22 +273,31 @@ class _Call:
 # --- what nobody worded anew
 
 
-def store_as_said(
-    source: NoteSource, route: Route, text: str, *, type: str = "", kind: str = "",
-    session: str = "", turn: str = "", wish: str = "", now: datetime,
-) -> Stored:  # fmt: skip
-    """Keep what the user asked to remember in their own words, whole; `wish` is its key. Raises
-    BadNote for a text that no note may hold, and whatever a write raises."""
-    fact, writer = fact_as_said(text, type, kind), source.writer
-    session, turn = (each if is_id(each) else "" for each in (session, turn))
+def settle(stores: Stores, due: Sequence[tuple[Path, Wish]], *, now: datetime) -> list[Stored]:
+    """Store wishes whose turn has ended, in the order in which they were said. A wish that cannot
+    be written yet stays where it is."""
+    done = []
+    for path, wish in due:
+        with suppress(MdmemoryError, OSError):
+            done.append(_store_as_said(stores, wish, now))
+            path.unlink(missing_ok=True)
+    return done
+
+
+def _store_as_said(stores: Stores, wish: Wish, now: datetime) -> Stored:
+    """Keep what the user asked to remember in their own words, whole. Raises BadNote for a text
+    that no note may hold, and whatever a write raises."""
+    source, route = stores.open_for(wish.is_personal)
+    fact, writer = fact_as_said(wish.text, wish.fact_type, wish.kind), source.writer
+    session, turn = (each if is_id(each) else "" for each in (wish.session, wish.turn))
     with writer.locked():
         batch = Batch(writer, now, route)
         if known := batch.known_elsewhere(fact):
+            _pass_over(stores, [wish])
             return Stored(known, existed=True)
         put = batch.add(fact, Origin("explicit", session, turn))
-        trailers = [("Memory-Session", session)] if session else []
-        trailers += [("Memory-Wish", wish)] if wish else []
-        written = batch.write("remember", trailers=trailers, by_model=False)
+        trailers = [("Memory-Wish", wish.key)]
+        written = batch.write("remember", session=session, trailers=trailers, by_model=False)
         if put.is_new and turn:
             with writer.state() as state:
                 known_rows = (state.watermark(session, _AS_SAID) or "").split()[-50:]
@@ -299,6 +305,7 @@ def store_as_said(
                 state.set_watermark(session, " ".join([*known_rows, row]), _AS_SAID)
     row_ = Evidence(session, "asked", "added" if put.is_new else put.outcome, (), put.note.file)
     _note_down(writer, row_, now)
+    _pass_over(stores, [wish])
     done = Stored(
         put.note.file, put.note.note.head.name, put.note.digest, written.commit,
         existed=not put.is_new, waits=written.waits,
@@ -306,6 +313,37 @@ def store_as_said(
         fact=put.note.note.head.description,
     )  # fmt: skip
     return _named_with(done, source.prefix)
+
+
+def answer(
+    stores: Stores, boxes: Sequence[Inbox], text: str, *, session: str = "", ends: bool = False
+) -> None:
+    """Note that a call of an assistant answers a part of the wishes that it speaks of, in this
+    session or (with "") in any; those that are answered whole now, or that the call `ends`, are
+    gone."""
+    gone = []
+    for box in boxes:
+        for path, wish in box.wishes():
+            if (session and wish.session != session) or not wish.touches(text):
+                continue
+            with suppress(MdmemoryError, OSError):
+                if ends:
+                    path.unlink(missing_ok=True)
+                    gone.append(wish)
+                    continue
+                now = wish.answered(text)
+                box.answer(path, now)
+                if now.is_answered():
+                    gone.append(wish)
+    _pass_over(stores, gone)
+
+
+def _pass_over(stores: Stores, gone: Sequence[Wish]) -> None:
+    """Have a later reading of their sessions pass over the messages of these wishes."""
+    for source in stores.sources()[:1] if gone else ():
+        with source.writer.state() as state:
+            for wish in gone:
+                mark_answered(state, wish.session, (wish.turn, wish.said))
 
 
 # --- how much one turn settles
@@ -383,56 +421,3 @@ def _preview(content: str) -> str:
     clean = description_of(redact(strip_private(content)[0])[0])
     # again after the cut: half of a text may look like what the whole did not
     return redact(clean[:PREVIEW])[0]
-
-
-def settle(stores: Stores, due: Sequence[tuple[Path, Wish]], *, now: datetime) -> list[Stored]:
-    """Store wishes whose turn has ended, in the order in which they were said. A wish that cannot
-    be written yet stays where it is."""
-    done = []
-    for path, wish in due:
-        with suppress(MdmemoryError, OSError):
-            done.append(_stored(stores, wish, now))
-            path.unlink(missing_ok=True)
-    return done
-
-
-def _stored(stores: Stores, wish: Wish, now: datetime) -> Stored:
-    source, route = stores.open_for(wish.is_personal)
-    done = store_as_said(
-        source, route, wish.text, type=wish.fact_type, kind=wish.kind, session=wish.session,
-        turn=wish.turn, wish=wish.key, now=now,
-    )  # fmt: skip
-    mark(stores, [wish])
-    return done
-
-
-def mark(stores: Stores, gone: Sequence[Wish]) -> None:
-    """Have a later reading of their sessions pass over the messages of these wishes."""
-    for source in stores.sources()[:1] if gone else ():
-        with source.writer.state() as state:
-            for wish in gone:
-                mark_answered(state, wish.session, (wish.turn, wish.said))
-
-
-def answer(
-    stores: Stores, boxes: Sequence[Inbox], text: str, *, session: str = "", ends: bool = False
-) -> list[Wish]:
-    """Note that a call of an assistant answers a part of the wishes that it speaks of, in this
-    session or (with "") in any; those that are answered whole now, or that the call `ends`, are
-    gone: they are returned."""
-    gone = []
-    for box in boxes:
-        for path, wish in box.wishes():
-            if (session and wish.session != session) or not wish.touches(text):
-                continue
-            with suppress(MdmemoryError, OSError):
-                if ends:
-                    path.unlink(missing_ok=True)
-                    gone.append(wish)
-                    continue
-                now = wish.answered(text)
-                box.answer(path, now)
-                if now.is_answered():
-                    gone.append(wish)
-    mark(stores, gone)
-    return gone

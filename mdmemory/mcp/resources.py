@@ -30,7 +30,7 @@ def list_resources(open: Callable[[], Layers]) -> list[Json]:
         "name": "index", "title": "Memory index", "uri": INDEX, "mimeType": _MARKDOWN,
         "description": "One line for each note, within a budget.",
     }  # fmt: skip
-    from mdmemory.tools.layered import listing
+    from mdmemory.tools.notes import listing
 
     try:
         rows = [row for row in listing(open()) if row.listed]
