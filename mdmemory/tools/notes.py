@@ -52,7 +52,8 @@ def _search(layers: Layers, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     if not results.hits:
         nothing = "No matches: do not guess an answer."
         return ToolAnswer("\n".join([nothing, *results.said]), structured)
-    hits = [_hit(at, hit, given["query"]) for at, hit in enumerate(results.hits, 1)]
+    how = "no word of the query" if results.mode == "keyword" else "by meaning"
+    hits = [_hit(at, hit, given["query"], how) for at, hit in enumerate(results.hits, 1)]
     parts = [f"{_counted(results.hits)} {_NO_PROOF}\n{AS_DATA}", *hits]
     return ToolAnswer("\n\n".join([*parts, *results.said]), structured)
 
@@ -66,11 +67,12 @@ def _counted(hits: Sequence[Hit]) -> str:
     return f"Found {' and '.join(told)}."
 
 
-def _hit(number: int, hit: Hit, query: str) -> str:
+def _hit(number: int, hit: Hit, query: str, wordless: str) -> str:
+    """A hit for an assistant; `wordless` says how one was found that shares no word."""
     from mdmemory.search.results import telling
 
     about = [f"source: {hit.source}", hit.date] if hit.source != "memory" else []
-    words = f"words: {', '.join(hit.matched)}" if hit.matched else "no word of the query"
+    words = f"words: {', '.join(hit.matched)}" if hit.matched else wordless
     about += [hit.mark, words]
     place = f"[{number}] {hit.file}:{hit.start_line}-{hit.end_line}"
     place += f" ({'; '.join(filter(None, about))})"
