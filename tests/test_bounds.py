@@ -15,7 +15,7 @@ from mdmemory.capture.explain import explain
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.run import store_all
 from mdmemory.errors import BadNote
-from mdmemory.hosts.conversation import unread
+from mdmemory.hosts.conversation import notices_of_length
 from mdmemory.hosts.opencode.messages import Children, message_of
 from mdmemory.session import failures
 from mdmemory.transcripts import turns
@@ -57,9 +57,9 @@ def test_a_message_is_read_up_to_its_limit_and_the_assistant_is_told() -> None:
     assert turn is not None
     assert len(turn.text) <= bounds.MESSAGE
     assert [*notice.notice(turn.text).wishes] == [wish.strip().partition(": ")[2]]
-    (told,) = unread(heard.length)
+    (told,) = notices_of_length(heard.length)
     assert "read the first 200,000 of 300,114 characters" in told
-    assert unread(message_of("ses_1", message(wish), Children()).length) == []
+    assert notices_of_length(message_of("ses_1", message(wish), Children()).length) == []
 
 
 def test_a_turn_of_a_transcript_is_read_up_to_its_limit(tmp_path: Path) -> None:

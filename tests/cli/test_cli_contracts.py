@@ -31,7 +31,7 @@ COMPACT = {
     "outcome": str, "checkpoint": WORD, "commit": WORD, "planned": [dict], "applied": [dict],
     "skipped": [{"op": dict, "reason": str}],
     "refused": [{"op": dict, "code": str, "message": str}],
-    "refusals": [{"code": str, "message": str}],
+    "refusals": [{"code": str, "message": str}], "doubts": [{"op": dict, "message": str}],
     "planner": str, "tokens": {"input": int, "output": int, "calls": int},
 }  # fmt: skip
 LOGGED = {

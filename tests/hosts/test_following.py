@@ -391,7 +391,7 @@ def test_a_summary_that_cannot_be_stored_keeps_no_decision_back(
     decided = "We decided to deploy on Tuesdays only, the on-call team is complete then."
     transcript(decided)
     host.tell(decided)
-    monkeypatch.setattr(Memory, "summary", busy)
+    monkeypatch.setattr(Layers, "summary", busy)
     assert len(host.ask("compacted", summary="We spoke.")["saved"]) == 1
     assert "holds the lock" in host.log.file.read_text(encoding="utf-8")
 
