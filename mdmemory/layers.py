@@ -385,7 +385,7 @@ class Layers:
         """The other projects' stores in the memory folder, each with its folder's name. Only a
         person's command may read them."""
         own = [memory.project.root for memory in self.there()]
-        for entry in store.home.entries(store.project.home_of(self._places)):
+        for entry in store.home.read_entries(store.project.home_of(self._places)):
             if entry.store not in own:
                 yield (
                     entry.store.name,
@@ -488,7 +488,7 @@ class Layers:
         names: dict[str, set[str]] = {layer: set() for layer, _ in layers}
         for layer, memory in layers if len(layers) > 1 else []:
             for stored in Store(memory.project.store).notes():  # a stale index is to be found
-                names[layer] |= store.merged.names(stored.note)
+                names[layer] |= store.merged.note_names(stored.note)
         return [
             (layer, finding)
             for layer, memory in layers

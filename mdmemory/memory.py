@@ -14,7 +14,7 @@ from mdmemory.config import person
 from mdmemory.errors import GOING_ON, MdmemoryError, NotFound
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.privacy import is_secret
-from mdmemory.store.project import Project, find
+from mdmemory.store.project import Project, find_project
 from mdmemory.store.refresh import Refreshed, Refresher
 from mdmemory.store.store import Store, StoredNote
 
@@ -172,7 +172,7 @@ class Memory:
     ) -> Memory:  # fmt: skip
         """The store for the folder `path`, or the one that `store` names; `how` is what the class
         takes. Raises NoStore."""
-        return cls(find(Path(path), store, person.places(environment)), **how)
+        return cls(find_project(Path(path), store, person.places(environment)), **how)
 
     @classmethod
     def init(
@@ -377,7 +377,7 @@ class Memory:
         hands did is committed by the same look at the notes."""
         if check:
             return self._refresher().refresh(write=False)
-        with (writer := self._writer()).locked():
+        with (writer := self._writer()).lock_store():
             state = writer.refresher.refresh()
             seen = actions.listing.unadopted(writer) if adopt and not self._automatic else None
             if seen and seen.found:
@@ -411,7 +411,7 @@ class Memory:
             return None
         if not (seen := actions.listing.unadopted(writer)) or not seen.found:
             return None
-        with writer.locked():
+        with writer.lock_store():
             return writer.adopt(settled=settled, accept_loss=accept_loss, only=only)
 
     def search(
@@ -577,7 +577,7 @@ class Memory:
     def captures(self, limit: int | None = None) -> list[Evidence]:
         """Why each candidate was kept or dropped, the newest first (90 days)."""
         with self.state() as state:
-            return store.evidence.recorded(state, limit)
+            return store.evidence.recorded_evidence(state, limit)
 
     def known_sessions(self) -> list[KnownSession]:
         """The sessions that anything is remembered of, the newest first."""

@@ -167,7 +167,7 @@ class MemoryTool:
             self._own(path, f"Error: The path {path} does not exist"),
             self._memory._writer(),
         )
-        with writer.recovered():
+        with writer.lock_recovered():
             capture.model_files.refuse_unsettled(writer, writer.refresher.store.read(file))
         actions.editing.remove(writer, file, trailers=self._trailers(), by_model=True)
         return f"Successfully deleted {path}"

@@ -159,8 +159,8 @@ def test_a_command_looks_at_the_folder_once_for_all_that_it_does(
 ) -> None:
     memory.add("milk", type="user", description="Drinks milk")
     looks: list[Path] = []
-    take = sights.take
-    monkeypatch.setattr(sights, "take", lambda *where: looks.append(where[0]) or take(*where))
+    take = sights.take_sight
+    monkeypatch.setattr(sights, "take_sight", lambda *where: looks.append(where[0]) or take(*where))
     (memory.project.store / "user-tea.md").write_text("Drinks tea.\n")
     assert "user-tea.md" in memory.index().catalog.files
     assert len(looks) == 1
@@ -236,7 +236,7 @@ def test_list_and_status_look_as_often_at_all_notes_however_many_there_are(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[str] = []
-    rows = Catalog._rows
+    rows = Catalog._query_rows
 
     def counted(known: Catalog, columns: str, *words: Any) -> list[Any]:
         looks.append(columns)
@@ -255,7 +255,7 @@ def test_list_and_status_look_as_often_at_all_notes_however_many_there_are(
         return listing, len(looks) - listing
 
     with monkeypatch.context() as patch:
-        patch.setattr(Catalog, "_rows", counted)
+        patch.setattr(Catalog, "_query_rows", counted)
         few, many = count(5), count(100)
     # the lists need not be the same ones: some are asked for only where not every note fits
     assert many[0] < few[0] + 20
@@ -302,13 +302,13 @@ def test_at_one_look_what_hands_did_is_found_once(
 ) -> None:
     (memory.project.store / "feedback-by-hand.md").write_text("Written in an editor.\n")
     asked: list[object] = []
-    look = adopt.look
+    look = adopt.look_at_folder
 
     def counted(refresher: Refresher, history: History) -> adopt.Look:
         asked.append(refresher)
         return look(refresher, history)
 
-    monkeypatch.setattr(adopt, "look", counted)
+    monkeypatch.setattr(adopt, "look_at_folder", counted)
     with memory.at_one_look():
         first, second = memory.unadopted(), memory.unadopted()
         assert first is not None

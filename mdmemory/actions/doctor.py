@@ -21,11 +21,11 @@ from mdmemory.git.journal import Journals
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.note.note import SUPERSEDED, Head
 from mdmemory.store import adopt
-from mdmemory.store.merged import folded
+from mdmemory.store.merged import fold_name
 from mdmemory.store.refresh import is_foreign
 from mdmemory.store.state import State
 from mdmemory.store.store import GENERATED, LEDGER, is_note_name
-from mdmemory.store.strangers import WHY, copies
+from mdmemory.store.strangers import WHY, sync_copies
 from mdmemory.store.superseding import Chains
 from mdmemory.store.writer import Group, Writer
 
@@ -68,9 +68,9 @@ def _done(check: Callable[[Writer], Iterator[Finding]], writer: Writer) -> list[
 def _fix(writer: Writer) -> None:
     """Do what is safe: finish an open journal, refresh the index, add missing attributes, and let
     links say the names that their notes have now."""
-    with writer.locked():
+    with writer.lock_store():
         if writer.history:
-            adopt.restore(writer.refresher, writer.history)
+            adopt.restore_lost(writer.refresher, writer.history)
         writer.refresher.refresh()
         if writer.refusal() is not None:
             return
@@ -207,14 +207,14 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _lost(writer: Writer) -> Iterator[Finding]:
-    if writer.history and (seen := adopt.look(writer.refresher, writer.history)).lost:
+    if writer.history and (seen := adopt.look_at_folder(writer.refresher, writer.history)).lost:
         problem = adopt.sudden_loss(seen, writer.project.store)
         yield Finding("loss", "error", "", problem.sentences, fixable=True)
 
 
 def _copied(writer: Writer) -> Iterator[Finding]:
     catalog = writer.refresher.catalog()
-    for file, base in sorted(copies(catalog.files, catalog.names).items()):
+    for file, base in sorted(sync_copies(catalog.files, catalog.names).items()):
         what = "Remove it." if base in GENERATED else "Settle it: `mdmemory review`."
         message = f"It is another text of {base}, which a sync tool kept, and is not listed. {what}"
         yield Finding("copies", "warning", file, message)
@@ -244,7 +244,7 @@ def _links(writer: Writer, elsewhere: Collection[str]) -> Iterator[Finding]:
         if link in mendable.get(link.file, ()):
             message = f"It links to [[{link.target}]], which is [[{link.now}]] now."
             yield Finding("links", "warning", link.file, message, fixable=True)
-        elif not link.now and folded(link.target) not in elsewhere:
+        elif not link.now and fold_name(link.target) not in elsewhere:
             dead.setdefault(link.file, []).append(f"[[{link.target}]]")
     for file, targets in dead.items():
         message = f"It links to {_some(targets)}, and there is no such note: add it, or unlink it."
@@ -262,7 +262,7 @@ def _superseded(writer: Writer) -> Iterator[Finding]:
     """Marks that lead to no note in force."""
     if not writer.refresher.catalog().with_status(SUPERSEDED):
         return
-    for broken in Chains(writer.refresher.store.notes()).broken():
+    for broken in Chains(writer.refresher.store.notes()).broken_marks():
         by = broken.note.note.head.superseded_by
         message = f"It is marked as superseded{f' by {by}' if by else ''}, {_MARKS[broken.why]}."
         yield Finding("superseded", "warning", broken.note.file, message)

@@ -80,7 +80,7 @@ def add(
         from mdmemory.citing.cite import cites_of  # most texts name no file
 
         cites = tuple(cites_of(writer.project, said_in_all, cite))
-    with writer.locked():
+    with writer.lock_store():
         store = writer.refresher.store
         catalog = writer.refresher.catalog()
         holding = sorted(map(store.read, catalog.holding(description)), key=_is_superseded)
@@ -135,7 +135,7 @@ def _restored(writer: Writer, stored: StoredNote, today: str) -> Edited:
     """Put a superseded note in force again, in place of the one that is now."""
     refuse_held(writer, stored)
     store, head = writer.refresher.store, stored.note.head
-    fresh = superseding.unmarked(stored.note, today)
+    fresh = superseding.unmark_superseded(stored.note, today)
     last = Chains(store.notes()).last(stored)
     data = fresh.text.encode("utf-8")
     new = StoredNote(stored.file, digest(data), fresh)
@@ -172,7 +172,7 @@ def edit(
     `replaces` is the digest the caller saw, when it showed the note to a person first. `worded`
     gives description and body by what the note says now.
     """
-    with writer.locked():
+    with writer.lock_store():
         stored = readable(writer.refresher.store.find(name))
         if replaces is not None and stored.digest != replaces:
             raise NoteChanged(f"{stored.file} was changed meanwhile.", "Look at it and edit again.")
@@ -197,7 +197,7 @@ def replace_text(
     With `seen`, the text that they began with, a note that was changed meanwhile in other lines
     keeps that change, too.
     """
-    with writer.locked():
+    with writer.lock_store():
         stored = writer.refresher.store.find(name)
         if stored.digest != replaces:
             text = _joined(stored, seen, text)
@@ -211,7 +211,7 @@ def remove(
 ) -> Edited:
     """Remove a note, and the superseded ones that it replaced; their text stays in history.
     Refused where that could not be taken back."""
-    with writer.locked():
+    with writer.lock_store():
         # a name that the note merely took over is not enough to take all of it away
         stored = readable(writer.refresher.store.find(name, former=False))
         gone = [stored, *replaced_by(writer.refresher, stored)]
@@ -234,10 +234,10 @@ def remove(
 def replaced_by(refresher: Refresher, stored: StoredNote) -> list[StoredNote]:
     """The superseded notes that this one replaced, and those that these replaced."""
     marked = refresher.store.those_of(refresher.catalog().holding(SUPERSEDED))
-    names = merged.names(stored.note)
-    if not any(merged.folded(each.note.head.superseded_by) in names for each in marked):
+    names = merged.note_names(stored.note)
+    if not any(merged.fold_name(each.note.head.superseded_by) in names for each in marked):
         return []  # none names it; whom else a name may mean, only all notes tell
-    return [readable(each) for each in Chains(refresher.store.notes()).replaced(stored)]
+    return [readable(each) for each in Chains(refresher.store.notes()).replaced_notes(stored)]
 
 
 def confirm(writer: Writer, name: str, *, today: str) -> Edited:
@@ -246,7 +246,7 @@ def confirm(writer: Writer, name: str, *, today: str) -> Edited:
 
     Raises what keeps it from being committed now.
     """
-    with writer.locked():
+    with writer.lock_store():
         stored = readable(writer.refresher.store.find(name))
         if stored.file in writer.refresher.catalog().waiting:
             if refusal := writer.refusal():

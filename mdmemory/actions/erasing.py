@@ -24,7 +24,7 @@ from mdmemory.git.private_folder import STATE
 from mdmemory.git.transaction import Change
 from mdmemory.store import receipt_box
 from mdmemory.store.refresh import Refresher
-from mdmemory.store.store import GENERATED, LEDGER, Store, decode
+from mdmemory.store.store import GENERATED, LEDGER, Store, decode_note
 from mdmemory.store.writer import Group, Writer
 
 LINE, SHORT = 20, 8  # characters of a line, in plain ASCII or not; a shorter one stands anywhere
@@ -65,14 +65,14 @@ def erase(writer: Writer, name: str, agree: Agree) -> Erased:
     """Erase the note that NAME means, which may be removed already, with those that it replaced,
     if `agree` says yes to what that is. Raises NotFound, RepositoryState."""
     history = _required(writer)
-    with writer.locked():
+    with writer.lock_store():
         erased_history.require_plain(history)
         plan = _plan(writer, history, name)
     if not agree(plan):
         raise MdmemoryError("Nothing was erased.", "`mdmemory log` lists what was done.")
     if plan.there:
         editing.remove(writer, plan.there[0])
-    with writer.locked():
+    with writer.lock_store():
         erased_history.require_plain(history)
         erasure = Erasure(plan.files, plan.texts, (*GENERATED, LEDGER))
         _clean_work_tree(writer, erasure)
@@ -148,7 +148,7 @@ def _texts(versions: Iterable[bytes], files: Sequence[str]) -> set[str]:
     """What the versions of a note say: descriptions, titles, and each line of the body."""
     found: set[str] = set()
     for data in versions:
-        note = decode(data, files[0])
+        note = decode_note(data, files[0])
         head = note.head
         lines = [head.description, head.title, *(line.strip() for line in note.body.splitlines())]
         found |= {line for line in lines if len(line) >= (LINE if line.isascii() else SHORT)}

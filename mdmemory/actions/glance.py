@@ -43,10 +43,10 @@ def glance(writer: Writer, now: int) -> Glance:
 def _notes(folder: Path, now: int) -> int:
     """What stands for the files of a store."""
     try:
-        sight = sights.take(folder, None)
+        sight = sights.take_sight(folder, None)
     except NoStore:
         return 0
-    newest = max(*sight.times, sights.others(folder)[1], 0)
+    newest = max(*sight.times, sights.other_states(folder)[1], 0)
     return hash((sight.seal, now - newest < SETTLED))
 
 

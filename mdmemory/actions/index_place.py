@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mdmemory.note.note import Head
-from mdmemory.store.index import CAPS, CAPS_MADE_FOR, line, pool
+from mdmemory.store.index import CAPS, CAPS_MADE_FOR, note_line, pool_of
 from mdmemory.store.store import INDEX
 
 TYPE_CHECKING = False
@@ -111,7 +111,7 @@ def _ranks(
     # stable, also backwards: equals stay in the order of their files
     best = sorted(traces, key=strengths.__getitem__, reverse=True)
     for rank, file in enumerate(best, 1):
-        mine = pool(traces[file])
+        mine = pool_of(traces[file])
         met[mine] += 1
         found[file] = (rank, mine, met[mine])
     return found
@@ -121,7 +121,7 @@ def _left(history: History | None, head: Head) -> Logged | None:
     """The last commit that took the note's line out of the committed index."""
     if history is None or (at := history.head()) is None:
         return None
-    target = f"]({line(head).partition('](')[2].partition(')')[0]})"
+    target = f"]({note_line(head).partition('](')[2].partition(')')[0]})"
     if target.encode() in (history.read(at, INDEX) or b""):
         return None  # it is still there, and its exit waits for a commit
     path = ("--", f"{history.prefix}{INDEX}")

@@ -22,7 +22,7 @@ from mdmemory.note.frontmatter import join_items
 from mdmemory.note.limits import ALIASES, MAX_NAME_BYTES
 from mdmemory.note.note import Note
 from mdmemory.store import home, merged
-from mdmemory.store.store import GENERATED, LEDGER, decode, is_note_name
+from mdmemory.store.store import GENERATED, LEDGER, decode_note, is_note_name
 
 WHY = "Two machines wrote this apart from each other, and both texts were kept"
 _LISTS = (LEDGER, ".gitattributes", ".gitignore")  # of which both sides' lines count
@@ -74,7 +74,7 @@ def settings_of_both(base: bytes | None, ours: bytes, theirs: bytes) -> bytes | 
     """The store's mdmemory.toml with what both machines know of its project; None where other
     settings were changed on both sides, or it cannot be read."""
     try:
-        known = [home.parsed(text, Path()) for text in (ours, theirs)]
+        known = [home.parse_known(text, Path()) for text in (ours, theirs)]
     except BadSetting:
         return None
     before, mine, other = (home.without_project(text or b"") for text in (base, ours, theirs))
@@ -212,7 +212,7 @@ class _Joining:
             if file in self._base or "/" in file or not is_note_name(file):
                 continue
             text = self._joined.texts.get(file) or self._text(blob) or b""
-            if merged.folded(path) in merged.names(decode(text, file)):
+            if merged.fold_name(path) in merged.note_names(decode_note(text, file)):
                 return file, text
         return None
 
@@ -249,7 +249,7 @@ class _Joining:
 def _is_same_but_for_dates(path: str, base: bytes, changed: bytes) -> bool:
     if "/" in path or not is_note_name(path):
         return False
-    before, after = decode(base, path), decode(changed, path)
+    before, after = decode_note(base, path), decode_note(changed, path)
     if not before.text or not after.text:
         return False
     try:
@@ -267,8 +267,8 @@ def _united(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes 
     except UnicodeDecodeError:
         return None
     if "/" not in path and is_note_name(path):
-        known = None if base is None else decode(base, path)
-        found = both_in_one(known, decode(ours, path), decode(theirs, path))
+        known = None if base is None else decode_note(base, path)
+        found = both_in_one(known, decode_note(ours, path), decode_note(theirs, path))
     else:
         found = None if before is None else three_way(before, mine, other)
     return None if found is None else found.encode("utf-8")
@@ -285,7 +285,7 @@ def _numbered(path: str, number: int) -> str:
 def _renamed(data: bytes, file: str, number: int) -> bytes:
     """The note with its number in its name; as it is where it cannot be edited."""
     end = f"-{number}"
-    note = decode(data, file)
+    note = decode_note(data, file)
     room = note.head.name.encode("utf-8")[: MAX_NAME_BYTES - len(end)]
     name = room.decode("utf-8", "ignore").rstrip("-") + end
     if "name" not in notes_format.read_fields(note):

@@ -33,7 +33,7 @@ def is_in_commits(writer: Writer, path: Path) -> bool:
 def take_out(writer: Writer, path: Path, subject: str) -> Written:
     """Take a file out of the inbox. Where that is no commit, its text is kept in
     `.mdmemory/aside/`. Raises NotFound where it is gone already."""
-    with writer.locked():
+    with writer.lock_store():
         writer.commit_inbox()
         if changes := leaves(writer, path):
             group = Group(f"drop {changes[0].file}", tuple(changes))

@@ -11,7 +11,7 @@ from stat import S_ISREG
 
 from mdmemory.errors import NotFound
 from mdmemory.store import links, merged
-from mdmemory.store.merged import folded
+from mdmemory.store.merged import fold_name
 from mdmemory.store.store import Store, is_note_name
 
 _Print = tuple[int, int, int, int]
@@ -47,14 +47,14 @@ class LinkMap:
         for file in changed:
             with suppress(NotFound):
                 note = self._store.note(file)
-                names = frozenset(merged.names(note))
+                names = frozenset(merged.note_names(note))
                 fresh._notes[file] = _Linked(seen[file], names, tuple(links.named_in(note)))
         fresh._join()
         return fresh
 
     def leads_to(self, name: str) -> str | None:
         """The file of the note that a link means by a name; None where there is none."""
-        return self._owners.get(folded(name))
+        return self._owners.get(fold_name(name))
 
     def into(self, file: str) -> list[str]:
         """The files of the notes with a link to this one, sorted."""
@@ -69,7 +69,7 @@ class LinkMap:
         for file in sorted(self._notes):
             for name in self._notes[file].names:
                 self._owners.setdefault(name, file)
-        self._owners |= {folded(file): file for file in self._notes}  # before another's alias
+        self._owners |= {fold_name(file): file for file in self._notes}  # before another's alias
         into: dict[str, set[str]] = defaultdict(set)
         for file, note in self._notes.items():
             for target in note.targets:

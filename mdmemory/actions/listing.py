@@ -103,12 +103,12 @@ def unread(refresher: Refresher) -> list[str]:
 
 def unadopted(writer: Writer) -> Look | None:
     """What other hands did to the notes that no commit holds; None without git."""
-    from mdmemory.store.adopt import look  # a listing must not pay for it
+    from mdmemory.store.adopt import look_at_folder  # a listing must not pay for it
 
     writer.refresher.settle()
     if writer.history is None:
         return None
-    found = look(writer.refresher, writer.history)
+    found = look_at_folder(writer.refresher, writer.history)
     writer.refresher.keep_learned()
     return found
 

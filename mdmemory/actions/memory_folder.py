@@ -67,7 +67,7 @@ def begin(start: Path, places: Places, is_secret: Callable[[str], bool]) -> Setu
     assert project is not None  # it has a commit
     home = prepared(places)
     with one_at_a_time(home):
-        found = homes.find(home, repository.top)
+        found = homes.find_match(home, repository.top)
         if found.entry is not None:
             done = setup.init(found.entry.store, places, is_secret, store=".")
             return replace(done, project=done.project._replace(around=repository.top))
@@ -101,7 +101,7 @@ def join(start: Path, store: str, places: Places) -> Path:
     folder = folder if folder.is_absolute() else home / store
     entry = homes.read(folder) if (folder / PROJECT_FILE).is_file() else None
     if entry is None:
-        names = ", ".join(each.store.name for each in homes.entries(home)) or "none"
+        names = ", ".join(each.store.name for each in homes.read_entries(home)) or "none"
         raise NotFound(f"{folder} is no project's store.", f"Those in {home}: {names}.")
     _know(entry, repository)
     return folder
@@ -128,7 +128,7 @@ def prepared(places: Places) -> Path:
             "CI is set, and a build service keeps no memory of its own.",
             "Unset CI, or make the store in the project: `mdmemory init --shared`.",
         )
-    return homes.prepare(home_of(places))
+    return homes.prepare_home(home_of(places))
 
 
 @contextmanager

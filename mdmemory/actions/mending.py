@@ -14,7 +14,7 @@ from mdmemory.files import digest
 from mdmemory.git.transaction import Change, Transactions
 from mdmemory.note.note import SUPERSEDED, Note
 from mdmemory.store import conflicts
-from mdmemory.store.links import Link, by_name, rewritten, stray
+from mdmemory.store.links import Link, by_name, find_strays, rewrite_links
 from mdmemory.store.writer import Group, Writer
 
 _VAULT = ".obsidian"  # the folder in which Obsidian keeps the settings of a vault
@@ -27,7 +27,7 @@ def stray_links(writer: Writer) -> list[Link]:
     def renamed(names: Sequence[str]) -> dict[str, Note]:
         return note_history.renamed(history, store, names) if history else {}
 
-    return stray([note.note for note in store.notes()], renamed)
+    return find_strays([note.note for note in store.notes()], renamed)
 
 
 def links_by_name(writer: Writer) -> list[Link]:
@@ -74,7 +74,7 @@ def rewritten_notes(writer: Writer, links: Sequence[Link]) -> list[Group]:
 
 def _edit(writer: Writer, file: str, links: Sequence[Link]) -> Group:
     note = writer.refresher.store.read(file).note
-    fresh = rewritten(note, links).encode("utf-8")
+    fresh = rewrite_links(note, links).encode("utf-8")
     changed = ", ".join(f"[[{link.target}]] -> [[{link.now}]]" for link in links)
     change = Change(file, digest(note.text.encode("utf-8")), fresh)
     return Group(f"edit {file}: {changed}", (change,))

@@ -75,7 +75,7 @@ def move(
         if dry_run:
             done.commits = move.count()
             return done
-        with writer.recovered():
+        with writer.lock_recovered():
             if move.history and (problem := repositories.refusal(move.history.repository)):
                 raise problem  # in the middle of a merge, or another git is at work
             writer.commit_what_waits()
@@ -87,8 +87,8 @@ def move(
 
 def finish(start: Path) -> Moved | None:
     """Take away what a move that was killed left in the old place; None where nothing is."""
-    now, found = moved.stores(start), None
-    for root, source in moved.unfinished(start).items():
+    now, found = moved.moved_stores(start), None
+    for root, source in moved.unfinished_moves(start).items():
         if root in now:
             found = Moved(source, now[root][0], said=["A move that was interrupted is finished."])
             _clear(root, found)
@@ -124,7 +124,7 @@ class _Move:
         """The project roots whose store it is by what their repository says of them."""
         if self.project.root != self.project.store:
             return [self.project.root]
-        now = moved.stores(self.project.store.parent)
+        now = moved.moved_stores(self.project.store.parent)
         return [root for root, (folder, _) in now.items() if folder == self.project.store]
 
     @contextmanager
@@ -149,7 +149,7 @@ class _Move:
         """Raises NoStore where the project has, or may have, a store in the memory folder."""
         if self.around is None:
             return
-        found = homes.find(home, self.around.top)
+        found = homes.find_match(home, self.around.top)
         known = [found.entry] if found.entry else [*found.asked]
         if known:
             stores = " or ".join(str(entry.store) for entry in known)
@@ -251,7 +251,7 @@ class _Move:
             subject="memory: move the store",
         )  # fmt: skip
         writer = Writer(made.project, self.is_secret, self.writer.holder, done.said.append)
-        with writer.locked():
+        with writer.lock_store():
             pass
 
     def _settings(self) -> bytes:
@@ -279,7 +279,7 @@ class _Move:
             if is_inside(target, self.around.top):
                 setup.exclude(self.around, [f"/{target.relative_to(self.around.top).as_posix()}"])
             for root in self.roots:
-                moved.note(root, source, target)
+                moved.note_move(root, source, target)
         os.rename(self.hidden, done.target)
         sync_folder(done.target.parent)
         if self.to == HOME:
@@ -320,7 +320,7 @@ def _clear(root: Path, done: Moved) -> None:
         with suppress(FileNotFoundError):
             empty.rmdir()
         empty = empty.parent
-    moved.finish(root)
+    moved.finish_move(root)
 
 
 def _clear_repository(done: Moved) -> None:

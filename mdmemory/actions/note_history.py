@@ -17,7 +17,7 @@ from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged, Touched, read_with_files
 from mdmemory.note.note import Note
 from mdmemory.store.adopt import KIND as ADOPTED
-from mdmemory.store.store import GENERATED, Store, decode, is_note_name
+from mdmemory.store.store import GENERATED, Store, decode_note, is_note_name
 from mdmemory.store.writer import Writer
 
 WORK_TREE, BY_HAND, REVERT = "work tree", "by hand", "revert"  # kinds, besides those of Memory-Op
@@ -277,7 +277,7 @@ def _named_before(
             return file
     last = {file: next(filter(None, (c.blobs.get(file) for c in commits)), "") for file in gone}
     texts = _texts(history, last.values())
-    notes = ((f, decode(texts[blob], f)) for f, blob in last.items() if blob in texts)
+    notes = ((f, decode_note(texts[blob], f)) for f, blob in last.items() if blob in texts)
     called = (f for f, note in notes if note.head.name.casefold() == name.casefold())
     return next(called, None)
 

@@ -50,7 +50,7 @@ def quality(writer: Writer) -> Quality:
     refresher.current()
     heads, held = [*refresher.catalog().heads()], refresher.catalog().held
     with writer.state() as state:
-        seen = evidence.recorded(state)
+        seen = evidence.recorded_evidence(state)
     rows = [each for each in seen if each.phase != "run"]
     captures, undone = _captures(writer)
     return Quality(

@@ -55,7 +55,7 @@ def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> bool
     if known and config(history, f"branch.{branch}.merge"):
         return False
     there = _branch_there(own, url, branch)
-    with writer.locked():
+    with writer.lock_store():
         if not known:
             history.repository.run("remote", "add", NAME, url)
         history.repository.run("config", f"branch.{branch}.remote", NAME)
@@ -65,7 +65,7 @@ def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> bool
 
 def disconnect(writer: Writer, history: History) -> None:
     """Take the remote away that `connect` gave, with what was fetched from it."""
-    with writer.locked():
+    with writer.lock_store():
         history.repository.run("remote", "remove", NAME)
 
 

@@ -19,8 +19,8 @@ from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note.note import UNREADABLE, Head, Note, parse, read_fields
 from mdmemory.store import conflicts, superseding
-from mdmemory.store.links import following, may_link_to
-from mdmemory.store.merged import folded, last_names, with_aliases
+from mdmemory.store.links import follow_note, may_link_to
+from mdmemory.store.merged import fold_name, last_names, with_aliases
 from mdmemory.store.store import LEDGER, Store, StoredNote
 from mdmemory.store.writer import Group, Writer, Written
 
@@ -46,7 +46,7 @@ def rename(
     Raises BadNote for a name that is none, is taken, or holds a secret, and for a note that is on
     hold, waits for a person, or cannot be read.
     """
-    with writer.locked():
+    with writer.lock_store():
         store = writer.refresher.store
         old = readable(store.find(name, former=False))
         refuse_held(writer, old)
@@ -95,11 +95,11 @@ def _renamed(note: Note, name: str, file: str) -> Note:
     before = note.head
     if "name" in read_fields(note) or parse(note.text, file).head.name != name:
         note = editing.edit(note, set={"name": name})
-    ours = {folded(alias) for alias in before.aliases}
-    own = [name] if folded(before.name) in ours else []  # as in the notes that we write
-    names = [each for each in last_names(before) if folded(each) != folded(name)]
+    ours = {fold_name(alias) for alias in before.aliases}
+    own = [name] if fold_name(before.name) in ours else []  # as in the notes that we write
+    names = [each for each in last_names(before) if fold_name(each) != fold_name(name)]
     moved = parse(with_aliases(note, [*names, *own]).text, file)
-    return parse(following(moved, before, moved.head), file)
+    return parse(follow_note(moved, before, moved.head), file)
 
 
 def _stored(note: Note) -> StoredNote:
@@ -112,7 +112,7 @@ def _linking(
     """The notes that link to the old name, before and after, and the files of those left alone:
     on hold, waiting for a person, in an open conflict, or not seen by git."""
     before, now = old.note.head, fresh.note.head
-    is_only = all(folded(head.name) != folded(before.name) for head in others.values())
+    is_only = all(fold_name(head.name) != fold_name(before.name) for head in others.values())
     pairs = []
     # to read a note as one takes far longer than to see that it has neither a link nor a mark
     may_link = may_link_to(before)
@@ -121,7 +121,7 @@ def _linking(
     ):
         if note.note.head.status == UNREADABLE:
             continue
-        text = following(note.note, before, now, by_name=is_only)
+        text = follow_note(note.note, before, now, by_name=is_only)
         follows = note.note if text == note.note.text else parse(text, note.file)
         renamed = _marked(follows, before, now, is_only)
         if renamed.text != note.note.text:
@@ -134,11 +134,11 @@ def _linking(
 def _marked(note: Note, old: Head, new: Head, is_only: bool) -> Note:
     """The note whose mark names `old` as its successor, naming `new`; one that cannot be edited
     finds it by its alias."""
-    by = folded(note.head.superseded_by)
-    if not by or by not in ({folded(old.name)} if is_only else set()) | {folded(old.file)}:
+    by = fold_name(note.head.superseded_by)
+    if not by or by not in ({fold_name(old.name)} if is_only else set()) | {fold_name(old.file)}:
         return note
     try:
-        return superseding.following(note, new.name)
+        return superseding.follow_successor(note, new.name)
     except BadNote:
         return note
 
@@ -161,7 +161,7 @@ def _following(before: StoredNote, after: StoredNote, fresh: StoredNote) -> Grou
 def _ledger(store: Store, changes: Sequence[tuple[StoredNote, StoredNote]]) -> list[Group]:
     """What is flagged or cleared of these notes holds under the new file name."""
     ledger = store.ledger()
-    now = conflicts.moved(ledger, changes)
+    now = conflicts.move_entries(ledger, changes)
     if now == ledger:
         return []
     return [Group(f"edit {LEDGER}: its lines follow", (change_ledger(ledger, now),))]

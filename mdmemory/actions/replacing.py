@@ -18,7 +18,7 @@ from mdmemory.git.log import list_all_authors, list_authors
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.store import conflicts, superseding
-from mdmemory.store.store import LEDGER, Store, StoredNote, decode
+from mdmemory.store.store import LEDGER, Store, StoredNote, decode_note
 from mdmemory.store.superseding import Chains, in_force
 from mdmemory.store.writer import Group, Writer
 
@@ -68,7 +68,7 @@ def marks(new: StoredNote, replaced: Iterable[tuple[StoredNote, str]], today: st
         if old.file == new.file:
             continue
         try:
-            text = superseding.marked(old.note, head.name, today).text
+            text = superseding.mark_superseded(old.note, head.name, today).text
         except BadNote:
             found.left.append((old, why))
             continue
@@ -169,7 +169,7 @@ def in_force_again(
     pairs: list[tuple[StoredNote, StoredNote, str]] = []
     chains, days = Chains(store.notes()), []
     for file, data in former.items():
-        now, then = store.read(file), decode(data, file)
+        now, then = store.read(file), decode_note(data, file)
         if now.note.head.status != SUPERSEDED or then.head.status == SUPERSEDED:
             continue
         found[file] = data
@@ -234,7 +234,7 @@ def _settled(groups: Sequence[Group], made: Sequence[Superseding], ledger: str) 
     if not closed:
         return [*groups]
     for id in closed:
-        ledger = conflicts.clear(ledger, id)
+        ledger = conflicts.clear_entry(ledger, id)
     ticked = change_ledger(before, ledger)
     first = next(g for g in groups if ids[closed[0]].old.file in (c.file for c in g.changes))
     joined = [group for group in groups if group in (first, place)]

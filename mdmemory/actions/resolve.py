@@ -15,7 +15,7 @@ from mdmemory.note.note import headline
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
 from mdmemory.store.store import Store, StoredNote
-from mdmemory.store.superseding import marked, superseded_files
+from mdmemory.store.superseding import mark_superseded, superseded_files
 from mdmemory.store.writer import Group, Writer, Written
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ def waiting(refresher: Refresher) -> list[Conflict]:
     """The open entries, in the ledger's order."""
     entries = refresher.open_conflicts()
     digests = refresher.store.digests({file for entry in entries for file in entry.files})
-    return [Conflict(entry, conflicts.stale(entry, digests)) for entry in entries]
+    return [Conflict(entry, conflicts.is_stale(entry, digests)) for entry in entries]
 
 
 def across(
@@ -80,7 +80,7 @@ def across(
     for one in projects:
         for other in persons:
             pair = conflict.other_literal(*(each.note.head.description for each in (one, other)))
-            if pair is None or conflicts.known(entries, one, _persons(other)):
+            if pair is None or conflicts.is_known(entries, one, _persons(other)):
                 continue
             since = max(_day(one), _day(other))
             id = conflicts.entry_id(one.file, f"{PERSON}/{other.file}")
@@ -96,11 +96,11 @@ def _persons(stored: StoredNote) -> StoredNote:
 def both_hold(writer: Writer, one: StoredNote, other: StoredNote, why: str, today: str) -> Written:
     """Write into a ledger, the project's or where that is shared the person's, that the project's
     note `one` and the person's `other` were looked at, and both hold. One commit."""
-    with writer.locked():
+    with writer.lock_store():
         text = writer.refresher.store.ledger()
         pair = (one, _persons(other), why)
         id = conflicts.entry_id(one.file, pair[1].file)
-        fresh = conflicts.clear(conflicts.add(text, [pair], today), id)
+        fresh = conflicts.clear_entry(conflicts.add(text, [pair], today), id)
         change = change_ledger(text, fresh)
         line = f"resolve {id} ({one.file} × {pair[1].file}): keep both"
         said = subject("resolve", [f"{headline(one.note.head)}: both hold"])
@@ -122,7 +122,7 @@ def resolve(
 
     One commit. Raises NotFound for an entry that is not open, or a note that is not in it.
     """
-    with writer.locked():
+    with writer.lock_store():
         store = writer.refresher.store
         text = store.ledger()
         entry = next((entry for entry in _open(store) if entry.id == id), None)
@@ -135,7 +135,7 @@ def resolve(
         if edited is not None:
             changes.append(_edit(writer, entry, edited))
             how = f"edit {edited.file}"
-        changes.append(change_ledger(text, conflicts.clear(text, id)))
+        changes.append(change_ledger(text, conflicts.clear_entry(text, id)))
         group = Group(f"resolve {id} ({' × '.join(entry.files)}): {how}", tuple(changes))
         stay = [note for note in _present(store, entry) if note not in gone]
         verb = "resolve, keep" if keep else "resolve, keep both:"
@@ -157,7 +157,7 @@ def _mark(writer: Writer, keep: str, today: str) -> Callable[[StoredNote], bytes
     kept = writer.refresher.store.find(keep).note.head.name
 
     def left(stored: StoredNote) -> bytes:
-        return editing.admitted(writer, stored, marked(stored.note, kept, today).text)
+        return editing.admitted(writer, stored, mark_superseded(stored.note, kept, today).text)
 
     return left
 

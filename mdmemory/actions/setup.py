@@ -83,7 +83,7 @@ def init(
     with _locked(setup.project, repository):
         _fill(setup, base, repository, is_secret)
     open_project(root, places)
-    moved.forget(root)
+    moved.forget_move(root)
     if not own_repo:
         setup.said += _advice(setup.project.store)
     return setup

@@ -22,7 +22,7 @@ from mdmemory.git.persons_git import PersonsGit, explain
 from mdmemory.git.replacement import Change, read_state
 from mdmemory.store import conflicts, home
 from mdmemory.store.index import is_generated
-from mdmemory.store.store import GENERATED, INDEX, LEDGER, StoredNote, decode, is_note_name
+from mdmemory.store.store import GENERATED, INDEX, LEDGER, StoredNote, decode_note, is_note_name
 from mdmemory.store.writer import Writer
 
 ROUNDS = 3  # pushes that others may overtake before we give up
@@ -86,7 +86,7 @@ def sync(
 def _sync(
     writer: Writer, history: History, own: PersonsGit, today: str, *, rebase: bool, push_all: bool
 ) -> Synced:
-    with writer.locked():
+    with writer.lock_store():
         if refusal := writer.refusal():
             raise refusal
         name, there = remotes.upstream(history, is_own=writer.is_own)
@@ -95,7 +95,7 @@ def _sync(
         _commit(writer, history, result)
     for _ in range(ROUNDS):
         remotes.fetch(history, own, name, is_own=writer.is_own)
-        with writer.locked():
+        with writer.lock_store():
             if refusal := writer.refusal():
                 raise refusal
             _commit(writer, history, result)  # whatever was written meanwhile
@@ -174,8 +174,8 @@ def _require_store(store: Path, history: History, upstream: str, theirs: str) ->
     settings = history.read(theirs, PROJECT_FILE)
     if settings is None or not (store / PROJECT_FILE).is_file():
         return
-    ours, other = home.read(store), home.parsed(settings, store)
-    if (ours is None) != (other is None) or (ours and other and not ours.shares(other)):
+    ours, other = home.read(store), home.parse_known(settings, store)
+    if (ours is None) != (other is None) or (ours and other and not ours.shares_project(other)):
         whose = "the memory of another project" if other else "a memory that is no project's"
         raise RepositoryState(
             f"{upstream} holds {whose}, so nothing was joined or pushed.", hint, code=_NOT_A_STORE
@@ -202,7 +202,7 @@ def _stored(
     if "/" in file or not is_note_name(file):
         return None
     data = joined.texts.get(file) or (history.read(ours, file) if ours else None) or b""
-    return StoredNote(file, digest(data), decode(data, file))
+    return StoredNote(file, digest(data), decode_note(data, file))
 
 
 def _changes(

@@ -21,7 +21,7 @@ from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import headline
 from mdmemory.store import conflicts
-from mdmemory.store.store import LEDGER, Store, decode, is_note_name
+from mdmemory.store.store import LEDGER, Store, decode_note, is_note_name
 from mdmemory.store.writer import Group, Writer, Written
 
 # kinds of commits that change no fact, or have a command of their own to take them back
@@ -88,7 +88,7 @@ def undo_session(writer: Writer, session: str, agree: Agree | None = None) -> li
 
 def newest(writer: Writer) -> Planned | None:
     """The change that a plain undo takes back; None where there is none, or no git."""
-    with writer.locked():  # what waits is committed by that
+    with writer.lock_store():  # what waits is committed by that
         if writer.history is None:
             return None
         entry = _newest(writer.history)
@@ -97,7 +97,7 @@ def newest(writer: Writer) -> Planned | None:
 
 def knows(writer: Writer, id: str) -> bool:
     """Whether a Memory-Id or a commit names a commit of ours in this store."""
-    with writer.locked():
+    with writer.lock_store():
         if writer.history is None:
             return False
         try:
@@ -115,14 +115,14 @@ def _undo(
     if agree is not None:
         from mdmemory.git.gitpython import open_history  # a person is asked, and no hook
 
-        with writer.locked():  # what waits is committed by that
+        with writer.lock_store():  # what waits is committed by that
             history = open_history(_ready(writer))
             entries = chosen(history)
             plans = [_planned(history, entry) for entry in entries]
         if not agree(plans):
             raise MdmemoryError("Nothing was undone.", "`mdmemory log` lists the changes.")
         agreed = [plan.commit for plan in plans]
-    with writer.locked():
+    with writer.lock_store():
         history = _ready(writer)
         if agree is not None:
             entries = [_chosen(history, commit) for commit in agreed]
@@ -225,7 +225,7 @@ def _fact(
     for texts in (after, before):
         for file in notes:
             if (data := texts.get(file)) is not None:
-                return headline(decode(data, file).head, gone=texts is before)
+                return headline(decode_note(data, file).head, gone=texts is before)
     return ""
 
 

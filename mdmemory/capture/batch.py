@@ -188,7 +188,7 @@ class Batch:
     def _as_said_again(self, note: Note, origin: Origin) -> tuple[Note, str]:
         head = note.head
         if head.status == SUPERSEDED:
-            return superseding.unmarked(note, self._today), "restored"
+            return superseding.unmark_superseded(note, self._today), "restored"
         changes: dict[str, str | None] = {}
         if head.status == UNCONFIRMED:
             changes = {**editing.confirm(note, origin.source), "metadata.updated": self._today}

@@ -129,7 +129,9 @@ def _note_down(
 ) -> None:
     reasons = (why,) if why else ()
     with writer.state() as state:
-        evidence.record(state, [Evidence(session, "assistant", outcome, reasons, file)], now)
+        evidence.record_evidence(
+            state, [Evidence(session, "assistant", outcome, reasons, file)], now
+        )
 
 
 # --- which note a person means
@@ -202,15 +204,15 @@ def _let_wait(
         f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in said.items()
     )
     text = f"---\n{head}---\n\nAn assistant asks to forget {stored.file}.\n"
-    with writer.locked():
-        inbox.prepare(folder)
+    with writer.lock_store():
+        inbox.prepare_inbox(folder)
         path = folder / f"{_BEGIN}{number}{inbox.END}"
         write_atomic(path, text.encode("utf-8", "replace"), mode=0o600)
     return f"{_ID}{number}"
 
 
 def _files(project: Project) -> Iterator[tuple[Path, AskedRemoval]]:
-    for path in inbox.files(project.store / INBOX, _BEGIN):
+    for path in inbox.inbox_files(project.store / INBOX, _BEGIN):
         with suppress(MdmemoryError, ValueError, KeyError, TypeError):
             head = read_regular(path).decode("utf-8", "replace").split("---\n")[1]
             said = {

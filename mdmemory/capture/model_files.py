@@ -28,7 +28,7 @@ from mdmemory.note.note import SUPERSEDED, Note, headline, parse, read_fields
 from mdmemory.search.near import near_notes
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
-from mdmemory.store.strangers import WHY, suspicion
+from mdmemory.store.strangers import WHY, suspicion_of
 from mdmemory.store.writer import Group, Writer, Written
 
 # What of a head says how the note came to be and who stands by it. A model sets none of it.
@@ -66,7 +66,7 @@ def create(writer: Writer, file: str, text: str, *, session: str = "", today: st
         "metadata.type": note.head.type, "metadata.source": "assistant",
         "metadata.status": UNCONFIRMED, "metadata.created": today, "metadata.updated": today,
     })  # fmt: skip
-    with writer.locked():
+    with writer.lock_store():
         check_new(writer.refresher.is_secret, name, fresh.head.type, fresh.text)
         _refuse_suspicious(fresh.text)
         taken = taken_names(writer.refresher.store, writer.refresher.catalog().names)
@@ -83,7 +83,7 @@ def change(
     Raises what `changed` raises, BadNote for a text that no note may hold, and for a note that is
     on hold, waits for a person, or is in an open conflict.
     """
-    with writer.locked():
+    with writer.lock_store():
         stored = readable(writer.refresher.store.read(file))
         refuse_unsettled(writer, stored)
         text = changed(stored.note.text)
@@ -137,7 +137,7 @@ def _admitted(writer: Writer, stored: StoredNote, text: str) -> Note:
     if after.head.description != before.head.description:
         limits.check_description(after.head.description)
     refuse_secret(writer.refresher.is_secret, text)
-    if suspicion(text) != suspicion(before.text):
+    if suspicion_of(text) != suspicion_of(before.text):
         _refuse_suspicious(text)
     return after
 
@@ -161,7 +161,7 @@ def _check_length(text: str) -> None:
 
 
 def _refuse_suspicious(text: str) -> None:
-    if why := suspicion(text):
+    if why := suspicion_of(text):
         raise BadNote(
             f"The text is not stored: {WHY[why]}.", "Say it as a plain fact.", code="suspicious"
         )

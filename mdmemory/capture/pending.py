@@ -101,7 +101,7 @@ def accept(
         chosen = _worded(chosen, text)
     leaves: list[Change] = []
     if into is None and path is not None:
-        with writer.locked():
+        with writer.lock_store():
             writer.commit_inbox()
             leaves = leaving.leaves(writer, path)
     done = editing.add(
@@ -109,7 +109,7 @@ def accept(
         description=chosen.description, body=chosen.body, kind=chosen.kind, today=today,
         also=leaves,
     )  # fmt: skip
-    with writer.locked():
+    with writer.lock_store():
         _forget(writer, id, path)  # only now: an add that fails loses nothing
     return done
 
@@ -129,7 +129,7 @@ def drop(writer: Writer, id: str, *, today: str) -> tuple[PendingFact, Written]:
     if path is not None:
         said = subject("drop", [chosen.name or chosen.id])
         written = leaving.take_out(writer, path, said)
-    with writer.locked():
+    with writer.lock_store():
         # of a fact that a person does not want, only the id is kept
         row = (id, "", "", "", "", "", "", today, "[]")
         insert = "INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"
@@ -209,7 +209,7 @@ def _is_kept(project: Project, fact: PendingFact) -> bool:
     """Write the file of a fact, unless it is there; False where no inbox takes it."""
     for folder, named in _folders(project):
         with suppress(MdmemoryError, OSError):
-            inbox.prepare(folder)
+            inbox.prepare_inbox(folder)
             path = folder / f"{_BEGIN}{fact.id.removeprefix(_ID)}{inbox.END}"
             if not os.path.lexists(path):
                 write_atomic(path, _rendered(fact, named), mode=0o600)
@@ -231,7 +231,7 @@ def _clean(fact: PendingFact) -> PendingFact | None:
 def _files(project: Project) -> Iterator[tuple[Path, PendingFact]]:
     """The facts in the inboxes of a project, and their files; unreadable files are left out."""
     for folder, named in _folders(project):
-        for path in inbox.files(folder, _BEGIN):
+        for path in inbox.inbox_files(folder, _BEGIN):
             with suppress(MdmemoryError):
                 fact, about = _read(read_regular(path), path)
                 if about == named:

@@ -139,11 +139,11 @@ def extract(
             raise Busy("Another process read this session meanwhile.", "Run the command again.")
     rows = [*store_all(stores, kept, done, answer.model, now), *rows]
     let_wait(writer, judged, done, today)
-    with writer.locked(), writer.state() as state:
+    with writer.lock_store(), writer.state() as state:
         pending.gone(writer, [*elsewhere.values(), *_stored(writer, kept)])
         _pass_over(state, part, answer, done, now)
         rows += _troubles(done, answer)
-        evidence.record(state, rows, now)
+        evidence.record_evidence(state, rows, now)
         if done.watermark:
             state.set_watermark(told.session, done.watermark)
         if part.last and part.last != done.watermark:
@@ -333,7 +333,7 @@ def store_all(
         groups.setdefault(source.prefix, (source, route, []))[2].append(each)
     rows: list[Evidence] = []
     for source, route, facts in groups.values():
-        lock = nullcontext() if dry_run else source.writer.locked()
+        lock = nullcontext() if dry_run else source.writer.lock_store()
         with lock:
             rows += _written(source, route, facts, done, model, now, dry_run=dry_run)
     return rows
@@ -455,7 +455,7 @@ def let_wait(
         if each.outcome == "pending" and (fact := each.worded) is not None
     ]  # fmt: skip
     if waiting and not dry_run:
-        with writer.locked(), writer.state() as state:
+        with writer.lock_store(), writer.state() as state:
             pending.put(writer.project, state, waiting, today)
         there = {each.id for each in pending.waiting(writer.project, writer.state)}
         waiting = [each for each in waiting if each.id in there]

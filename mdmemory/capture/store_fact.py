@@ -179,7 +179,7 @@ class _Call:
 
     def store(self, replaced: Sequence[StoredNote], route: Route) -> Stored:
         """Write it, with marks on the notes that it replaces."""
-        with self._writer.locked():
+        with self._writer.lock_store():
             batch = Batch(self._writer, self._now, route)
             if (known := batch.known_elsewhere(self._fact)) and not replaced:
                 name = known.rpartition("/")[2].removesuffix(".md")
@@ -290,7 +290,7 @@ def _store_as_said(stores: Stores, wish: Wish, now: datetime) -> Stored:
     source, route = stores.open_for(wish.is_personal)
     fact, writer = fact_as_said(wish.text, wish.fact_type, wish.kind), source.writer
     session, turn = (each if is_id(each) else "" for each in (wish.session, wish.turn))
-    with writer.locked():
+    with writer.lock_store():
         batch = Batch(writer, now, route)
         if known := batch.known_elsewhere(fact):
             _pass_over(stores, [wish])
@@ -414,7 +414,7 @@ def _named_with(done: Stored, prefix: str) -> Stored:
 
 def _note_down(writer: Writer, row: Evidence, now: datetime) -> None:
     with writer.state() as state:
-        evidence.record(state, [row], now)
+        evidence.record_evidence(state, [row], now)
 
 
 def _preview(content: str) -> str:

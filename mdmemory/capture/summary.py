@@ -192,7 +192,7 @@ def take(
     let_wait(writer, judged, done, now.date().isoformat())
     rows += tell_left_out(done, judged, "summary")
     with writer.state() as state:
-        evidence.record(state, rows, now)
+        evidence.record_evidence(state, rows, now)
     return done
 
 

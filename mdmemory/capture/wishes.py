@@ -130,7 +130,7 @@ class Inbox:
 
     def put(self, wishes: Sequence[Wish]) -> list[Path]:
         """Keep them. Raises Unwritable, RepositoryState for a link in its place."""
-        inbox.prepare(self.folder)
+        inbox.prepare_inbox(self.folder)
         key = _made_key(self.key_file)
         known = [path.name for path in self.files()]
         paths = []
@@ -155,7 +155,7 @@ class Inbox:
 
     def files(self) -> list[Path]:
         """The files that look like wishes, without reading them."""
-        return inbox.files(self.folder, WISH)
+        return inbox.inbox_files(self.folder, WISH)
 
     def answer(self, path: Path, wish: Wish) -> None:
         """Keep what answers a part of a wish with it; a wish that is answered whole goes."""

@@ -41,7 +41,7 @@ def web(asked: Namespace) -> int:
         return layered(asked, watched=True)
 
     open_layers().main  # noqa: B018 - raises where there is no store
-    with serving.listen(asked.port) as listening, sights.watching():
+    with serving.listen(asked.port) as listening, sights.watch_folders():
         said = serving.serve(
             listening, open_layers, idle=asked.idle * 60, is_at_terminal=is_terminal(),
             record=lambda problem: record(problem, ["web"]),

@@ -69,7 +69,7 @@ def _settle_wishes(layers: Layers, automatic: bool) -> None:
 
         receipt = receipt_box.Receipt(line["message"], {"learned": len(done)}, "success")
         with suppress(MdmemoryError):
-            receipt_box.leave(layers.main.project, receipt, layers.main.now())
+            receipt_box.leave_receipt(layers.main.project, receipt, layers.main.now())
 
 
 def _silent(_: str) -> None:

@@ -124,7 +124,7 @@ def _leave(memory: Memory, receipt: Receipt | None) -> None:
     """Leave a receipt for the person's next client; without a place for it the log has to do."""
     if receipt is not None:
         with suppress(MdmemoryError):
-            receipt_box.leave(memory.project, receipt, memory.now())
+            receipt_box.leave_receipt(memory.project, receipt, memory.now())
 
 
 def _adopt(memory: Memory) -> None:

@@ -33,7 +33,7 @@ def bridge(asked: Namespace) -> int:
     """
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
-    with sights.watching():
+    with sights.watch_folders():
         return _listen(asked.store) if asked.listen else _forward(asked.store)
 
 
@@ -128,7 +128,7 @@ def mcp(asked: Namespace) -> int:
     source, sink = _own_streams()
     threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
     index = not asked.no_index and not _is_read_already(asked)
-    with sights.watching():
+    with sights.watch_folders():
         serve(source, sink, lambda: layered(asked, automatic=True), index=index)
     return 0
 

@@ -121,7 +121,7 @@ def _store_elsewhere(root: Path, in_tree: Path | None, places: person.Places) ->
     moved to a repository of its own."""
     if in_tree is not None:
         return None if root.is_relative_to(in_tree) else in_tree
-    entry = homes.find(home_of(places), root).entry if root.is_dir() else None
+    entry = homes.find_match(home_of(places), root).entry if root.is_dir() else None
     return entry.store if entry else None
 
 

@@ -294,7 +294,7 @@ def _merge_refusals(op: Merge, world: World) -> Iterator[_Refusal]:
         if not exact:
             yield "held", f"{files}: an unconfirmed note is merged only with others like it."
     yield from bad_text(op, world.store)
-    own = [name for source in sources for name in merged.names(source)]
+    own = [name for source in sources for name in merged.note_names(source)]
     yield from literal_refusals(shown(op.target), sources, op.description, op.body, own)
 
 
@@ -306,6 +306,6 @@ def _rewrite_refusals(op: Rewrite, world: World) -> Iterator[_Refusal]:
 
 
 def _delete_refusals(op: Delete, world: World) -> Iterator[_Refusal]:
-    if replaced := world.chains.replaced(world.store[op.file]):
+    if replaced := world.chains.replaced_notes(world.store[op.file]):
         message = f"{shown(op.file)} replaced {shown(replaced[0].file)}, which names it."
         yield "dangling_link", message

@@ -48,7 +48,7 @@ from mdmemory.compact.planner import ProposedPlan
 from mdmemory.compact.removals import removable, removed
 from mdmemory.compact.scope import Scope, Size
 from mdmemory.llm.answer import Asking
-from mdmemory.store.conflicts import Entry, known
+from mdmemory.store.conflicts import Entry, is_known
 from mdmemory.store.store import StoredNote
 
 _MAX_PLAN = MAX_ANSWER // 2  # bytes of ops; the rest is for digests
@@ -86,7 +86,7 @@ def gathered(
 
 
 def _is_known(op: Flag, notes: dict[str, StoredNote], ledger: Sequence[Entry]) -> bool:
-    return all(known(ledger, notes[a], notes[b]) for a, b in flagged_pairs(op.files))
+    return all(is_known(ledger, notes[a], notes[b]) for a, b in flagged_pairs(op.files))
 
 
 MAX_CHARS = 60_000  # of the notes of one question, as they are shown

@@ -144,7 +144,7 @@ def find_linked(notes: Sequence[StoredNote]) -> frozenset[str]:
     return frozenset(
         note.file
         for note in notes
-        if any(linkers.get(name, set()) - {note.file} for name in merged.names(note.note))
+        if any(linkers.get(name, set()) - {note.file} for name in merged.note_names(note.note))
     )
 
 

@@ -30,7 +30,7 @@ from mdmemory.compact.removals import removable
 from mdmemory.compact.result import best
 from mdmemory.compact.same import same_key, wording
 from mdmemory.note.note import Note
-from mdmemory.store.conflicts import Entry, known
+from mdmemory.store.conflicts import Entry, is_known
 from mdmemory.store.merged import has_own_keys
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import superseded_files
@@ -198,7 +198,7 @@ def _differences(
     reasons: dict[frozenset[str], str] = {}
     for one, other in near:
         pair = frozenset((one.file, other.file))
-        if busy & pair or known(entries[pair], one, other):
+        if busy & pair or is_known(entries[pair], one, other):
             continue
         texts = (note.note.head.description for note in (one, other))
         if odd := conflict.other_literal(*texts):

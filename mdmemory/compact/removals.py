@@ -168,7 +168,7 @@ def _unfounded(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
         note = store[op.file].note
         text = as_one(note.head.description, note.body)
         needed = _words(text)
-        own = merged.names(note)
+        own = merged.note_names(note)
         holders = (texts[file] for file, known in words.items() if needed <= known)
         if not any(_covers(holder, text, own) for holder in holders):
             message = (
@@ -215,11 +215,11 @@ def _dangling(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
         return {}
     owners: dict[str, list[Delete]] = defaultdict(list)
     for op in deletes:
-        for name in merged.names(store[op.file].note):
+        for name in merged.note_names(store[op.file].note):
             owners[name].append(op)
     gone = {op.file for op in deletes}
     stay = (note.note for file, note in store.items() if file not in gone)
-    found_anyway = owners.keys() & {name for note in stay for name in merged.names(note)}
+    found_anyway = owners.keys() & {name for note in stay for name in merged.note_names(note)}
     refusals: dict[Op, Refusal] = {}
     texts = list(texts_after(ops, store).items())
     while texts:

@@ -14,7 +14,7 @@ from mdmemory.git.commits_of_store import subject
 from mdmemory.note import editing
 from mdmemory.note.note import Head, Note, headline, parse
 from mdmemory.store import merged
-from mdmemory.store.merged import united
+from mdmemory.store.merged import unite_notes
 from mdmemory.store.store import StoredNote
 
 Change = tuple[str, str | None, bytes | None]  # file, digest before, bytes after; None: not there
@@ -107,9 +107,9 @@ def _write_merged(
     settings |= _provenance(base.head, heads, today if said_anew else "")
     if op.name != base.head.name:
         gone = sources  # a name that nobody has any more goes, too
-    if names := merged.joined(base, op.name, [source.note for source in gone]):
+    if names := merged.join_merged(base, op.name, [source.note for source in gone]):
         settings[f"metadata.{merged.KEY}"] = names
-    whole = united(base, [source.note for source in sources if source.note is not base])
+    whole = unite_notes(base, [source.note for source in sources if source.note is not base])
     if whole.head.aliases:
         whole = merged.with_aliases(whole, [op.name])
     return editing.edit(whole, set=settings, body=body).text

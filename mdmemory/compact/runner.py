@@ -171,7 +171,7 @@ class Compactor:
             outcome.refusals = [(r["code"], r["message"]) for r in problem.refusals]
             return outcome
         outcome.planned = [*plan.ops, *(op for op, _, _ in proposal.refused)]
-        with nullcontext() if dry_run else self.writer.locked():
+        with nullcontext() if dry_run else self.writer.lock_store():
             self._apply(plan, outcome, proposal, dry_run)
         return outcome
 

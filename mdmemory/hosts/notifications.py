@@ -126,7 +126,7 @@ class Notifications:
         found = [
             receipt
             for folder in self._folders
-            for receipt in receipt_box.take(folder, self._is_ours, remove=self.shows)
+            for receipt in receipt_box.take_receipts(folder, self._is_ours, remove=self.shows)
         ]
         return sorted(found, key=lambda receipt: receipt.at)
 

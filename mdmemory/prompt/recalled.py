@@ -39,9 +39,9 @@ class RecalledNote:
 def is_shown_whole(note: Note, memory: str) -> bool:
     """Whether the text of MEMORY.md says all that the note says: its line stands there, uncut, and
     its body adds nothing."""
-    line = index.line(note.head)
+    line = index.note_line(note.head)
     is_listed = any(f"\n{line}{end}" in memory for end in ("\n", f" {index.CONTESTED}\n"))
-    is_cut = len(index.clean(note.head.description)) > index.MAX_HOOK
+    is_cut = len(index.clean_line(note.head.description)) > index.MAX_HOOK
     return is_listed and not is_cut and not adds(note)
 
 

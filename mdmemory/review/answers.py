@@ -170,7 +170,7 @@ def _file(
     home = layers.for_type(type)
     leaves: list[Change] = []
     if home is memory:
-        with writer.locked():
+        with writer.lock_store():
             writer.commit_inbox()
             leaves = leaving.leaves(writer, path)
     description = description_of(text)

@@ -18,7 +18,7 @@ from mdmemory.note.note import SUPERSEDED, parse
 from mdmemory.review.items import Action, InboxItem, Kind, Side
 from mdmemory.review.reviewed import Reviewed, Wording, finish
 from mdmemory.review.waiting import BETWEEN
-from mdmemory.store.superseding import marked, unmarked
+from mdmemory.store.superseding import mark_superseded, unmark_superseded
 from mdmemory.store.writer import Written
 
 
@@ -72,7 +72,7 @@ def note(
     side = item.notes[0]
     if action == Action.KEEP and item.kind == Kind.ORPHANED:
         stored = memory.note(side.file)
-        text = unmarked(stored.note, memory._today()).text
+        text = unmark_superseded(stored.note, memory._today()).text
         done = memory.replace_text(side.file, text, replaces=side.digest).written
         return finish(item, action, f"{side.name} holds again.", memory, done)
     if wording is not None and action == Action.EDIT:
@@ -111,7 +111,7 @@ def refusal(
     if action in (Action.THIS, Action.THAT):
         stays, gone = item.notes if action == Action.THIS else reversed(item.notes)
         stored = memory.note(gone.file)
-        text = marked(stored.note, stays.name, memory._today()).text
+        text = mark_superseded(stored.note, stays.name, memory._today()).text
         written = memory.replace_text(gone.file, text, replaces=gone.digest).written
         sentence = f"{stays.name} holds, and replaced {gone.name}."
     elif action == Action.DROP:
@@ -150,7 +150,7 @@ def _in_force(text: str, file: str, today: str) -> str:
     note = parse(text, file)
     with suppress(BadNote):
         if note.head.status == SUPERSEDED:
-            return unmarked(note, today).text
+            return unmark_superseded(note, today).text
         wanted = note_editing.confirm(note, "manual") | {"metadata.updated": today}
         return note_editing.edit(note, set=wanted).text
     return text
@@ -163,12 +163,12 @@ def loss(
     writer = memory._writer()
     if action == Action.DROP:
         memory.adopt()  # what else other hands did, so that the commit below holds this alone
-        with writer.locked():
+        with writer.lock_store():
             commit = writer.adopt(accept_loss=True)
         return Reviewed(item, action, "Committed that they are gone.", memory, commit, commit)
     from mdmemory.store import adopt
 
-    with writer.locked():
+    with writer.lock_store():
         assert writer.history is not None
-        files = adopt.restore(writer.refresher, writer.history)
+        files = adopt.restore_lost(writer.refresher, writer.history)
     return Reviewed(item, action, f"Put back {len(files)} notes.", memory)

@@ -17,10 +17,10 @@ from mdmemory.memory import Memory
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.privacy import redacted
 from mdmemory.review.items import KINDS, Action, InboxItem, Kind, Side, in_order
-from mdmemory.store.conflicts import Entry, stale
+from mdmemory.store.conflicts import Entry, is_stale
 from mdmemory.store.store import Store, StoredNote
-from mdmemory.store.strangers import WHY, suspicion
-from mdmemory.store.superseding import lead_on, orphans
+from mdmemory.store.strangers import WHY, suspicion_of
+from mdmemory.store.superseding import lead_on, orphan_notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def find_item(layers: Layers, name: str) -> InboxItem:
     return InboxItem(
         _id("u", *about, side.digest), Kind.UNCONFIRMED, (side,),
         "nothing waits; you can confirm it", (Action.KEEP, Action.LATER), *about,
-        since=side.date, is_shielded=bool(suspicion(side.text)),
+        since=side.date, is_shielded=bool(suspicion_of(side.text)),
     )  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def _list_layer(layer: str, memory: Memory, shown: bool) -> Iterator[InboxItem]:
         yield _conflict(layer, refresher.store, entry, shown)
     yield from _notes(layer, refresher.store, catalog, shown)
     if catalog.with_status(SUPERSEDED) and not lead_on(catalog.heads()):
-        yield from (_orphaned(layer, each) for each in orphans(refresher.store.notes()))
+        yield from (_orphaned(layer, each) for each in orphan_notes(refresher.store.notes()))
     yield from _on_changed(layer, memory, catalog)
     yield from _list_refused(layer, memory)
     if memory.project.has_inbox() or memory.project.state_file.exists():
@@ -141,7 +141,7 @@ def _conflict(layer: str, store: Store, entry: Entry, shown: bool) -> InboxItem:
         side_of(layer, there[file]) if file in there else _file_side(layer, store, file)
         for file in entry.files
     )
-    why = entry.why + (" (a note has changed since)" if stale(entry, digests) else "")
+    why = entry.why + (" (a note has changed since)" if is_stale(entry, digests) else "")
     actions = (
         (Action.THIS, Action.THAT, Action.BOTH, Action.EDIT, Action.LATER)
         if all(side.digest for side in sides)
@@ -191,7 +191,7 @@ def _notes(layer: str, store: Store, catalog: Catalog, shown: bool) -> Iterator[
         else:
             yield InboxItem(
                 _id("u", *about, side.digest), Kind.UNCONFIRMED, (side,), _UNPROVEN, _EVERY_WAY,
-                *about, since=side.date, is_shielded=bool(suspicion(side.text)),
+                *about, since=side.date, is_shielded=bool(suspicion_of(side.text)),
             )  # fmt: skip
 
 
@@ -244,7 +244,7 @@ def _on_changed(layer: str, memory: Memory, catalog: Catalog) -> Iterator[InboxI
         yield InboxItem(
             _id("d", layer, file, side.digest, changes), Kind.ON_CHANGED, (shown,), why,
             _EVERY_WAY, layer, file, since=side.date,
-            is_shielded=bool(suspicion(shown.text)),
+            is_shielded=bool(suspicion_of(shown.text)),
         )  # fmt: skip
 
 
@@ -258,7 +258,7 @@ def _pending(layer: str, fact: PendingFact) -> InboxItem:
     return InboxItem(
         fact.id, Kind.PENDING, (side,), why or "it lacks proof", _EVERY_WAY, layer,
         fact.id, fact.quote, fact.since,
-        not _ORDERS.isdisjoint(fact.reasons) or bool(suspicion(f"{text}\n{fact.quote}")),
+        not _ORDERS.isdisjoint(fact.reasons) or bool(suspicion_of(f"{text}\n{fact.quote}")),
         fact.session, 1 if fact.reasons == ("unclear",) else 0,
     )  # fmt: skip
 
@@ -278,7 +278,7 @@ def _removals(layer: str, memory: Memory) -> Iterator[InboxItem]:
         why = f"an assistant asks to forget it, and {WHY_NOT.get(each.why, each.why)}"
         yield InboxItem(
             each.id, Kind.FORGET, (side,), why, _AS_IT_IS, layer, each.id, each.quote,
-            each.since, bool(suspicion(each.quote)),
+            each.since, bool(suspicion_of(each.quote)),
         )  # fmt: skip
 
 
@@ -311,7 +311,7 @@ def _rests(layer: str, memory: Memory) -> Iterator[InboxItem]:
             yield InboxItem(
                 _id("i", layer, path.name), Kind.REST, (side,), "an import made no note of it",
                 _EVERY_WAY, layer, str(path), since=since,
-                is_shielded=bool(suspicion(text)),
+                is_shielded=bool(suspicion_of(text)),
             )  # fmt: skip
 
 

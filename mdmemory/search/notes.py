@@ -14,7 +14,7 @@ from mdmemory.note.note import UNREADABLE, Note
 from mdmemory.search.chunks import Chunk, cut
 from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.results import MEMORY
-from mdmemory.store.store import Store, StoredNote, decode, is_note_name
+from mdmemory.store.store import Store, StoredNote, decode_note, is_note_name
 from mdmemory.text import dates
 
 if TYPE_CHECKING:  # only a search at a commit asks git
@@ -44,7 +44,7 @@ def update(
     if seen and database.seal(MEMORY) == seen:
         return []
     known = database.prints(MEMORY)
-    now, young = dict(zip(sight.files, sight.prints, strict=True)), sight.young
+    now, young = dict(zip(sight.files, sight.prints, strict=True)), sight.young_files
     gone = [file for file in known if file not in now or file in waiting]
     stale = [file for file, print in now.items() if known.get(file, ("",))[0] != print]
     prints = {file: "" if file in young else now[file] for file in stale}
@@ -145,4 +145,4 @@ def _at_commit(history: History, files: Sequence[tuple[str, Blob]]) -> Iterator[
         size = int(out[at:line].split(b" ")[2])
         data = out[line + 1 : line + 1 + size]
         at = line + 1 + size + 1
-        yield StoredNote(file, digest(data), decode(data, file))
+        yield StoredNote(file, digest(data), decode_note(data, file))

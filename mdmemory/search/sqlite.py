@@ -79,7 +79,9 @@ class SQLite(Tables):
         self._path = path
         self._counted: dict[str, tuple[tuple[int, ...], int]] = {}  # by source: of which state
         with told():
-            self._database = database_file.connection(path, timeout=PATIENCE, isolation_level=None)
+            self._database = database_file.open_connection(
+                path, timeout=PATIENCE, isolation_level=None
+            )
         try:
             self._open_patiently(stamp, anew)
         except BaseException:
@@ -147,7 +149,7 @@ class SQLite(Tables):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with told(self._checked), database_file.writing(self._database):
+        with told(self._checked), database_file.write_transaction(self._database):
             yield
 
     @property

@@ -39,7 +39,7 @@ class NoteRecalled:
 def list_sessions(state: State) -> list[KnownSession]:
     """All sessions, those with the newest word first."""
     sessions: dict[str, KnownSession] = {}
-    for each in evidence.recorded(state):
+    for each in evidence.recorded_evidence(state):
         session = sessions.setdefault(each.session, KnownSession(each.session))
         session.time = max(session.time, each.time)
         if each.phase != "run":

@@ -24,7 +24,7 @@ from mdmemory.store import conflicts
 from mdmemory.store.catalog import SECRET
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import INDEX, LEDGER, StoredNote, is_note_name
-from mdmemory.store.strangers import WHY, copies
+from mdmemory.store.strangers import WHY, sync_copies
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Look:
         return gone if is_sudden else []
 
 
-def look(refresher: Refresher, history: History) -> Look:
+def look_at_folder(refresher: Refresher, history: History) -> Look:
     """What other hands did since the last commit. Writes nothing."""
     catalog = refresher.catalog()
     with history.objects.open():
@@ -78,35 +78,37 @@ def look(refresher: Refresher, history: History) -> Look:
         known = {*catalog.files}
         ids = history.ids(head)
         there = {file: id for file, id in ids.items() if file in known or is_note_name(file)}
-        data = _different(refresher, history, there)
+        data = _differing_bytes(refresher, history, there)
         if not data and there.keys() == known:
             catalog.tree, catalog.has_learned = tree, True
-        waits = _kept(history, data)
+        waits = _files_ahead(history, data)
         data = {file: each for file, each in data.items() if file not in waits}
-        gone = _gone(refresher, history, there, waits)
+        gone = _removed_notes(refresher, history, there, waits)
         unseen = Transactions(history).list_unseen(sorted(data)) if data else {}
-    held = _held(refresher) if data else str
-    found = [
-        Unadopted(file, CHANGED if file in there else NEW, UNSEEN if file in unseen else held(file))
+    hold_reason = _hold_reasons(refresher) if data else str
+    foreign = [
+        Unadopted(
+            file, CHANGED if file in there else NEW, UNSEEN if file in unseen else hold_reason(file)
+        )
         for file in data
     ]
-    found += [Unadopted(file, GONE) for file in gone]
-    found.sort(key=lambda each: each.file)
-    return Look(tuple(found), len(there), len(refresher.catalog().files), data)
+    foreign += [Unadopted(file, GONE) for file in gone]
+    foreign.sort(key=lambda each: each.file)
+    return Look(tuple(foreign), len(there), len(refresher.catalog().files), data)
 
 
-def _different(
+def _differing_bytes(
     refresher: Refresher, history: History, there: Mapping[str, str]
 ) -> dict[str, bytes]:
     """The bytes of the notes that are not as a commit has them."""
     catalog = refresher.catalog()
     data: dict[str, bytes] = {}
-    for file in catalog.uncertain(there):
+    for file in catalog.uncertain_files(there):
         with suppress(MdmemoryError):  # gone in this moment, or not to be read: `doctor` tells
             data[file] = read_regular(f"{refresher.store.folder}/{as_given(file)}")
     ids = {file: history.blob_id(each) for file, each in data.items()}
     same = {file: id for file, id in ids.items() if there.get(file) == id}
-    catalog.know(same)
+    catalog.know_blobs(same)
     different = {file: each for file, each in data.items() if file not in same}
     # where git converts line ends, its own bytes are other ones: that is no hand's doing
     converted = [file for file, each in different.items() if file in there and b"\r\n" in each]
@@ -117,14 +119,14 @@ def _different(
     return different
 
 
-def _kept(history: History, data: Mapping[str, bytes]) -> set[str]:
+def _files_ahead(history: History, data: Mapping[str, bytes]) -> set[str]:
     """Those of the files that a write of ours left so which no branch has yet."""
     left = history.kept.read_left()
     ids = {file: history.blob_id(data[file]) for file in left if file in data}
     return {file for file, blob in left.items() if ids.get(file) == (blob.id if blob else None)}
 
 
-def _gone(
+def _removed_notes(
     refresher: Refresher, history: History, there: Mapping[str, str], waits: Collection[str]
 ) -> list[str]:
     """Notes that a hand removed: git has them, the folder does not. Sparse ones are no such."""
@@ -136,10 +138,10 @@ def _gone(
     return [file for file in missing if file not in staged or staged[file].trusted]
 
 
-def _held(refresher: Refresher) -> Callable[[str], str]:
+def _hold_reasons(refresher: Refresher) -> Callable[[str], str]:
     """Why a note may not be committed, "" where it may."""
     catalog = refresher.catalog()
-    copied = copies(catalog.files, catalog.names)
+    copied = sync_copies(catalog.files, catalog.names)
     why = {file: COPY for file, base in copied.items() if base == INDEX}
     why |= dict.fromkeys(catalog.held, SECRET) | catalog.waiting
     return lambda file: why.get(file, "")
@@ -156,9 +158,9 @@ def sudden_loss(seen: Look, store: Path) -> MdmemoryError:
     )
 
 
-def restore(refresher: Refresher, history: History) -> list[str]:
+def restore_lost(refresher: Refresher, history: History) -> list[str]:
     """Put notes back that went all at once; the files. Never writes over anything."""
-    texts = history.read_many(history.head(), look(refresher, history).lost)
+    texts = history.read_many(history.head(), look_at_folder(refresher, history).lost)
     for file, data in texts.items():
         path = refresher.store.folder / file
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -181,7 +183,7 @@ class Adoption(NamedTuple):
     message: Message
 
 
-def plan(
+def plan_adoption(
     refresher: Refresher, seen: Look, *, ours: Collection[str] = (), needed: Collection[str] = (),
     accepted: Collection[str] = (), accept_loss: bool = False, settled: float = 0.0,
     flags: bool = True, only: Collection[str] | None = None,
@@ -192,21 +194,21 @@ def plan(
     although they wait for a person. With `settled` only what did not change for so many seconds,
     and reads as a note. Without `flags` the ledger stays as it is; with `only` so do other files.
     """
-    taken = [each for each in seen.found if _is_taken(each, seen, accepted, accept_loss)]
+    accepted_notes = [each for each in seen.found if _is_taken(each, seen, accepted, accept_loss)]
     if only is not None:
-        taken = [each for each in taken if each.file in only]
+        accepted_notes = [each for each in accepted_notes if each.file in only]
     if settled:
-        is_settled = _settled(refresher, settled)
-        taken = [each for each in taken if is_settled(each)]
-    if not [each for each in taken if each.file not in ours]:
+        is_settled = _settled_test(refresher, settled)
+        accepted_notes = [each for each in accepted_notes if is_settled(each)]
+    if not [each for each in accepted_notes if each.file not in ours]:
         return None
     also = [*needed, *ours]
-    found = {each.file: seen.data.get(each.file) for each in taken}
-    found |= {file: seen.data[file] for file in also if file in seen.data}
-    foreign = [each for each in taken if each.file not in ours]
+    contents = {each.file: seen.data.get(each.file) for each in accepted_notes}
+    contents |= {file: seen.data[file] for file in also if file in seen.data}
+    foreign = [each for each in accepted_notes if each.file not in ours]
     heads = {head.file: head for head in refresher.catalog().heads()}
-    ledger, lines = _ledger(refresher, foreign, heads) if flags else ((), [])
-    return Adoption(found, ledger, _message(foreign, heads, lines))
+    ledger, lines = _extended_ledger(refresher, foreign, heads) if flags else ((), [])
+    return Adoption(contents, ledger, _adoption_message(foreign, heads, lines))
 
 
 def _is_taken(each: Unadopted, seen: Look, accepted: Collection[str], accept_loss: bool) -> bool:
@@ -215,7 +217,7 @@ def _is_taken(each: Unadopted, seen: Look, accepted: Collection[str], accept_los
     return not each.why or (each.file in accepted and each.why in WHY)
 
 
-def _settled(refresher: Refresher, seconds: float) -> Callable[[Unadopted], bool]:
+def _settled_test(refresher: Refresher, seconds: float) -> Callable[[Unadopted], bool]:
     """Whether a note stayed as it is for so long, and reads as one."""
     catalog = refresher.catalog()
     before = catalog.clock - int(seconds * 1e9)
@@ -236,7 +238,7 @@ def _reads_as_note(head: Head) -> bool:
     return head.status != UNREADABLE and bool(head.description) and not is_cut
 
 
-def _message(
+def _adoption_message(
     foreign: Sequence[Unadopted], heads: Mapping[str, Head], flagged: Sequence[str]
 ) -> Message:
     names = [headline(heads[each.file]) if each.file in heads else each.file for each in foreign]
@@ -267,12 +269,12 @@ def is_models(head: Head) -> bool:
 # what contradicts
 
 
-def _ledger(
+def _extended_ledger(
     refresher: Refresher, foreign: Sequence[Unadopted], heads: Mapping[str, Head]
 ) -> tuple[tuple[Change, ...], list[str]]:
     """The ledger with the contradictions between these notes and any others, and a line on each."""
     files = [each.file for each in foreign if each.change != GONE]
-    pairs = chain(_copied(refresher, files), _contradictions(refresher, files, heads))
+    pairs = chain(_copied_pairs(refresher, files), _contradicting_pairs(refresher, files, heads))
     before = refresher.store.ledger()
     ledger = conflicts.Ledger(before)
     times = refresher.catalog().changed_at()
@@ -287,25 +289,27 @@ def _ledger(
     return (Change(LEDGER, digest(old) if old else None, new),), lines
 
 
-def _copied(
+def _copied_pairs(
     refresher: Refresher, files: Sequence[str]
 ) -> Iterator[tuple[StoredNote, StoredNote, str]]:
     """The copies that a sync tool made, each with the note that it is another text of."""
     catalog = refresher.catalog()
-    copied = copies(catalog.files, catalog.names)
+    copied = sync_copies(catalog.files, catalog.names)
     for file in files:
         base = copied.get(file, INDEX)
         if base != INDEX and not {file, base} & catalog.held:
             yield refresher.store.read(file), refresher.store.read(base), _COPIED
 
 
-def _contradictions(
+def _contradicting_pairs(
     refresher: Refresher, files: Sequence[str], heads: Mapping[str, Head]
 ) -> Iterator[tuple[StoredNote, StoredNote, str]]:
     from mdmemory.text import conflict
 
-    held = refresher.catalog().held
-    known = [head for head in heads.values() if head.file not in held and head.status != SUPERSEDED]
+    held_files = refresher.catalog().held
+    known = [
+        head for head in heads.values() if head.file not in held_files and head.status != SUPERSEDED
+    ]
     places = {head.file: at for at, head in enumerate(known)}
     new = {*files}  # of two that came together a compaction tells
     if new.issuperset(places):
@@ -321,17 +325,16 @@ def _contradictions(
             yield read(mine.file), read(other.file), conflict.why(odd)
 
 
-def adopt(
+def adopt_changes(
     refresher: Refresher, transactions: Transactions, needed: Collection[str],
     tell: Callable[[str], None], index: Callable[[Sequence[Change]], list[Change]], *,
     ours: Sequence[str] = (), destructive: bool = False, **how: Any,
 ) -> Checkpoint:  # fmt: skip
     """Commit all that other hands did, then make a checkpoint of `needed` and `ours`.
 
-    `index` gives the index that belongs to changes; other options are those of `plan`. Raises
-    SuddenLoss before a `destructive` write; of any other, `tell` hears the loss.
-    """
-    seen = look(refresher, transactions.history)
+    `index` gives the index that belongs to changes; other options are those of `plan_adoption`.
+    Raises SuddenLoss before a `destructive` write; of any other, `tell` hears the loss."""
+    seen = look_at_folder(refresher, transactions.history)
     if seen.lost and not how.get("accept_loss"):
         problem = sudden_loss(seen, refresher.project.store)
         if destructive:
@@ -339,7 +342,7 @@ def adopt(
         tell(problem.sentences)
     if accepted := how.get("accepted"):
         refresher.catalog().accept(accepted)
-    planned = plan(refresher, seen, ours=ours, needed=needed, **how)
+    planned = plan_adoption(refresher, seen, ours=ours, needed=needed, **how)
     if planned is None:
         return transactions.checkpoint([*needed, *ours], KEEP)
     old = [change.file for change in planned.ledger if change.old is not None]

@@ -94,7 +94,7 @@ class CatalogRows:
         self._path, self._stamp, self._turn = path, stamp, 0
         self.seen = SavedState()
         try:
-            self.database = self._opened(path)
+            self.database = self._open_database(path)
         except NoState:
             self.drop(is_damaged=False)
         except sqlite3.Error as problem:
@@ -104,17 +104,19 @@ class CatalogRows:
         """Close the file with whoever asked last: a connection holds itself in a circle."""
         self.database.close()
 
-    def _opened(self, path: Path | None) -> sqlite3.Connection:
+    def _open_database(self, path: Path | None) -> sqlite3.Connection:
         if path is None:
             return database_file.in_memory(MIGRATIONS)
-        database = database_file.connect(path, MARK, MIGRATIONS, None)
+        database = database_file.connect_file(path, MARK, MIGRATIONS, None)
         for pragma in ("synchronous = NORMAL", "secure_delete = ON"):
             database.execute(f"PRAGMA {pragma}")
         query = "SELECT turn, seal, others, tree FROM seen WHERE stamp = ?"
         if row := database.execute(query, (self._stamp,)).fetchone():
             self._turn, self.seen = row[0], SavedState(*row[1:])
             return database
-        with database_file.writing(database):  # what was remembered under another stamp goes
+        with database_file.write_transaction(
+            database
+        ):  # what was remembered under another stamp goes
             database.execute("DELETE FROM note")
             database.execute("DELETE FROM seen")
             database.execute("INSERT INTO seen VALUES (?, 0, ?, ?, ?)", (self._stamp, *self.seen))
@@ -133,7 +135,7 @@ class CatalogRows:
         fresh = [row for row in news.values() if row]
         gone = [(file,) for file, row in news.items() if row is None]
         try:
-            with database_file.writing(self.database) as database:
+            with database_file.write_transaction(self.database) as database:
                 query = "SELECT turn FROM seen WHERE stamp = ?"
                 ((turn,),) = database.execute(query, (self._stamp,)).fetchall()
                 self.seen = seen if turn == self._turn else SavedState()
@@ -152,7 +154,7 @@ class CatalogRows:
         """Go on without the file, which is removed where it is damaged."""
         if self._path is not None and is_damaged:
             with suppress(NoState):
-                database_file.remove(self._path)
+                database_file.remove_database(self._path)
         self._path, self.seen = None, SavedState()
         self.database = database_file.in_memory(MIGRATIONS)
 
@@ -186,9 +188,9 @@ class Catalog:
         folder cannot be listed.
         """
         self._folder, self._cache = folder, cache
-        self._stamp = _short(f"{_FIELDS} {stamp}")
+        self._stamp = _short_digest(f"{_FIELDS} {stamp}")
         self._read, self._is_secret, self._waiting = read, is_secret, waiting
-        self._sight = sights.take(folder, cache)
+        self._sight = sights.take_sight(folder, cache)
         self._kept = CatalogRows(cache, self._stamp)
         self.changed = self._kept.seen.seal != self._sight.seal
         self.tree = "" if self.changed else self._kept.seen.tree
@@ -208,15 +210,19 @@ class Catalog:
         changed, and neither did it."""
         if not self.changed:
             return True
-        if self._is_ahead or self._kept.seen.others != _short(self._sight.others):
+        if self._is_ahead or self._kept.seen.others != _short_digest(self._sight.others):
             return False
-        known, news, shown = self._some(_SHOWN, [*self._news]), self._news, attrgetter(*_SHOWN)
+        known, news, shown = (
+            self._some_columns(_SHOWN, [*self._read_news]),
+            self._read_news,
+            attrgetter(*_SHOWN),
+        )
         return all(row and known.get(file) == shown(row) for file, row in news.items())
 
     @cached_property
     def files(self) -> Sequence[str]:
         """The files of all notes, sorted."""
-        if not (news := self._news):
+        if not (news := self._read_news):
             return self._sight.files
         return [
             file for file in sorted({*self._sight.files, *news}) if news.get(file, ()) is not None
@@ -225,70 +231,74 @@ class Catalog:
     @property
     def names(self) -> Sequence[str]:
         """The names of all notes in the order of their files, without what could not be seen."""
-        return [name for _, name in self._columns(("file", "name"))]
+        return [name for _, name in self._read_columns(("file", "name"))]
 
     def heads(self) -> Sequence[Head]:
         """The heads of all notes, sorted by file."""
-        return self._heads
+        return self._all_heads
 
     @cached_property
-    def _heads(self) -> list[Head]:
-        return self._unpacked()
+    def _all_heads(self) -> list[Head]:
+        return self._unpack_heads()
 
     def heads_of(self, files: Collection[str]) -> list[Head]:
         """The heads of those of these files that are notes, sorted by file."""
-        return self._unpacked(sorted({*self.files}.intersection(files)))
+        return self._unpack_heads(sorted({*self.files}.intersection(files)))
 
-    def _unpacked(self, files: Sequence[str] | None = None) -> list[Head]:
+    def _unpack_heads(self, files: Sequence[str] | None = None) -> list[Head]:
         try:
-            return unpacked(self._columns(("file", "head"), files))
+            return unpack_heads(self._read_columns(("file", "head"), files))
         except (TypeError, ValueError, LookupError):  # no head as JSON
             self._begin_anew(is_damaged=True)
-            return unpacked(self._columns(("file", "head"), files))
+            return unpack_heads(self._read_columns(("file", "head"), files))
 
     def with_status(self, status: str) -> list[str]:
         """The files of all notes of a status that is one line, not "", sorted."""
-        return sorted(file for file, each in self._filled("status").items() if each == status)
+        return sorted(
+            file for file, each in self._filled_column("status").items() if each == status
+        )
 
     def listable(self) -> dict[str, str]:
-        """The notes that may be in the index, by file, sorted, each with its `index.trace`."""
-        rows = self._columns(("file", "section", "status", "trace"))
+        """The notes that may be in the index, by file, sorted, each with its `index.trace_of`."""
+        rows = self._read_columns(("file", "section", "status", "trace"))
         return {
             file: trace for file, section, status, trace in rows if section and status != UNREADABLE
         }
 
     def citing(self) -> list[Head]:
         """The heads of all notes that cite something, sorted by file."""
-        return self.heads_of(self._filled("cites"))
+        return self.heads_of(self._filled_column("cites"))
 
     def holding(self, text: str) -> list[str]:
         """The files of all notes that may hold this text in their heads, sorted."""
         wanted = json.dumps(text)[1:-1]
-        holding = {file for (file,) in self._rows("file", "WHERE instr(head, ?)", (wanted,))}
-        holding -= self._news.keys()
-        holding |= {file for file, row in self._news.items() if row and wanted in row.head}
+        holding = {file for (file,) in self._query_rows("file", "WHERE instr(head, ?)", (wanted,))}
+        holding -= self._read_news.keys()
+        holding |= {file for file, row in self._read_news.items() if row and wanted in row.head}
         return sorted(holding.intersection(self.files))
 
     @cached_property
     def held(self) -> frozenset[str]:
         """The files that are on hold: they seem to hold a secret, or wait for a person."""
-        return frozenset(self._filled("held"))
+        return frozenset(self._filled_column("held"))
 
     @property
     def waiting(self) -> dict[str, str]:
         """The files that wait for a person, and why: a word of `strangers.WHY`."""
         if not self.changed:  # with one that waits, nothing is sealed
             return {}
-        return {file: why for file, why in self._filled("held").items() if why != SECRET}
+        return {file: why for file, why in self._filled_column("held").items() if why != SECRET}
 
     def accept(self, files: Iterable[str]) -> None:
         """Know that these files wait no more: a commit is about to hold them."""
-        self._learn({file: self._row(self._read(file)) for file in self.waiting.keys() & {*files}})
+        self._learn_rows(
+            {file: self._note_row(self._read(file)) for file in self.waiting.keys() & {*files}}
+        )
         self.changed = True
 
     def look(self) -> sights.Sight:
         """The folder as it was seen when this was made, or (after a write) as it is now."""
-        return sights.take(self._folder, self._cache) if self._is_ahead else self._sight
+        return sights.take_sight(self._folder, self._cache) if self._is_ahead else self._sight
 
     @property
     def clock(self) -> int:
@@ -299,40 +309,44 @@ class Catalog:
         """When each file last changed (ns), by the file system's clock."""
         return dict(zip(self._sight.files, self._sight.times, strict=True))
 
-    def uncertain(self, blobs: Mapping[str, str]) -> list[str]:
+    def uncertain_files(self, blobs: Mapping[str, str]) -> list[str]:
         """The files of which it is not known that they hold what `blobs` says, by git's ids."""
-        known = dict(self._rows("file, blob"))
-        self._news  # noqa: B018 - what changed is read now
+        known = dict(self._query_rows("file, blob"))
+        self._read_news  # noqa: B018 - what changed is read now
         known |= dict.fromkeys(self._unsaved, "") | self._blobs
         return [
             file for file in self.files if not known.get(file) or blobs.get(file) != known[file]
         ]
 
-    def know(self, blobs: Mapping[str, str]) -> None:
+    def know_blobs(self, blobs: Mapping[str, str]) -> None:
         """Know of these files what git calls the bytes that they had when they were read."""
         if blobs:
             self._blobs |= blobs
             self.changed = self.has_learned = True
 
-    def foreseen(self, replaced: Mapping[str, Note | None]) -> Rows:
+    def foresee_rows(self, replaced: Mapping[str, Note | None]) -> Rows:
         """What will be known of these notes once they are in place (None: gone)."""
-        return {file: self._row(note) if note else None for file, note in replaced.items()}
+        return {file: self._note_row(note) if note else None for file, note in replaced.items()}
 
     def columns(self, coming: Rows = NOTHING) -> index.IndexColumns:
-        """What `index.arrange` needs, now or with what is `foreseen`."""
-        rows = self._columns(("file", "section", "name", "line", "trace", "held"), coming=coming)
-        files, sections, names, lines, traces, held = ([row[at] for row in rows] for at in range(6))
-        if copies := strangers.copies(files, names):
+        """What `index.arrange_index` needs, now or with what is `foresee_rows`."""
+        rows = self._read_columns(
+            ("file", "section", "name", "line", "trace", "held"), coming=coming
+        )
+        files, sections, names, lines, traces, holds = (
+            [row[at] for row in rows] for at in range(6)
+        )
+        if copies := strangers.sync_copies(files, names):
             pairs = zip(files, sections, strict=True)
             sections = ["" if file in copies else section for file, section in pairs]
         return index.IndexColumns(
-            files, sections, names, lines, traces, held=len(held) - held.count("")
+            files, sections, names, lines, traces, held=len(holds) - holds.count("")
         )
 
     def take(self, rows: Rows) -> None:
-        """Know these notes as they were just written, which `foreseen` gave. Until they are seen to
-        have settled, the next command reads them all the same."""
-        self._learn(rows)
+        """Know these notes as they were just written, which `foresee_rows` gave. Until they are
+        seen to have settled, the next command reads them all the same."""
+        self._learn_rows(rows)
         self.changed, self._is_ahead, self.tree = True, True, ""
 
     def save(self) -> bool:
@@ -341,17 +355,17 @@ class Catalog:
         False if the cache could not be written: the next command then reads all notes again.
         """
         has_learned, self.has_learned = self.has_learned, False
-        others, newest = sights.others(self._folder)
-        self._news  # noqa: B018 - what changed is read now
+        others, newest = sights.other_states(self._folder)
+        self._read_news  # noqa: B018 - what changed is read now
         if not self.changed and not has_learned and others == self._sight.others:
             return self._cache is not None
-        young = self._sight.young
+        young = self._sight.young_files
         # what waits is looked at again by each command: a commit may have come to hold it
         is_settled = newest < self._sight.clock - sights.RACY and not self.waiting
         is_sealed = is_settled and not young and not self._is_ahead
         seen = SavedState(
-            sights.seal(self._sight, others) if is_sealed else "-",
-            _short(others) if is_settled else "-",
+            sights.seal_sight(self._sight, others) if is_sealed else "-",
+            _short_digest(others) if is_settled else "-",
             self.tree,
         )
         rows = self._unsaved | {
@@ -362,26 +376,26 @@ class Catalog:
         return is_saved
 
     @cached_property
-    def _news(self) -> dict[str, CatalogRow | None]:
+    def _read_news(self) -> dict[str, CatalogRow | None]:
         """The notes that do not look as remembered, read now; of those that may wait, all."""
         if not self.changed:
             return {}
-        known = dict(self._rows(_PRINTS))
+        known = dict(self._query_rows(_PRINTS))
         now = zip(self._sight.files, self._sight.prints, strict=True)
         news = self._read_again([file for file, print in now if known.get(file) != print])
         news |= dict.fromkeys(known.keys() - {*self._sight.files})
         self._unsaved = dict(news)
         return news
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn_rows(self, rows: Rows) -> None:
         """Know these rows from now on."""
-        self._news.update(rows)
+        self._read_news.update(rows)
         self._unsaved.update(rows)
         self._blobs = {file: id for file, id in self._blobs.items() if file not in rows}
         for name in ("files", "held", "_heads"):
             self.__dict__.pop(name, None)
 
-    def _rows(self, columns: str, where: str = "", values: Sequence[str] = ()) -> list[Any]:
+    def _query_rows(self, columns: str, where: str = "", values: Sequence[str] = ()) -> list[Any]:
         """What is remembered of all notes, or of those `where` something holds. Ask for it before
         the news: where it cannot be read, all notes are news."""
         query = f"SELECT {columns} FROM note {where}"
@@ -399,35 +413,37 @@ class Catalog:
         for name in ("_news", "files", "held", "_heads"):
             self.__dict__.pop(name, None)
 
-    def _some(self, columns: Sequence[str], files: Sequence[str] | None = None) -> dict[str, Any]:
+    def _some_columns(
+        self, columns: Sequence[str], files: Sequence[str] | None = None
+    ) -> dict[str, Any]:
         """These columns, of which the first is the file, as they are remembered, by file."""
         names = ", ".join(columns)
         if files is None or len(files) > _MANY:
-            return {row[0]: row for row in self._rows(names)}
-        rows = (self._rows(names, "WHERE file = ?", (file,)) for file in files)
+            return {row[0]: row for row in self._query_rows(names)}
+        rows = (self._query_rows(names, "WHERE file = ?", (file,)) for file in files)
         return {row[0]: row for some in rows for row in some}
 
-    def _columns(
+    def _read_columns(
         self, columns: Sequence[str], files: Sequence[str] | None = None,
         coming: Rows = NOTHING,
     ) -> list[Any]:  # fmt: skip
         """These columns of all notes, or of these files, in the order of the files, with what is
         `coming`."""
-        known = self._some(columns, files)
-        news = {**self._news, **coming}
+        known = self._some_columns(columns, files)
+        news = {**self._read_news, **coming}
         if files is None:
             files = sorted({*self.files, *coming})
         if missing := [file for file in files if file not in known and file not in news]:
-            self._learn(self._read_again(missing))  # another process forgot them
-            news = {**self._news, **coming}
+            self._learn_rows(self._read_again(missing))  # another process forgot them
+            news = {**self._read_news, **coming}
         values = attrgetter(*columns)
         known |= {file: values(row) for file, row in news.items() if row}
         return [known[file] for file in files if news.get(file, ()) is not None]
 
-    def _filled(self, column: str) -> dict[str, str]:
+    def _filled_column(self, column: str) -> dict[str, str]:
         """What a column says of the notes of which it says anything, by file."""
-        filled = dict(self._rows(f"file, {column}", f"WHERE {column} <> ''"))
-        for file, row in self._news.items():
+        filled = dict(self._query_rows(f"file, {column}", f"WHERE {column} <> ''"))
+        for file, row in self._read_news.items():
             filled.pop(file, None)
             if row and (value := getattr(row, column)):
                 filled[file] = value
@@ -444,22 +460,28 @@ class Catalog:
             except NotFound:
                 rows[file] = None  # removed between the look and the reading
                 continue
-            rows[file] = row = self._row(note, prints.get(file, ""))
+            rows[file] = row = self._note_row(note, prints.get(file, ""))
             if not row.held:
                 notes[file] = note
         for file, why in self._waiting(notes).items():
-            rows[file] = self._row(notes[file], prints.get(file, ""), why)
+            rows[file] = self._note_row(notes[file], prints.get(file, ""), why)
         return rows
 
-    def _row(self, note: Note, print: str = "", held: str = "") -> CatalogRow:
+    def _note_row(self, note: Note, print: str = "", hold_reason: str = "") -> CatalogRow:
         """A note as it is remembered. `held` says why it waits."""
-        head, held = note.head, SECRET if is_held(note, self._is_secret) else held
+        head, hold_reason = note.head, SECRET if is_held(note, self._is_secret) else hold_reason
         return CatalogRow(
-            head.file, print, index.section(head, bool(held)), index.clean(head.name),
-            index.line(head), index.trace(head), held,
+            head.file,
+            print,
+            index.section_of(head, bool(hold_reason)),
+            index.clean_line(head.name),
+            index.note_line(head),
+            index.trace_of(head),
+            hold_reason,
             head.status if head.status.isprintable() else "",
-            "cites" if head.cites else "", json.dumps(_VALUES(head)),
-        )  # fmt: skip
+            "cites" if head.cites else "",
+            json.dumps(_VALUES(head)),
+        )
 
 
 def is_held(note: Note, is_secret: Callable[[str], bool]) -> bool:
@@ -467,11 +489,11 @@ def is_held(note: Note, is_secret: Callable[[str], bool]) -> bool:
     return note.head.secrets != "allowed" and is_secret(note.text)
 
 
-def _short(text: str) -> str:
+def _short_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def unpacked(rows: Iterable[tuple[str, str]]) -> list[Head]:
+def unpack_heads(rows: Iterable[tuple[str, str]]) -> list[Head]:
     """The heads whose values these are as JSON, each behind its file."""
     heads = []
     for values in json.loads(f"[{','.join(text for _, text in rows)}]"):

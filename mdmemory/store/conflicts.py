@@ -56,7 +56,7 @@ def parse(text: str) -> list[Entry]:
     An id that is ticked on any line is cleared on all, so that a union merge cannot bring it back;
     except on a line that was flagged later, of other contents.
     """
-    return _settled(entry for entry in map(_entry, text.split("\n")) if entry)
+    return _settle_entries(entry for entry in map(_parse_entry, text.split("\n")) if entry)
 
 
 def open_entries(text: str, superseded: Container[str] = ()) -> list[Entry]:
@@ -88,11 +88,11 @@ class Ledger:
         self._lines: list[str | None] = []  # None: a line that was taken out
         self._there = 0  # lines that were not
         self._entries: dict[str, dict[int, Entry]] = defaultdict(dict)  # by id and line
-        self._extend(text.split("\n"))
+        self._extend_entries(text.split("\n"))
 
     def add(self, pairs: Iterable[tuple[StoredNote, StoredNote, str]], today: str) -> bool:
         """Write these pairs and why they contradict; whether any was not known already."""
-        added = [self._add(_fresh(one, other, why, today)) for one, other, why in pairs]
+        added = [self._add(_new_entry(one, other, why, today)) for one, other, why in pairs]
         return any(added)
 
     def text(self) -> str:
@@ -100,7 +100,7 @@ class Ledger:
         return "\n".join(line for line in self._lines if line is not None)
 
     def _add(self, entry: Entry) -> bool:
-        there = _settled(self._entries[entry.id].values())
+        there = _settle_entries(self._entries[entry.id].values())
         known = any(old.files == entry.files and old.digests == entry.digests for old in there)
         if known or entry.files[0] == entry.files[1]:
             return False
@@ -109,16 +109,16 @@ class Ledger:
         self._take_out(entry.id)
         if self._is_empty():
             self._lines.clear()
-            self._extend(HEADER.split("\n"))
+            self._extend_entries(HEADER.split("\n"))
         if self._lines[-1] == "":
             self._lines.pop()
             self._there -= 1
-        self._extend([_line(entry), ""])
+        self._extend_entries([_entry_line(entry), ""])
         return True
 
-    def _extend(self, lines: Sequence[str]) -> None:
+    def _extend_entries(self, lines: Sequence[str]) -> None:
         for at, line in enumerate(lines, len(self._lines)):
-            if entry := _entry(line):
+            if entry := _parse_entry(line):
                 self._entries[entry.id][at] = entry
         self._lines += lines
         self._there += len(lines)
@@ -135,12 +135,12 @@ class Ledger:
         return self._there == 0 or (self._there == 1 and self._lines[-1] == "")
 
 
-def clear(text: str, entry: str) -> str:
+def clear_entry(text: str, entry: str) -> str:
     """The ledger with every line of the id `entry` ticked."""
     lines = text.split("\n")
     for at, line in enumerate(lines):
-        found = _entry(line)
-        if found and found.id == entry:
+        listed = _parse_entry(line)
+        if listed and listed.id == entry:
             lines[at] = line.replace("[ ]", "[x]", 1)
     return "\n".join(lines)
 
@@ -149,8 +149,8 @@ def take_back(text: str, left: str, former: str) -> str | None:
     """The ledger `text` without one change, which made `left` of `former`; what other changes made
     of other lines stays. None where a line of that change was changed since."""
     before, after = former.split("\n"), left.split("\n")
-    added = [line for line in after if _entry(line) and line not in before]
-    removed = [line for line in before if _entry(line) and line not in after]
+    added = [line for line in after if _parse_entry(line) and line not in before]
+    removed = [line for line in before if _parse_entry(line) and line not in after]
     lines = text.split("\n")
     if not all(line in lines for line in added):
         return None
@@ -159,21 +159,24 @@ def take_back(text: str, left: str, former: str) -> str | None:
     return "\n".join([*rest[:place], *removed, *rest[place:]])
 
 
-def moved(text: str, changes: Iterable[tuple[StoredNote, StoredNote]]) -> str:
+def move_entries(text: str, changes: Iterable[tuple[StoredNote, StoredNote]]) -> str:
     """The ledger after notes got another file or other links: (before, now) of each.
 
     What was flagged or cleared of these notes, with the contents they had, holds for those of now.
     """
-    now = {old.file: (_short(old.digest), new.file, _short(new.digest)) for old, new in changes}
+    now = {
+        old.file: (_short_digest(old.digest), new.file, _short_digest(new.digest))
+        for old, new in changes
+    }
     lines = text.split("\n")
     for at, line in enumerate(lines):
-        entry = _entry(line)
+        entry = _parse_entry(line)
         if entry and not now.keys().isdisjoint(entry.files):
-            lines[at] = _line(_moved(entry, now))
+            lines[at] = _entry_line(_move_entry(entry, now))
     return "\n".join(lines)
 
 
-def _moved(entry: Entry, now: Mapping[str, tuple[str, str, str]]) -> Entry:
+def _move_entry(entry: Entry, now: Mapping[str, tuple[str, str, str]]) -> Entry:
     sides = []
     for file, shown in zip(entry.files, entry.digests, strict=True):
         was, after, digest = now.get(file, ("", file, shown))
@@ -183,44 +186,44 @@ def _moved(entry: Entry, now: Mapping[str, tuple[str, str, str]]) -> Entry:
     return entry._replace(id=entry_id(*files), files=files, digests=digests)
 
 
-def known(entries: Iterable[Entry], one: StoredNote, other: StoredNote) -> bool:
+def is_known(entries: Iterable[Entry], one: StoredNote, other: StoredNote) -> bool:
     """Whether this pair, with these very contents, is in the ledger, open or cleared."""
     digests = {note.file: note.digest for note in (one, other)}
     files = tuple(sorted(digests))
-    return any(entry.files == files and not stale(entry, digests) for entry in entries)
+    return any(entry.files == files and not is_stale(entry, digests) for entry in entries)
 
 
-def stale(entry: Entry, digests: Mapping[str, str]) -> bool:
+def is_stale(entry: Entry, digests: Mapping[str, str]) -> bool:
     """Whether a note of the entry changed or is gone, by the digests of the files there are."""
     return any(
-        file not in digests or _short(digests[file]) != shown
+        file not in digests or _short_digest(digests[file]) != shown
         for file, shown in zip(entry.files, entry.digests, strict=True)
     )
 
 
 @lru_cache(maxsize=2_000)  # a process that lives on reads the same lines with each question
-def _entry(line: str) -> Entry | None:
-    found = _LINE.fullmatch(line)
-    if not found:
+def _parse_entry(line: str) -> Entry | None:
+    match = _LINE.fullmatch(line)
+    if not match:
         return None
-    one, other = _file(found["one"]), _file(found["other"])
-    if (one, other) != tuple(sorted((one, other))) or found["id"] != entry_id(one, other):
+    one, other = _target_file(match["one"]), _target_file(match["other"])
+    if (one, other) != tuple(sorted((one, other))) or match["id"] != entry_id(one, other):
         return None  # edited by hand into something else: kept, but not ours to read
     return Entry(
-        found["id"],
+        match["id"],
         (one, other),
-        re.sub(r"\\(.)", r"\1", found["why"]),
-        found["since"],
-        (found["left"], found["right"]),
-        found["box"] != " ",
+        re.sub(r"\\(.)", r"\1", match["why"]),
+        match["since"],
+        (match["left"], match["right"]),
+        match["box"] != " ",
     )
 
 
-def _settled(entries: Iterable[Entry]) -> list[Entry]:
+def _settle_entries(entries: Iterable[Entry]) -> list[Entry]:
     """These entries, in their order, each cleared if any line clears it."""
-    found = list(entries)
+    settled = list(entries)
     ticked: dict[str, list[Entry]] = defaultdict(list)
-    for entry in found:
+    for entry in settled:
         if entry.cleared:
             ticked[entry.id].append(entry)
     return [
@@ -228,28 +231,30 @@ def _settled(entries: Iterable[Entry]) -> list[Entry]:
             other.digests == entry.digests or other.since >= entry.since
             for other in ticked.get(entry.id, ())
         ))
-        for entry in found
+        for entry in settled
     ]  # fmt: skip
 
 
-def _fresh(one: StoredNote, other: StoredNote, why: str, today: str) -> Entry:
+def _new_entry(one: StoredNote, other: StoredNote, why: str, today: str) -> Entry:
     first, second = sorted((one, other), key=lambda note: note.file)
     return Entry(
         entry_id(first.file, second.file),
         (first.file, second.file),
         _one_line(why),
         today,
-        (_short(first.digest), _short(second.digest)),
+        (_short_digest(first.digest), _short_digest(second.digest)),
         False,
     )
 
 
-def _short(digest: str) -> str:
+def _short_digest(digest: str) -> str:
     return digest[:12] or "0" * 12  # a file that cannot be read has no digest
 
 
-def _line(entry: Entry) -> str:
-    one, other = (f"[{_target(file.removesuffix('.md'))}]({_target(file)})" for file in entry.files)
+def _entry_line(entry: Entry) -> str:
+    one, other = (
+        f"[{_link_target(file.removesuffix('.md'))}]({_link_target(file)})" for file in entry.files
+    )
     why = re.sub(r"[\\<>\[\]`*_]", r"\\\g<0>", entry.why)
     box = "x" if entry.cleared else " "
     digests = "/".join(entry.digests)
@@ -263,7 +268,7 @@ def _one_line(why: str) -> str:
     return folded if len(folded) <= MAX_WHY else folded[: MAX_WHY - 1] + "…"
 
 
-def _target(file: str) -> str:
+def _link_target(file: str) -> str:
     """A file name as a link target: letters, digits, - _ . ~ as they are, the rest encoded."""
     from urllib.parse import quote_from_bytes  # every command knows this module, few a ledger
 
@@ -274,7 +279,7 @@ def _target(file: str) -> str:
     )
 
 
-def _file(target: str) -> str:
+def _target_file(target: str) -> str:
     from urllib.parse import unquote_to_bytes
 
     return unquote_to_bytes(target.encode("utf-8", "replace")).decode("utf-8", "surrogateescape")

@@ -57,13 +57,13 @@ def is_broken(path: Path, mark: int) -> bool:
     except FileNotFoundError:
         return False
     except OSError as problem:
-        raise _other(path, problem) from problem
+        raise _other_state(path, problem) from problem
     if status.st_nlink > 1:
         raise NoState(str(path), "has another name elsewhere", moving_step(path))
     if len(header) < 100 or not header.startswith(_MAGIC):
         return bool(header)
-    found: int = struct.unpack_from(">i", header, _AT_MARK)[0]
-    if found == mark or (found == 0 and _is_empty(path)):
+    mark_there: int = struct.unpack_from(">i", header, _AT_MARK)[0]
+    if mark_there == mark or (mark_there == 0 and _is_empty(path)):
         return False
     raise NoState(str(path), "is a database of another program", moving_step(path))
 
@@ -80,7 +80,7 @@ def _check_sides(path: Path) -> None:
             raise NoState(str(beside), "is not a file of ours", moving_step(beside))
 
 
-def _other(path: Path, problem: OSError) -> NoState:
+def _other_state(path: Path, problem: OSError) -> NoState:
     try:
         mode = os.lstat(path).st_mode
     except OSError:
@@ -108,11 +108,11 @@ def put_mark(database: sqlite3.Connection, mark: int) -> None:
     from its first byte on."""
     if database.execute("PRAGMA application_id").fetchone()[0] == mark:
         return
-    with writing(database):
+    with write_transaction(database):
         database.execute(f"PRAGMA application_id = {mark}")
 
 
-def connect(
+def connect_file(
     path: Path, mark: int, migrations: Sequence[str], tell: Callable[[str], None] | None
 ) -> sqlite3.Connection:
     """The database at `path` with our mark and the newest tables. One that is broken is moved
@@ -134,7 +134,7 @@ def connect(
             if database is not None:
                 return database
         if tell is None:
-            remove(path)
+            remove_database(path)
         else:
             tell(f"{path.name} {trouble}; it was moved to {_move_aside(path).name}.")
     raise NoState(str(path), "cannot be opened", moving_step(path))
@@ -143,24 +143,24 @@ def connect(
 def in_memory(migrations: Sequence[str], like: sqlite3.Connection | None = None,
               ) -> sqlite3.Connection:  # fmt: skip
     """A database that ends with the process, with what `like` holds as far as it can be read."""
-    fresh = connection(None, isolation_level=None, check_same_thread=False)
+    fresh = open_connection(None, isolation_level=None, check_same_thread=False)
     if like is not None:
         with suppress(sqlite3.Error):  # nothing is left of a copy that fails
             like.backup(fresh)
             return fresh
-    _migrate(fresh, migrations)
+    _run_migrations(fresh, migrations)
     return fresh
 
 
-def failure(path: Path, problem: sqlite3.Error) -> NoState | None:
+def failure_state(path: Path, problem: sqlite3.Error) -> NoState | None:
     """What kept SQLite from the file, in words; None for what is a defect of ours."""
-    said = _SAID.get(_code(problem))
-    return NoState(str(path), *said) if said else None
+    reason = _SAID.get(_error_code(problem))
+    return NoState(str(path), *reason) if reason else None
 
 
 def is_damage(problem: sqlite3.Error) -> bool:
     """Whether a file that was derived has to be made anew, for what it holds is not what we put."""
-    return _code(problem) in _DAMAGED
+    return _error_code(problem) in _DAMAGED
 
 
 def _open(
@@ -170,20 +170,20 @@ def _open(
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            database = connection(
+            database = open_connection(
                 path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
         except sqlite3.Error as problem:
-            raise failure(path, problem) or problem from problem
+            raise failure_state(path, problem) or problem from problem
         try:
             trouble = _brought_up(database, mark, migrations, is_checked)
         except sqlite3.Error as problem:
             database.close()
-            if _code(problem) in _BUSY and time.monotonic() < deadline:
+            if _error_code(problem) in _BUSY and time.monotonic() < deadline:
                 time.sleep(_PAUSE)  # some steps of SQLite's own do not wait by themselves
                 continue
-            if _code(problem) not in _CORRUPT:
-                raise failure(path, problem) or problem from problem
+            if _error_code(problem) not in _CORRUPT:
+                raise failure_state(path, problem) or problem from problem
             return None, "is corrupt"
         if trouble:
             database.close()
@@ -203,12 +203,12 @@ def _brought_up(
     put_mark(database, mark)
     database.execute("PRAGMA journal_mode = WAL")
     if version < len(migrations):
-        _migrate(database, migrations)
+        _run_migrations(database, migrations)
     return None
 
 
-def _migrate(database: sqlite3.Connection, migrations: Sequence[str]) -> None:
-    with writing(database):  # another process may have done the same by now
+def _run_migrations(database: sqlite3.Connection, migrations: Sequence[str]) -> None:
+    with write_transaction(database):  # another process may have done the same by now
         version = database.execute("PRAGMA user_version").fetchone()[0]
         for at, script in enumerate(migrations[version:], version + 1):
             for statement in filter(str.strip, script.split(";")):
@@ -217,7 +217,7 @@ def _migrate(database: sqlite3.Connection, migrations: Sequence[str]) -> None:
 
 
 @contextmanager
-def writing(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+def write_transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     """Do all of it or none.
 
     IMMEDIATE: a transaction that reads first fails as soon as two processes write.
@@ -236,28 +236,28 @@ def _move_aside(path: Path) -> Path:
     number = 1
     while (aside := path.with_name(f"{path.name}.aside-{number}")).exists():
         number += 1
-    with _refusing(path):
+    with _refuse_errors(path):
         path.rename(aside)
-    remove(path)
+    remove_database(path)
     return aside
 
 
-def remove(path: Path) -> None:
+def remove_database(path: Path) -> None:
     """Remove a database, and what SQLite wrote beside it. Raises NoState."""
-    with _refusing(path):
+    with _refuse_errors(path):
         for suffix in ("", *_SIDES):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 @contextmanager
-def _refusing(path: Path) -> Iterator[None]:
+def _refuse_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
         raise as_refusal(path, problem) from problem
 
 
-def _code(problem: sqlite3.Error) -> int:
+def _error_code(problem: sqlite3.Error) -> int:
     """SQLite's primary result code; 0 where there is none."""
     return int(getattr(problem, "sqlite_errorcode", 0) or 0) & 0xFF
 
@@ -271,7 +271,7 @@ class _Closing(sqlite3.Connection):
             self.close()
 
 
-def connection(path: Path | None, **options: Any) -> sqlite3.Connection:
+def open_connection(path: Path | None, **options: Any) -> sqlite3.Connection:
     """An open connection to a file, or (None) to a database in memory; `options` are sqlite3's.
     Raises sqlite3.Error."""
     made: sqlite3.Connection = sqlite3.connect(path or ":memory:", factory=_Closing, **options)

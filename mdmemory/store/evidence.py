@@ -35,9 +35,9 @@ class Evidence:
     time: str = ""  # ISO 8601, UTC; set when it is recorded
 
 
-def record(state: State, found: Sequence[Evidence], now: datetime) -> None:
+def record_evidence(state: State, evidence: Sequence[Evidence], now: datetime) -> None:
     """Add rows, and forget those past the limits."""
-    if not found:
+    if not evidence:
         return
     at = now.isoformat(timespec="seconds")
     insert = (
@@ -47,7 +47,7 @@ def record(state: State, found: Sequence[Evidence], now: datetime) -> None:
     rows = [
         (insert, (at, each.session, each.phase, each.outcome, json.dumps(each.reasons),
                   each.preview[:PREVIEW], json.dumps(each.near)))
-        for each in found
+        for each in evidence
     ]  # fmt: skip
     oldest = (now - timedelta(days=KEPT_DAYS)).isoformat(timespec="seconds")
     state.change(
@@ -57,19 +57,19 @@ def record(state: State, found: Sequence[Evidence], now: datetime) -> None:
     )
 
 
-def recorded(state: State, limit: int | None = None) -> list[Evidence]:
+def recorded_evidence(state: State, limit: int | None = None) -> list[Evidence]:
     """The newest rows first."""
     query = (
         "SELECT session, phase, outcome, reasons, preview, near, at FROM evidence"
         " ORDER BY id DESC LIMIT ?"
     )
     return [
-        Evidence(session, phase, outcome, _words(reasons), preview, _words(near), at)
+        Evidence(session, phase, outcome, _read_words(reasons), preview, _read_words(near), at)
         for session, phase, outcome, reasons, preview, near, at in state.rows(
             query, (-1 if limit is None else limit,)
         )
     ]
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _read_words(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))

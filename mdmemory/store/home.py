@@ -46,7 +46,7 @@ class Known(NamedTuple):
         are_other = bool(self.remotes and project.remotes)
         return bool(set(self.roots) & set(project.roots)) and not are_other
 
-    def shares(self, other: Known) -> bool:
+    def shares_project(self, other: Known) -> bool:
         """Whether both may be stores of one project, as far as both say."""
         if not all(entry.roots or entry.remotes for entry in (self, other)):
             return True
@@ -54,16 +54,16 @@ class Known(NamedTuple):
 
     def with_all_of(self, other: Known) -> Known:
         """The entry with what another machine knows of the same project, the newest last."""
-        lists = (_with(getattr(other, name), getattr(self, name)) for name in _LISTS)
+        lists = (_add_newest(getattr(other, name), getattr(self, name)) for name in _LISTS)
         return Known(self.store, *lists)
 
     def met(self, project: Identity, commit: str) -> Known:
         """The entry with what is known of the project now, the newest last."""
         return self._replace(
-            roots=_with(self.roots, project.roots),
-            remotes=_with(self.remotes, project.remotes),
-            folders=_with(self.folders, (str(project.common_dir),)),
-            seen=_with(self.seen, (commit,) if commit else ()),
+            roots=_add_newest(self.roots, project.roots),
+            remotes=_add_newest(self.remotes, project.remotes),
+            folders=_add_newest(self.folders, (str(project.common_dir),)),
+            seen=_add_newest(self.seen, (commit,) if commit else ()),
         )
 
 
@@ -81,7 +81,7 @@ class Match(NamedTuple):
 # --- the folder
 
 
-def entries(home: Path, naming: Sequence[str] = ("",)) -> Iterator[Known]:
+def read_entries(home: Path, naming: Sequence[str] = ("",)) -> Iterator[Known]:
     """The projects' stores in the folder `home`, by name: those whose file has a text of `naming`.
 
     A link there is not followed.
@@ -99,7 +99,7 @@ def entries(home: Path, naming: Sequence[str] = ("",)) -> Iterator[Known]:
             continue
         data = read_regular(path)
         is_named = any(text.encode("utf-8", "replace") in data for text in naming)
-        if is_named and (entry := parsed(data, folder)) is not None:
+        if is_named and (entry := parse_known(data, folder)) is not None:
             yield entry
 
 
@@ -114,7 +114,7 @@ def free_folder(home: Path, name: str) -> Path:
     return home / free
 
 
-def prepare(home: Path) -> Path:
+def prepare_home(home: Path) -> Path:
     """Make the memory folder, for the person alone (0700), where it is missing.
 
     Raises NoStore where it cannot hold a store: a file, a link, a folder that cannot be written.
@@ -152,10 +152,10 @@ def read(store: Path) -> Known | None:
         data = path.read_bytes()
     except OSError as problem:
         raise BadSetting(f"{path} cannot be read: {problem}.", "Correct that file.") from problem
-    return parsed(data, store)
+    return parse_known(data, store)
 
 
-def parsed(data: bytes, store: Path) -> Known | None:
+def parse_known(data: bytes, store: Path) -> Known | None:
     """The same from the bytes of that file."""
     import tomllib
 
@@ -180,7 +180,7 @@ def write(entry: Known, before: bytes = b'store = "."\n') -> bytes:
     """The text of the store's mdmemory.toml: `before`, with the project's table at its end."""
     lines = [f"[{OWNER}]"]
     for name in _LISTS:
-        items = "".join(f"\n  {_quoted(item)}," for item in getattr(entry, name))
+        items = "".join(f"\n  {_toml_string(item)}," for item in getattr(entry, name))
         lines.append(f"{name} = [{items}\n]" if items else f"{name} = []")
     return without_project(before) + ("\n\n" + "\n".join(lines) + "\n").encode()
 
@@ -220,13 +220,13 @@ def _is_behind(entry: Known, around: Path) -> bool:
     return any(identity.parse_remote(url) not in entry.remotes for url in urls)
 
 
-def _with(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
+def _add_newest(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
     # what is known keeps its place, or two machines would write their own last for ever
     fresh = [item for item in new if item not in old]
     return tuple([*old, *fresh][-_FOLDERS:])
 
 
-def _quoted(text: str) -> str:
+def _toml_string(text: str) -> str:
     """A TOML basic string; JSON's escapes are TOML's too."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
@@ -234,7 +234,7 @@ def _quoted(text: str) -> str:
 # --- finding a project's store
 
 
-def find(home: Path, start: Path) -> Match:
+def find_match(home: Path, start: Path) -> Match:
     """The store in `home` of the project around `start`.
 
     Its place decides, while the repository there still has the project's first commit; else first
@@ -249,7 +249,7 @@ def find(home: Path, start: Path) -> Match:
     here = [e for e in _seen_at(home, [common]) if _holds_a_root(start, common, e.roots)]
     if len(here) == 1:
         return Match(here[0])
-    known = here or list(entries(home))
+    known = here or list(read_entries(home))
     if not known:
         return Match()
     try:
@@ -266,7 +266,7 @@ def _seen_at(home: Path, folders: Sequence[Path]) -> list[Known]:
     """The stores of the projects that were seen in one of these git directories."""
     places = {str(folder) for folder in folders}
     # most stores are other projects': their files are not parsed
-    near = entries(home, [*map(_quoted, places)])
+    near = read_entries(home, [*map(_toml_string, places)])
     return [entry for entry in near if places.intersection(entry.folders)]
 
 

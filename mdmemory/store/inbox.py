@@ -25,7 +25,7 @@ END = ".md"
 _IGNORED = b"*\n"
 
 
-def prepare(folder: Path) -> None:
+def prepare_inbox(folder: Path) -> None:
     """Make an inbox that git ignores and only its owner reads (0700). Raises RepositoryState where
     something else has its name, and Unwritable."""
     if os.path.lexists(folder) and not _is_folder(folder):
@@ -40,7 +40,7 @@ def prepare(folder: Path) -> None:
             write_atomic(ignore, _IGNORED, mode=0o600)
 
 
-def files(folder: Path, begin: str) -> list[Path]:
+def inbox_files(folder: Path, begin: str) -> list[Path]:
     """The files of an inbox whose names begin so, sorted, without reading them."""
     try:
         if not _is_folder(folder):
@@ -51,7 +51,7 @@ def files(folder: Path, begin: str) -> list[Path]:
     return [folder / name for name in names if name.endswith(END)][:MOST]
 
 
-def commit(history: History, is_secret: Callable[[str], bool]) -> None:
+def commit_inbox(history: History, is_secret: Callable[[str], bool]) -> None:
     """Commit what came into the inbox of a store with a repository of its own, and what went.
 
     The caller holds the store's lock. Raises whatever a commit raises.
@@ -63,7 +63,7 @@ def commit(history: History, is_secret: Callable[[str], bool]) -> None:
     known = history.objects.files(head, INBOX) if head else {}
     gone = [name for name in known if not os.path.lexists(folder / name)]
     fresh = []
-    for path in files(folder, ""):
+    for path in inbox_files(folder, ""):
         with suppress(MdmemoryError):
             data, there = read_regular(path), known.get(path.name)
             if there is None or there.id != history.blob_id(data):

@@ -105,15 +105,17 @@ class Index:
     @cached_property
     def more(self) -> str | None:
         """Written out when it is asked for, which whoever only reads never does."""
-        return _more(self._columns, self.others, self._known) if self.others else None
+        return _more_text(self._columns, self.others, self._known) if self.others else None
 
     @cached_property
     def strengths(self) -> Mapping[str, float]:
         """The strength of every note of the store by file, 0.0 to 7.5, rounded to 6 digits."""
-        return dict(zip(self._columns.files, self._known or _strengths(self._columns), strict=True))
+        return dict(
+            zip(self._columns.files, self._known or _note_strengths(self._columns), strict=True)
+        )
 
 
-def arrange(
+def arrange_index(
     columns: IndexColumns,
     *,
     conflicts: int = 0,
@@ -130,20 +132,24 @@ def arrange(
         ]
         columns = columns._replace(lines=lines)
     shown = [place for place, section in enumerate(columns.sections) if section]
-    remarks = _remarks(columns.held, conflicts) if columns.held or conflicts else []
+    remarks = _make_remarks(columns.held, conflicts) if columns.held or conflicts else []
     room = min(max_chars, MOST_CHARS) - len(_TOP)
     chosen, strengths = set(shown), list[float]()
     is_few = len(shown) <= max_entries
-    whole = sum(map(_width, _body(columns, _in_order(columns, shown)))) if is_few else room + 1
-    if whole > room - len(_footer(remarks)):
-        strengths = _strengths(columns)
+    whole = (
+        sum(map(_text_width, _body_lines(columns, _in_order(columns, shown))))
+        if is_few
+        else room + 1
+    )
+    if whole > room - len(_footer_text(remarks)):
+        strengths = _note_strengths(columns)
         best = sorted(shown, key=strengths.__getitem__, reverse=True)  # equals as their files
-        longest = [_count(len(shown), len(shown) + 2, *_NOTES), *remarks]
-        chosen = _choose(columns, best, room - len(_footer(longest)), max_entries)
-        remarks = [_count(len(chosen), len(shown), *_NOTES), *remarks]
+        longest = [_count_sentence(len(shown), len(shown) + 2, *_NOTES), *remarks]
+        chosen = _choose_places(columns, best, room - len(_footer_text(longest)), max_entries)
+        remarks = [_count_sentence(len(chosen), len(shown), *_NOTES), *remarks]
     listed = _in_order(columns, chosen)
     return Index(
-        memory=_TOP + "".join(_body(columns, listed)) + _footer(remarks),
+        memory=_TOP + "".join(_body_lines(columns, listed)) + _footer_text(remarks),
         listed=tuple(columns.files[place] for place in listed),
         total=len(shown),
         _columns=columns,
@@ -157,48 +163,48 @@ def is_generated(text: str) -> bool:
     return text.removeprefix("\ufeff").partition("\n")[0].rstrip() == MARKER
 
 
-def section(head: Head, held: bool = False) -> str:
+def section_of(head: Head, is_held: bool = False) -> str:
     """The heading a note stands under, escaped to one line; "" when it is not to be listed."""
-    if held or head.status == SUPERSEDED or (head.status == "unconfirmed" and not head.quote):
+    if is_held or head.status == SUPERSEDED or (head.status == "unconfirmed" and not head.quote):
         return ""
-    return head.type if head.type in TYPES else _shown(head.type) or "reference"
+    return head.type if head.type in TYPES else _shown_line(head.type) or "reference"
 
 
-def line(head: Head) -> str:
+def note_line(head: Head) -> str:
     """The one line of a note, without newline: `- [Title](file) — description`, or without a title
     `- [Description](file)`. No title is made of a name: it would outlive its fact."""
-    file, said = head.file, _shown(head.description)
-    title = _shown(head.title)
-    text = title or said or _shown(head.name) or _shown(file[:-3]) or "?"
+    file, description = head.file, _shown_line(head.description)
+    title = _shown_line(head.title)
+    text = title or description or _shown_line(head.name) or _shown_line(file[:-3]) or "?"
     is_plain = _compiled(_PLAIN_NAME).fullmatch(file)
-    target = file if is_plain else _compiled(_NOT_IN_TARGET).sub(_percent, file)
+    target = file if is_plain else _compiled(_NOT_IN_TARGET).sub(_percent_bytes, file)
     mark = UNPROVEN if head.status == "unconfirmed" else ""
-    return f"- [{text}]({target})" + (f" — {said}" if title and said else "") + mark
+    return f"- [{text}]({target})" + (f" — {description}" if title and description else "") + mark
 
 
-def clean(text: str) -> str:
+def clean_line(text: str) -> str:
     """The text as one line: hidden characters removed, white space folded."""
     if _compiled(_PLAIN_NAME).fullmatch(text):
         return text
     return " ".join(_compiled(_HIDDEN_RUN).sub("", text).split())
 
 
-def _shown(text: str) -> str:
+def _shown_line(text: str) -> str:
     """Cleaned, cut, and escaped so that markdown and HTML show exactly these characters."""
     if len(text) <= MAX_HOOK and not _compiled(_ODD).search(text):
         return text.strip()
-    text = clean(text)
+    text = clean_line(text)
     if len(text) > MAX_HOOK:
         text = text[: MAX_HOOK - 1].rstrip() + "…"
     named = {"<": "&lt;", "&": "&amp;"}
     return _compiled(_SPECIAL).sub(lambda match: named.get(match[0], f"\\{match[0]}"), text)
 
 
-def _percent(match: re.Match[str]) -> str:
+def _percent_bytes(match: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogatepass"))
 
 
-def _width(text: str) -> int:
+def _text_width(text: str) -> int:
     """What a text counts against max_chars: its code points, a wide one three times."""
     if text.isascii():
         return len(text)
@@ -207,7 +213,9 @@ def _width(text: str) -> int:
     return len(text) + (WIDE - 1) * wide
 
 
-def _choose(columns: IndexColumns, best: Sequence[int], room: int, max_entries: int) -> set[int]:
+def _choose_places(
+    columns: IndexColumns, best: Sequence[int], room: int, max_entries: int
+) -> set[int]:
     """Best first, within the caps; then the free places to the best left over.
 
     A line that would not fit is passed over and the next tried.
@@ -223,10 +231,10 @@ def _choose(columns: IndexColumns, best: Sequence[int], room: int, max_entries: 
                 break
             if lengths[place] >= room or place in chosen:
                 continue
-            owner = pool(columns.traces[place])
+            owner = pool_of(columns.traces[place])
             if capped and not places[owner]:
                 continue
-            cost = _cost(columns, place, opened)
+            cost = _line_cost(columns, place, opened)
             if cost <= room:
                 room -= cost
                 places[owner] -= 1
@@ -235,34 +243,38 @@ def _choose(columns: IndexColumns, best: Sequence[int], room: int, max_entries: 
     return chosen
 
 
-def _more(columns: IndexColumns, others: Sequence[int], strengths: Sequence[float]) -> str:
+def _more_text(columns: IndexColumns, others: Sequence[int], strengths: Sequence[float]) -> str:
     """The text of _MORE.md: all of `others` if they fit, else the best, and how many those are."""
     others = _in_order(columns, others)
-    text = _TOP_OF_MORE + "".join(_body(columns, others))
-    if _bytes(text) <= MAX_MORE:
+    text = _TOP_OF_MORE + "".join(_body_lines(columns, others))
+    if _byte_count(text) <= MAX_MORE:
         return text
-    longest = _footer([_count(len(others), len(others) + 2, *_MORE_NOTES)])
+    longest = _footer_text([_count_sentence(len(others), len(others) + 2, *_MORE_NOTES)])
     headings = map(_HEADING.format, {columns.sections[place] for place in others})
-    room = MAX_MORE - sum(map(_bytes, (_TOP_OF_MORE, longest, *headings)))
-    kept: set[int] = set()
+    room = MAX_MORE - sum(map(_byte_count, (_TOP_OF_MORE, longest, *headings)))
+    listed: set[int] = set()
     for place in sorted(sorted(others), key=strengths.__getitem__, reverse=True):
-        room -= _bytes(columns.lines[place]) + 1
+        room -= _byte_count(columns.lines[place]) + 1
         if room < 0:
             break
-        kept.add(place)
-    body = _body(columns, [place for place in others if place in kept])
-    return _TOP_OF_MORE + "".join(body) + _footer([_count(len(kept), len(others), *_MORE_NOTES)])
+        listed.add(place)
+    body = _body_lines(columns, [place for place in others if place in listed])
+    return (
+        _TOP_OF_MORE
+        + "".join(body)
+        + _footer_text([_count_sentence(len(listed), len(others), *_MORE_NOTES)])
+    )
 
 
-def _bytes(text: str) -> int:
+def _byte_count(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
 
 
-def _cost(columns: IndexColumns, place: int, opened: Collection[str]) -> int:
+def _line_cost(columns: IndexColumns, place: int, opened: Collection[str]) -> int:
     """What a line takes from the room: itself, and its heading when it is the first below it."""
     heading = columns.sections[place]
-    above = 0 if heading in opened else _width(_HEADING.format(heading))
-    return above + _width(columns.lines[place]) + 1
+    above = 0 if heading in opened else _text_width(_HEADING.format(heading))
+    return above + _text_width(columns.lines[place]) + 1
 
 
 def _in_order(columns: IndexColumns, places: Iterable[int]) -> list[int]:
@@ -276,14 +288,14 @@ def _in_order(columns: IndexColumns, places: Iterable[int]) -> list[int]:
     return ordered
 
 
-def _body(columns: IndexColumns, ordered: Iterable[int]) -> Iterator[str]:
+def _body_lines(columns: IndexColumns, ordered: Iterable[int]) -> Iterator[str]:
     for name, places in groupby(ordered, key=columns.sections.__getitem__):
         yield _HEADING.format(name)
         yield "\n".join([columns.lines[place] for place in places])
         yield "\n"
 
 
-def _footer(remarks: Sequence[str]) -> str:
+def _footer_text(remarks: Sequence[str]) -> str:
     return f"\n> {' '.join(remarks)}\n" if remarks else ""
 
 
@@ -291,18 +303,20 @@ _NOTES = "notes", "_MORE.md or `memory_search`"
 _MORE_NOTES = "more notes", "`memory_search` or `mdmemory list`"
 
 
-def _count(listed: int, total: int, notes: str, place: str) -> str:
+def _count_sentence(listed: int, total: int, notes: str, place: str) -> str:
     others = "the other" if total - listed == 1 else "the others"
     return f"{listed} of {total} {notes}; {others}: {place}."
 
 
-def _remarks(held: int, conflicts: int) -> list[str]:
+def _make_remarks(held_count: int, conflicts: int) -> list[str]:
     remarks = []
     if conflicts:
         people = "1 conflict needs" if conflicts == 1 else f"{conflicts} conflicts need"
         remarks.append(f"{people} a person ({CONTESTED}): _CONFLICTS.md.")
-    if held:
-        remarks.append(f"{held} {'note' if held == 1 else 'notes'} held back: `mdmemory doctor`.")
+    if held_count:
+        remarks.append(
+            f"{held_count} {'note' if held_count == 1 else 'notes'} held back: `mdmemory doctor`."
+        )
     return remarks
 
 
@@ -312,20 +326,20 @@ _BULLETS = ("- ", "* ", "+ ")
 _LINK, _TARGET_END = "](", ")"
 
 
-def strange(text: str, known: Collection[str], ours: Collection[str] = ()) -> list[str]:
+def strange_lines(text: str, known: Collection[str], ours: Collection[str] = ()) -> list[str]:
     """The lines of an index that say what no note says: `known` are the files of all notes, of now
     and before, `ours` the lines of an index that we made. Headings, comments and quoted lines say
     nothing; a line that names a file which never was says what its note would."""
     from urllib.parse import unquote
 
-    def speaks(line: str) -> bool:
+    def says_something(line: str) -> bool:
         if not line.startswith(_BULLETS):
             return bool(line) and not line.startswith(("#", ">", "<!--", "---"))
         target = line.partition(_LINK)[2].partition(_TARGET_END)[0]
         return unquote(target).rpartition("/")[2] not in known
 
     lines = (line.strip() for line in text.removeprefix("\ufeff").splitlines())
-    return [line for line in lines if line not in ours and speaks(line)]
+    return [line for line in lines if line not in ours and says_something(line)]
 
 
 # --- how strongly a note is remembered
@@ -334,30 +348,30 @@ _WORDS = attrgetter("type", "kind", "source", "importance", "reinforced")
 _DATES = attrgetter("created", "updated", "last_reinforced")
 
 
-def trace(head: Head) -> str:
+def trace_of(head: Head) -> str:
     """All that the strength of a note depends on, as one word-separated line without newline:
     pool, initial weight, reinforcements, and its dates, newest first. Many notes share one.
     """
-    return f"{_beginning(*_WORDS(head))} {_dates(*_DATES(head))}"
+    return f"{_trace_beginning(*_WORDS(head))} {_join_dates(*_DATES(head))}"
 
 
-def pool(trace: str) -> str:
+def pool_of(trace: str) -> str:
     """Whose places a note with this trace takes: a key of CAPS."""
     return trace.partition(" ")[0]
 
 
-def _strengths(columns: IndexColumns) -> list[float]:
-    return [*map(weigh(columns.traces).__getitem__, columns.traces)]
+def _note_strengths(columns: IndexColumns) -> list[float]:
+    return [*map(weigh_traces(columns.traces).__getitem__, columns.traces)]
 
 
-def weigh(traces: Iterable[str]) -> dict[str, float]:
+def weigh_traces(traces: Iterable[str]) -> dict[str, float]:
     """The strength for each distinct trace of a whole store."""
     distinct = set(traces)
     words = set(" ".join(distinct).replace(",", " ").split(" "))
-    ages = _ages({word for word in words if _is_date(word)})
+    ages = _ages_of({word for word in words if _is_date(word)})
     ages[""] = 0.0
     manners: dict[str, tuple[float, float]] = {}
-    found = {}
+    strengths = {}
     for trace in distinct:
         beginning, _, dates = trace.rpartition(" ")
         if beginning not in manners:
@@ -366,12 +380,12 @@ def weigh(traces: Iterable[str]) -> dict[str, float]:
             manners[beginning] = float(weight), SLOWING ** int(reinforced) / HALF_LIFE
         initial, rate = manners[beginning]
         # not round(x, 6), which goes through decimal text and costs more than all the rest
-        found[trace] = round(initial * 2.0 ** (-ages[dates[:10]] * rate) * UNIT) / UNIT
-    return found
+        strengths[trace] = round(initial * 2.0 ** (-ages[dates[:10]] * rate) * UNIT) / UNIT
+    return strengths
 
 
 @lru_cache(maxsize=1024)
-def _beginning(type: str, kind: str, source: str, importance: str, reinforced: int) -> str:
+def _trace_beginning(type: str, kind: str, source: str, importance: str, reinforced: int) -> str:
     """The words before the dates. A type that we do not know weighs and counts as a reference."""
     pool = "decision" if (type, kind) == ("project", "decision") else type
     if pool not in CAPS or type == "decision":
@@ -382,7 +396,7 @@ def _beginning(type: str, kind: str, source: str, importance: str, reinforced: i
 
 
 @lru_cache(maxsize=16_384)
-def _dates(*dates: str) -> str:
+def _join_dates(*dates: str) -> str:
     """The true dates among these, newest first, joined by commas; "" when there are none."""
     return ",".join(sorted({text for text in dates if _is_date(text)}, reverse=True))
 
@@ -399,7 +413,7 @@ def _is_date(text: str) -> bool:
     return True
 
 
-def _ages(dates: Iterable[str]) -> dict[str, float]:
+def _ages_of(dates: Iterable[str]) -> dict[str, float]:
     """The age in effective days for each of the store's dates; 0 for those after "now"."""
     days = sorted(((date.fromisoformat(text).toordinal(), text) for text in dates), reverse=True)
     slip = len(days) > 1 and days[0][0] - days[1][0] > LEAP

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from mdmemory.note.limits import TYPES
 from mdmemory.note.note import Head, Note, body_span, split
-from mdmemory.store.merged import alias_names, folded, former, own_names
+from mdmemory.store.merged import alias_names, fold_name, former_names, own_names
 
 # What stands in code is no link: `[[ -f x ]]` asks a shell for a file.
 _LINK = re.compile(
@@ -51,20 +51,20 @@ def may_link(text: str) -> bool:
 
 
 def may_link_to(note: Head) -> Callable[[str], bool]:
-    """Whether a text may hold links that `following` changes for this note. No is certain."""
-    names = {folded(note.name), folded(note.file)}
+    """Whether a text may hold links that `follow_note` changes for this note. No is certain."""
+    names = {fold_name(note.name), fold_name(note.file)}
 
-    def may(text: str) -> bool:
+    def may_link_text(text: str) -> bool:
         if not may_link(text):
             return False
         # no sign around a name joins its letters, so it stands in the whole as it does alone
         whole = (text if text.isascii() else unicodedata.normalize("NFC", text)).casefold()
         return "%" in text or any(name in whole for name in names)
 
-    return may
+    return may_link_text
 
 
-def stray(
+def find_strays(
     notes: Sequence[Note], renamed: Callable[[Sequence[str]], Found] = lambda _: {}
 ) -> list[Link]:
     """The links of these notes that say no name of now, in their order, each once a note.
@@ -75,74 +75,74 @@ def stray(
     links = [
         (note.head.file, target)
         for note in notes
-        for target in dict.fromkeys(_targets(note))
-        if folded(target) not in known
+        for target in dict.fromkeys(_link_targets(note))
+        if fold_name(target) not in known
     ]
     if not links:
         return []
-    now = _former(notes)
-    if lost := sorted({target for _, target in links if folded(target) not in now}):
-        now |= {folded(target): _as_said(target, note) for target, note in renamed(lost).items()}
+    now = _former_names(notes)
+    if lost := sorted({target for _, target in links if fold_name(target) not in now}):
+        now |= {fold_name(target): _as_said(target, note) for target, note in renamed(lost).items()}
     aliases = {name for note in notes for name in alias_names(note.head)}
-    found = [Link(file, target, now.get(folded(target), "")) for file, target in links]
-    return [link for link in found if link.now or folded(link.target) not in aliases]
+    strays = [Link(file, target, now.get(fold_name(target), "")) for file, target in links]
+    return [link for link in strays if link.now or fold_name(link.target) not in aliases]
 
 
 def by_name(notes: Sequence[Note]) -> list[Link]:
     """The links that name one note by its name or alias, with the name of its file, each once a
     note. Of two notes with the name none is meant."""
-    stems = {folded(note.head.file) for note in notes}
+    stems = {fold_name(note.head.file) for note in notes}
     owners: dict[str, set[str]] = defaultdict(set)
     aliased: dict[str, set[str]] = defaultdict(set)
     for note in notes:
         stem = note.head.file.removesuffix(".md")
-        owners[folded(note.head.name)].add(stem)
+        owners[fold_name(note.head.name)].add(stem)
         for name in alias_names(note.head):
             aliased[name].add(stem)
-    found = []
+    files = []
     for note in notes:
-        for target in dict.fromkeys(_targets(note)):
-            meant = owners.get(folded(target)) or aliased.get(folded(target), set())
-            if folded(target) not in stems and len(meant) == 1:
-                found.append(Link(note.head.file, target, min(meant), shows=True))
-    return found
+        for target in dict.fromkeys(_link_targets(note)):
+            meant = owners.get(fold_name(target)) or aliased.get(fold_name(target), set())
+            if fold_name(target) not in stems and len(meant) == 1:
+                files.append(Link(note.head.file, target, min(meant), shows=True))
+    return files
 
 
-def rewritten(note: Note, links: Iterable[Link]) -> str:
+def rewrite_links(note: Note, links: Iterable[Link]) -> str:
     """The note's whole text with these links saying what they should; all other bytes as before."""
     now = {link.target: link.now for link in links if link.now}
     shown = {link.target for link in links if link.shows}
     start, end = body_span(note.text, split(note.text)[0])
-    body = _replaced(note.text[start:end], now.get, shown=shown)
+    body = _replace_targets(note.text[start:end], now.get, shown=shown)
     return note.text[:start] + body + note.text[end:]
 
 
-def following(note: Note, old: Head, new: Head, *, by_name: bool = True) -> str:
+def follow_note(note: Note, old: Head, new: Head, *, by_name: bool = True) -> str:
     """The note's whole text with each link to the note `old` leading to what it is called now.
 
     That holds for links in the head, too, and for the old name where a link shows it. Without
     `by_name` only links to the file follow, since another note has the name.
     """
     stem = new.file.removesuffix(".md")
-    names = {folded(old.name): new.name} if by_name else {}
-    names[folded(old.file)] = stem
+    names = {fold_name(old.name): new.name} if by_name else {}
+    names[fold_name(old.file)] = stem
 
-    def now(target: str) -> str | None:
-        return names.get(folded(target))
+    def name_now(target: str) -> str | None:
+        return names.get(fold_name(target))
 
     def file_now(target: str) -> str | None:
         return new.file if unquote(target) == old.file else None
 
     start, _ = body_span(note.text, split(note.text)[0])
     parts = (note.text[:start], note.text[start:])
-    text = "".join(_replaced(part, now, file_now) for part in parts)
+    text = "".join(_replace_targets(part, name_now, file_now) for part in parts)
     for bar in ("|", "\\|") if by_name else ():
         # a link that shows the name, as `doctor` writes it for Obsidian
         text = text.replace(f"[[{stem}{bar}{old.name}]]", f"[[{stem}{bar}{new.name}]]")
     return text
 
 
-def _replaced(
+def _replace_targets(
     text: str,
     name_now: Callable[[str], str | None],
     file_now: Callable[[str], str | None] = lambda _: None,
@@ -153,29 +153,29 @@ def _replaced(
     A target in `shown` is shown as before: [[name]] becomes [[target|name]].
     """
 
-    def said(found: re.Match[str]) -> str:
-        group = found.lastgroup or ""
+    def replaced_link(match: re.Match[str]) -> str:
+        group = match.lastgroup or ""
         if group == "target":
-            ending = ".md" if found[group].endswith(".md") else ""
-            now = name_now(found[group])
+            ending = ".md" if match[group].endswith(".md") else ""
+            now = name_now(match[group])
             now = now and f"{now}{ending}"
-            if now and found[group] in shown and not _SHOWS.search(found[0]):
-                line = found.string[found.string.rfind("\n", 0, found.start()) + 1 :]
+            if now and match[group] in shown and not _SHOWS.search(match[0]):
+                line = match.string[match.string.rfind("\n", 0, match.start()) + 1 :]
                 bar = "\\|" if line.lstrip().startswith("|") else "|"  # of a table, or of a link
-                now = f"{now}{bar}{found[group]}"
+                now = f"{now}{bar}{match[group]}"
         else:
-            now = file_now(found[group]) if group in ("file", "angled") else None
+            now = file_now(match[group]) if group in ("file", "angled") else None
         if not now:
-            return found[0]
-        at, end = (place - found.start() for place in found.span(group))
-        return f"{found[0][:at]}{now}{found[0][end:]}"
+            return match[0]
+        at, end = (place - match.start() for place in match.span(group))
+        return f"{match[0][:at]}{now}{match[0][end:]}"
 
-    return _LINK.sub(said, text) if may_link(text) else text
+    return _LINK.sub(replaced_link, text) if may_link(text) else text
 
 
-def _targets(note: Note) -> Iterator[str]:
+def _link_targets(note: Note) -> Iterator[str]:
     if "[[" in note.body:
-        yield from (found["target"] for found in _LINK.finditer(note.body) if found["target"])
+        yield from (match["target"] for match in _LINK.finditer(note.body) if match["target"])
 
 
 def named_in(note: Note) -> list[str]:
@@ -183,29 +183,29 @@ def named_in(note: Note) -> list[str]:
     file without its ending."""
     if not may_link(note.body):
         return []
-    found = dict[str, None]()
+    names = dict[str, None]()
     for match in _LINK.finditer(note.body):
-        if said := match["target"]:
-            found[said] = None
+        if target := match["target"]:
+            names[target] = None
         elif file := match["file"] or match["angled"]:
-            found[unquote(file).removesuffix(".md")] = None
-    return [*found]
+            names[unquote(file).removesuffix(".md")] = None
+    return [*names]
 
 
-def _former(notes: Iterable[Note]) -> dict[str, str]:
+def _former_names(notes: Iterable[Note]) -> dict[str, str]:
     """Folded names that exactly one note had before, by what a link to it says now."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
+    names: dict[str, dict[str, str]] = defaultdict(dict)
     for note in notes:
-        stem = folded(note.head.file)
+        stem = fold_name(note.head.file)
         kind, _, rest = stem.partition("-")
         if rest and kind in TYPES:
-            found[rest][stem] = note.head.name  # its file still says what it was called
-        for name, now in former(note).items():
-            found[name][stem] = now
-    return {name: now for name, by in found.items() if len(by) == 1 for now in by.values()}
+            names[rest][stem] = note.head.name  # its file still says what it was called
+        for name, now in former_names(note).items():
+            names[name][stem] = now
+    return {name: now for name, by in names.items() if len(by) == 1 for now in by.values()}
 
 
 def _as_said(target: str, note: Note) -> str:
     """The name for a name, the stem of the file for a stem."""
-    is_stem = folded(target).partition("-")[0] in TYPES
+    is_stem = fold_name(target).partition("-")[0] in TYPES
     return note.head.file.removesuffix(".md") if is_stem else note.head.name

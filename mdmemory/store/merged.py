@@ -26,12 +26,12 @@ def merged_names(head: Mapping[str, object]) -> set[str]:
     """
     block = head.get("metadata")
     block = block if isinstance(block, dict) else head
-    written = _listed(block.get(KEY, head.get(KEY)))
+    written = _listed_words(block.get(KEY, head.get(KEY)))
     files = [file_name(str(block.get("type", head.get("type", ""))), name) for name in written]
-    return {folded(name) for name in (*written, *files)}
+    return {fold_name(name) for name in (*written, *files)}
 
 
-def names(note: Note) -> set[str]:
+def note_names(note: Note) -> set[str]:
     """Every name under which a link finds the note."""
     own = own_names(note.head) | alias_names(note.head)
     # cheap: few notes were ever merged, and reading a head again is dear
@@ -40,57 +40,57 @@ def names(note: Note) -> set[str]:
 
 def own_names(head: Head) -> set[str]:
     """The names that the note has now: its name, and the stem of its file."""
-    return {folded(head.name), folded(head.file)}
+    return {fold_name(head.name), fold_name(head.file)}
 
 
 def alias_names(head: Head) -> set[str]:
     """The aliases as links are compared. One that is not the name stands for the name of the file
     that the note had by it, too."""
     files = (file_name(head.type, alias) for alias in head.aliases if alias != head.name)
-    return {folded(alias) for alias in (*head.aliases, *files)}
+    return {fold_name(alias) for alias in (*head.aliases, *files)}
 
 
-def former(note: Note) -> dict[str, str]:
+def former_names(note: Note) -> dict[str, str]:
     """The names that the note took over, folded, each with what a link to it should say now:
     the name for a name, the stem of the file for a stem."""
     head, stem = note.head, note.head.file.removesuffix(".md")
     written = _listed_in(note)
-    found = {folded(file_name(head.type, name)): stem for name in written}
-    return found | {folded(name): head.name for name in written}
+    names = {fold_name(file_name(head.type, name)): stem for name in written}
+    return names | {fold_name(name): head.name for name in written}
 
 
-def joined(base: Note, name: str, gone: Iterable[Note]) -> str | None:
+def join_merged(base: Note, name: str, gone: Iterable[Note]) -> str | None:
     """The value of `metadata.merged` for the note that `gone` notes join; None when it stays.
 
     `base` is the note that is written, `name` the one it will have.
     """
     before = _listed_in(base)
-    found = dict.fromkeys(before)
+    names = dict.fromkeys(before)
     for note in gone:
-        found |= dict.fromkeys((*_listed_in(note), *last_names(note.head)))
-    kept = [each for each in found if folded(each) != folded(name)]
-    return ", ".join(kept) if kept and kept != before else None
+        names |= dict.fromkeys((*_listed_in(note), *last_names(note.head)))
+    others = [each for each in names if fold_name(each) != fold_name(name)]
+    return ", ".join(others) if others and others != before else None
 
 
 def last_names(head: Head) -> list[str]:
     """The name of a note that goes, and its stem where that does not follow from type and name."""
     follows = head.file == file_name(head.type, head.name)
-    found = [head.name] if follows else [head.name, head.file.removesuffix(".md")]
-    return [name for name in found if "," not in name and name.isprintable()]
+    names = [head.name] if follows else [head.name, head.file.removesuffix(".md")]
+    return [name for name in names if "," not in name and name.isprintable()]
 
 
 def _listed_in(note: Note) -> list[str]:
-    found = read_fields(note) if f"{KEY}:" in note.text else {}
-    block = found.get("metadata")
-    return _listed((block if isinstance(block, dict) else found).get(KEY, found.get(KEY)))
+    fields = read_fields(note) if f"{KEY}:" in note.text else {}
+    block = fields.get("metadata")
+    return _listed_words((block if isinstance(block, dict) else fields).get(KEY, fields.get(KEY)))
 
 
-def _listed(value: object) -> list[str]:
+def _listed_words(value: object) -> list[str]:
     words = value if isinstance(value, list) else str(value or "").split(",")
     return [name for word in words if (name := str(word).strip().removesuffix(".md"))]
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """A name as links compare it: composed, without case, without `.md`."""
     return unicodedata.normalize("NFC", name).strip().casefold().removesuffix(".md")
 
@@ -107,10 +107,10 @@ def own_keys(note: Note) -> dict[str, object]:
 
     Places are like `aliases` and `metadata.owner`. What is empty is left out.
     """
-    found = frontmatter.flatten(split(note.text)[1].fields)
+    fields = frontmatter.flatten(split(note.text)[1].fields)
     return {
         place: value
-        for place, value in found.items()
+        for place, value in fields.items()
         if place.removeprefix("metadata.") not in _OURS and value not in ("", [], {}, None)
     }
 
@@ -118,11 +118,11 @@ def own_keys(note: Note) -> dict[str, object]:
 def has_own_keys(note: Note) -> bool:
     """Whether a person put anything into the head beside our keys; aliases that only repeat what
     the note is or was called are ours."""
-    found = own_keys(note)
-    ours = own_names(note.head) | former(note).keys()
-    if ALIASES in found and ours.issuperset(map(folded, note.head.aliases)):
-        del found[ALIASES]
-    return bool(found)
+    keys = own_keys(note)
+    ours = own_names(note.head) | former_names(note).keys()
+    if ALIASES in keys and ours.issuperset(map(fold_name, note.head.aliases)):
+        del keys[ALIASES]
+    return bool(keys)
 
 
 def with_aliases(note: Note, names: Iterable[str]) -> Note:
@@ -130,8 +130,8 @@ def with_aliases(note: Note, names: Iterable[str]) -> Note:
 
     Raises BadNote for a head in which they cannot be written.
     """
-    known = set(map(folded, note.head.aliases))
-    new = [name for name in dict.fromkeys(names) if folded(name) not in known]
+    known = set(map(fold_name, note.head.aliases))
+    new = [name for name in dict.fromkeys(names) if fold_name(name) not in known]
     if not new:
         return note
     union = _Union(note)
@@ -139,12 +139,12 @@ def with_aliases(note: Note, names: Iterable[str]) -> Note:
     return union.note()
 
 
-def united(base: Note, others: Sequence[Note]) -> Note:
+def unite_notes(base: Note, others: Sequence[Note]) -> Note:
     """`base` with the own keys and the citations of the `others`; itself where it has them all.
 
     Raises BadNote where two notes differ in a way that cannot be kept side by side.
     """
-    owned = [(other, own_keys(other) | _cites(other)) for other in others]
+    owned = [(other, own_keys(other) | _citation_fields(other)) for other in others]
     if not any(own for _, own in owned):
         return base
     union = _Union(base)
@@ -160,7 +160,7 @@ def united(base: Note, others: Sequence[Note]) -> Note:
     return union.note()
 
 
-def _cites(note: Note) -> dict[str, object]:
+def _citation_fields(note: Note) -> dict[str, object]:
     """The citations of a note, as `own_keys` gives what is a person's."""
     return {f"metadata.{CITES}": [*note.head.cites]} if note.head.cites else {}
 
@@ -187,14 +187,14 @@ class _Union:
             self._head = copy_key(self._head, place, editing.head_of(source.text), self._eol)
             self._values[place] = value
             return
-        left, right = _items(place, mine), _items(place, value)
+        left, right = _value_items(place, mine), _value_items(place, value)
         is_list = _is_listed(place) or isinstance(mine, list) or isinstance(value, list)
         if is_list and left is not None and right is not None:
-            self._join(place, left, right)
+            self._join_items(place, left, right)
         elif isinstance(mine, str) and isinstance(value, str):
-            self._aside(place, value, source)
+            self._set_aside(place, value, source)
         else:
-            raise self._differing(place, source)
+            raise self._differing_error(place, source)
 
     def add(self, place: str, items: list[str]) -> None:
         """More items for a list, at the end of it; a new list where there is none."""
@@ -203,7 +203,7 @@ class _Union:
             self._head = put(self._head, place, items, self._eol)
             self._values[place] = items
             return
-        before = _items(place, mine)
+        before = _value_items(place, mine)
         if before is None and isinstance(mine, str):
             before = [each.strip() for each in mine.split(",")]
         if before is None:
@@ -211,19 +211,19 @@ class _Union:
                 f"`{place}` of {self._base.head.file} is not a list of names.",
                 "Write it as `aliases: [one, two]`, by hand.",
             )
-        self._join(place, before, items)
+        self._join_items(place, before, items)
 
-    def _join(self, place: str, mine: list[str], theirs: list[str]) -> None:
+    def _join_items(self, place: str, mine: list[str], theirs: list[str]) -> None:
         new = list(dict.fromkeys(item for item in theirs if item not in mine))
         if new:
             self._head = put(self._head, place, [*mine, *new], self._eol)
             self._values[place] = [*mine, *new]
 
-    def _aside(self, place: str, value: str, source: Note) -> None:
+    def _set_aside(self, place: str, value: str, source: Note) -> None:
         """A second value of a key: it goes to `x-KEY`, or to `x-KEY-2` and so on."""
         key = place.removeprefix("metadata.")
         if not _KEY.fullmatch(key):
-            raise self._differing(place, source)
+            raise self._differing_error(place, source)
         first = place.removesuffix(key) + (key if key.startswith("x-") else f"x-{key}")
         name, number = first, 1
         while self._values.get(name, value) != value:
@@ -233,7 +233,7 @@ class _Union:
             self._head = put(self._head, name, value, self._eol)
             self._values[name] = value
 
-    def _differing(self, place: str, source: Note) -> BadNote:
+    def _differing_error(self, place: str, source: Note) -> BadNote:
         key = place.removeprefix("metadata.")
         return BadNote(
             f"`{key[:40]}` of {self._base.head.file} and of {source.head.file} cannot be united.",
@@ -241,7 +241,7 @@ class _Union:
         )
 
 
-def _items(place: str, value: object) -> list[str] | None:
+def _value_items(place: str, value: object) -> list[str] | None:
     """A value as a list of texts; None for what is neither text nor such a list."""
     if isinstance(value, str):
         return None if _is_listed(place) and "," in value else [value]

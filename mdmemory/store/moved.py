@@ -26,32 +26,32 @@ _STORES, _LEAVING = "stores", "leaving"
 _PLACES = 4  # that are remembered of one store
 
 
-def stores(start: Path) -> dict[Path, tuple[Path, bool]]:
+def moved_stores(start: Path) -> dict[Path, tuple[Path, bool]]:
     """The stores that were moved in or out of the work tree around `start`: by the folder that was
     their project root, where they are now, and whether that is in the project. What leads to no
     store is left out."""
     common, top = private_folder.common_dir(start), find_top(start)
-    said = _read(common / _FILE)[_STORES] if common else {}
-    if common is None or top is None or not said:
+    rows = _read(common / _FILE)[_STORES] if common else {}
+    if common is None or top is None or not rows:
         return {}
-    found = {}
-    for inside, places in said.items():
+    stores = {}
+    for inside, places in rows.items():
         for named in places:  # the newest first; what was not finished leads nowhere
             folder = Path(os.path.normpath(common / named))
             if (folder / PROJECT_FILE).is_file():
-                found[top / inside] = (folder, not os.path.isabs(named))
+                stores[top / inside] = (folder, not os.path.isabs(named))
                 break
-    return found
+    return stores
 
 
-def unfinished(start: Path) -> dict[Path, Path]:
+def unfinished_moves(start: Path) -> dict[Path, Path]:
     """By project root, the stores whose old files may still be in their old folders."""
     common, top = private_folder.common_dir(start), find_top(start) or start
-    said = _read(common / _FILE)[_LEAVING] if common else {}
-    return {top / inside: top / places[0] for inside, places in said.items() if places}
+    rows = _read(common / _FILE)[_LEAVING] if common else {}
+    return {top / inside: top / places[0] for inside, places in rows.items() if places}
 
 
-def note(root: Path, store: Path, folder: Path) -> None:
+def note_move(root: Path, store: Path, folder: Path) -> None:
     """Write down that `store`, of the project root `root`, is on its way to `folder`: as soon as
     that is there, it is the place, and until then the one before."""
     common, top = private_folder.common_dir(root), find_top(root)
@@ -59,55 +59,55 @@ def note(root: Path, store: Path, folder: Path) -> None:
         return
     # one inside the project goes where the project is moved to
     named = os.path.relpath(folder, common) if folder.is_relative_to(top) else str(folder)
-    said, inside = _read(common / _FILE), root.relative_to(top).as_posix()
-    before = [place for place in said[_STORES].get(inside, []) if place != named]
-    said[_STORES][inside] = [named, *before][:_PLACES]
-    said[_LEAVING][inside] = [store.relative_to(top).as_posix()]
-    _write(common, said)
+    rows, inside = _read(common / _FILE), root.relative_to(top).as_posix()
+    before = [place for place in rows[_STORES].get(inside, []) if place != named]
+    rows[_STORES][inside] = [named, *before][:_PLACES]
+    rows[_LEAVING][inside] = [store.relative_to(top).as_posix()]
+    _write(common, rows)
 
 
-def finish(root: Path) -> None:
+def finish_move(root: Path) -> None:
     """Nothing of the store is left in its old place, but what a person changed there since."""
-    _drop(root, [_LEAVING])
+    _drop_root(root, [_LEAVING])
 
 
-def forget(root: Path) -> None:
+def forget_move(root: Path) -> None:
     """The project root `root` has a store again, whatever was moved from there."""
-    _drop(root, [_STORES, _LEAVING])
+    _drop_root(root, [_STORES, _LEAVING])
 
 
-def _drop(root: Path, kinds: list[str]) -> None:
+def _drop_root(root: Path, kinds: list[str]) -> None:
     common, top = private_folder.common_dir(root), find_top(root)
     if common is None or top is None:
         return
-    said, inside = _read(common / _FILE), root.relative_to(top).as_posix()
-    if [said[kind].pop(inside) for kind in kinds if inside in said[kind]]:
-        _write(common, said)
+    rows, inside = _read(common / _FILE), root.relative_to(top).as_posix()
+    if [rows[kind].pop(inside) for kind in kinds if inside in rows[kind]]:
+        _write(common, rows)
 
 
-def _write(common: Path, said: dict[str, dict[str, list[str]]]) -> None:
+def _write(common: Path, rows: dict[str, dict[str, list[str]]]) -> None:
     path = common / _FILE
     with writing(path):
         path.parent.mkdir(mode=0o700, exist_ok=True)
     import json
 
-    write_atomic(path, json.dumps(said, indent=1).encode() + b"\n", mode=0o600)
+    write_atomic(path, json.dumps(rows, indent=1).encode() + b"\n", mode=0o600)
 
 
 def _read(path: Path) -> dict[str, dict[str, list[str]]]:
-    found = {}
+    kinds = {}
     try:
         if data := read_if_there(path, _LIMIT):
             import json  # few stores were ever moved
 
-            found = json.loads(data)
+            kinds = json.loads(data)
     except (MdmemoryError, ValueError, RecursionError):
         pass
-    return {kind: _lists(found, kind) for kind in (_STORES, _LEAVING)}
+    return {kind: _read_lists(kinds, kind) for kind in (_STORES, _LEAVING)}
 
 
-def _lists(found: Any, kind: str) -> dict[str, list[str]]:
-    rows = found.get(kind) if isinstance(found, dict) else None
+def _read_lists(value: Any, kind: str) -> dict[str, list[str]]:
+    rows = value.get(kind) if isinstance(value, dict) else None
     lists = rows.items() if isinstance(rows, dict) else ()
     return {
         inside: [place for place in places if isinstance(place, str) and place]

@@ -79,10 +79,10 @@ def open_project(root: Path, places: Places) -> Project:
     """The project with this root. Raises NoStore when the store's folder is missing or a link."""
     root = root.absolute()
     settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
-    return _checked(Project(root, root / settings.text("store"), settings))
+    return _checked_project(Project(root, root / settings.text("store"), settings))
 
 
-def find(start: Path, named: str | None, places: Places) -> Project:
+def find_project(start: Path, named: str | None, places: Places) -> Project:
     """The store to use from the folder `start`: the project's, else the person's own.
 
     Raises NoStore where there is neither, and where several stores may be the project's.
@@ -103,23 +103,23 @@ def of_project(start: Path, named: str | None, places: Places) -> Project | None
     """
     start = start.absolute()
     if named := named or places.environment.get("MDMEMORY_STORE"):
-        return _named(Path(os.path.expanduser(named)), start, places)
+        return _named_project(Path(os.path.expanduser(named)), start, places)
     if (root := root_in_tree(start)) is not None:
         return open_project(root, places)
     from mdmemory.store import home  # a store in the project needs nothing of it
 
-    found = home.find(home_of(places), start)
-    if found.asked:
-        stores = " or ".join(str(entry.store) for entry in found.asked)
+    match = home.find_match(home_of(places), start)
+    if match.asked:
+        stores = " or ".join(str(entry.store) for entry in match.asked)
         raise NoStore(
             f"{start} may be the project of {stores}, but nothing shows it for certain.",
             "If it is: `mdmemory init --join STORE`. If it is another: `mdmemory init`.",
             code="asked",
         )
-    if found.entry is None:
+    if match.entry is None:
         return None
-    project = open_project(found.entry.store, places)
-    return project._replace(around=start, is_moved=found.moved)
+    project = open_project(match.entry.store, places)
+    return project._replace(around=start, is_moved=match.moved)
 
 
 def of_person(places: Places) -> Project | None:
@@ -147,8 +147,8 @@ def root_in_tree(start: Path) -> Path | None:
     """
     from mdmemory.store import moved
 
-    gone = moved.stores(start)
-    for folder in _upward(start):
+    gone = moved.moved_stores(start)
+    for folder in _folders_upward(start):
         if folder in gone:
             now, is_inside = gone[folder]
             return now if is_inside else None
@@ -168,7 +168,7 @@ def _has_store(folder: Path) -> bool:
         return False
 
 
-def _named(path: Path, start: Path, places: Places) -> Project:
+def _named_project(path: Path, start: Path, places: Places) -> Project:
     folder = (start / path).absolute()
     if folder.exists() and not folder.is_dir():
         raise NoStore(f"The store {folder} is a file, not a folder.", "Name the folder.")
@@ -179,36 +179,36 @@ def _named(path: Path, start: Path, places: Places) -> Project:
         )
     if (folder / PROJECT_FILE).is_file():
         return open_project(folder, places)
-    for root in _upward(folder):
+    for root in _folders_upward(folder):
         if (root / PROJECT_FILE).is_file():
             project = open_project(root, places)
             if os.path.realpath(project.store) == os.path.realpath(folder):
                 return project
     settings = load(places.environment, places.personal_settings)
-    return _checked(Project(folder, folder, settings))
+    return _checked_project(Project(folder, folder, settings))
 
 
-def _checked(project: Project) -> Project:
+def _checked_project(project: Project) -> Project:
     root, store = project.root, project.store
     direct = os.path.normpath(os.path.join(os.path.realpath(root), store.relative_to(root)))
     if os.path.realpath(store) != direct:
         if not store.exists() and not store.is_symlink():
-            return _missing(project)
+            return _missing_project(project)
         raise NoStore(
             f"The store {store} is, or lies behind, a symbolic link, and links are not followed.",
             "Move the folder to its place, or name its real place: `mdmemory --store PATH`.",
         )
-    return project if store.is_dir() else _missing(project)
+    return project if store.is_dir() else _missing_project(project)
 
 
-def _missing(project: Project) -> Project:
+def _missing_project(project: Project) -> Project:
     raise NoStore(
         f"The store {project.store} is not there, though {project.root / PROJECT_FILE} names it.",
         "Restore the folder, or run `mdmemory init` to begin an empty one.",
     )
 
 
-def _upward(start: Path) -> Iterator[Path]:
+def _folders_upward(start: Path) -> Iterator[Path]:
     """`start` and the folders above it, to the repository root; without one, while ours."""
     chain, top = [start, *start.parents], find_top(start)
     if top is not None:

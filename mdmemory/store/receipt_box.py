@@ -38,7 +38,7 @@ class Receipt:
     at: str = ""
 
 
-def leave(project: Project, receipt: Receipt, now: datetime) -> None:
+def leave_receipt(project: Project, receipt: Receipt, now: datetime) -> None:
     """Leave a receipt for the next client. Raises NoState and Unwritable."""
     folder = project.prepare_private() / FOLDER
     with writing(folder):
@@ -47,21 +47,21 @@ def leave(project: Project, receipt: Receipt, now: datetime) -> None:
     # sorted by name they are sorted by time
     name = f"{now.strftime('%Y%m%dT%H%M%S%f')}-{os.urandom(3).hex()}{_END}"
     write_atomic(folder / name, json.dumps(values).encode("ascii"), mode=0o600)
-    for old in _names(folder)[:-MOST]:
+    for old in _receipt_names(folder)[:-MOST]:
         with suppress(OSError):
             (folder / old).unlink()
 
 
-def take(
+def take_receipts(
     private: Path, wanted: Callable[[Receipt], bool] = lambda _: True, *, remove: bool = True
 ) -> list[Receipt]:
     """The receipts in the folder `private` (`.mdmemory`), the oldest first. A receipt is removed
     before it is returned, so that of several clients one gets it; not without `remove`."""
     folder = private / FOLDER
-    names = _names(folder)
+    names = _receipt_names(folder)
     if not names or not is_folder(folder):
         return []
-    found = []
+    receipts = []
     for name in names:
         path = folder / name
         receipt = _read(path)
@@ -73,11 +73,11 @@ def take(
         except OSError:  # another client was quicker
             continue
         if receipt is not None:
-            found.append(receipt)
-    return found
+            receipts.append(receipt)
+    return receipts
 
 
-def _names(folder: Path) -> list[str]:
+def _receipt_names(folder: Path) -> list[str]:
     try:
         return sorted(name for name in os.listdir(folder) if name.endswith(_END))
     except OSError:

@@ -20,7 +20,15 @@ from mdmemory.note.note import SUPERSEDED, Note
 from mdmemory.store import index, strangers
 from mdmemory.store.catalog import NOTHING, Catalog, Rows
 from mdmemory.store.project import Project
-from mdmemory.store.store import GENERATED, INDEX, LEDGER, OVERFLOW, Store, decode, is_note_name
+from mdmemory.store.store import (
+    GENERATED,
+    INDEX,
+    LEDGER,
+    OVERFLOW,
+    Store,
+    decode_note,
+    is_note_name,
+)
 from mdmemory.version import VERSION
 
 TYPE_CHECKING = False
@@ -63,16 +71,16 @@ def _judged_once(is_secret: Callable[[str], bool]) -> Callable[[str], bool]:
     """
     free: set[bytes] = set()  # hashes of texts that hold none
 
-    def judge(text: str) -> bool:
+    def judge_text(text: str) -> bool:
         hash = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         if hash in free:
             return False
-        found = is_secret(text)
-        if not found and len(free) < _MOST_JUDGED:
+        verdict = is_secret(text)
+        if not verdict and len(free) < _MOST_JUDGED:
             free.add(hash)
-        return found
+        return verdict
 
-    return judge
+    return judge_text
 
 
 class Refresher:
@@ -97,7 +105,7 @@ class Refresher:
                 cache = None  # a read-only project still has readers
             self._known = Catalog(
                 self.store.folder, cache, self.store.note, self.is_secret,
-                "|".join((VERSION, *budget)), partial(strangers.waiting, self.project),
+                "|".join((VERSION, *budget)), partial(strangers.waiting_notes, self.project),
             )  # fmt: skip
         return self._known
 
@@ -113,16 +121,16 @@ class Refresher:
         read-only and something had to change.
         """
         self.forget()
-        return self._bring(write)
+        return self._bring_index(write)
 
-    def _bring(self, write: bool = True) -> Refreshed:
+    def _bring_index(self, write: bool = True) -> Refreshed:
         """`refresh` by what is known already."""
         self._is_settled, arrange, stale = write, self._index, list[str]()
         if not self.catalog().is_index_known:
             built = self._index()
             arrange = lambda: built  # noqa: E731 - made once
-            texts = _texts(built)
-            stale = [name for name, data in texts if self._differs(name, data)]
+            texts = _index_texts(built)
+            stale = [name for name, data in texts if self._file_differs(name, data)]
             if write and stale:
                 self.require_ours()
                 for name, data in texts:
@@ -148,7 +156,7 @@ class Refresher:
         """
         if self.catalog().changed:
             with contextlib.suppress(MdmemoryError):
-                return self._bring()
+                return self._bring_index()
         return Refreshed(self.catalog(), (), self._index)
 
     def open_conflicts(self) -> list[Entry]:
@@ -185,9 +193,9 @@ class Refresher:
                 ledger = (change.new or b"").decode("utf-8", "replace")
             elif is_note_name(change.file):
                 data = change.new
-                replaced[change.file] = None if data is None else decode(data, change.file)
-        rows = self.catalog().foreseen(replaced)
-        texts = _texts(self._arrange(self.catalog().columns(rows), ledger, rows))
+                replaced[change.file] = None if data is None else decode_note(data, change.file)
+        rows = self.catalog().foresee_rows(replaced)
+        texts = _index_texts(self._arrange(self.catalog().columns(rows), ledger, rows))
         self._foreseen = _Foreseen(rows, texts)
         return [
             Change(name, None, data, derived=True)
@@ -202,7 +210,7 @@ class Refresher:
         it did when the catalog was loaded, so the next command reads it.
         """
         foreseen, self._foreseen = self._foreseen, None
-        if foreseen is None or any(self._differs(name, data) for name, data in foreseen.texts):
+        if foreseen is None or any(self._file_differs(name, data) for name, data in foreseen.texts):
             self.refresh()
             return
         self._is_settled = True
@@ -215,7 +223,7 @@ class Refresher:
     ) -> index.Index:  # fmt: skip
         """The index of these notes; `coming` are those that a write is about to put in place."""
         entries = self._open_entries(columns, ledger, coming) if ledger else []
-        return index.arrange(
+        return index.arrange_index(
             columns,
             conflicts=len(entries),
             contested={file for entry in entries for file in entry.files},
@@ -235,7 +243,7 @@ class Refresher:
             unlisted &= superseded
         return [entry for entry in entries if unlisted.isdisjoint(entry.files)]
 
-    def _differs(self, name: str, data: bytes | None) -> bool:
+    def _file_differs(self, name: str, data: bytes | None) -> bool:
         path = self.store.folder / name
         if data is None:
             return os.path.lexists(path)
@@ -265,7 +273,7 @@ def is_foreign(path: Path) -> bool:
     return bool(start) and not index.is_generated(start)
 
 
-def _texts(built: index.Index) -> list[tuple[str, bytes | None]]:
+def _index_texts(built: index.Index) -> list[tuple[str, bytes | None]]:
     text = built.more if built.others else None
     more = None if text is None else text.encode("utf-8", "surrogateescape")
     return [(INDEX, built.memory.encode("utf-8", "surrogateescape")), (OVERFLOW, more)]

@@ -51,7 +51,7 @@ class Sight:
     _has_other_names: bool = False  # of a file: what is written by those goes unreported
 
     @property
-    def young(self) -> set[str]:
+    def young_files(self) -> set[str]:
         """The files that changed so recently that they may change again unseen."""
         times, limit = zip(self.files, self.times, strict=True), self.clock - RACY
         return {file for file, time in times if time >= limit}
@@ -59,7 +59,7 @@ class Sight:
     @cached_property
     def seal(self) -> str:
         """One word for all that was seen."""
-        return seal(self, self.others)
+        return seal_sight(self, self.others)
 
 
 class _Watch:
@@ -68,31 +68,31 @@ class _Watch:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._last: Sight | None = None
-        self._changes = _begun(folder)
+        self._changes = _begin_watch(folder)
 
     def sight(self, clock: int) -> Sight:
         """The folder as it is now."""
-        names = self._names()
+        names = self._changed_names()
         last, self._last = self._last, None
-        if last is None or names is None or not _holds(last):
-            sight = _seen(self._folder, clock)
+        if last is None or names is None or not _is_valid(last):
+            sight = _see_folder(self._folder, clock)
         elif names:
-            sight = _seen(self._folder, clock, last, names)
+            sight = _see_folder(self._folder, clock, last, names)
         else:
             sight, last.clock = last, max(clock, last.clock)
         if sight._has_other_names and sight is not last:
-            sight = _seen(self._folder, clock)  # they may be notes, which nobody told of
+            sight = _see_folder(self._folder, clock)  # they may be notes, which nobody told of
         self._last = sight if self._changes and not sight._has_other_names else None
         return sight
 
-    def _names(self) -> set[str] | None:
+    def _changed_names(self) -> set[str] | None:
         """The notes and the generated files that changed since; None where only a look tells."""
         if self._changes is None:
             return None
         names = self._changes.changes()
         if self._changes.is_over:
             self.end()
-            self._changes = _begun(self._folder)
+            self._changes = _begin_watch(self._folder)
         if names is None or len(names) > MANY:
             return None
         return {name for name in map(as_text, names) if is_note_name(name) or name in _OTHERS}
@@ -110,7 +110,7 @@ _is_on = False
 
 
 @contextmanager
-def watching() -> Iterator[None]:
+def watch_folders() -> Iterator[None]:
     """Hold what is seen of a folder until it changes. For a process that lives on: the first glance
     at a folder costs a little more."""
     global _is_on
@@ -124,21 +124,21 @@ def watching() -> Iterator[None]:
                 _watches.popitem()[1].end()
 
 
-def take(folder: Path, cache: Path | None) -> Sight:
+def take_sight(folder: Path, cache: Path | None) -> Sight:
     """The folder as it is now. `cache` is a file beside which the clock is read, or None. Raises
     NoStore where it cannot be listed."""
     # In this order: what changes after the clock was read is too young to be trusted, and what
     # changes after the look has another print the next time.
-    clock = _clock(cache) if cache else 0
+    clock = _clock_ns(cache) if cache else 0
     if not _is_on:
-        return _seen(folder, clock)
+        return _see_folder(folder, clock)
     with _watching:
         if folder not in _watches:
             _watches[folder] = _Watch(folder)
         return _watches[folder].sight(clock)
 
 
-def _holds(sight: Sight) -> bool:
+def _is_valid(sight: Sight) -> bool:
     """Whether it may still be the folder, but for what was told since."""
     try:
         status = os.stat(sight.folder)
@@ -148,19 +148,19 @@ def _holds(sight: Sight) -> bool:
     return is_same and time.monotonic() < sight._until
 
 
-def _begun(folder: Path) -> Watched | None:
+def _begin_watch(folder: Path) -> Watched | None:
     try:
         return Watched(folder)
     except OSError:
         return None
 
 
-def _seen(
+def _see_folder(
     folder: Path, clock: int, before: Sight | None = None, names: Collection[str] = ()
 ) -> Sight:
     """The notes in the folder, and the state of the other files that the index depends on; after
     another sight, only those of these `names` are looked at."""
-    handle = _opened(folder)
+    handle = _open_folder(folder)
     try:
         status = os.fstat(handle)
         until = before._until if before else time.monotonic() + LONGEST
@@ -170,16 +170,16 @@ def _seen(
         notes = [name for name in names if is_note_name(name)]
         # a note's name is UTF-8
         for file in sorted(n for n in notes if n.encode(errors="ignore").decode() == n):
-            if (now := _stat(handle, file)) is not None:
+            if (now := _note_stat(handle, file)) is not None:
                 sight.files.append(file)
-                sight.prints.append(_print(now))
+                sight.prints.append(_stat_print(now))
                 sight.times.append(now.st_ctime_ns)
                 sight._has_other_names |= now.st_nlink > 1
     finally:
         os.close(handle)
     if before is not None:
         _add_others(sight, before, names)
-    sight.others = others(folder)[0]
+    sight.others = other_states(folder)[0]
     return sight
 
 
@@ -192,7 +192,7 @@ def _add_others(sight: Sight, before: Sight, names: Collection[str]) -> None:
     sight.times = [row[2] for row in rows]
 
 
-def _opened(folder: Path) -> int:
+def _open_folder(folder: Path) -> int:
     """The folder, open: relative to it the kernel need not walk the path for each file. Raises
     NoStore."""
     try:
@@ -202,7 +202,7 @@ def _opened(folder: Path) -> int:
         raise NoStore(message, "Check the folder, or make one: `mdmemory init`.") from problem
 
 
-def _stat(handle: int, file: str) -> os.stat_result | None:
+def _note_stat(handle: int, file: str) -> os.stat_result | None:
     """The state of a note in an open folder; None where there is none of this name."""
     try:
         status = os.stat(as_given(file), dir_fd=handle, follow_symlinks=False)
@@ -211,12 +211,12 @@ def _stat(handle: int, file: str) -> os.stat_result | None:
     return status if S_ISREG(status.st_mode) else None
 
 
-def _print(status: os.stat_result) -> str:
+def _stat_print(status: os.stat_result) -> str:
     # The change time too: unlike mtime and size it cannot be set, so nobody can forge a print.
     return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
 
 
-def others(folder: Path) -> tuple[str, int]:
+def other_states(folder: Path) -> tuple[str, int]:
     """The state of the index and the ledger, and when the newest of them changed (ns)."""
     prints, newest = [], 0
     for name in _OTHERS:
@@ -225,18 +225,18 @@ def others(folder: Path) -> tuple[str, int]:
         except OSError:
             prints.append("-")
             continue
-        prints.append(_print(status))
+        prints.append(_stat_print(status))
         newest = max(newest, status.st_ctime_ns)
     return "\n".join(prints), newest
 
 
-def seal(sight: Sight, others: str) -> str:
+def seal_sight(sight: Sight, others: str) -> str:
     """One word for the notes as they were seen, and the other files as `others` says. No file
     name holds a NUL."""
     return hashlib.sha256("\0".join([others, *sight.files, "", *sight.prints]).encode()).hexdigest()
 
 
-def _clock(cache: Path) -> int:
+def _clock_ns(cache: Path) -> int:
     """The file system's own idea of now (ns), or 0: its clock, not ours, stamps the notes."""
     folder = cache.parent
     try:
@@ -299,7 +299,7 @@ class Watched:
             except OSError:
                 self.is_over = True
                 return None
-            for mask, name in _events(data):
+            for mask, name in _read_events(data):
                 self.is_over |= bool(mask & _OVER)
                 is_known &= bool(name) and not mask & (_OVER | _OVERFLOW)
                 names.add(name)
@@ -309,7 +309,7 @@ class Watched:
         os.close(self._handle)
 
 
-def _events(data: bytes) -> Iterator[tuple[int, str]]:
+def _read_events(data: bytes) -> Iterator[tuple[int, str]]:
     """What each event says, and the name of the file that it is about, "" for the folder."""
     at = 0
     while at + _HEAD.size <= len(data):
@@ -322,6 +322,6 @@ def _file_system(library: ctypes.CDLL, folder: Path) -> int:
     """The kind of the file system that a folder lies on, as Linux numbers it."""
     import ctypes
 
-    said = ctypes.create_string_buffer(_ROOM)  # a `struct statfs`, which begins with the kind
-    library.statfs(os.fsencode(folder), said)
-    return ctypes.c_long.from_buffer(said).value & 0xFFFFFFFF
+    filesystem = ctypes.create_string_buffer(_ROOM)  # a `struct statfs`, which begins with the kind
+    library.statfs(os.fsencode(folder), filesystem)
+    return ctypes.c_long.from_buffer(filesystem).value & 0xFFFFFFFF

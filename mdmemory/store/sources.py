@@ -43,7 +43,7 @@ def find_note(sources: Sequence[NoteSource], name: str) -> StoredIn:
             raise
         except NotFound:
             continue
-        held = source.writer.refresher.catalog().held
-        if stored.file not in held and stored.note.text:
+        held_files = source.writer.refresher.catalog().held
+        if stored.file not in held_files and stored.note.text:
             return StoredIn(source, stored)
     raise NotFound(f"There is no note {name[:80]!r}.", "Name its file, as memory_search gives it.")

@@ -148,10 +148,10 @@ class State:
         self.trouble: NoState | None = None
         self._tell = tell
         try:
-            self._database = database_file.connect(path, MARK, MIGRATIONS, tell)
+            self._database = database_file.connect_file(path, MARK, MIGRATIONS, tell)
         except NoState as problem:
             self._database = database_file.in_memory(MIGRATIONS)
-            self._lost(problem)
+            self._lose_file(problem)
 
     def __enter__(self) -> State:
         return self
@@ -159,22 +159,22 @@ class State:
     def __exit__(self, *problem: object) -> None:
         self._database.close()
 
-    def _lost(self, problem: NoState) -> None:
+    def _lose_file(self, problem: NoState) -> None:
         self.trouble = problem
         self._tell(problem.told())
 
     def _go_on_without(self, problem: sqlite3.Error) -> None:
         """Leave a file that fails, with what can still be read of it. Raises a defect of ours."""
-        failure = database_file.failure(self.path, problem)
+        failure = database_file.failure_state(self.path, problem)
         if failure is None or self.trouble is not None:
             raise problem
         before = self._database
         self._database = database_file.in_memory(MIGRATIONS, before)
         before.close()
-        self._lost(failure)
+        self._lose_file(failure)
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _write_lock(self) -> Iterator[sqlite3.Connection]:
         # IMMEDIATE: a deferred transaction that reads first fails as soon as two processes write
         try:
             self._database.execute("BEGIN IMMEDIATE")
@@ -201,13 +201,13 @@ class State:
             self._go_on_without(problem)
             return self._database.execute(query, values).fetchall()
 
-    def _row(self, query: str, values: Sequence[object] = ()) -> Any:
+    def _first_row(self, query: str, values: Sequence[object] = ()) -> Any:
         """The first row that a query finds, or None."""
         return next(iter(self.rows(query, values)), None)
 
     def change(self, *statements: Statement) -> None:
         """Carry out statements with their values, all or none."""
-        with self._writing() as database:
+        with self._write_lock() as database:
             for statement, values in statements:
                 database.execute(statement, values)
 
@@ -216,7 +216,7 @@ class State:
         statements: Callable[[list[Any]], Sequence[Statement]],
     ) -> None:  # fmt: skip
         """Carry out what `statements` makes of the rows of a query; nobody writes in between."""
-        with self._writing() as database:
+        with self._write_lock() as database:
             for statement, given in statements(database.execute(query, values).fetchall()):
                 database.execute(statement, given)
 
@@ -228,19 +228,19 @@ class State:
         `reader` names one that is ahead of the others: it has a watermark of its own.
         """
         query = "SELECT turn FROM watermark WHERE session = ?"
-        row = self._row(query, (_marked(session, reader),))
+        row = self._first_row(query, (_mark_name(session, reader),))
         return row[0] if row else None
 
     def set_watermark(self, session: str, turn: str, reader: str = "") -> None:
         """Remember the last turn that was read."""
-        row = (_marked(session, reader), turn)
+        row = (_mark_name(session, reader), turn)
         self.change(("INSERT OR REPLACE INTO watermark VALUES (?, ?)", row))
 
     # compaction passes
 
     def last_pass(self) -> Pass | None:
         """The newest compaction pass, or None."""
-        row = self._row("SELECT at, outcome, digests FROM pass ORDER BY id DESC LIMIT 1")
+        row = self._first_row("SELECT at, outcome, digests FROM pass ORDER BY id DESC LIMIT 1")
         return Pass(row[0], row[1], json.loads(row[2])) if row else None
 
     def record_pass(self, at: str, outcome: str, digests: Mapping[str, str]) -> None:
@@ -259,7 +259,7 @@ class State:
         Calls for vectors, purpose EMBED, are many and cheap: they have a limit of their own.
         Raises NoState where nothing can be counted: a limit on what is spent has to hold.
         """
-        with self._writing() as database:
+        with self._write_lock() as database:
             database.execute(
                 "DELETE FROM model_call WHERE day < date(?, ?)", (day, f"-{_KEPT_DAYS} days")
             )
@@ -286,14 +286,14 @@ class State:
     def usage(self, day: str) -> Usage:
         """All calls of a day."""
         query = "SELECT sum(calls), sum(input), sum(output) FROM model_call WHERE day = ?"
-        calls, input, output = self._row(query, (day,))
+        calls, input, output = self._first_row(query, (day,))
         return Usage(calls or 0, input or 0, output or 0)
 
     # the form of an answer that an endpoint was found to understand
 
     def answer_form(self, endpoint: str) -> str | None:
         """The form that worked, or None. `endpoint` is a digest: an address may be private."""
-        row = self._row("SELECT form FROM answer_form WHERE endpoint = ?", (endpoint,))
+        row = self._first_row("SELECT form FROM answer_form WHERE endpoint = ?", (endpoint,))
         return row[0] if row else None
 
     def set_answer_form(self, endpoint: str, form: str) -> None:
@@ -313,5 +313,5 @@ class State:
         self.change(("INSERT OR REPLACE INTO endpoint VALUES (?, ?, ?, ?)", row))
 
 
-def _marked(session: str, reader: str) -> str:
+def _mark_name(session: str, reader: str) -> str:
     return f"{session} {reader}".strip()  # no session's id holds a space

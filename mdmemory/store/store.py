@@ -56,13 +56,13 @@ class Store:
     def those_of(self, files: Iterable[str]) -> list[StoredNote]:
         """The notes of these files that `files` would list, in their order. A name may come from
         outside."""
-        found = []
-        for file in self._listed(files):
+        stored = []
+        for file in self._listed_files(files):
             with suppress(NotFound):
-                found.append(self.read(file))
-        return found
+                stored.append(self.read(file))
+        return stored
 
-    def _listed(self, files: Iterable[str]) -> Iterator[str]:
+    def _listed_files(self, files: Iterable[str]) -> Iterator[str]:
         """Those of these files that `files` would list."""
         for file in files:
             if not file or os.path.basename(file) != file or not is_note_name(file):
@@ -76,17 +76,17 @@ class Store:
 
         Raises NotFound when there is none of that name.
         """
-        data = self._bytes(file)
+        data = self._file_bytes(file)
         if isinstance(data, Note):
             return StoredNote(file, "", data)
-        return StoredNote(file, digest(data), decode(data, file))
+        return StoredNote(file, digest(data), decode_note(data, file))
 
     def note(self, file: str) -> Note:
         """What `read` gives, without the digest."""
-        data = self._bytes(file)
-        return data if isinstance(data, Note) else decode(data, file)
+        data = self._file_bytes(file)
+        return data if isinstance(data, Note) else decode_note(data, file)
 
-    def _bytes(self, file: str) -> bytes | Note:
+    def _file_bytes(self, file: str) -> bytes | Note:
         """What the file holds, or where it cannot be read the note that says why."""
         try:
             return read_regular(f"{self.folder}/{as_given(file)}")
@@ -98,46 +98,46 @@ class Store:
     def notes(self, known: Mapping[str, StoredNote] = MappingProxyType({})) -> list[StoredNote]:
         """All notes, sorted by file. All are read, but what is `known` of the same bytes, by file,
         is not parsed again: that takes most of the time."""
-        found = []
+        stored = []
         for file in self.files():
             try:
-                data = self._bytes(file)
+                data = self._file_bytes(file)
             except NotFound:
                 continue  # removed between the listing and the reading
             before, now = known.get(file), "" if isinstance(data, Note) else digest(data)
             if now and before and before.digest == now:
-                found.append(before)
+                stored.append(before)
             else:
-                note = data if isinstance(data, Note) else decode(data, file)
-                found.append(StoredNote(file, now, note))
-        return found
+                note = data if isinstance(data, Note) else decode_note(data, file)
+                stored.append(StoredNote(file, now, note))
+        return stored
 
     def those_whose_text(
         self, files: Iterable[str], may: Callable[[str, str], bool]
     ) -> list[StoredNote]:
         """The notes of these files of which `may` says yes to file and whole text: the others are
         not parsed, which takes most of the time."""
-        found = []
+        stored = []
         for file in files:
             try:
-                data = self._bytes(file)
+                data = self._file_bytes(file)
             except NotFound:
                 continue  # removed meanwhile
             if not isinstance(data, Note) and may(file, data.decode("utf-8", "replace")):
-                found.append(StoredNote(file, digest(data), decode(data, file)))
-        return found
+                stored.append(StoredNote(file, digest(data), decode_note(data, file)))
+        return stored
 
     def digests(self, files: Iterable[str] | None = None) -> dict[str, str]:
         """What `notes`, or `those_of` these files, gives as the digest of each file, without a note
         being read as one."""
-        found = {}
-        for file in self.files() if files is None else self._listed(files):
+        digests = {}
+        for file in self.files() if files is None else self._listed_files(files):
             try:
-                data = self._bytes(file)
+                data = self._file_bytes(file)
             except NotFound:
                 continue
-            found[file] = "" if isinstance(data, Note) else digest(data)
-        return found
+            digests[file] = "" if isinstance(data, Note) else digest(data)
+        return digests
 
     def ledger(self) -> str:
         """The text of the conflict ledger, "" when there is none; encodes back to its bytes."""
@@ -153,11 +153,11 @@ class Store:
 
         Raises NotFound, with the nearest names as the hint.
         """
-        if (file := self._named(name)) is not None:
+        if (file := self._find_named(name)) is not None:
             return self.read(file)
         notes, files = self.notes(), self.files()
         matches = [note for note in notes if note.note.head.name.casefold() == name.casefold()]
-        matches = matches or _otherwise(name, notes)
+        matches = matches or _otherwise_named(name, notes)
         if len(matches) == 1:
             if not former and _took_over(matches[0], name):
                 hint = f"It was merged into {matches[0].file}: name that."
@@ -167,9 +167,9 @@ class Store:
             files = [note.file for note in matches]
             shown = " and ".join(filter(None, [", ".join(files[:-1]), files[-1]]))
             raise Ambiguous(f"{name} names {len(files)} notes: {shown}.", "Name the file.")
-        raise NotFound(f"There is no note {name}.", _nearest(name, files))
+        raise NotFound(f"There is no note {name}.", _nearest_names(name, files))
 
-    def _named(self, name: str) -> str | None:
+    def _find_named(self, name: str) -> str | None:
         """The file that NAME says letter by letter, where it is a note. Listed, not looked for:
         some systems find a file under other letters, too."""
         wanted = [file for file in (name, f"{name}.md") if file and is_note_name(file)]
@@ -181,7 +181,7 @@ class Store:
         return None
 
 
-def decode(data: bytes, file: str) -> Note:
+def decode_note(data: bytes, file: str) -> Note:
     """The note in these bytes; bytes that are not text give a note that names the problem."""
     try:
         return notes_format.parse(notes_format.decode(data), file)
@@ -189,21 +189,21 @@ def decode(data: bytes, file: str) -> Note:
         return notes_format.make_unreadable(file, problem.sentences)
 
 
-def _otherwise(name: str, notes: Iterable[StoredNote]) -> list[StoredNote]:
+def _otherwise_named(name: str, notes: Iterable[StoredNote]) -> list[StoredNote]:
     """The notes with this alias, or that had the name before a merge."""
     from mdmemory.store import merged  # only where nothing is called so now
 
-    return [note for note in notes if merged.folded(name) in merged.names(note.note)]
+    return [note for note in notes if merged.fold_name(name) in merged.note_names(note.note)]
 
 
 def _took_over(note: StoredNote, name: str) -> bool:
     from mdmemory.store import merged
 
     is_own = name.casefold() == note.note.head.name.casefold()
-    return not is_own and merged.folded(name) in merged.former(note.note)
+    return not is_own and merged.fold_name(name) in merged.former_names(note.note)
 
 
-def _nearest(name: str, files: Iterable[str]) -> str:
+def _nearest_names(name: str, files: Iterable[str]) -> str:
     import difflib  # only for this message
 
     stems = [file.removesuffix(".md") for file in files]

@@ -33,7 +33,7 @@ _FEW = 20  # notes of which the text is looked at before git is asked
 _READ = 600  # characters of a line
 
 
-def suspicion(text: str) -> str:
+def suspicion_of(text: str) -> str:
     """ORDER or HIDDEN, or "" where nothing speaks against a note's text. Pure."""
     visible = text.removeprefix("\ufeff")  # the mark of an encoding, which editors put there
     if unseen.without(visible) != visible:
@@ -42,22 +42,22 @@ def suspicion(text: str) -> str:
     return ORDER if any(is_order(line[:_READ]) for line in lines if line) else ""
 
 
-def waiting(project: Project, notes: Mapping[str, Note]) -> dict[str, str]:
+def waiting_notes(project: Project, notes: Mapping[str, Note]) -> dict[str, str]:
     """Those of these notes that wait for a person, by file, and why.
 
     What a commit holds, byte for byte, waits no more. Without git nothing does.
     """
     notes = {file: note for file, note in notes.items() if note.head.status != UNREADABLE}
     if len(notes) > _FEW:  # asking git of all takes less than reading all
-        notes = _uncommitted(project, notes)
-    found = {file: why for file, note in notes.items() if (why := suspicion(note.text))}
-    if not found:
+        notes = _uncommitted_notes(project, notes)
+    suspects = {file: why for file, note in notes.items() if (why := suspicion_of(note.text))}
+    if not suspects:
         return {}
-    left = _uncommitted(project, {file: notes[file] for file in found})
-    return {file: why for file, why in found.items() if file in left}
+    left = _uncommitted_notes(project, {file: notes[file] for file in suspects})
+    return {file: why for file, why in suspects.items() if file in left}
 
 
-def _uncommitted(project: Project, notes: Mapping[str, Note]) -> dict[str, Note]:
+def _uncommitted_notes(project: Project, notes: Mapping[str, Note]) -> dict[str, Note]:
     """Those that neither HEAD nor a write of ours holds; none where there is no git to tell."""
     from mdmemory.git import repositories
     from mdmemory.git.commits_of_store import History
@@ -70,13 +70,15 @@ def _uncommitted(project: Project, notes: Mapping[str, Note]) -> dict[str, Note]
         with history.objects.open():
             left = dict(notes)
             for commit in dict.fromkeys((history.head(), history.kept.tip())):
-                left = _others(history, commit, left)
+                left = _differing_notes(history, commit, left)
     except (RepositoryState, GitFailed):
         return {}
     return left
 
 
-def _others(history: History, commit: str | None, notes: Mapping[str, Note]) -> dict[str, Note]:
+def _differing_notes(
+    history: History, commit: str | None, notes: Mapping[str, Note]
+) -> dict[str, Note]:
     """The notes whose bytes a commit does not hold, whatever line ends git gave them here."""
     if commit is None or not notes:
         return dict(notes)
@@ -87,7 +89,7 @@ def _others(history: History, commit: str | None, notes: Mapping[str, Note]) -> 
     return {file: notes[file] for file in left}
 
 
-def copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+def sync_copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     """The files that a sync tool made of others when both sides had changed, and of which.
 
     `names` are those that the notes have, in the order of `files`. Dropbox, Nextcloud and Syncthing
@@ -97,18 +99,18 @@ def copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     # a look at each name is dear where there are many, and few have what it takes
     odd = (match for file in files if ")" in file or "." in file[:-3] if (match := _COPY(file)))
     there = {*files, INDEX}
-    found = {match[0]: base for match in odd if (base := f"{match[1]}.md") in there}
+    copies = {match[0]: base for match in odd if (base := f"{match[1]}.md") in there}
     if len({*names}) < len(names):
         same: dict[str, list[str]] = {}
         for file, name in zip(files, names, strict=True):
             same.setdefault(name, []).append(file)
         for group in same.values():
             first = min(group, key=len)
-            found |= {file: first for file in group if _adds(first, file)}
-    return found | {file: INDEX for file in files if _COPY_OF_INDEX.fullmatch(file)}
+            copies |= {file: first for file in group if _adds_words(first, file)}
+    return copies | {file: INDEX for file in files if _COPY_OF_INDEX.fullmatch(file)}
 
 
-def _adds(base: str, file: str) -> bool:
+def _adds_words(base: str, file: str) -> bool:
     """Whether a file is named like another with more behind it that is no part of a note's name."""
     stem = base.removesuffix(".md")
     more = file.removesuffix(".md").removeprefix(stem)

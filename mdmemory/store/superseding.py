@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from mdmemory.note import editing
 from mdmemory.note.note import SUPERSEDED, Head, Note
-from mdmemory.store.merged import folded, names, own_names
+from mdmemory.store.merged import fold_name, note_names, own_names
 from mdmemory.store.store import StoredNote
 
 _STATUS, _BY, _DAY = "metadata.status", "metadata.superseded_by", "metadata.superseded"
@@ -29,18 +29,18 @@ def superseded_files(notes: Iterable[StoredNote]) -> set[str]:
     return {note.file for note in notes if note.note.head.status == SUPERSEDED}
 
 
-def marked(note: Note, by: str, today: str) -> Note:
+def mark_superseded(note: Note, by: str, today: str) -> Note:
     """The note with the mark that the note named `by` replaced it today. Raises BadNote."""
     return editing.edit(note, set={_STATUS: SUPERSEDED, _BY: by, _DAY: today})
 
 
-def unmarked(note: Note, today: str) -> Note:
+def unmark_superseded(note: Note, today: str) -> Note:
     """The note without its mark, in force again from today on. Raises BadNote."""
-    taken = dict.fromkeys((_STATUS, _BY, _DAY))
-    return editing.edit(note, set={**taken, "metadata.updated": today})
+    field_names = dict.fromkeys((_STATUS, _BY, _DAY))
+    return editing.edit(note, set={**field_names, "metadata.updated": today})
 
 
-def following(note: Note, by: str) -> Note:
+def follow_successor(note: Note, by: str) -> Note:
     """A superseded note that names its successor by its new name. Raises BadNote."""
     return editing.edit(note, set={_BY: by})
 
@@ -60,7 +60,7 @@ class Chains:
         self._notes = {note.file: note for note in notes}
         self._by_name: dict[str, str] = {}
         for note in notes:  # a name or file of now is meant before a name of earlier
-            for name in names(note.note):
+            for name in note_names(note.note):
                 self._by_name.setdefault(name, note.file)
         for note in notes:
             self._by_name |= dict.fromkeys(own_names(note.note.head), note.file)
@@ -70,46 +70,46 @@ class Chains:
         head = note.note.head
         if head.status != SUPERSEDED or not head.superseded_by:
             return None
-        file = self._by_name.get(folded(head.superseded_by))
+        file = self._by_name.get(fold_name(head.superseded_by))
         return None if file is None else self._notes[file]
 
     def last(self, note: StoredNote) -> StoredNote | None:
         """The note in force at the end of the chain; None where the chain ends in nothing."""
-        for each in self._onward(note):
+        for each in self._notes_onward(note):
             if each.note.head.status != SUPERSEDED:
                 return each
         return None
 
-    def replaced(self, note: StoredNote) -> list[StoredNote]:
+    def replaced_notes(self, note: StoredNote) -> list[StoredNote]:
         """The notes that this one replaced, and those that these replaced, the nearest first."""
-        found: dict[str, StoredNote] = {}
+        notes: dict[str, StoredNote] = {}
         wanted = [note.file]
         while wanted:
             file = wanted.pop(0)
-            for other in self._before.get(file, ()):
-                if other.file not in found and other.file != note.file:
-                    found[other.file] = other
+            for other in self._notes_before.get(file, ()):
+                if other.file not in notes and other.file != note.file:
+                    notes[other.file] = other
                     wanted.append(other.file)
-        return list(found.values())
+        return list(notes.values())
 
     def has_replaced(self, note: StoredNote) -> bool:
         """Whether a note names this one as the one that replaced it."""
-        return any(other.file != note.file for other in self._before.get(note.file, ()))
+        return any(other.file != note.file for other in self._notes_before.get(note.file, ()))
 
-    def broken(self) -> list[Broken]:
+    def broken_marks(self) -> list[Broken]:
         """The superseded notes whose mark leads to no note in force, by file."""
-        found = []
+        broken = []
         for note in self._notes.values():
             if note.note.head.status != SUPERSEDED or self.last(note) is not None:
                 continue
-            *_, end = self._onward(note)
+            *_, end = self._notes_onward(note)
             why = "circle" if self.successor(end) else "missing"
             if not end.note.head.superseded_by:
                 why = "unnamed"
-            found.append(Broken(note, why))
-        return sorted(found, key=lambda each: each.note.file)
+            broken.append(Broken(note, why))
+        return sorted(broken, key=lambda each: each.note.file)
 
-    def _onward(self, note: StoredNote) -> Iterator[StoredNote]:
+    def _notes_onward(self, note: StoredNote) -> Iterator[StoredNote]:
         """The note and those that follow it, each once."""
         seen: set[str] = set()
         at: StoredNote | None = note
@@ -119,35 +119,35 @@ class Chains:
             at = self.successor(at)
 
     @cached_property
-    def _before(self) -> dict[str, list[StoredNote]]:
+    def _notes_before(self) -> dict[str, list[StoredNote]]:
         """The notes that each file replaced: found once, since a pass asks for every note."""
-        found: dict[str, list[StoredNote]] = defaultdict(list)
+        replaced: dict[str, list[StoredNote]] = defaultdict(list)
         for note in self._notes.values():
             if (after := self.successor(note)) is not None:
-                found[after.file].append(note)
-        return dict(found)
+                replaced[after.file].append(note)
+        return dict(replaced)
 
 
 def lead_on(heads: Iterable[Head]) -> bool:
     """Whether the mark of each superseded note leads to one in force by the names of now alone.
-    Where it does not, `orphans` tells, which has to read all notes for their former names."""
+    Where it does not, `orphan_notes` tells, which has to read all notes for their former names."""
     heads = [*heads]
     by_name: dict[str, str] = {}
     for head in heads:
         by_name |= dict.fromkeys(own_names(head), head.file)
     by = {head.file: head.superseded_by for head in heads if head.status == SUPERSEDED}
-    meant = {name: by_name.get(folded(name)) if name else None for name in {*by.values()}}
+    meant = {name: by_name.get(fold_name(name)) if name else None for name in {*by.values()}}
     for file in by:
-        met, at = {file}, meant[by[file]]
-        while at in by and at not in met:
-            met.add(at)
+        files_seen, at = {file}, meant[by[file]]
+        while at in by and at not in files_seen:
+            files_seen.add(at)
             at = meant[by[at]]
-        if at is None or at in met:
+        if at is None or at in files_seen:
             return False
     return True
 
 
-def orphans(notes: Sequence[StoredNote]) -> list[StoredNote]:
+def orphan_notes(notes: Sequence[StoredNote]) -> list[StoredNote]:
     """The superseded notes that no note in force stands for any more: a person has to say whether
     they hold again."""
-    return [each.note for each in Chains(notes).broken()]
+    return [each.note for each in Chains(notes).broken_marks()]

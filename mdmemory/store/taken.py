@@ -30,7 +30,7 @@ def of_place(state: State, place: str) -> list[TakenText]:
     return [TakenText(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows]
 
 
-def put(state: State, place: str, *texts: TakenText) -> None:
+def put_texts(state: State, place: str, *texts: TakenText) -> None:
     """Note texts; the same one again takes the place of the first."""
     remove = "DELETE FROM taken WHERE place = ? AND file = ? AND digest = ?"
     insert = "INSERT INTO taken (place, file, digest, note, was, told) VALUES (?, ?, ?, ?, ?, ?)"

@@ -48,17 +48,19 @@ def write(
     # what was read is what is kept; a file that is another since is not replaced below
     transactions.require_seen([*before])
     with history.objects.open():
-        was = _keep(transactions, before, KEEP)
-        now = _keep(transactions, {change.file: change.new for change in changes}, message)
+        was = _keep_commit(transactions, before, KEEP)
+        now = _keep_commit(transactions, {change.file: change.new for change in changes}, message)
     return now != was, [*transactions.apply_uncommitted([*changes, *derived], before).items()]
 
 
-def _keep(transactions: Transactions, files: Mapping[str, bytes | None], message: Message) -> str:
+def _keep_commit(
+    transactions: Transactions, files: Mapping[str, bytes | None], message: Message
+) -> str:
     """The commit behind the ref that has the files so (None: no such file), made and proved."""
     history, before = transactions.history, transactions.history.kept.tip()
-    held, there = history.read_tree(history.head(), files), history.read_tree(before, files)
+    tree, there = history.read_tree(history.head(), files), history.read_tree(before, files)
     entries = {
-        file: None if data is None else Blob(transactions.mode(file, held), history.blob_id(data))
+        file: None if data is None else Blob(transactions.mode(file, tree), history.blob_id(data))
         for file, data in files.items()
     }
     if before is not None and all(there.get(file) == blob for file, blob in entries.items()):
@@ -71,7 +73,7 @@ def _keep(transactions: Transactions, files: Mapping[str, bytes | None], message
     return made
 
 
-def commit(
+def commit_kept(
     refresher: Refresher, history: History, tell: Callable[[str], None],
     index: Callable[[Sequence[Change]], list[Change]],
 ) -> None:  # fmt: skip
@@ -97,7 +99,7 @@ def commit(
     chosen = {file: now[file] for file in differing if file not in unseen}
     if chosen:
         # an index that names a note of a hand's goes with the commit that has the note
-        derived = [] if adopt.look(refresher, history).found else index(())
+        derived = [] if adopt.look_at_folder(refresher, history).found else index(())
         facts = [entry.subject.removeprefix("memory: ") for entry in entries]
         groups = group_ops(files for entry in reversed(entries) for files in entry.groups())
         groups = [files for each in groups if (files := [f for f in each if f in chosen])]
@@ -140,11 +142,11 @@ class PlainWrites:
             return ()
         for change in changes:
             if change.old is not None:
-                self._keep(change)
+                self._keep_aside(change)
         # part of every name that the write makes
-        return self._finish(self.journals.begin(self.folder, changes, os.urandom(6).hex()))
+        return self._finish_moves(self.journals.begin(self.folder, changes, os.urandom(6).hex()))
 
-    def recover(self) -> tuple[str, ...]:
+    def recover_journal(self) -> tuple[str, ...]:
         """Finish what a killed process began; sentences on that, () when there was nothing.
 
         Safe to repeat.
@@ -153,16 +155,16 @@ class PlainWrites:
         if journal is None:
             return ()
         awaited = replacement.list_awaited(self.folder, journal.moves)
-        return render_outcome(awaited, dict(self._finish(journal)))
+        return render_outcome(awaited, dict(self._finish_moves(journal)))
 
-    def _finish(self, journal: Journal) -> tuple[tuple[str, str], ...]:
+    def _finish_moves(self, journal: Journal) -> tuple[tuple[str, str], ...]:
         with replacement.leave_to_recovery():
-            kept = replacement.install_all(self.folder, journal.moves)
-            kept = {**kept, **replacement.settle_all(self.folder, journal.moves)}
+            kept_aside = replacement.install_all(self.folder, journal.moves)
+            kept_aside = {**kept_aside, **replacement.settle_all(self.folder, journal.moves)}
             self.journals.drop()
-        return tuple(kept.items())
+        return tuple(kept_aside.items())
 
-    def _keep(self, change: Change) -> None:
+    def _keep_aside(self, change: Change) -> None:
         aside = self.private / "aside"
         with writing(aside):
             make_folder(aside)

@@ -86,13 +86,13 @@ class Writer:
             self.repository, self.history, self.trouble = None, None, lost
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock_store(self) -> Iterator[None]:
         """Hold the store for the block, after finishing what a killed process left; then MEMORY.md
         is up to date, whether anything was written or not.
 
         Raises Busy, naming the holder, when our turn does not come in time.
         """
-        with self.recovered():
+        with self.lock_recovered():
             self.commit_what_waits()
             yield
             self.commit_inbox()
@@ -101,10 +101,10 @@ class Writer:
                 self.refresher.settle()
 
     @contextmanager
-    def recovered(self) -> Iterator[None]:
+    def lock_recovered(self) -> Iterator[None]:
         """Hold the store for the block, after finishing what a killed process left."""
         require_utf8([str(self.project.store)])
-        private = self._private()
+        private = self._private_folder()
         common = self.repository.common_dir / "mdmemory.lock" if self.repository else None
         reading = self.history.objects.open() if self.history else nullcontext()
         path = common or self.project.prepare_private() / "lock"
@@ -113,31 +113,31 @@ class Writer:
             if self.history and not self.automatic and not self.is_own:
                 wanted = self.project.settings.switch("git.sign")
                 self.history.signer = Signer(self.history.repository, self.tell) if wanted else None
-            for sentence in self._recovered(private):
+            for sentence in self._recover_store(private):
                 self.tell(sentence)
             if self.history is None:  # with git, `recover` knows whether there is anything
                 replacement.sweep_fresh(self.project.store)
             yield
 
-    def _recovered(self, private: Path | None) -> list[str]:
+    def _recover_store(self, private: Path | None) -> list[str]:
         """Finish what killed processes left; the sentences on that. Mostly there is nothing."""
-        said: list[str] = []
+        sentences: list[str] = []
         if self.history and (transactions := Transactions(self.history)).has_leftovers():
             from mdmemory.git.recovery import recover
 
-            said += recover(transactions)
+            sentences += recover(transactions)
         if private and Journals(private, self.project.store).is_open():
             from mdmemory.store.uncommitted import PlainWrites
 
-            said += PlainWrites(self.project.store, private).recover()
+            sentences += PlainWrites(self.project.store, private).recover_journal()
         root, store = self.project.root, self.project.store
         within = filter(is_folder, (root / PRIVATE, root / PRIVATE / "aside"))
         for folder in {root, root / ".opencode", *within, store}:
             names = replacement.list_names(folder)
             replacement.sweep_copies(folder, names)
             if folder == store and any(name.startswith(replacement.OPEN_MARK) for name in names):
-                said += replacement.sweep_open_texts(store, names)
-        return said
+                sentences += replacement.sweep_open_texts(store, names)
+        return sentences
 
     @cached_property
     def waits(self) -> bool:
@@ -168,7 +168,7 @@ class Writer:
             from mdmemory.store import inbox
 
             try:
-                inbox.commit(self.history, self.refresher.is_secret)
+                inbox.commit_inbox(self.history, self.refresher.is_secret)
             except (RepositoryState, GitFailed) as problem:
                 if Transactions(self.history).is_open():
                     raise
@@ -183,7 +183,7 @@ class Writer:
         from mdmemory.store import uncommitted
 
         try:
-            uncommitted.commit(self.refresher, history, self.tell, self._index)
+            uncommitted.commit_kept(self.refresher, history, self.tell, self._index)
         except (RepositoryState, GitFailed) as problem:
             if Transactions(history).is_open():
                 raise
@@ -212,7 +212,7 @@ class Writer:
         """What is remembered of our own work; `tell` hears where that is not to be had."""
         return State(self.project.state_file, self.tell)
 
-    def _private(self) -> Path | None:
+    def _private_folder(self) -> Path | None:
         """`.mdmemory/`, or None where it is not to be had: with git nothing needs it."""
         try:
             return self.project.prepare_private()
@@ -246,21 +246,23 @@ class Writer:
         if checkpoint is None:
             old = [change.file for change in changes if change.old is not None]
             flags = LEDGER not in (change.file for change in changes)
-            checkpoint = self._adopted(transactions, old, destructive=destructive, flags=flags)
+            checkpoint = self._adopt_and_check(
+                transactions, old, destructive=destructive, flags=flags
+            )
         more = list(trailers)
         if checkpoint.made:
             more.append(("Memory-Checkpoint", str(checkpoint.commit)))
         about = memory_trailers(kind, more, groups=files, id=id)
         message = Message(subject, lines, about, by_model)
-        derived = [*self._index(changes), *self._place(changes)]
+        derived = [*self._index(changes), *self._with_place(changes)]
         done = transactions.apply([*changes, *derived], checkpoint, message)
-        kept = self._kept(done.unchanged) if done.unchanged else ()
-        if kept:
+        kept_aside = self._report_unchanged(done.unchanged) if done.unchanged else ()
+        if kept_aside:
             self.refresher.refresh()
         else:
             self.refresher.follow()
         before = checkpoint.commit if checkpoint.made else None
-        return Written(id if done.commit else None, done.commit, before, kept)
+        return Written(id if done.commit else None, done.commit, before, kept_aside)
 
     def _write_uncommitted(self, id: str, changes: Sequence[Change], message: Message) -> Written:
         """Without a commit on the branch, which a later command makes."""
@@ -272,7 +274,7 @@ class Writer:
         is_new, left = uncommitted.write(self.history, changes, self._index(changes), message)
         self.refresher.refresh()
         waits = is_new and self.waits
-        return Written(id if waits else None, kept=self._kept(left), waits=waits)
+        return Written(id if waits else None, kept=self._report_unchanged(left), waits=waits)
 
     def join(
         self, changes: Sequence[Change], ours: str | None, theirs: str, message: Message | None
@@ -292,7 +294,7 @@ class Writer:
         index = self._index(changes) if message else []
         done = transactions.apply([*changes, *index], checkpoint, message, joins=theirs)
         self.refresher.refresh()
-        return Written(None, done.commit, kept=self._kept(done.unchanged))
+        return Written(None, done.commit, kept=self._report_unchanged(done.unchanged))
 
     def checkpoint_all(self, touched: Sequence[str]) -> Checkpoint:
         """A checkpoint of the whole store as it is: before a compaction that touches `touched`.
@@ -305,13 +307,13 @@ class Writer:
             raise refusal or NoGit("There is no git repository.")
         transactions = Transactions(self.history)
         heads = self.refresher.catalog()
-        held = heads.held
-        files = [file for file in heads.files if file not in held]
+        held_files = heads.held
+        files = [file for file in heads.files if file not in held_files]
         files += [LEDGER] if (self.project.store / LEDGER).exists() else []
         unseen = transactions.list_unseen(files)
         files = [file for file in files if file not in unseen or file in touched]
         needed = {*files} & {*touched}
-        adopted = self._adopted(transactions, needed, destructive=True, flags=False)
+        adopted = self._adopt_and_check(transactions, needed, destructive=True, flags=False)
         # all of them once more, by hash: a compaction reads many notes and trusts none
         whole = transactions.checkpoint(needed, KEEP, others={*files} - needed)
         return whole._replace(made=adopted.made or whole.made)
@@ -321,23 +323,24 @@ class Writer:
         only: Collection[str] | None = None,
     ) -> str | None:  # fmt: skip
         """Commit what other hands did, and give the commit; None where there was nothing to commit,
-        or none can be made now. The caller holds the lock; options are those of `adopt.plan`."""
+        or none can be made now. The caller holds the lock; options are those of `plan_adoption`."""
         if self.history is None or self.waits or self.refusal(repositories.PATIENCE):
             return None
         transactions = Transactions(self.history)
-        checkpoint = self._adopted(
-            transactions, (), accepted=accepted, accept_loss=accept_loss, settled=settled,
-            only=only,
-        )  # fmt: skip
+        checkpoint = self._adopt_and_check(
+            transactions, (), accepted=accepted, accept_loss=accept_loss, settled=settled, only=only
+        )
         return checkpoint.commit if checkpoint.made else None
 
-    def _adopted(
+    def _adopt_and_check(
         self, transactions: Transactions, needed: Collection[str], **how: Any
     ) -> Checkpoint:
         """A checkpoint of these files, after one commit of all that other hands did."""
         from mdmemory.store import adopt
 
-        return adopt.adopt(self.refresher, transactions, needed, self.tell, self._index, **how)
+        return adopt.adopt_changes(
+            self.refresher, transactions, needed, self.tell, self._index, **how
+        )
 
     def _index(self, changes: Sequence[Change]) -> list[Change]:
         self.refresher.require_ours()
@@ -345,7 +348,7 @@ class Writer:
             return []
         return self.refresher.after(changes)
 
-    def _place(self, changes: Sequence[Change]) -> list[Change]:
+    def _with_place(self, changes: Sequence[Change]) -> list[Change]:
         """What the store's own file is to say of its project, where that is known better now."""
         project = self.project
         is_set = any(change.file == PROJECT_FILE for change in changes)  # by an undo of a setting
@@ -361,13 +364,15 @@ class Writer:
         """Without git."""
         from mdmemory.store.uncommitted import PlainWrites
 
-        kept = PlainWrites(self.project.store, self.project.prepare_private()).apply(changes)
+        kept_aside = PlainWrites(self.project.store, self.project.prepare_private()).apply(changes)
         self.refresher.refresh()
-        return self._kept(kept)
+        return self._report_unchanged(kept_aside)
 
-    def _kept(self, kept: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    def _report_unchanged(
+        self, unchanged: Sequence[tuple[str, str]]
+    ) -> tuple[tuple[str, str], ...]:
         """Those of the files that stayed as they are; of the others, `tell` hears."""
-        for file, why in kept:
+        for file, why in unchanged:
             if why.startswith(replacement.OPEN):
                 self.tell(f"{file}: {why}.")
-        return tuple(each for each in kept if not each[1].startswith(replacement.OPEN))
+        return tuple(each for each in unchanged if not each[1].startswith(replacement.OPEN))

@@ -52,7 +52,7 @@ def memory(repository: Path) -> Memory:
     memory.store(FactCall(SECRET, quote=SECRET), Caller("ses_1", (Turn("msg_1", "user", SECRET),)))
     memory._search(meaning=False).update()
     cut = f"Learned: {SECRET[:40]}…"  # a receipt shortens what it says
-    receipt_box.leave(memory.project, receipt_box.Receipt(cut), NOON)
+    receipt_box.leave_receipt(memory.project, receipt_box.Receipt(cut), NOON)
     return memory
 
 

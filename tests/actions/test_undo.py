@@ -39,7 +39,7 @@ def do(
         Group(f"op {' '.join(op)}", tuple(change(store, file, new) for file, new in op.items()))
         for op in groups
     ]
-    with writer.locked():
+    with writer.lock_store():
         about = [("Memory-Session", session)] if session else []
         return writer.write("memory: a test", made, kind=kind, trailers=about)
 

@@ -17,7 +17,7 @@ from mdmemory.search.chunks import cut
 from mdmemory.search.database import Document
 from mdmemory.search.notes import document
 from mdmemory.search.results import MEMORY, SESSIONS
-from mdmemory.store.store import StoredNote, decode
+from mdmemory.store.store import StoredNote, decode_note
 
 _NAME = 8  # words of a fact that make its name
 _OLD = date(1970, 1, 1)
@@ -74,7 +74,7 @@ class Corpus:
     def add_note(self, file: str, text: str) -> None:
         """A note, given by the text of its file."""
         data = text.encode()
-        self.add_stored(StoredNote(file, digest(data), decode(data, file)))
+        self.add_stored(StoredNote(file, digest(data), decode_note(data, file)))
 
     def add_stored(self, stored: StoredNote) -> None:
         """A note as the store reads it."""

@@ -32,7 +32,7 @@ from mdmemory.search.database import Database
 from mdmemory.search.notes import BATCH, document
 from mdmemory.search.postgres.postgres import Postgres, Server
 from mdmemory.search.sqlite import SQLite
-from mdmemory.store.store import StoredNote, decode
+from mdmemory.store.store import StoredNote, decode_note
 
 TODAY = date(2026, 6, 1)
 KNOWN = 50
@@ -110,7 +110,7 @@ def fill(database: Database, notes: dict[str, str], tidy: bool = True) -> None:
     every = [*notes.items()]
     for at in range(0, len(every), BATCH):
         stored = [
-            StoredNote(file, digest(text.encode()), decode(text.encode(), file))
+            StoredNote(file, digest(text.encode()), decode_note(text.encode(), file))
             for file, text in every[at : at + BATCH]
         ]
         database.put([document(each, "", False) for each in stored])

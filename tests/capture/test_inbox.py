@@ -41,7 +41,7 @@ def memory(
 
 def let_wait(memory: Memory, *facts: PendingFact) -> None:
     """Let facts wait as an extraction does, which holds the store's lock."""
-    with (writer := memory._writer()).locked(), writer.state() as state:
+    with (writer := memory._writer()).lock_store(), writer.state() as state:
         put(memory.project, state, facts or [FACT], TODAY)
 
 

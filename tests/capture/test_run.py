@@ -20,7 +20,7 @@ from mdmemory.errors import BadSetting, Busy, NotFound
 from mdmemory.layers import Layers
 from mdmemory.llm.answer import Answer, ModelFailed, Schema
 from mdmemory.review import waiting
-from mdmemory.store.evidence import KEPT_ROWS, Evidence, record, recorded
+from mdmemory.store.evidence import KEPT_ROWS, Evidence, record_evidence, recorded_evidence
 from mdmemory.store.state import State
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
@@ -396,10 +396,10 @@ def test_the_log_says_why_each_was_kept_or_dropped_without_secrets(
 
 def test_the_log_forgets_after_ninety_days_and_five_thousand_rows(tmp_path: Path) -> None:
     with State(tmp_path / "state.db") as state:
-        record(state, [Evidence("s", "model", "added")], datetime(2026, 1, 1, tzinfo=UTC))
+        record_evidence(state, [Evidence("s", "model", "added")], datetime(2026, 1, 1, tzinfo=UTC))
         rows = [Evidence("s", "model", "dropped", preview=str(n)) for n in range(KEPT_ROWS + 10)]
-        record(state, rows, NOW)
-        found = recorded(state)
+        record_evidence(state, rows, NOW)
+        found = recorded_evidence(state)
         assert len(found) == KEPT_ROWS
         assert (found[0].preview, found[-1].preview) == (str(KEPT_ROWS + 9), "10")
 

@@ -21,7 +21,7 @@ from mdmemory.capture.pending import PendingFact, put
 from mdmemory.capture.store_fact import FactCall, Stored
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.layers import Layers
-from mdmemory.store.superseding import orphans
+from mdmemory.store.superseding import orphan_notes
 from mdmemory.transcripts.turns import Turn
 
 Git = Callable[..., str]
@@ -384,7 +384,7 @@ def test_a_chain_ends_with_what_was_said_last(
     for step in steps.split():
         talk.step(step)
     assert (talk.index, memory.counts()["superseded"]) == expected
-    assert orphans(memory.notes()) == []
+    assert orphan_notes(memory.notes()) == []
     assert [finding for finding in memory.doctor() if finding.check == "superseded"] == []
 
 
@@ -410,7 +410,7 @@ def test_a_killed_process_leaves_the_new_note_with_the_mark_or_neither(
         after.index()
         now = digests(after)
         assert now == before or (len(now), after.counts()["superseded"]) == (2, 1), at
-        assert orphans(after.notes()) == []
+        assert orphan_notes(after.notes()) == []
 
 
 def _at(trouble: Callable[..., None], at: int, event: str, step: int) -> None:
@@ -429,7 +429,7 @@ def test_a_random_walk_makes_no_circle_and_loses_no_byte(
             talk.step(step)
         except (LookupError, StopIteration, MdmemoryError):
             continue  # there is no such note, or nothing to take back
-        assert [each.note.head.name for each in orphans(memory.notes())] == []
+        assert [each.note.head.name for each in orphan_notes(memory.notes())] == []
         for note in memory.notes():
             seen.add((store / note.file).read_bytes())
             if note.note.head.status == "superseded":
@@ -447,7 +447,7 @@ DELETE = json.dumps({"ops": [{"op": "delete", "file": "feedback-noon.md", "reaso
 
 
 def accepted(memory: Memory) -> None:
-    with (writer := memory._writer()).locked(), writer.state() as state:
+    with (writer := memory._writer()).lock_store(), writer.state() as state:
         put(memory.project, state, [PENDING], "2026-06-01")
     memory.accept(PENDING.id)
 

@@ -126,7 +126,7 @@ def test_a_wish_of_a_session_that_went_silent_is_written_by_the_next_command_and
     cli.main(words)
     assert (project / "notes/memory" / FILE).is_file()
     assert kept(project) == []
-    told = [each.message for each in receipt_box.take(project / ".mdmemory")]
+    told = [each.message for each in receipt_box.take_receipts(project / ".mdmemory")]
     assert FACT[1:] in " ".join([*told, capsys.readouterr().err])
 
 

@@ -92,7 +92,7 @@ def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
                     f"Service {n} is written in Go", "s", f"2026-06-0{n}", ("assistant_said",))
         for n in range(1, 5)
     ]  # fmt: skip
-    with (writer := memory._writer()).locked(), writer.state() as state:
+    with (writer := memory._writer()).lock_store(), writer.state() as state:
         put(memory.project, state, facts, "2026-06-05")
     return memory
 

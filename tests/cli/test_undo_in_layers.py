@@ -81,7 +81,7 @@ def test_facts_wait_in_both_layers_and_one_about_the_person_goes_to_their_own_st
                                    "s", TODAY, ("invented",)),
     }  # fmt: skip
     for memory, fact in facts.items():
-        with (writer := memory._writer()).locked(), writer.state() as state:
+        with (writer := memory._writer()).lock_store(), writer.state() as state:
             put(memory.project, state, [fact], TODAY)
     assert {(row["notes"][0]["name"], row["layer"]) for row in ask("review")} == {
         ("graz", "project"), ("noon", "user"),

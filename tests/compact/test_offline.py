@@ -172,7 +172,7 @@ def test_a_known_pair_is_not_flagged_again_until_a_note_changes(make: Make) -> N
     assert isinstance(flag, Flag)
     found = pairs(flag, {note.file: note for note in notes})
     ledger = conflicts.add("", found, "2026-06-01")
-    cleared = conflicts.clear(ledger, conflicts.parse(ledger)[0].id)
+    cleared = conflicts.clear_entry(ledger, conflicts.parse(ledger)[0].id)
     assert propose(notes, ledger).ops == propose(notes, cleared).ops == ()
     changed = [notes[0], fact(make, "b", "Always deploys on Sunday")]
     assert len(propose(changed, cleared).ops) == 1

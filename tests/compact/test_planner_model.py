@@ -492,7 +492,7 @@ def test_ops_too_many_for_one_second_reading_are_read_in_parts(notes: list[Store
 
 def test_a_flag_of_what_the_ledger_holds_is_left_out(notes: list[StoredNote]) -> None:
     ledger = conflicts.add("", [(notes[3], notes[4], "on against off")], "2026-05-01")
-    ledger = conflicts.clear(ledger, conflicts.parse(ledger)[0].id)
+    ledger = conflicts.clear_entry(ledger, conflicts.parse(ledger)[0].id)
     flag = {"op": "flag", "files": ["project-on.md", "project-off.md"], "reason": "which?"}
     done = ask(notes, Scripted(plan(flag)), ledger)
     assert (parse(done.answer).ops, done.more) == ((), False)

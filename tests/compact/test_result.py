@@ -9,7 +9,7 @@ import pytest
 from mdmemory.compact.plan import Merge, Rewrite
 from mdmemory.compact.result import changes
 from mdmemory.note.note import Note, parse, read_fields
-from mdmemory.store.merged import former, joined, merged_names, names
+from mdmemory.store.merged import former_names, join_merged, merged_names, note_names
 from mdmemory.store.store import StoredNote
 
 Make = Callable[..., StoredNote]
@@ -140,8 +140,8 @@ def test_the_names_are_read_from_the_head(head: dict[str, object], found: set[st
 
 def test_a_note_that_stays_under_another_name_keeps_its_old_one(make: Make) -> None:
     note = merge(make("a"), make("b"), name="both")
-    assert names(note) == {"both", "user-a", "a", "b", "user-b"}
-    assert former(note) == {"a": "both", "b": "both", "user-a": "user-a", "user-b": "user-a"}
+    assert note_names(note) == {"both", "user-a", "a", "b", "user-b"}
+    assert former_names(note) == {"a": "both", "b": "both", "user-a": "user-a", "user-b": "user-a"}
 
 
 def test_names_are_handed_on_and_stand_once(make: Make) -> None:
@@ -149,13 +149,13 @@ def test_names_are_handed_on_and_stand_once(make: Make) -> None:
     again = StoredNote("user-a.md", "0" * 64, first)
     note = merge(make("c"), again, make("b"))
     assert "\n  merged: b, a\n" in note.text or "\n  merged: a, b\n" in note.text
-    assert joined(note, "c", []) is None
+    assert join_merged(note, "c", []) is None
 
 
 def test_a_file_that_does_not_follow_from_the_name_is_named_too(from_text: FromText) -> None:
     by_hand = from_text("Tea Notes.md", "I like tea.\n")
     other = from_text("user-x.md", "---\nname: tea\nmetadata:\n  type: user\n---\n\nTea.\n")
-    assert {"tea notes", "tea"} <= names(merge(other, by_hand))
+    assert {"tea notes", "tea"} <= note_names(merge(other, by_hand))
 
 
 def test_a_note_by_hand_gets_a_head_and_keeps_its_text(from_text: FromText) -> None:

@@ -188,7 +188,7 @@ def test_what_was_asked_for_is_not_lost_and_no_hook_fails(claude: Claude, end: s
         claude.kill()
         claude.hook("SessionEnd", reason="prompt_input_exit")
     elif end == "store locked":
-        with claude.layers().main._writer().locked():
+        with claude.layers().main._writer().lock_store():
             said = claude.stop()
     else:
         away = store.rename(store.with_name("away"))

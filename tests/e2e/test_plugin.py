@@ -317,7 +317,7 @@ def test_the_terminal_client_shows_what_happens_and_leaves_no_process(
     place = make(tmp_path)
     learned = Receipt("Learned from the session: Uses pnpm.", {"learned": 1}, "success")
     project = Memory.open(place.project, environment={"HOME": str(place.home)}).project
-    receipt_box.leave(project, learned, datetime.now(UTC))
+    receipt_box.leave_receipt(project, learned, datetime.now(UTC))
     with FakeServer() as server:
         known = environment(place.project, place.home, server.url)
         with Terminal(place.project, [PROGRAM], known, tmp_path / "tmux") as terminal:

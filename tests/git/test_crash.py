@@ -95,7 +95,7 @@ def the_write(world: World, open_writer: OpenWriter) -> None:
         for file, old in world.old.items()
         if old != world.new[file]
     ]
-    with writer.locked():
+    with writer.lock_store():
         checkpoint = writer.checkpoint_all([change.file for change in changes])
         groups = [Group(f"change {change.file}", (change,)) for change in changes]
         writer.write("memory: change", groups, kind="compact", checkpoint=checkpoint)
@@ -103,7 +103,7 @@ def the_write(world: World, open_writer: OpenWriter) -> None:
 
 def recovery(world: World, open_writer: OpenWriter) -> None:
     """What the next command that writes does first."""
-    with open_writer(world.root).locked():
+    with open_writer(world.root).lock_store():
         pass
 
 
@@ -354,7 +354,7 @@ def test_without_git_a_killed_write_is_all_or_nothing_too(
     def write() -> None:
         writer = open_writer(root)
         changes = (Change("user-a.md", digest(old), b"new a\n"), Change("user-b.md", None, b"b\n"))
-        with writer.locked():
+        with writer.lock_store():
             writer.write("memory: change", [Group("change", changes)], kind="edit")
 
     while code == DIED:
@@ -362,7 +362,7 @@ def test_without_git_a_killed_write_is_all_or_nothing_too(
         store.mkdir(parents=True)
         old = write_note(store, "user-a.md", "Old.")
         code, _ = child(write, partial(die, at=at))
-        with open_writer(root).locked():
+        with open_writer(root).lock_store():
             pass
         found = _bytes(store / "user-a.md"), _bytes(store / "user-b.md")
         assert found in ((old, None), (b"new a\n", b"b\n"))

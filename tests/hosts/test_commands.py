@@ -121,7 +121,7 @@ def test_large_indexes_are_cut_by_whole_lines_the_projects_first_and_say_so(
 def test_what_happened_meanwhile_is_told_once(host: CommandHost) -> None:
     memory = Layers.open(host.folder).main
     done = Receipt("Learned from the session: tests run in Docker.", {"learned": 1}, "success")
-    receipt_box.leave(memory.project, done, datetime.now(UTC))
+    receipt_box.leave_receipt(memory.project, done, datetime.now(UTC))
     assert "Learned from the session: tests run in Docker" in shown(host.start())
     assert shown(host.say("Good morning, please look at the readme")) == ""
     assert shown(host.stop()) == ""
@@ -129,7 +129,7 @@ def test_what_happened_meanwhile_is_told_once(host: CommandHost) -> None:
 
 def test_a_receipt_waits_where_nobody_sees_it(host: CommandHost) -> None:
     memory = Layers.open(host.folder).main
-    receipt_box.leave(memory.project, Receipt("Compaction: 2 merged."), datetime.now(UTC))
+    receipt_box.leave_receipt(memory.project, Receipt("Compaction: 2 merged."), datetime.now(UTC))
     assert shown(host.start(attended=False)) == ""
     assert shown(host.stop(attended=False)) == ""
     assert "Compaction: 2 merged." in shown(host.stop())
@@ -476,7 +476,7 @@ def test_alone_a_wish_that_cannot_be_kept_either_says_why(
     def full(*_: object) -> None:
         raise Unwritable("The disk is full.", "Free some space.")
 
-    monkeypatch.setattr(inbox, "prepare", full)
+    monkeypatch.setattr(inbox, "prepare_inbox", full)
     output = host.alone("UserPromptSubmit", prompt=DEPLOYS)
     assert "NOT remembered" in shown(output)
     assert "The disk is full." in shown(output)
@@ -497,7 +497,7 @@ def test_alone_what_asks_for_nothing_and_folders_without_stores_are_silent(
 
 def test_an_answer_that_did_not_arrive_is_given_by_the_next_events(host: CommandHost) -> None:
     memory = Layers.open(host.folder).main
-    receipt_box.leave(memory.project, Receipt("Compaction: 2 merged."), datetime.now(UTC))
+    receipt_box.leave_receipt(memory.project, Receipt("Compaction: 2 merged."), datetime.now(UTC))
     assert "8087" in first(host)
     host.lose()
     assert ("8087" in context(host.say("What else is there to do?"))) == (host.host == "gemini")

@@ -71,7 +71,7 @@ def test_a_receipt_is_shown_to_who_sits_there_and_once(memory: Memory, client: C
     other = Client(memory.project.root)
     client.say("hello")
     other.say("hello")
-    receipt_box.leave(memory.project, LEARNED, NOW)
+    receipt_box.leave_receipt(memory.project, LEARNED, NOW)
     assert client.news() == [LEARNED.message]
     assert client.news() == other.news() == []
 
@@ -80,12 +80,14 @@ def test_a_session_s_own_client_shows_its_receipt_first(memory: Memory, client: 
     other = Client(memory.project.root)
     client.say("hello")
     other.say("hello", session="ses_2")
-    receipt_box.leave(memory.project, Receipt("Learned: tea", session="ses_2"), datetime.now(UTC))
+    receipt_box.leave_receipt(
+        memory.project, Receipt("Learned: tea", session="ses_2"), datetime.now(UTC)
+    )
     assert client.news() == []
     assert other.news() == ["Learned: tea"]
     # that client is gone: after a while any will do
     old = datetime.now(UTC) - timedelta(minutes=1)
-    receipt_box.leave(memory.project, Receipt("Learned: milk", session="ses_3"), old)
+    receipt_box.leave_receipt(memory.project, Receipt("Learned: milk", session="ses_3"), old)
     assert client.news() == ["Learned: milk"]
 
 
@@ -93,7 +95,7 @@ def test_what_happened_without_a_client_is_told_when_the_next_session_starts(
     memory: Memory, client: Client
 ) -> None:
     for days in (1, 0):
-        receipt_box.leave(memory.project, LEARNED, NOW - timedelta(days=days))
+        receipt_box.leave_receipt(memory.project, LEARNED, NOW - timedelta(days=days))
     memory.compact(plan=flag(memory))
     assert client.news() == [], "a client that just started may show nothing yet"
     client.say("hello")
@@ -115,7 +117,7 @@ def flag(memory: Memory) -> str:
 
 
 def test_where_nobody_looks_the_receipt_waits_for_the_person(memory: Memory) -> None:
-    receipt_box.leave(memory.project, LEARNED, NOW)
+    receipt_box.leave_receipt(memory.project, LEARNED, NOW)
     run = Client(memory.project.root, mode="run")
     run.say("hello")
     assert run.system().startswith("mdmemory tells the user: Since your last session: 2 facts")
@@ -126,7 +128,7 @@ def test_where_nobody_looks_the_receipt_waits_for_the_person(memory: Memory) -> 
 
 
 def test_a_sub_agent_is_told_nothing(memory: Memory, client: Client) -> None:
-    receipt_box.leave(memory.project, LEARNED, NOW)
+    receipt_box.leave_receipt(memory.project, LEARNED, NOW)
     client.ask("created", "ses_2", parent="ses_1")
     client.say("hello", session="ses_2")
     assert (client.system("ses_2"), client.news()) == ("", [])
@@ -136,7 +138,9 @@ def test_lines_take_turns(memory: Memory, client: Client) -> None:
     client.say("hello")
     assert client.news() == []
     for count in range(3):
-        receipt_box.leave(memory.project, Receipt(f"the {count}."), NOW + timedelta(seconds=count))
+        receipt_box.leave_receipt(
+            memory.project, Receipt(f"the {count}."), NOW + timedelta(seconds=count)
+        )
     client._time += 10
     assert client.hooks.news() == {"toast": {"message": "the 0.", "variant": "info"}}
     assert client.hooks.news() is None
@@ -148,10 +152,12 @@ def test_what_is_no_receipt_is_passed_over_and_old_ones_go(
 ) -> None:
     client.say("hello")
     for count in range(MOST + 5):
-        receipt_box.leave(memory.project, Receipt(str(count)), NOW + timedelta(seconds=count))
+        receipt_box.leave_receipt(
+            memory.project, Receipt(str(count)), NOW + timedelta(seconds=count)
+        )
     folder = memory.project.private / receipt_box.FOLDER
     assert len([*folder.iterdir()]) == MOST
-    assert receipt_box.take(memory.project.private)[0].message == "5"
+    assert receipt_box.take_receipts(memory.project.private)[0].message == "5"
     for name, text in (("a", "{"), ("b", "[]"), ("c", '{"message": 1}'), ("d", "[" * 9000)):
         (folder / f"{name}.json").write_text(text, "utf-8")
     elsewhere = tmp_path / "theirs.json"
@@ -171,7 +177,7 @@ def test_an_extraction_in_the_background_leaves_a_receipt_that_undoes_it(
     transcript = tmp_path / "session.txt"
     transcript.write_text(f"User: {DEPLOYS}\n", "utf-8")
     assert cli.main(["extract", "--transcript", str(transcript), "--after", "0.01"]) == 0
-    (left,) = receipt_box.take(memory.project.private, remove=False)
+    (left,) = receipt_box.take_receipts(memory.project.private, remove=False)
     client.say("hello", session=left.session)
     (told,) = client.news()
     id = memory.log()[0][0].get("Memory-Id")
@@ -188,8 +194,8 @@ def test_a_compaction_leaves_a_receipt(memory: Memory) -> None:
     assert receipt is not None
     assert receipt.message == f"Compaction: flag noon × midnight. Undo: /memory-undo {outcome.id}"
     assert receipt.counts == {"flagged": 1}
-    receipt_box.leave(memory.project, receipt, NOW)
-    assert receipt_box.take(memory.project.private)[0].counts == {"flagged": 1}
+    receipt_box.leave_receipt(memory.project, receipt, NOW)
+    assert receipt_box.take_receipts(memory.project.private)[0].counts == {"flagged": 1}
     assert lines.of_compaction(memory.compact(plan='{"ops": []}')) is None
 
 
@@ -318,7 +324,7 @@ def inbox(repository: Path) -> Memory:
         for n in range(12)
     ]  # fmt: skip
     facts.append(PendingFact("feedback", "", "o", ORDER, ORDER, "s", "2026-06-02", ("order",)))
-    with (writer := memory._writer()).locked(), writer.state() as state:
+    with (writer := memory._writer()).lock_store(), writer.state() as state:
         put(memory.project, state, facts, "2026-06-01")
     return memory
 

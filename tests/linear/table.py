@@ -116,7 +116,7 @@ def _head(text: str) -> note.Note:
 
 
 def _links(text: str) -> object:
-    return links.rewritten(_note(text), [links.Link("a.md", "b", "c")])
+    return links.rewrite_links(_note(text), [links.Link("a.md", "b", "c")])
 
 
 def _stored(text: str) -> StoredNote:
@@ -339,7 +339,7 @@ EVERY = (
     row(markdown.blocks, markdown),
     row(importing._ABOUT_USER.search, importing),
     row(importing._JSON.match, importing),
-    row(lambda text: strangers.copies([text, f"MEMORY{text}"], []), strangers, "copies", 255),
+    row(lambda text: strangers.sync_copies([text, f"MEMORY{text}"], []), strangers, "copies", 255),
     row(incoming.day, incoming, "day"),
     row(incoming.word, incoming, "word"),
     # what a model answers
@@ -427,7 +427,7 @@ EVERY = (
     row(lambda text: limits.check_line("It", text), limits, "check_line"),
     row(conflicts.parse, conflicts, "", NOTE),
     row(_links, links, "", NOTE),
-    row(index.clean, index, "clean"),
+    row(index.clean_line, index, "clean"),
     row(_life, log),
     row(context.harmless, context),
     row(context.without_angles, context, "tags"),

@@ -11,7 +11,7 @@ from mdmemory.errors import BadNote
 from mdmemory.note import editing
 from mdmemory.note.editing import recite
 from mdmemory.note.note import Note, parse
-from mdmemory.store.merged import has_own_keys, united
+from mdmemory.store.merged import has_own_keys, unite_notes
 
 ONE, OTHER = "src/a.py#L1@111111111111:22222222", "src/b b.py"
 PINNED = "src/b b.py@333333333333"
@@ -110,7 +110,7 @@ def test_editing_keeps_the_list_byte_for_byte() -> None:
 
 def test_a_merge_has_the_citations_of_all_and_they_are_no_persons_own_keys() -> None:
     first, second = note(FORMS["one line"]), note(f'  cites: ["{OTHER}", "src/c.py"]\n')
-    assert united(first, [second]).head.cites == (ONE, OTHER, "src/c.py")
-    assert united(note(""), [second]).head.cites == (OTHER, "src/c.py")
+    assert unite_notes(first, [second]).head.cites == (ONE, OTHER, "src/c.py")
+    assert unite_notes(note(""), [second]).head.cites == (OTHER, "src/c.py")
     text = "---\nname: a\ndescription: A\nmetadata:\n  type: project\n  cites: [b]\n---\n\nB\n"
     assert not has_own_keys(parse(text, "project-a.md"))

@@ -69,7 +69,7 @@ def refuse_a_merge(memory: Memory) -> None:
 
 
 def let_wait(memory: Memory, *facts: PendingFact) -> None:
-    with (writer := memory._writer()).locked(), writer.state() as state:
+    with (writer := memory._writer()).lock_store(), writer.state() as state:
         put(memory.project, state, facts or [FACT], DAY)
 
 

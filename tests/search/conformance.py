@@ -23,7 +23,7 @@ from mdmemory.search.database import KEPT_QUERIES, Database, Document
 from mdmemory.search.notes import document as of_note
 from mdmemory.search.query import Term, parse
 from mdmemory.search.results import Hit
-from mdmemory.store.store import StoredNote, decode
+from mdmemory.store.store import StoredNote, decode_note
 from mdmemory.text.search_words import RULES, stem_by
 
 Fresh = Callable[[], AbstractContextManager[Database]]
@@ -258,7 +258,7 @@ def the_written_corpus_is_answered(fresh: Fresh) -> None:
 
 def _fill(database: Database) -> None:
     stored = [
-        StoredNote(file, digest(text.encode()), decode(text.encode(), file))
+        StoredNote(file, digest(text.encode()), decode_note(text.encode(), file))
         for file, text in notes().items()
     ]
     database.put([of_note(each, "", False) for each in stored])

@@ -45,7 +45,7 @@ def add(memory: Memory, name: str, text: str = "") -> Path:
 def wait_for(memory: Memory, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Let the file system's clock say that so many seconds went by."""
     later = int((time.time() + seconds) * 1e9)
-    monkeypatch.setattr("mdmemory.store.sights._clock", lambda _: later)
+    monkeypatch.setattr("mdmemory.store.sights._clock_ns", lambda _: later)
 
 
 def head(memory: Memory, git: Git, *words: str) -> str:

@@ -219,7 +219,7 @@ def test_a_secret_holds_a_note_back_unless_it_is_allowed(folder: Path, load: Loa
     for _ in range(2):
         found = load()
         assert found.held == {"user-a.md"}
-        assert index.arrange(found.columns()).listed == ("user-b.md",)
+        assert index.arrange_index(found.columns()).listed == ("user-b.md",)
         found.save()
 
 
@@ -386,7 +386,7 @@ def test_the_index_from_the_catalog_is_the_index_from_the_heads(
         told = found.heads_of(few), found.citing(), found.with_status("unconfirmed")
         heads = [Store(folder).read(name).note.head for name in names if (folder / name).exists()]
         anew = indexed.build(heads, held=found.held, max_entries=6)
-        assert index.arrange(found.columns(), max_entries=6) == anew
+        assert index.arrange_index(found.columns(), max_entries=6) == anew
         heads.sort(key=lambda head: head.file)
         assert found.heads() == heads
         assert told == (
@@ -405,12 +405,12 @@ def test_columns_tell_what_would_be(folder: Path, load: Load) -> None:
     found = load()
     note = {file: parse(f"{file} sk-1", file) for file in ("user-a.md", "user-c.md", "user-d.md")}
     news = {**note, "user-b.md": None, "user-nowhere.md": None}
-    assert list(found.columns(found.foreseen(news)).files) == [
+    assert list(found.columns(found.foresee_rows(news)).files) == [
         "user-a.md",
         "user-c.md",
         "user-d.md",
     ]
-    assert found.columns(found.foreseen(news)).held == 3
+    assert found.columns(found.foresee_rows(news)).held == 3
     assert list(found.columns().files) == ["user-b.md", "user-d.md"]
 
 
@@ -424,7 +424,7 @@ def test_any_head_can_be_remembered(
     head = Head("a.md", name, hook, "user", reinforced=reinforced, problems=tuple(problems))
     packed = json.dumps(catalog._VALUES(head))
     assert packed.isascii()
-    assert catalog.unpacked([("a.md", packed)] * 2) == [head, head]
+    assert catalog.unpack_heads([("a.md", packed)] * 2) == [head, head]
 
 
 def test_odd_heads_survive_the_file(folder: Path, cache: Path, settled: Callable[[], None]) -> None:
@@ -484,7 +484,7 @@ def test_what_was_just_written_is_known_at_once_and_read_again_later(
     settled()
     found = load()
     news = {"user-c.md": parse("Likes tea", "user-c.md"), "user-b.md": None}
-    found.take(found.foreseen(news))
+    found.take(found.foresee_rows(news))
     assert list(found.files) == ["user-a.md", "user-c.md"]
     assert found.heads()[1].description == "Likes tea"
     assert not found.is_index_known
@@ -530,7 +530,7 @@ def test_where_nothing_changed_nothing_is_read_to_know_that_no_note_waits(
     load().save()
     settled()
     load().save()
-    monkeypatch.setattr(catalog.Catalog, "_rows", lambda *_: pytest.fail("it was read"))
+    monkeypatch.setattr(catalog.Catalog, "_query_rows", lambda *_: pytest.fail("it was read"))
     known = load()
     assert not known.changed
     assert known.waiting == {}

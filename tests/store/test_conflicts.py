@@ -16,12 +16,12 @@ from mdmemory.store.conflicts import (
     HEADER,
     Ledger,
     add,
-    clear,
+    clear_entry,
     entry_id,
-    known,
+    is_known,
+    is_stale,
     open_entries,
     parse,
-    stale,
 )
 from mdmemory.store.store import StoredNote
 
@@ -30,7 +30,7 @@ def note(file: str, text: str = "text") -> StoredNote:
     return StoredNote(file, digest(text.encode()), parse_note(text, file))
 
 
-entry = module._entry
+entry = module._parse_entry
 A, B, C = note("a.md", "A"), note("b.md", "B"), note("c.md", "C")
 DAY = "2026-06-01"
 
@@ -74,7 +74,7 @@ def test_a_ticked_box_clears_and_stays_cleared(box: str) -> None:
 
 def test_a_union_merge_cannot_bring_a_cleared_entry_back() -> None:
     text = add("", [(A, B, "x"), (A, C, "z")], DAY)
-    ticked = clear(text, entry_id("a.md", "b.md"))
+    ticked = clear_entry(text, entry_id("a.md", "b.md"))
     assert ticked.count("[x]") == 1
     for union in (text + ticked, ticked + text):
         assert [entry.files for entry in open_entries(union)] == [("a.md", "c.md")]
@@ -84,7 +84,7 @@ def test_a_union_merge_cannot_bring_a_cleared_entry_back() -> None:
 def test_a_doubled_open_entry_counts_once() -> None:
     text = add("", [(A, B, "x")], DAY)
     assert len(open_entries(text + text)) == 1
-    assert open_entries(clear(text + text, entry_id("a.md", "b.md"))) == []
+    assert open_entries(clear_entry(text + text, entry_id("a.md", "b.md"))) == []
 
 
 def test_a_changed_note_is_flagged_anew_in_place_of_the_old_line() -> None:
@@ -94,21 +94,21 @@ def test_a_changed_note_is_flagged_anew_in_place_of_the_old_line() -> None:
     (entry,) = parse(again)
     assert (entry.why, entry.since) == ("y", DAY)  # it has waited since then
     assert entry.digests == (A.digest[:12], changed.digest[:12])
-    reopened = add(clear(text, entry.id), [(A, changed, "y")], "2026-07-01")
+    reopened = add(clear_entry(text, entry.id), [(A, changed, "y")], "2026-07-01")
     (entry,) = open_entries(reopened)
     assert entry.since == "2026-07-01"
     # The other side of a union merge still has the old tick: it was given to other contents.
-    assert open_entries(reopened + clear(text, entry.id)) == [entry]
+    assert open_entries(reopened + clear_entry(text, entry.id)) == [entry]
 
 
 def test_an_entry_is_stale_when_a_note_changed_or_is_gone() -> None:
     (entry,) = parse(add("", [(A, B, "x")], DAY))
-    assert not stale(entry, {"a.md": A.digest, "b.md": B.digest})
-    assert stale(entry, {"a.md": A.digest, "b.md": C.digest})
-    assert stale(entry, {"a.md": A.digest})
-    assert known([entry], B, A)
-    assert not known([entry], A, note("b.md", "B2"))
-    assert not known([entry], A, C)
+    assert not is_stale(entry, {"a.md": A.digest, "b.md": B.digest})
+    assert is_stale(entry, {"a.md": A.digest, "b.md": C.digest})
+    assert is_stale(entry, {"a.md": A.digest})
+    assert is_known([entry], B, A)
+    assert not is_known([entry], A, note("b.md", "B2"))
+    assert not is_known([entry], A, C)
 
 
 def test_pairs_added_one_by_one_give_what_they_give_at_once_and_no_line_is_read_twice(
@@ -121,7 +121,7 @@ def test_pairs_added_one_by_one_give_what_they_give_at_once_and_no_line_is_read_
     assert [ledger.add([pair], "2026-07-01") for pair in pairs] == [False] * 5 + [True] * 34
     assert ledger.text() == add(known, pairs, "2026-07-01")
     read: list[str] = []
-    monkeypatch.setattr(module, "_entry", lambda line: read.append(line) or entry(line))
+    monkeypatch.setattr(module, "_parse_entry", lambda line: read.append(line) or entry(line))
     add(known, pairs, DAY)
     assert len(read) <= 2 * len(pairs) + len(known.split("\n"))
 

@@ -62,7 +62,7 @@ class Trial:
         writer.automatic = True
         for file, new in CHANGES.items():
             path = root / "notes" / "memory" / file
-            with writer.locked():
+            with writer.lock_store():
                 old = digest(path.read_bytes()) if path.exists() else None
                 if old != (new and digest(new)):
                     group = Group(f"change {file}", (Change(file, old, new),))
@@ -70,7 +70,7 @@ class Trial:
 
     def type(self, root: Path) -> None:
         """What every command does first that a person types and that writes."""
-        with self.open_writer(root).locked():
+        with self.open_writer(root).lock_store():
             pass
 
     def check(self) -> int:

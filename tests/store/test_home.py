@@ -38,12 +38,12 @@ def keep(home: Path, project: Path, name: str = "app") -> Path:
 
 def found(home: Path, start: Path) -> Path | None:
     """The store that is taken for the project; None where it is asked about, or there is none."""
-    entry = homes.find(home, start).entry
+    entry = homes.find_match(home, start).entry
     return entry.store if entry else None
 
 
 def asked(home: Path, start: Path) -> list[Path]:
-    return [entry.store for entry in homes.find(home, start).asked]
+    return [entry.store for entry in homes.find_match(home, start).asked]
 
 
 @pytest.fixture
@@ -67,8 +67,8 @@ def test_a_project_finds_its_store_from_each_folder_and_worktree(
     (repository / "src").mkdir()
     git(repository, "worktree", "add", "-q", str(tmp_path / "linked"))
     for start in (repository, repository / "src", tmp_path / "linked"):
-        assert homes.find(home, start).entry == homes.read(store)
-        assert not homes.find(home, start).moved
+        assert homes.find_match(home, start).entry == homes.read(store)
+        assert not homes.find_match(home, start).moved
 
 
 def test_worktrees_of_a_bare_repository_share_one_store(
@@ -86,7 +86,7 @@ def test_a_second_clone_finds_the_store_of_the_first(
 ) -> None:
     store = keep(home, repository)
     git(tmp_path, "clone", "-q", str(origin), "again")
-    match = homes.find(home, tmp_path / "again")
+    match = homes.find_match(home, tmp_path / "again")
     assert match.entry is not None
     assert (match.entry.store, match.moved) == (store, True)
 
@@ -137,7 +137,7 @@ def test_a_fork_and_a_project_of_one_template_are_other_projects(
     keep(home, repository)
     git(tmp_path, "clone", "-q", str(origin), "fork")
     git(tmp_path / "fork", "remote", "set-url", "origin", "https://example.org/me/app")
-    assert homes.find(home, tmp_path / "fork") == homes.Match()
+    assert homes.find_match(home, tmp_path / "fork") == homes.Match()
 
 
 def test_a_copy_without_a_remote_is_asked_about_while_the_first_is_there(
@@ -158,7 +158,7 @@ def test_another_project_in_the_place_of_the_first_does_not_get_its_store(
     repository.mkdir()
     git(repository, "init", "-q", "-b", "main")
     commit(git, repository, "another beginning")
-    assert homes.find(home, repository) == homes.Match()
+    assert homes.find_match(home, repository) == homes.Match()
 
 
 @pytest.mark.usefixtures("origin")
@@ -211,14 +211,14 @@ def test_the_persons_store_a_store_of_nobodys_and_a_link_are_passed_over(
         (home / name / "mdmemory.toml").write_text('store = "."\n')
     keep(home.parent / "other", repository)
     (home / "link").symlink_to(home.parent / "other" / "app")
-    assert list(homes.entries(home)) == []
+    assert list(homes.read_entries(home)) == []
 
 
 def test_a_damaged_table_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "mdmemory.toml").write_text('[project]\nroots = "one"\n')
     with pytest.raises(BadSetting, match=r"\[project\]"):
-        list(homes.entries(tmp_path))
+        list(homes.read_entries(tmp_path))
 
 
 def test_a_memory_folder_that_cannot_hold_a_store_is_refused_by_whatever_looks_there(
@@ -228,11 +228,11 @@ def test_a_memory_folder_that_cannot_hold_a_store_is_refused_by_whatever_looks_t
     (tmp_path / "link").symlink_to(tmp_path)
     for place in ("file", "link", "file/under"):
         with pytest.raises(NoStore):
-            homes.prepare(tmp_path / place)
+            homes.prepare_home(tmp_path / place)
     for place in ("file", "link"):
         with pytest.raises(NoStore, match=f"is a {place}"):
-            homes.find(tmp_path / place, repository)
-    made = homes.prepare(tmp_path / "deep" / "mdmemory")
+            homes.find_match(tmp_path / place, repository)
+    made = homes.prepare_home(tmp_path / "deep" / "mdmemory")
     assert made.stat().st_mode & 0o777 == 0o700
 
 

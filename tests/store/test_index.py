@@ -21,7 +21,7 @@ from pace import HUNG
 
 from mdmemory.note.note import Head
 from mdmemory.store import index
-from mdmemory.store.index import MARKER, Index, is_generated, line
+from mdmemory.store.index import MARKER, Index, is_generated, note_line
 
 EMPTY = f"""{MARKER}
 # Memory index
@@ -101,7 +101,7 @@ def test_sections_stand_in_their_order_and_notes_by_name() -> None:
 def test_a_line_says_the_title_and_the_fact_or_the_fact_alone(
     fields: dict[str, str], text: str
 ) -> None:
-    assert line(head("feedback-x.md", **fields)) == f"- {text}"
+    assert note_line(head("feedback-x.md", **fields)) == f"- {text}"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_line_says_the_title_and_the_fact_or_the_fact_alone(
     ],
 )
 def test_a_hook_is_one_line_of_harmless_text(written: str, shown: str) -> None:
-    assert line(head("feedback-x.md", written, title="X")) == f"- [X](feedback-x.md){shown}"
+    assert note_line(head("feedback-x.md", written, title="X")) == f"- [X](feedback-x.md){shown}"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_hook_is_one_line_of_harmless_text(written: str, shown: str) -> None:
     ],
 )
 def test_a_target_is_encoded_only_where_it_must_be(file: str, target: str) -> None:
-    assert line(head(file, type="user")).endswith(f"]({target})")
+    assert note_line(head(file, type="user")).endswith(f"]({target})")
 
 
 NASTY = st.lists(
@@ -177,7 +177,7 @@ def links(text: str) -> list[Token]:
 def test_a_note_is_one_line_with_one_link_whatever_it_says(
     file: str, name: str, title: str, description: str, type: str
 ) -> None:
-    found = line(Head(file, name, description, type, title=title))
+    found = note_line(Head(file, name, description, type, title=title))
     assert len(found.splitlines()) == 1
     assert [token.type for token in links(found)] == ["link_open"]
     assert not re.search("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\ud800-\udfff]", found)
@@ -195,7 +195,7 @@ def test_an_index_has_as_many_links_as_notes(notes: list[tuple[str, str, str]]) 
 def test_a_hook_reads_as_it_was_written(text: str) -> None:
     """What a renderer shows is the description, but for white space and hidden characters."""
     (block,) = MarkdownIt("commonmark").parseInline(
-        line(head("feedback-x.md", text, title="X"))[2:]
+        note_line(head("feedback-x.md", text, title="X"))[2:]
     )
     shown = "".join(token.content for token in block.children or []).removeprefix("X")
     hidden = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e]"
@@ -287,7 +287,7 @@ def test_the_overflow_of_many_notes_has_a_limit_keeps_the_best_and_counts_the_ot
             f"> {len(kept)} of 610 more notes; {others}: `memory_search` or `mdmemory list`."
         )
         assert [text for text in lines(whole) if text in kept] == kept, "in their order"
-        of = {line(note): found.strengths[note.file] for note in store}
+        of = {note_line(note): found.strengths[note.file] for note in store}
         gone = [of[text] for text in lines(whole) if text not in kept]
         assert min((of[text] for text in kept), default=1.0) >= max(gone), "the best stay"
         assert len(found.memory) < 8_000
@@ -310,7 +310,7 @@ def test_what_is_not_listed_is_in_the_overflow_and_nowhere_twice() -> None:
     assert is_generated(found.more)
     assert is_generated(found.memory)
     both = lines(found.memory) + lines(found.more)
-    assert sorted(both) == sorted(line(note) for note in store)
+    assert sorted(both) == sorted(note_line(note) for note in store)
 
 
 def pools(index: Index, store: list[Head]) -> dict[str, int]:

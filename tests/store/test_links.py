@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pace import scaled
 
 from mdmemory.note.note import Head, parse
-from mdmemory.store.links import by_name, following, may_link_to, rewritten
+from mdmemory.store.links import by_name, follow_note, may_link_to, rewrite_links
 
 OLD = Head("feedback-prefers-pnpm.md", "prefers-pnpm", "", "feedback")
 NEW = Head("feedback-uses-pnpm.md", "uses-pnpm", "", "feedback")
@@ -44,7 +44,7 @@ texts = st.lists(st.sampled_from(LINKS + OTHERS) | st.text(max_size=4), max_size
 
 
 def moved(text: str, old: Head, new: Head) -> str:
-    return following(parse(text, "user-a.md"), old, new)
+    return follow_note(parse(text, "user-a.md"), old, new)
 
 
 @settings(max_examples=scaled(300), deadline=None)
@@ -74,7 +74,7 @@ def test_links_that_name_a_file_are_all_there_is_to_mend(text: str) -> None:
     target = parse("---\nname: prefers-pnpm\ntype: feedback\n---\n\nx\n", OLD.file)
     note = parse(f"x\n{text}", "user-a.md")
     links = by_name([note, target])
-    fresh = parse(rewritten(note, links), note.head.file)
+    fresh = parse(rewrite_links(note, links), note.head.file)
     assert by_name([fresh, target]) == []
     if not links:
         assert fresh.text == note.text

@@ -13,7 +13,7 @@ from mdmemory.compact.result import changes
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note.note import Note, parse
-from mdmemory.store.merged import own_keys, united
+from mdmemory.store.merged import own_keys, unite_notes
 from mdmemory.store.store import StoredNote
 
 
@@ -46,34 +46,36 @@ def head_of(text: str) -> str:
     ],
 )
 def test_own_keys_are_united(mine: str, theirs: str, after: str) -> None:
-    found = united(note(mine), [note(theirs, "b")])
+    found = unite_notes(note(mine), [note(theirs, "b")])
     assert head_of(found.text) == f"name: a\n{after}metadata:\n  type: user\n"
 
 
 def test_keys_of_the_metadata_stay_in_the_metadata() -> None:
-    found = united(note("", metadata="  owner: ann\n"), [note("", "b", "  owner: bob\n  n: [1]\n")])
+    found = unite_notes(
+        note("", metadata="  owner: ann\n"), [note("", "b", "  owner: bob\n  n: [1]\n")]
+    )
     assert "  owner: ann\n  x-owner: bob\n  n: [1]\n---" in found.text
 
 
 def test_comments_order_and_line_ends_of_the_note_that_stays_survive() -> None:
     base = note("# the first\nzebra: 1 # striped\ntags: [a]\napple: 2\n# the last\n")
     base = parse(base.text.replace("\n", "\r\n"), base.head.file)
-    found = united(base, [note("tags: [b]\nx-new: 3\n", "b")])
+    found = unite_notes(base, [note("tags: [b]\nx-new: 3\n", "b")])
     wanted = base.text.replace("[a]", "[a, b]").replace("apple: 2\r\n", "apple: 2\r\nx-new: 3\r\n")
     assert found.text == wanted
 
 
 def test_a_note_without_a_head_gets_one() -> None:
-    found = united(parse("Tea.\n", "user-a.md"), [note("tags: [b]\n", "b", "  owner: ann\n")])
+    found = unite_notes(parse("Tea.\n", "user-a.md"), [note("tags: [b]\n", "b", "  owner: ann\n")])
     assert own_keys(found) == {"tags": ["b"], "metadata.owner": "ann"}
     assert found.body == "Tea."
 
 
 def test_a_head_without_metadata_gets_it_for_a_key_of_it_alone() -> None:
     bare = parse("---\nname: a\n---\n\nTea.\n", "user-a.md")
-    found = united(bare, [note("tags: [b]\n", "b")])
+    found = unite_notes(bare, [note("tags: [b]\n", "b")])
     assert head_of(found.text) == "name: a\ntags: [b]\n"
-    found = united(bare, [note("", "b", "  owner: ann\n")])
+    found = unite_notes(bare, [note("", "b", "  owner: ann\n")])
     assert head_of(found.text) == "name: a\nmetadata:\n  owner: ann\n"
 
 
@@ -90,7 +92,7 @@ def test_a_head_without_metadata_gets_it_for_a_key_of_it_alone() -> None:
 def test_what_cannot_be_kept_side_by_side_refuses_the_merge(mine: str, theirs: str) -> None:
     one, two = note(mine), note(theirs, "b")
     with pytest.raises(BadNote):
-        united(one, [two])
+        unite_notes(one, [two])
     stored = [StoredNote(each.head.file, digest(each.text.encode()), each) for each in (one, two)]
     op = Merge((stored[0].file, stored[1].file), stored[0].file, "a", "user", "Tea.", "Tea.")
     verdict = check(Plan((op,)), stored, has_secret=lambda text: False)
@@ -100,7 +102,7 @@ def test_what_cannot_be_kept_side_by_side_refuses_the_merge(mine: str, theirs: s
 
 def test_nothing_to_unite_leaves_every_byte() -> None:
     base = note("tags: [a, b]\n")
-    assert united(base, [note("tags:\n- b\n", "b"), note("", "c")]) is base
+    assert unite_notes(base, [note("tags:\n- b\n", "b"), note("", "c")]) is base
 
 
 values = st.one_of(

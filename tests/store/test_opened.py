@@ -36,7 +36,7 @@ def told(writer: Writer) -> list[str]:
 
 
 def put(writer: Writer, file: str, new: bytes | None) -> Written:
-    with writer.locked():
+    with writer.lock_store():
         old = digest((writer.project.store / file).read_bytes())
         change = Change(file, old, new)
         return writer.write("memory: change", [Group("change", (change,))], kind="edit")

@@ -14,7 +14,7 @@ from pace import HUNG
 from mdmemory import Memory
 from mdmemory.config.person import Places
 from mdmemory.errors import BadSetting, NoState, NoStore
-from mdmemory.store.project import find, open_project, person_root
+from mdmemory.store.project import find_project, open_project, person_root
 
 Git = Callable[..., str]
 
@@ -37,7 +37,7 @@ def test_the_store_is_found_from_any_folder_below_the_project(
     make_project(repository)
     deep = repository / "src" / "deep"
     deep.mkdir(parents=True)
-    assert find(deep, None, places).store == repository / "notes" / "memory"
+    assert find_project(deep, None, places).store == repository / "notes" / "memory"
 
 
 def test_the_search_never_goes_above_the_repository_root(
@@ -45,7 +45,7 @@ def test_the_search_never_goes_above_the_repository_root(
 ) -> None:
     make_project(tmp_path)
     with pytest.raises(NoStore) as problem:
-        find(repository, None, places)
+        find_project(repository, None, places)
     assert "mdmemory init" in problem.value.hint
 
 
@@ -54,11 +54,11 @@ def test_a_named_store_wins_over_the_one_that_would_be_found(
 ) -> None:
     make_project(repository)
     other = make_project(tmp_path / "other")
-    assert find(repository, str(other), places).root == other
-    assert find(repository, str(other / "notes/memory"), places).root == other
+    assert find_project(repository, str(other), places).root == other
+    assert find_project(repository, str(other / "notes/memory"), places).root == other
     bare = tmp_path / "bare"
     bare.mkdir()
-    assert find(repository, str(bare), places).store == bare
+    assert find_project(repository, str(bare), places).store == bare
 
 
 def test_a_linked_worktree_without_settings_uses_the_main_worktree_s_store(
@@ -67,14 +67,14 @@ def test_a_linked_worktree_without_settings_uses_the_main_worktree_s_store(
     linked = tmp_path / "linked"
     git(repository, "worktree", "add", "-q", str(linked))
     make_project(repository)
-    assert find(linked, None, places).root == repository
+    assert find_project(linked, None, places).root == repository
 
 
 def test_the_person_s_own_store_is_the_last_resort(tmp_path: Path, places: Places) -> None:
     make_project(person_root(places))
     lonely = tmp_path / "lonely"
     lonely.mkdir()
-    assert find(lonely, None, places).root == person_root(places)
+    assert find_project(lonely, None, places).root == person_root(places)
 
 
 @pytest.mark.parametrize("link", ["notes", "notes/memory"])

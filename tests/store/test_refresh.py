@@ -36,14 +36,14 @@ def test_a_write_looks_at_the_folder_once_and_arranges_the_index_once(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[str] = []
-    for module, name in ((refresh, "Catalog"), (index, "arrange")):
+    for module, name in ((refresh, "Catalog"), (index, "arrange_index")):
         before = getattr(module, name)
         monkeypatch.setattr(
             module, name, lambda *a, _b=before, _n=name, **k: (done.append(_n), _b(*a, **k))[1]
         )
     memory.add("coffee", type="user", description="Likes coffee", body="Black.")
     memory.remove("tea")
-    assert done == ["Catalog", "arrange"] * 2
+    assert done == ["Catalog", "arrange_index"] * 2
     assert shown(memory) == expected(memory)
 
 

@@ -23,7 +23,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells of
 
 @pytest.fixture
 def _watching() -> Iterator[None]:
-    with sights.watching():
+    with sights.watch_folders():
         yield
 
 
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 def seen(folder: Path) -> Sight:
     """What a command sees."""
-    return sights.take(folder, None)
+    return sights.take_sight(folder, None)
 
 
 def replaced(path: Path) -> None:
@@ -87,13 +87,13 @@ def test_what_changes_during_the_look_is_seen_by_the_next(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "user-milk.md").touch()
-    others = sights.others
+    others = sights.other_states
 
     def late(folder: Path) -> tuple[str, int]:
         (folder / "user-milk.md").unlink(missing_ok=True)
         return others(folder)
 
-    monkeypatch.setattr(sights, "others", late)
+    monkeypatch.setattr(sights, "other_states", late)
     assert "user-milk.md" in seen(folder).files
     assert "user-milk.md" not in seen(folder).files
 
@@ -138,10 +138,10 @@ def test_what_is_none_of_ours_ends_nothing(folder: Path) -> None:
 def test_the_clock_goes_on_while_nothing_changes(folder: Path) -> None:
     private = folder.parent / "private"
     private.mkdir()
-    first = sights.take(folder, private / "catalog")
+    first = sights.take_sight(folder, private / "catalog")
     before = first.clock
     time.sleep(0.02)  # a tick of the file system's clock
-    assert sights.take(folder, private / "catalog") is first
+    assert sights.take_sight(folder, private / "catalog") is first
     assert first.clock > before
 
 
@@ -181,7 +181,7 @@ def test_a_command_watches_nothing(folder: Path) -> None:
 @linux
 def test_where_the_watching_ends_nothing_is_held_or_open(folder: Path) -> None:
     before = os.listdir("/proc/self/fd")
-    with sights.watching():
+    with sights.watch_folders():
         seen(folder)
         assert seen(folder) is seen(folder)
     assert len(os.listdir("/proc/self/fd")) == len(before)
@@ -210,8 +210,8 @@ def test_what_is_seen_after_some_changes_is_what_a_look_at_all_sees(
             )  # fmt: skip
             with suppress(OSError):
                 change()
-        sight = sights.take(folder, None)
-        whole = sights._seen(folder, 0)
+        sight = sights.take_sight(folder, None)
+        whole = sights._see_folder(folder, 0)
         assert (sight.files, sight.prints, sight.times) == (whole.files, whole.prints, whole.times)
         assert sight.seal == whole.seal
 
@@ -222,13 +222,15 @@ def test_only_what_changed_is_looked_at(folder: Path, monkeypatch: pytest.Monkey
     for number in range(20):
         (folder / f"user-{number}.md").touch()
     seen(folder)
-    files, before = [], sights._stat
-    monkeypatch.setattr(sights, "_stat", lambda at, file: files.append(file) or before(at, file))
+    files, before = [], sights._note_stat
+    monkeypatch.setattr(
+        sights, "_note_stat", lambda at, file: files.append(file) or before(at, file)
+    )
     (folder / "user-7.md").write_text("other", encoding="utf-8")
     replaced(folder / "user-9.md")
-    assert len(sights.take(folder, None).files) == 21
+    assert len(sights.take_sight(folder, None).files) == 21
     assert sorted(files) == ["user-7.md", "user-9.md"]
     monkeypatch.setattr(sights, "MANY", 1)
     replaced(folder / "user-3.md")
-    sights.take(folder, None)
+    sights.take_sight(folder, None)
     assert len(files) == 2 + 21, "after many changes all are looked at"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from indexed import strengths
 
 from mdmemory.note.note import Head
-from mdmemory.store.index import CAPS, CAPS_MADE_FOR, pool, trace
+from mdmemory.store.index import CAPS, CAPS_MADE_FOR, pool_of, trace_of
 
 DAY_ONE = date(2026, 1, 1)
 
@@ -124,8 +124,8 @@ def test_an_empty_store_has_no_strengths() -> None:
 def test_the_places_are_those_of_28() -> None:
     assert CAPS == {"decision": 10, "feedback": 10, "user": 10, "project": 8, "reference": 6}
     assert CAPS_MADE_FOR == 28
-    assert pool(trace(head(type="project", kind="decision"))) == "decision"
-    assert pool(trace(head(type="recipe"))) == "reference"
+    assert pool_of(trace_of(head(type="project", kind="decision"))) == "decision"
+    assert pool_of(trace_of(head(type="recipe"))) == "reference"
 
 
 dates = st.one_of(

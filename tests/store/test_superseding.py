@@ -16,7 +16,7 @@ from mdmemory.note import editing
 from mdmemory.note.note import parse
 from mdmemory.store import superseding
 from mdmemory.store.store import StoredNote
-from mdmemory.store.superseding import Chains, lead_on, orphans
+from mdmemory.store.superseding import Chains, lead_on, orphan_notes
 
 DAY = "2026-07-01"
 
@@ -27,7 +27,7 @@ def note(name: str, by: str = "", body: str = "") -> StoredNote:
     file = f"project-{name}.md"
     found = parse(text, file)
     if by:
-        found = superseding.marked(found, by, DAY)
+        found = superseding.mark_superseded(found, by, DAY)
     return StoredNote(file, digest(found.text.encode()), found)
 
 
@@ -36,10 +36,10 @@ def test_a_mark_adds_its_lines_and_goes_without_a_trace() -> None:
         "---\r\nname: tea  # mine\r\nmetadata:\r\n  type: user\r\n  owner: me\r\n---\r\nTea.",
         "user-tea.md",
     )
-    marked = superseding.marked(hand, "coffee", DAY)
+    marked = superseding.mark_superseded(hand, "coffee", DAY)
     lines = "status: superseded", "superseded_by: coffee", f"superseded: {DAY}"
     assert marked.text == hand.text.replace("me\r\n---", "\r\n  ".join(("me", *lines)) + "\r\n---")
-    back = superseding.unmarked(marked, "2026-07-02")
+    back = superseding.unmark_superseded(marked, "2026-07-02")
     assert back.text == hand.text.replace("me\r\n---", "me\r\n  updated: 2026-07-02\r\n---")
 
 
@@ -48,9 +48,9 @@ def test_a_chain_leads_to_the_note_in_force() -> None:
     chains = Chains([one, two, three])
     assert chains.successor(one) == two
     assert chains.last(one) == chains.last(two) == chains.last(three) == three
-    assert chains.replaced(three) == [two, one]
+    assert chains.replaced_notes(three) == [two, one]
     assert [chains.has_replaced(each) for each in (one, two, three)] == [False, True, True]
-    assert orphans([one, two, three]) == []
+    assert orphan_notes([one, two, three]) == []
 
 
 def test_asking_of_each_note_what_it_replaced_looks_at_each_mark_few_times(
@@ -63,7 +63,7 @@ def test_asking_of_each_note_what_it_replaced_looks_at_each_mark_few_times(
         Chains, "successor", lambda self, each: looked.append(each.file) or look(self, each)
     )
     assert [each for each in notes if chains.has_replaced(each)] == notes[-1:]
-    assert [len(chains.replaced(each)) for each in notes] == [0] * 200 + [200]
+    assert [len(chains.replaced_notes(each)) for each in notes] == [0] * 200 + [200]
     assert len(looked) <= 3 * len(notes)
 
 
@@ -90,8 +90,8 @@ def test_a_chain_follows_a_file_an_alias_and_a_name_taken_over() -> None:
     ],
 )
 def test_a_mark_that_leads_nowhere_is_told(notes: list[StoredNote], why: list[str]) -> None:
-    assert [each.why for each in Chains(notes).broken()] == why
-    assert orphans(notes) == notes
+    assert [each.why for each in Chains(notes).broken_marks()] == why
+    assert orphan_notes(notes) == notes
 
 
 def test_names_of_now_tell_that_every_mark_leads_to_a_note_in_force() -> None:
@@ -102,7 +102,7 @@ def test_names_of_now_tell_that_every_mark_leads_to_a_note_in_force() -> None:
         words = [*names, *(f"project-{name}.md" for name in names), "nobody", "", "", ""]
         notes = [note(name, walk.choice(words)) for name in names]
         says = lead_on(each.note.head for each in notes)
-        assert says == (not orphans(notes))
+        assert says == (not orphan_notes(notes))
         seen.add(says)
     assert seen == {True, False}
     unnamed = parse(
@@ -123,14 +123,14 @@ def test_marks_of_notes_in_force_never_make_a_circle() -> None:
         new_note, old_note = notes[new], chains.last(notes[old])
         assert old_note is not None
         if new_note.note.head.status:
-            new_note = StoredNote(new, "", superseding.unmarked(new_note.note, DAY))
+            new_note = StoredNote(new, "", superseding.unmark_superseded(new_note.note, DAY))
         if old_note.file != new:
             by = new_note.note.head.name
             notes[old_note.file] = StoredNote(
-                old_note.file, "", superseding.marked(old_note.note, by, DAY)
+                old_note.file, "", superseding.mark_superseded(old_note.note, by, DAY)
             )
         notes[new] = new_note
-        assert orphans([*notes.values()]) == []
+        assert orphan_notes([*notes.values()]) == []
 
 
 # --- where it is left out
@@ -144,7 +144,7 @@ def memory(repository: Path) -> Memory:
                        ("parcels", body.format("parcel service"))):  # fmt: skip
         opened.add(name, type="project", description=text, body=text)
     old = opened.note("freight")
-    marked = superseding.marked(old.note, "parcels", DAY)
+    marked = superseding.mark_superseded(old.note, "parcels", DAY)
     opened.replace_text("freight", marked.text, replaces=old.digest)
     return opened
 
@@ -177,7 +177,7 @@ def test_a_conflict_of_a_superseded_note_waits_only_while_the_note_holds(memory:
     assert memory.counts()["conflicts"] == 0
     assert "_CONFLICTS.md" not in (store / "MEMORY.md").read_text()
     old = memory.note("freight")
-    back = superseding.unmarked(old.note, DAY)
+    back = superseding.unmark_superseded(old.note, DAY)
     memory.replace_text("freight", back.text, replaces=old.digest)
     assert len(memory.conflicts()) == 1
     assert "1 conflict needs a person" in (store / "MEMORY.md").read_text()

@@ -22,7 +22,7 @@ TEXT = "---\nname: {0}\ndescription: About {0}\nmetadata:\n  type: user\n---\n\n
 def typed(repository: Path, store: Path, open_writer: OpenWriter, git: Git) -> Writer:
     """A writer for a person; the store has an index that is committed."""
     writer = open_writer(repository)
-    with writer.locked():
+    with writer.lock_store():
         write(writer, "user-first.md", "It was there.")
     return writer
 
@@ -43,7 +43,7 @@ def write(writer: Writer, file: str, text: str | None) -> Written:
 
 
 def put(writer: Writer, file: str, text: str | None) -> Written:
-    with writer.locked():
+    with writer.lock_store():
         return write(writer, file, text)
 
 
@@ -53,7 +53,7 @@ def subjects(git: Git, root: Path, name: str = "HEAD") -> list[str]:
 
 def bring_in(writer: Writer) -> None:
     """What any command does first that a person types and that writes."""
-    with writer.locked():
+    with writer.lock_store():
         pass
 
 

@@ -27,7 +27,7 @@ FRESH = b"---\nname: fresh\ndescription: Fresh\nmetadata:\n  type: user\n---\n\n
 
 def do(writer: Writer, *changes: Change, **more: Any) -> Written:
     groups = [Group(f"change {change.file}", (change,)) for change in changes]
-    with writer.locked():
+    with writer.lock_store():
         return writer.write("memory: a test", groups, kind=more.pop("kind", "edit"), **more)
 
 
@@ -121,16 +121,16 @@ def test_a_command_that_writes_nothing_still_shows_a_hand_edit_in_the_index(
     store: Path, git: Git, open_writer: OpenWriter, write_note: WriteNote
 ) -> None:
     root, index = store.parents[1], store / "MEMORY.md"
-    with open_writer(root).locked():
+    with open_writer(root).lock_store():
         pass
     assert "(user-name.md)" in index.read_text("utf-8")
     write_note(store, "user-mine.md", "By hand.")
-    with open_writer(root).locked():
+    with open_writer(root).lock_store():
         pass
     assert "(user-mine.md)" in index.read_text("utf-8")
     (root / ".git" / "MERGE_HEAD").write_text(git(root, "rev-parse", "HEAD"))
     write_note(store, "user-merged.md", "A merge is not finished.")
-    with open_writer(root).locked():
+    with open_writer(root).lock_store():
         pass
     assert "(user-merged.md)" not in index.read_text("utf-8"), "a merge is the person's own"
 
@@ -245,7 +245,7 @@ def test_a_checkpoint_of_all_holds_every_note_as_it_is(
     write_note(store, "user-held.md", "A SECRET that is never committed.")
     (store / "feedback-old.md").unlink()
     writer = open_writer(store.parents[1])
-    with writer.locked():
+    with writer.lock_store():
         made = writer.checkpoint_all(["user-name.md"])
     assert made.made
     assert made.digests.keys() == {"project-plan.md", "user-name.md", "user-new.md"}
@@ -253,7 +253,7 @@ def test_a_checkpoint_of_all_holds_every_note_as_it_is(
     assert changed == [
         "A\tMEMORY.md", "D\tfeedback-old.md", "M\tuser-name.md", "A\tuser-new.md",
     ]  # fmt: skip
-    with writer.locked():
+    with writer.lock_store():
         assert not writer.checkpoint_all(["user-name.md"]).made
 
 
@@ -263,7 +263,7 @@ def test_a_note_that_a_sparse_checkout_leaves_out_was_not_removed(
     git(store, "update-index", "--skip-worktree", "user-name.md")
     (store / "user-name.md").unlink()
     writer = open_writer(store.parents[1])
-    with writer.locked():
+    with writer.lock_store():
         assert not writer.checkpoint_all(()).made
     assert git(store, "ls-tree", "HEAD", "user-name.md")
 
@@ -274,7 +274,7 @@ def test_a_note_that_git_is_told_not_to_see_is_left_out_or_refused(
     git(store, "update-index", "--assume-unchanged", "user-name.md")
     write_note(store, "user-name.md", "Git calls this clean.")
     writer = open_writer(store.parents[1])
-    with writer.locked():
+    with writer.lock_store():
         assert "user-name.md" not in writer.checkpoint_all(()).digests
         with pytest.raises(RepositoryState, match="assume-unchanged"):
             writer.checkpoint_all(["user-name.md"])

@@ -21,7 +21,7 @@ from mdmemory.search.near import scan
 from mdmemory.search.notes import document
 from mdmemory.search.query import marks
 from mdmemory.search.sqlite import SQLite
-from mdmemory.store.store import StoredNote, decode
+from mdmemory.store.store import StoredNote, decode_note
 from mdmemory.text.conflict import other_literal
 from mdmemory.text.search_words import indexed
 from mdmemory.text.words import key, keys, stem, stem_in, synonyms
@@ -45,7 +45,7 @@ OTHER = ["Likes gardening at night", "Der Hund schläft gern", "고양이가 좋
 def note(name: str, text: str) -> StoredNote:
     whole = compose(name=name, type="user", description=text, body=text)
     file = f"user-{name}.md"
-    return StoredNote(file, digest(whole.encode()), decode(whole.encode(), file))
+    return StoredNote(file, digest(whole.encode()), decode_note(whole.encode(), file))
 
 
 @pytest.mark.parametrize(("one", "two"), SAME)

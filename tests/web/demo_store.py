@@ -122,7 +122,7 @@ def _let_wait(project: Path, home: Path) -> None:
     ]
     with memory.state() as state:
         put(memory.project, state, facts, "2026-06-27")
-        evidence.record(state, [
+        evidence.record_evidence(state, [
             Evidence(SESSION, "model", "pending", ("question",), facts[0].description),
             Evidence(SESSION, "model", "pending", ("unclear",), facts[1].description),
             Evidence(SESSION, "model", "dropped", ("momentary",), "The tests of totals.py fail now",

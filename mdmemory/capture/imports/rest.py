@@ -34,7 +34,7 @@ def keep(store: Path, label: str, rests: Sequence[Rest], since: str) -> Path:
     in the inbox's place.
     """
     folder = store / INBOX
-    inbox.prepare(folder)
+    inbox.prepare_inbox(folder)
     body = "\n".join(f"<!-- {_comment(rest)} -->\n{rest.text}\n" for rest in rests)
     head = f'---\nfrom: {json.dumps(label, ensure_ascii=False)}\nsince: "{since}"\n---\n\n'
     name = digest(f"{label}\n{body}".encode("utf-8", "replace"))[:12]
@@ -46,7 +46,7 @@ def keep(store: Path, label: str, rests: Sequence[Rest], since: str) -> Path:
 
 def files(store: Path) -> list[Path]:
     """The files that imports left in the store's inbox, without reading them."""
-    return inbox.files(store / INBOX, _BEGIN)
+    return inbox.inbox_files(store / INBOX, _BEGIN)
 
 
 def read(path: Path) -> tuple[str, str, str]:

@@ -92,7 +92,7 @@ def store_all(
 ) -> Imported:
     """Store each fact as a note of its own. `label` tells in the commit where they come from."""
     source = "a file" if names_secret(label) else " ".join(label.split())[:60]
-    with writer.locked():
+    with writer.lock_store():
         desk = _Desk(writer, now)
         for fact in facts:
             desk.take(_typed(fact))

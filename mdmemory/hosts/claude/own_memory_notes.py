@@ -26,10 +26,10 @@ from mdmemory.privacy import is_secret
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import taken
 from mdmemory.store.adopt import FEW
-from mdmemory.store.index import strange
+from mdmemory.store.index import strange_lines
 from mdmemory.store.project import OURS
 from mdmemory.store.store import INDEX, is_note_name
-from mdmemory.store.strangers import suspicion
+from mdmemory.store.strangers import suspicion_of
 from mdmemory.store.taken import TakenText
 
 _MOST_FILES = 500
@@ -111,7 +111,7 @@ def _known(layers: Layers, place: Path) -> list[TakenText]:
 
 def _note_down(layers: Layers, place: Path, *texts: TakenText) -> None:
     with layers.main.state() as state:
-        taken.put(state, str(place), *texts)
+        taken.put_texts(state, str(place), *texts)
 
 
 # --- what is new
@@ -197,7 +197,7 @@ def _kept(layers: Layers, data: bytes) -> str | None:
 def _replaced(layers: Layers, earlier: TakenText | None, text: str) -> str | None:
     """The note that was made of this file earlier, with the new text in it; None where somebody
     changed or removed it since."""
-    if earlier is None or suspicion(text):
+    if earlier is None or suspicion_of(text):
         return None
     try:
         memory, name = layers.holding(earlier.note)
@@ -231,7 +231,7 @@ def _free(store: Path, file: str) -> str:
 
 def _keep_lines(layers: Layers, place: Path, data: bytes, files: set[str]) -> list[str]:
     """Put lines of Claude's index that no note says into the inbox."""
-    lines = strange(data.decode("utf-8", "replace"), files)
+    lines = strange_lines(data.decode("utf-8", "replace"), files)
     _note_down(layers, place, TakenText(INDEX, digest(data)))
     return _kept_lines(layers.main, lines, place)
 
@@ -259,7 +259,7 @@ def rescue_lines(memory: Memory) -> list[str]:
     known = {path.name for path in store.glob("*.md")}
     known |= {*history.read_tree(head)} if history else set()
     ours = [line.strip() for line in before.decode("utf-8", "replace").splitlines()]
-    lines = strange(data.decode("utf-8", "replace"), known, ours)
+    lines = strange_lines(data.decode("utf-8", "replace"), known, ours)
     said = _kept_lines(memory, lines, store)
     if not data.startswith(OURS):
         write_atomic(store / INDEX, before)  # without its first line it would count as a person's
