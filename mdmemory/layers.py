@@ -141,7 +141,7 @@ class Layers:
         """Store a note in the layer that its type belongs to (see `for_type`). Without a
         description `name` is a sentence."""
         if not description:
-            fact = capture.fact.stated(name, type=type, body=body, kind=kind)
+            fact = capture.fact.state_fact(name, type=type, body=body, kind=kind)
             return self.state(fact, everywhere, source, cite, replaces)[1]
         # no store is made for a note that none would take
         actions.editing.check_new(is_secret, name, type, f"{description}\n{body}")
@@ -594,10 +594,12 @@ class Layers:
         do: the files; `message` is all of it. A run that is not `attended` stores it by a call
         alone, unless the message begins with it. Raises MdmemoryError: no folder takes them."""
         if self.project is not None:
-            places = capture.wishes.inboxes(self.project.project)
+            places = capture.wishes.open_inboxes(self.project.project)
         else:
             places = [capture.wishes.inbox_without_store(self.start)]
-        return capture.wishes.keep(places, texts, session, turn, self._clock(), message, attended)
+        return capture.wishes.keep_wishes(
+            places, texts, session, turn, self._clock(), message, attended
+        )
 
     def settle_wishes(self, session: str = "", turn: str = "") -> list[Stored]:
         """Store the wishes that no call answered, as they were said, where their turn is over:
@@ -607,7 +609,7 @@ class Layers:
             return []
         now = self._clock()
         due = capture.wishes.list_due(boxes, now, session, turn)
-        return capture.store_fact.settle(self, due, now=now) if due else []
+        return capture.store_fact.settle_wishes(self, due, now=now) if due else []
 
     def begin_for_wishes(self) -> None:
         """Where there is no store at all, make the one that a wish kept here waits for."""
@@ -620,10 +622,10 @@ class Layers:
     def _answer(self, text: str, session: str, *, ends: bool = False) -> None:
         """Note what a call says of the wishes of its turn."""
         if boxes := [each for each in self._inboxes() if each.files()]:
-            capture.store_fact.answer(self, boxes, text, session=session, ends=ends)
+            capture.store_fact.answer_wishes(self, boxes, text, session=session, ends=ends)
 
     def _inboxes(self) -> list[Inbox]:
-        boxes = [box for each in self.there() for box in capture.wishes.inboxes(each.project)]
+        boxes = [box for each in self.there() for box in capture.wishes.open_inboxes(each.project)]
         if not self._named:
             boxes.append(capture.wishes.inbox_without_store(self.start))
         return list(dict.fromkeys(boxes))
@@ -634,7 +636,7 @@ class Layers:
         """Store a fact that an assistant hands over, in its layer or in that of the notes that it
         replaces; files of the person's layer are `me/FILE`. Raises NotStored, NotFound, NoStore."""
         caller = caller if caller.turns else self._with_wishes(caller)
-        done = capture.store_fact.store(self, call, caller, now=self._clock())
+        done = capture.store_fact.store_fact(self, call, caller, now=self._clock())
         said = [call.fact, call.why, call.title, *(pair["text"] for pair in done.superseded)]
         said += [call.quote] if done.declined else []
         text = "\n".join(filter(None, said))
@@ -652,13 +654,15 @@ class Layers:
     def forget(self, names: Sequence[str], quote: str, caller: Caller) -> Forgotten:
         """Remove the notes that an assistant names, if the user's turns ask for it; see
         `capture.forgetting`. Raises NotFound, NotProven, NoStore."""
-        done = capture.forgetting.forget(self.sources(), names, quote, caller, now=self._clock())
+        done = capture.forgetting.forget_notes(
+            self.sources(), names, quote, caller, now=self._clock()
+        )
         self._answer(quote, caller.session)
         return done
 
     def described(self, what: str) -> list[StoredIn]:
         """The notes of both layers that a person may mean by `what`, the likeliest first."""
-        return capture.forgetting.described(self.sources(), what)
+        return capture.forgetting.find_described(self.sources(), what)
 
     # --- sessions
 
@@ -732,7 +736,7 @@ class Layers:
         """The facts that the person's store states for all projects, by their keys."""
         stated: list[StoredNote] = []
         with suppress(MdmemoryError):  # a broken store of the person's stops no other
-            stated = capture.stores.visible(self.person._writer()) if self.person else []
+            stated = capture.stores.visible_notes(self.person._writer()) if self.person else []
         return {
             key: f"{MINE}{stored.file}"
             for stored in stated

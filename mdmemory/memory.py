@@ -197,7 +197,7 @@ class Memory:
         `cite` are places in the project (`src/app.py#L10-L20`) besides those that the text names.
         """
         if not description:
-            fact = capture.fact.stated(name, type=type, body=body, kind=kind)
+            fact = capture.fact.state_fact(name, type=type, body=body, kind=kind)
             if (same := self.stating(fact.said)) is not None and not replaces:
                 return actions.editing.unchanged(same)
             name, type, kind = fact.name, fact.type, fact.kind
@@ -212,7 +212,7 @@ class Memory:
     def stating(self, fact: str) -> StoredNote | None:
         """The note in force that states this fact already; None where there is none."""
         keys = capture.note_text.keys_of_fact(fact)
-        says, may_say = capture.note_text.stating(keys), capture.note_text.may_state(keys)
+        says, may_say = capture.note_text.stating_test(keys), capture.note_text.may_state(keys)
         notes = search.unread.those_that(may_say, self._fresh())
         found = [each for each in notes if says(each.note.head.description, each.note.body)]
         return next(iter(store.superseding.in_force(found)), None)
@@ -524,16 +524,18 @@ class Memory:
     def store(self, call: FactCall, caller: Caller) -> Stored:
         """Store a fact that an assistant hands over; what the caller's turns do not prove is
         unconfirmed, and replaces nothing. Raises NotStored, NotFound."""
-        return capture.store_fact.store(self, call, caller, now=self._clock())
+        return capture.store_fact.store_fact(self, call, caller, now=self._clock())
 
     def forget(self, names: Sequence[str], quote: str, caller: Caller) -> Forgotten:
         """Remove the notes that an assistant names, if the caller's turns ask for it in the words
         of `quote`; else it waits, or is refused. Raises NotFound, NotProven."""
-        return capture.forgetting.forget(self.sources(), names, quote, caller, now=self._clock())
+        return capture.forgetting.forget_notes(
+            self.sources(), names, quote, caller, now=self._clock()
+        )
 
     def asked_removals(self) -> list[AskedRemoval]:
         """The notes that an assistant wants forgotten without enough proof: a person decides."""
-        return capture.forgetting.waiting(self.project)
+        return capture.forgetting.waiting_removals(self.project)
 
     def import_from(
         self, path: str | Path, *, dry_run: bool = False, stores: Stores | None = None
@@ -550,7 +552,7 @@ class Memory:
         the one that the settings choose, or none) in what it has not read, or `again` in all of
         it; a dry run asks it, too. `stores`: where each fact goes (default: here)."""
         ask = partial(llm.choose.asking, "extract", self.project, self._today(), model)
-        return capture.run.extract(
+        return capture.run.extract_facts(
             stores or self, self._writer(), transcript, now=self._clock(), ask=ask,
             dry_run=dry_run, again=again, report=report,
         )  # fmt: skip
@@ -565,14 +567,16 @@ class Memory:
     ) -> Extracted:  # fmt: skip
         """Store the facts of a host's compaction summary that the user's turns in `said` bear out;
         the others wait in `pending`. Asks no model."""
-        return capture.summary.take(
+        return capture.summary.take_summary(
             stores or self, self._writer(), session, text, said, now=self._clock(),
             shown=shown or {},
         )  # fmt: skip
 
     def kept_wishes(self) -> list[Path]:
         """The files of wishes that wait to be written."""
-        return [path for inbox in capture.wishes.inboxes(self.project) for path in inbox.kept()]
+        return [
+            path for inbox in capture.wishes.open_inboxes(self.project) for path in inbox.kept()
+        ]
 
     def captures(self, limit: int | None = None) -> list[Evidence]:
         """Why each candidate was kept or dropped, the newest first (90 days)."""
@@ -591,16 +595,16 @@ class Memory:
 
     def pending(self) -> list[PendingFact]:
         """Candidates without enough proof, which wait for a person."""
-        return capture.pending.waiting(self.project, self.state)
+        return capture.pending.waiting_facts(self.project, self.state)
 
     def accept(self, id: str, *, into: Self | None = None) -> Edited:
         """Store a candidate that waits, here or `into` another store: a person stands by it."""
         writer = None if into is None else into._writer()
-        return capture.pending.accept(self._writer(), id, today=self._today(), into=writer)
+        return capture.pending.accept_fact(self._writer(), id, today=self._today(), into=writer)
 
     def drop(self, id: str) -> PendingFact:
         """Take a candidate off the list; for 30 days it is not proposed again."""
-        return capture.pending.drop(self._writer(), id, today=self._today())[0]
+        return capture.pending.drop_fact(self._writer(), id, today=self._today())[0]
 
     def compact(
         self, *, plan: str | bytes | None = None, model: Model | None = None,

@@ -116,7 +116,7 @@ class MemoryTool:
         if file in self._memory._store().files():
             raise Prescribed(f"Error: File {path} already exists")
         about = {"session": self._session, "today": self._memory._today()}
-        done = capture.model_files.create(self._memory._writer(), file, text, **about)
+        done = capture.model_files.create_note(self._memory._writer(), file, text, **about)
         self._seen[file] = done.stored.digest
         return f"File created successfully at: {path}{_flagged(done)}"
 
@@ -194,7 +194,9 @@ class MemoryTool:
         gone = f"Error: The path {path} does not exist. Please provide a valid path."
         file = self._own(path, gone)
         about = {"session": self._session, "today": self._memory._today()}
-        done: ModelFile = capture.model_files.change(self._memory._writer(), file, changed, **about)
+        done: ModelFile = capture.model_files.change_note(
+            self._memory._writer(), file, changed, **about
+        )
         self._seen[file] = done.stored.digest
         return done
 

@@ -29,7 +29,7 @@ def of_store(memory: Memory) -> dict[str, Any]:
         "inbox": {
             "wishes": len(memory.kept_wishes()),
             "pending": len(memory.pending()),
-            "imports": len(rest.files(memory.project.store)),
+            "imports": len(rest.rest_files(memory.project.store)),
         },
         "unadopted": [
             {"file": each.file, "change": each.change, "why": each.why}

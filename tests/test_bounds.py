@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mdmemory import Layers, Memory, bounds
 from mdmemory.capture import fact, notice
-from mdmemory.capture.explain import explain
+from mdmemory.capture.explain import explain_message
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.run import store_all
 from mdmemory.errors import BadNote
@@ -56,7 +56,7 @@ def test_a_message_is_read_up_to_its_limit_and_the_assistant_is_told() -> None:
     turn = heard.turn
     assert turn is not None
     assert len(turn.text) <= bounds.MESSAGE
-    assert [*notice.notice(turn.text).wishes] == [wish.strip().partition(": ")[2]]
+    assert [*notice.notice_wishes(turn.text).wishes] == [wish.strip().partition(": ")[2]]
     (told,) = notices_of_length(heard.length)
     assert "read the first 200,000 of 300,114 characters" in told
     assert notices_of_length(message_of("ses_1", message(wish), Children()).length) == []
@@ -64,7 +64,7 @@ def test_a_message_is_read_up_to_its_limit_and_the_assistant_is_told() -> None:
 
 def test_a_turn_of_a_transcript_is_read_up_to_its_limit(tmp_path: Path) -> None:
     assert len(turns.clean(LONG)) <= bounds.MESSAGE
-    assert len(str(explain(LONG, Layers.open(tmp_path))["text"])) <= bounds.MESSAGE
+    assert len(str(explain_message(LONG, Layers.open(tmp_path))["text"])) <= bounds.MESSAGE
 
 
 def test_of_a_long_output_the_beginning_and_the_end_tell_what_failed() -> None:

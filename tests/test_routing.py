@@ -16,7 +16,7 @@ from scripted import Scripted
 
 from mdmemory import Layers, Memory
 from mdmemory.capture.caller import Caller
-from mdmemory.capture.notice import notice
+from mdmemory.capture.notice import notice_wishes
 from mdmemory.capture.quote_proof import WHY
 from mdmemory.capture.store_fact import FactCall, Stored
 from mdmemory.errors import NoStore
@@ -50,7 +50,7 @@ def transcript(*said: str, session: str = "ses_1") -> bytes:
 
 def keep(layers: Layers, *facts: str, session: str = "ses_1", turn: str = "msg_1") -> list[Stored]:
     """Keep what a message asks for, and end its turn without a call."""
-    wishes = facts or notice(SAID).wishes
+    wishes = facts or notice_wishes(SAID).wishes
     layers.keep_wishes(wishes, session=session, turn=turn, message=SAID)
     return layers.settle_wishes(session)
 
@@ -240,7 +240,7 @@ def test_a_personal_wish_that_waited_beside_a_shared_store_goes_to_the_persons(
     repository: Path, home: Path
 ) -> None:
     Memory.init(repository)
-    Layers.open(repository).keep_wishes(notice(SAID).wishes, session="s", turn="1")
+    Layers.open(repository).keep_wishes(notice_wishes(SAID).wishes, session="s", turn="1")
     Layers.open(repository).settle_wishes("s", "2")
     assert len(notes(repository / "notes/memory")) == 1
     assert len(notes(home / "me")) >= 1

@@ -10,7 +10,7 @@ import pytest
 from rows import each
 
 from mdmemory import assets, protocol
-from mdmemory.capture.notice import notice
+from mdmemory.capture.notice import notice_wishes
 from mdmemory.capture.store_fact import Stored
 from mdmemory.cli.commands import COMMANDS
 from mdmemory.mcp import instructions
@@ -88,7 +88,7 @@ WISH = "Remember that " + FACT[0].lower() + FACT[1:]
 
 def along(message: str = FACT, near: str = "", **more: object) -> str:
     """What the assistant reads along with a message."""
-    return "\n".join(part(message, notice(message), near, [FILE] * 3, **more))  # type: ignore[arg-type]
+    return "\n".join(part(message, notice_wishes(message), near, [FILE] * 3, **more))  # type: ignore[arg-type]
 
 
 def stored(**did: object) -> str:

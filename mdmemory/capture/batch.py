@@ -12,8 +12,14 @@ from typing import NamedTuple
 from mdmemory.actions.editing import taken_names
 from mdmemory.actions.replacing import UNCONFIRMED, Superseding, anothers, marks, with_marks
 from mdmemory.capture.fact import Fact, NotStored
-from mdmemory.capture.note_text import beside, keys_of_fact, keys_of_text, may_state, stating
-from mdmemory.capture.stores import ALL, Route, visible
+from mdmemory.capture.note_text import (
+    body_beside,
+    keys_of_fact,
+    keys_of_text,
+    may_state,
+    stating_test,
+)
+from mdmemory.capture.stores import ALL, Route, visible_notes
 from mdmemory.citing.citation import MAY_CITE
 from mdmemory.citing.cite import cites_of
 from mdmemory.errors import BadNote
@@ -93,7 +99,7 @@ class Batch:
         same = self.stating(fact.body)
         if same is not None:
             return self.say_again(same, origin)
-        return self.add_new(fact, self._metadata(origin))
+        return self.add_new(fact, self._make_metadata(origin))
 
     def add_new(
         self, fact: Fact, metadata: Mapping[str, str], *, verb: str = "store",
@@ -101,17 +107,17 @@ class Batch:
     ) -> Put:  # fmt: skip
         """Take in a fact that no note says, with a head of these values. Raises BadNote,
         NotStored."""
-        new = self._composed(fact, metadata, aliases, own or {})
+        new = self._compose_note(fact, metadata, aliases, own or {})
         line = f"{verb} {new.file}: {new.note.head.description}"
         change = Change(new.file, None, new.note.text.encode("utf-8"))
         self._groups[new.file] = Group(line, (change,))
-        return self._took(Put(new, "added"))
+        return self._take_put(Put(new, "added"))
 
     def say_again(self, same: StoredNote, origin: Origin) -> Put:
         """Count a note that is said again; the user's word confirms it, or puts it in force."""
-        return self._took(self._again(same, origin))
+        return self._take_put(self._reinforced(same, origin))
 
-    def _took(self, done: Put) -> Put:
+    def _take_put(self, done: Put) -> Put:
         self._put.pop(done.note.file, None)
         self._put[done.note.file] = done
         return done
@@ -128,14 +134,14 @@ class Batch:
                 continue
             if self._is_anothers(old):
                 left.append((old, ANOTHERS))
-                self.flag(old, new, f"{why} ({ANOTHERS})")
+                self.flag_pair(old, new, f"{why} ({ANOTHERS})")
             else:
                 free.append((old, why))
-        found = marks(new, free, self._today)
-        self.made += found.made
-        return [*left, *((old, NOT_EDITABLE) for old, _ in found.left)]
+        marks_made = marks(new, free, self._today)
+        self.made += marks_made.made
+        return [*left, *((old, NOT_EDITABLE) for old, _ in marks_made.left)]
 
-    def flag(self, old: StoredNote, new: StoredNote, why: str) -> None:
+    def flag_pair(self, old: StoredNote, new: StoredNote, why: str) -> None:
         """Say in the conflict ledger that two notes may not hold together."""
         if old.file != new.file:
             self._flags.append((old, new, why))
@@ -155,19 +161,21 @@ class Batch:
         """Write all of it in one commit, which names the session; nothing where nothing changed."""
         ledger = self.writer.refresher.store.ledger()
         groups = [*self._groups.values()]
-        if (flags := self._flagged(ledger)) is not None:
+        if (flags := self._flag_group(ledger)) is not None:
             groups.append(flags)
         groups = with_marks(groups, self.made, ledger)
         if not groups:
             return Written()
         heads = [each.note.note.head for each in self._put.values() if each.outcome != "known"]
-        said = subject(kind, [headline(head) for head in heads] or [groups[0].line])
+        subject_line = subject(kind, [headline(head) for head in heads] or [groups[0].line])
         trailers = [*([("Memory-Session", session)] if session else []), *trailers]
-        return self.writer.write(said, groups, kind=kind, trailers=trailers, by_model=by_model)
+        return self.writer.write(
+            subject_line, groups, kind=kind, trailers=trailers, by_model=by_model
+        )
 
     # --- a note that there is
 
-    def _again(self, same: StoredNote, origin: Origin) -> Put:
+    def _reinforced(self, same: StoredNote, origin: Origin) -> Put:
         head, status = same.note.head, same.note.head.status
         if not origin.is_proven or same.file in self._put:
             return Put(same, "known")
@@ -181,7 +189,7 @@ class Batch:
         verb = {"confirmed": "confirm", "restored": "restore"}.get(outcome, "reinforce")
         change = Change(same.file, same.digest, note.text.encode("utf-8"))
         self._groups[same.file] = Group(f"{verb} {same.file}: {head.description}", (change,))
-        if status == SUPERSEDED and (last := Chains(self.seen.every()).last(same)):
+        if status == SUPERSEDED and (last := Chains(self.seen.all_notes()).last(same)):
             self.replace(now, [(last, "what it said before is said again")])
         return Put(now, outcome)
 
@@ -211,7 +219,7 @@ class Batch:
 
     # --- a new one
 
-    def _composed(
+    def _compose_note(
         self, fact: Fact, metadata: Mapping[str, str], aliases: Sequence[str],
         own: Mapping[str, object],
     ) -> StoredNote:  # fmt: skip
@@ -219,13 +227,13 @@ class Batch:
             refresher = self.writer.refresher
             self._taken = taken_names(refresher.store, refresher.catalog().names)
         name = limits.free_name(fact.name, fact.type, self._taken)
-        said = f"{fact.description}\n{fact.body}"
+        sentences = f"{fact.description}\n{fact.body}"
         text = editing.compose(
             name=name, type=fact.type, description=fact.description, title=fact.title,
-            body=beside(fact.description, fact.body), kind=fact.kind,
+            body=body_beside(fact.description, fact.body), kind=fact.kind,
             aliases=aliases, own=own,
             metadata={**metadata, **self._route.metadata(fact.type, fact.body)},
-            cites=cites_of(self.writer.project, said) if MAY_CITE.search(said) else (),
+            cites=cites_of(self.writer.project, sentences) if MAY_CITE.search(sentences) else (),
         )  # fmt: skip
         if self.writer.refresher.is_secret(text):
             raise NotStored("secret")  # the parts are clean, and side by side they are not
@@ -233,14 +241,14 @@ class Batch:
         self._taken |= {name.casefold(), file.casefold()}
         return StoredNote(file, digest(text.encode("utf-8")), parse(text, file))
 
-    def _metadata(self, origin: Origin) -> Mapping[str, str]:
+    def _make_metadata(self, origin: Origin) -> Mapping[str, str]:
         return {
             "source": origin.source, "created": self._today, "updated": self._today,
             "session": origin.session, "turn": origin.turn,
             "status": "" if origin.is_proven else UNCONFIRMED, "quote": origin.quote,
         }  # fmt: skip
 
-    def _flagged(self, ledger: str) -> Group | None:
+    def _flag_group(self, ledger: str) -> Group | None:
         """The entries of the ledger on what may not hold together."""
         gone = {each.old.file for each in self.made}
         pairs = [each for each in self._flags if each[0].file not in gone]
@@ -261,13 +269,13 @@ class Seen:
         self._writer = writer
         self._held = writer.refresher.catalog().held
         self._unread = unread(writer.refresher)
-        self._notes = [] if self._unread is not None else visible(writer)
+        self._notes = [] if self._unread is not None else visible_notes(writer)
 
     def stating(self, keys: Collection[str]) -> list[StoredNote]:
         """Those that state a fact with one of these keys."""
-        has = stating(keys)
+        has = stating_test(keys)
         few = self._unread
-        notes = self._notes if few is None else self._free(few.holding(may_state(keys)))
+        notes = self._notes if few is None else self._free_notes(few.holding(may_state(keys)))
         return [note for note in notes if has(note.note.head.description, note.note.body)]
 
     def nearest(self, text: str) -> list[StoredNote]:
@@ -277,15 +285,19 @@ class Seen:
             near = near_in(refresher)(text, self._notes)
         else:
             near = near_notes(refresher)(text)
-        return sorted(self._free(near)[:NEAREST], key=lambda note: note.file)
+        return sorted(self._free_notes(near)[:NEAREST], key=lambda note: note.file)
 
     def quoting(self, quote: str) -> list[StoredNote]:
         """Those whose heads hold a text."""
-        return self.every() if self._unread is None else self._free(self._unread.quoting(quote))
+        return (
+            self.all_notes()
+            if self._unread is None
+            else self._free_notes(self._unread.quoting(quote))
+        )
 
-    def every(self) -> list[StoredNote]:
+    def all_notes(self) -> list[StoredNote]:
         """All of them, sorted by file."""
-        return self._notes if self._unread is None else self._free(self._unread.all())
+        return self._notes if self._unread is None else self._free_notes(self._unread.all())
 
-    def _free(self, notes: Iterable[StoredNote]) -> list[StoredNote]:
+    def _free_notes(self, notes: Iterable[StoredNote]) -> list[StoredNote]:
         return [note for note in notes if note.file not in self._held and note.note.text]

@@ -90,19 +90,19 @@ def parse(answer: str) -> Answered:
     if len(answer) > MAX_ANSWER:
         raise BadAnswer(f"has more than {MAX_ANSWER} characters")
     fields = (*_TEXTS, "replaces", *_FORMER.values())
-    found = read_list(answer, "candidates", fields=fields, mark="action")
-    read = [(_candidate(value), value) for value in found.objects]
+    objects = read_list(answer, "candidates", fields=fields, mark="action")
+    read = [(_read_candidate(value), value) for value in objects.objects]
     good = [candidate for candidate, _ in read if candidate is not None]
     if read and not good:
         raise BadAnswer("holds candidates, and none of them in the form that was asked for")
-    dropped = [(_preview(value), "schema") for candidate, value in read if candidate is None]
-    dropped += [("a candidate that did not come whole", "schema")] * found.lost
+    dropped = [(_preview_text(value), "schema") for candidate, value in read if candidate is None]
+    dropped += [("a candidate that did not come whole", "schema")] * objects.lost
     dropped += [(each.text, "too_many") for each in good[MAX_CANDIDATES:]]
-    count = len(found.objects) - len(good) + found.lost
+    count = len(objects.objects) - len(good) + objects.lost
     return Answered(tuple(good[:MAX_CANDIDATES]), tuple(dropped), count)
 
 
-def _candidate(value: Mapping[str, Any]) -> Candidate | None:
+def _read_candidate(value: Mapping[str, Any]) -> Candidate | None:
     """The candidate, or None where a field is not what it may be."""
     value = {**value, **{new: value[old] for new, old in _FORMER.items()
                          if old in value and not value.get(new)}}  # fmt: skip
@@ -119,10 +119,10 @@ def _candidate(value: Mapping[str, Any]) -> Candidate | None:
         return None
     files = tuple(dict.fromkeys(each.strip() for each in named if each.strip()))
     candidate = Candidate(**trimmed, replaces=files)
-    return candidate if _fits(candidate) else None
+    return candidate if _fields_fit(candidate) else None
 
 
-def _fits(candidate: Candidate) -> bool:
+def _fields_fit(candidate: Candidate) -> bool:
     """Whether the fields are those that the action needs."""
     action = candidate.action
     if action not in ACTIONS or not candidate.quote:
@@ -139,7 +139,7 @@ def _fits(candidate: Candidate) -> bool:
     return any(map(str.isalpha, candidate.fact))
 
 
-def _preview(value: Mapping[str, Any]) -> str:
+def _preview_text(value: Mapping[str, Any]) -> str:
     """What a candidate that cannot be read seems to say, for the log."""
     for name in ("fact", "description", "quote"):
         text = value.get(name)
@@ -162,26 +162,26 @@ class Question(NamedTuple):
     shown: dict[str, str]
 
 
-def redacted(turns: Sequence[Turn]) -> list[Turn]:
+def redact_turns(turns: Sequence[Turn]) -> list[Turn]:
     """The turns without secrets: in this form they are shown, and quotes are looked for.
 
     One that alone is over the limit, as a pasted log is, is cut, and says so.
     """
-    return [turn._replace(text=_cut(redact(turn.text)[0])) for turn in turns]
+    return [turn._replace(text=_cut_text(redact(turn.text)[0])) for turn in turns]
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     more = len(text) - MAX_CHARS
     return text if more <= 0 else f"{text[:MAX_CHARS]}\n[{more} more characters]"
 
 
 def is_worth_asking(turns: Sequence[Turn]) -> bool:
     """Whether the user said enough in these turns for a fact."""
-    said = sum(len(turn.text) for turn in turns if turn.role == "user")
-    return bool(said) and sum(len(turn.text) for turn in turns) >= MIN_SAID
+    letters = sum(len(turn.text) for turn in turns if turn.role == "user")
+    return bool(letters) and sum(len(turn.text) for turn in turns) >= MIN_SAID
 
 
-def question(
+def make_question(
     turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, near: Near = scan,
     free: Room = ANYTHING,
 ) -> Question:  # fmt: skip
@@ -193,15 +193,15 @@ def question(
     numbered = [turn_in_question(number, turn) for number, turn in enumerate(turns, 1)]
     if free.tokens < UNBOUNDED:
         free = free.less(_AROUND + tokens(json.dumps(numbered, ensure_ascii=False)))
-    opened, heads = _chosen(turns, notes, near, free)
+    opened, heads = _choose_notes(turns, notes, near, free)
     shown = sorted([*opened, *heads], key=lambda note: note.file)
     files = frozenset(note.file for note in opened)
-    asked = {
+    payload = {
         "today": today,
         "turns": numbered,
-        "notes": [_shown(note, note.file in files) for note in shown],
+        "notes": [_shown_note(note, note.file in files) for note in shown],
     }
-    text = json.dumps(asked, ensure_ascii=False)
+    text = json.dumps(payload, ensure_ascii=False)
     return Question(text, {note.file: note.digest for note in shown})
 
 
@@ -210,45 +210,45 @@ def turn_in_question(number: int, turn: Turn) -> dict[str, Any]:
     return {"number": number, "role": turn.role, "id": turn.id, "text": turn.text}
 
 
-def _chosen(
+def _choose_notes(
     turns: Sequence[Turn], notes: Sequence[StoredNote], find: Near, free: Room
 ) -> tuple[list[StoredNote], list[StoredNote]]:
     """The notes that are shown whole, and those of which the head is shown."""
-    size = _measure(free, MAX_BODIES, whole=True)
+    size = _measure_notes(free, MAX_BODIES, whole=True)
     if sum(map(size, notes)) <= MAX_BODIES:
         return list(notes), []
     near = find("\n".join(turn.text for turn in turns), notes)
     files = {note.file for note in near}
     order = [*near, *(note for note in notes if note.file not in files)]
-    opened = _fitting(order, MAX_BODIES, size)
+    opened = _fitting_notes(order, MAX_BODIES, size)
     there = {note.file for note in opened}
     rest = [note for note in order if note.file not in there]
     if free.tokens < UNBOUNDED:
         free = free.less(sum(map(size, opened)) * max(free.tokens, 0) // MAX_BODIES)
-    return opened, _fitting(rest, MAX_HEADS, _measure(free, MAX_HEADS, whole=False))
+    return opened, _fitting_notes(rest, MAX_HEADS, _measure_notes(free, MAX_HEADS, whole=False))
 
 
-def _measure(free: Room, most: int, *, whole: bool) -> Callable[[StoredNote], int]:
+def _measure_notes(free: Room, most: int, *, whole: bool) -> Callable[[StoredNote], int]:
     """What a note takes of a question that holds `most` characters of them."""
     if free.tokens >= UNBOUNDED:
-        return _size if whole else lambda note: _head_size(note.note.head)
+        return _note_size if whole else lambda note: _head_size(note.note.head)
     measure = free.measure(most)
-    return lambda note: measure(json.dumps(_shown(note, whole), ensure_ascii=False))
+    return lambda note: measure(json.dumps(_shown_note(note, whole), ensure_ascii=False))
 
 
-def _fitting(
+def _fitting_notes(
     notes: Sequence[StoredNote], room: int, size: Callable[[StoredNote], int]
 ) -> list[StoredNote]:
-    found = []
+    fitting = []
     for note in notes:
-        taken = size(note)
-        if taken <= room:
-            found.append(note)
-            room -= taken
-    return found
+        cost = size(note)
+        if cost <= room:
+            fitting.append(note)
+            room -= cost
+    return fitting
 
 
-def _size(note: StoredNote) -> int:
+def _note_size(note: StoredNote) -> int:
     return _head_size(note.note.head) + len(note.note.body)
 
 
@@ -256,25 +256,25 @@ def _head_size(head: Head) -> int:
     return len(head.file) + len(head.name) + len(head.description)
 
 
-def _shown(note: StoredNote, whole: bool) -> dict[str, str]:
+def _shown_note(note: StoredNote, whole: bool) -> dict[str, str]:
     head = note.note.head
-    said = {"file": note.file, "type": head.type, "name": head.name}
-    said |= list_standing(head)
-    said["description"] = redact(head.description)[0]
-    return said | ({"body": redact(note.note.body)[0]} if whole else {})
+    fields = {"file": note.file, "type": head.type, "name": head.name}
+    fields |= list_standing(head)
+    fields["description"] = redact(head.description)[0]
+    return fields | ({"body": redact(note.note.body)[0]} if whole else {})
 
 
-def cleaned(candidate: Candidate) -> Candidate:
+def clean_candidate(candidate: Candidate) -> Candidate:
     """Without secrets and what nobody sees, the fact one line."""
     return candidate._replace(
-        title=" ".join(_plain(candidate.title).split()),
-        fact=" ".join(_plain(candidate.fact).split()),
-        why=" ".join(_plain(candidate.why).split()),
-        quote=_plain(candidate.quote),
+        title=" ".join(_plain_text(candidate.title).split()),
+        fact=" ".join(_plain_text(candidate.fact).split()),
+        why=" ".join(_plain_text(candidate.why).split()),
+        quote=_plain_text(candidate.quote),
     )
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     return redact(unseen.without(text))[0]
 
 
@@ -301,12 +301,12 @@ class SessionReading:
     shown: dict[str, str] = field(default_factory=dict)
     unreadable: int = 0  # candidates
 
-    def add(self, asked: Question, found: Answered) -> None:
+    def add(self, question: Question, answered: Answered) -> None:
         """One more question with its answer."""
-        self.shown |= asked.shown
-        self.candidates += [each for each in found.candidates if each not in self.candidates]
-        self.dropped += found.dropped
-        self.unreadable += found.unreadable
+        self.shown |= question.shown
+        self.candidates += [each for each in answered.candidates if each not in self.candidates]
+        self.dropped += answered.dropped
+        self.unreadable += answered.unreadable
 
 
 def ask_about(
@@ -315,7 +315,7 @@ def ask_about(
 ) -> SessionReading:  # fmt: skip
     """Ask about these (redacted) turns until all are read, or one question fails."""
     reading, model = SessionReading(), asking.model.name or asking.model.kind
-    waiting = deque(_portions(tuple(turns), room(asking, CANDIDATES)))
+    waiting = deque(_split_portions(tuple(turns), room(asking, CANDIDATES)))
     done = 0
     while waiting:
         if room(asking, CANDIDATES).tokens <= 0:
@@ -324,14 +324,14 @@ def ask_about(
         portion = waiting.popleft()
         count = f"{len(portion)} turn{'' if len(portion) == 1 else 's'}"
         report(done, done + 1 + len(waiting), f"asking {model} about {count}")
-        asked = question(portion, notes, today, near, room(asking, CANDIDATES))
+        asked = make_question(portion, notes, today, near, room(asking, CANDIDATES))
         again: list[Portion] = []
         try:
-            found, is_cut = _answered(asking, asked.text, len(portion) > 1)
-            again = _halves(portion) if is_cut else []
-            reading.add(asked, found)
+            answered, is_cut = _ask_whole(asking, asked.text, len(portion) > 1)
+            again = _halve_portion(portion) if is_cut else []
+            reading.add(asked, answered)
         except ContextExceeded:
-            again = _smaller(portion, room(asking, CANDIDATES))
+            again = _smaller_portions(portion, room(asking, CANDIDATES))
             if not again:
                 reading.dropped.append((portion[0].text[:_PREVIEW], "too_long"))
         except MdmemoryError as problem:
@@ -345,7 +345,7 @@ def ask_about(
     return reading
 
 
-def _answered(asking: Asking, question: str, has_halves: bool) -> tuple[Answered, bool]:
+def _ask_whole(asking: Asking, question: str, has_halves: bool) -> tuple[Answered, bool]:
     """What was found, and whether the answer was cut off: then it is asked again in halves. An
     answer that cannot be read gets one more question, with an example of the form."""
     answer = asking.model.complete(asking.system, question, CANDIDATES)
@@ -358,48 +358,48 @@ def _answered(asking: Asking, question: str, has_halves: bool) -> tuple[Answered
     return parse(again.text), again.cut
 
 
-def _portions(turns: Portion, free: Room) -> list[Portion]:
+def _split_portions(turns: Portion, free: Room) -> list[Portion]:
     """The turns in portions that leave a quarter of a question for notes."""
     if free.tokens >= UNBOUNDED:
         return [turns]
     left = most = free.tokens * 3 // 4
-    found: list[list[Turn]] = [[]]
+    portions: list[list[Turn]] = [[]]
     for turn in turns:
-        turn = _fitted(turn, most)
+        turn = _fit_turn(turn, most)
         size = _turn_size(turn)
-        if size > left and found[-1]:
-            found.append([])
+        if size > left and portions[-1]:
+            portions.append([])
             left = most
-        found[-1].append(turn)
+        portions[-1].append(turn)
         left -= size
-    return [tuple(each) for each in found if each]
+    return [tuple(each) for each in portions if each]
 
 
-def _smaller(portion: Portion, free: Room) -> list[Portion]:
+def _smaller_portions(portion: Portion, free: Room) -> list[Portion]:
     """A portion that was too long for the model, in more questions; none if it is one turn of
     which no more can be cut off."""
-    fitting = _portions(portion, free)
+    fitting = _split_portions(portion, free)
     if fitting != [portion]:
         return fitting
     if len(portion) > 1:
-        return _halves(portion)
-    turn = _fitted(portion[0], _turn_size(portion[0]) // 2)
+        return _halve_portion(portion)
+    turn = _fit_turn(portion[0], _turn_size(portion[0]) // 2)
     return [] if turn == portion[0] else [(turn,)]
 
 
-def _halves(portion: Portion) -> list[Portion]:
+def _halve_portion(portion: Portion) -> list[Portion]:
     middle = len(portion) // 2
     return [portion[:middle], portion[middle:]] if middle else []
 
 
-def _fitted(turn: Turn, most: int) -> Turn:
+def _fit_turn(turn: Turn, most: int) -> Turn:
     """The turn, cut to about that many tokens where it has more; LEAST characters stay."""
     if _turn_size(turn) <= most:
         return turn
-    kept = max(LEAST, Room(most).characters(len(turn.text), turn.text) * 9 // 10 - LEAST)
-    more = len(turn.text) - kept
+    length = max(LEAST, Room(most).characters(len(turn.text), turn.text) * 9 // 10 - LEAST)
+    more = len(turn.text) - length
     return (
-        turn._replace(text=f"{turn.text[:kept]}\n[{more} more characters]") if more > 50 else turn
+        turn._replace(text=f"{turn.text[:length]}\n[{more} more characters]") if more > 50 else turn
     )
 
 

@@ -54,6 +54,6 @@ class Extracted:
         return [*self.added, *self.updated, *self.reinforced, *self.flagged]
 
 
-def prefixed(pair: dict[str, str], prefix: str) -> dict[str, str]:
+def prefix_pair(pair: dict[str, str], prefix: str) -> dict[str, str]:
     """A replaced note and its successor, with `prefix` before both files."""
     return {**pair, "file": f"{prefix}{pair['file']}", "by": f"{prefix}{pair['by']}"}

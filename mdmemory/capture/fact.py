@@ -9,8 +9,8 @@ from functools import cache
 from typing import NamedTuple
 
 from mdmemory import bounds, unseen
-from mdmemory.capture.note_text import as_sentence, bare, description_of, name_of, worded
-from mdmemory.capture.notice import FLOOR, holds_everywhere, is_about_user, weight
+from mdmemory.capture.note_text import as_sentence, bare_line, description_of, name_of, word_note
+from mdmemory.capture.notice import FLOOR, holds_everywhere, is_about_user, letter_weight
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
 from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
@@ -78,19 +78,19 @@ def fact_of(content: str, title: str = "", type: str = "", why: str = "") -> Fac
         raise NotStored("private")
     said, kinds = redact(visible.strip())
     heading, more = redact(strip_private(unseen.without(title))[0])
-    reason, kept = redact(strip_private(unseen.without(why))[0].strip())
+    reason, redacted_why = redact(strip_private(unseen.without(why))[0].strip())
     limits.check_body(said)
     type_ = type or type_of(said)
     if type_ not in limits.TYPES:
         raise UsageError(f"{type_[:40]!r} is no type.", f"Use one of: {', '.join(limits.TYPES)}.")
     reason = re.sub(r"(?i)\Awhy:\s*", "", reason)
     body = f"{said}\n\nWhy: {reason}" if reason and "Why:" not in said else said
-    if reasons := _objections(said, f"{heading}\n{reason}"):
+    if reasons := _find_objections(said, f"{heading}\n{reason}"):
         raise NotStored(*reasons)
-    description = hook(said)
+    description = hook_line(said)
     name = name_of(_REDACTED.sub(" ", heading).strip() or _REDACTED.sub(" ", description))
     name = name.removeprefix(f"{type_}-") or name
-    redacted = tuple(dict.fromkeys([*kinds, *more, *kept]))
+    redacted = tuple(dict.fromkeys([*kinds, *more, *redacted_why]))
     return Fact(body, description, name, type_, " ".join(heading.split()), redacted=redacted)
 
 
@@ -98,7 +98,7 @@ def fact_as_said(text: str, type: str = "", kind: str = "") -> Fact:
     """What a person asked to remember, in their own words and whole: its first sentence describes
     it. The text is redacted. Raises BadNote for one that no note may hold."""
     limits.check_body(text)
-    description, rest = worded(text)
+    description, rest = word_note(text)
     name = name_of(_REDACTED.sub(" ", text))
     is_whole = description.endswith("…") or description in rest
     body = rest if rest and is_whole else f"{description}\n\n{rest}".strip()
@@ -110,7 +110,9 @@ def type_of(text: str) -> str:
     return "user" if is_about_user(text) else "project"
 
 
-def stated(text: str, *, type: str = "", name: str = "", body: str = "", kind: str = "") -> Fact:
+def state_fact(
+    text: str, *, type: str = "", name: str = "", body: str = "", kind: str = ""
+) -> Fact:
     """The note for a sentence of a person's: what is not given is worked out from its words.
 
     A secret is taken out. Raises NotStored where nothing is left, BadNote for a text that is too
@@ -119,66 +121,66 @@ def stated(text: str, *, type: str = "", name: str = "", body: str = "", kind: s
     if len(text) > bounds.FACT:
         raise BadNote(f"The text has {len(text):,} characters.", "State one fact in a sentence.")
     visible = unseen.without(strip_private(text)[0])
-    said = " ".join(redact(visible)[0].split())
-    if not says_something(said):
-        raise NotStored("secret" if said else "private")
-    if weight(bare(said)) < FLOOR:
+    sentence = " ".join(redact(visible)[0].split())
+    if not says_something(sentence):
+        raise NotStored("secret" if sentence else "private")
+    if letter_weight(bare_line(sentence)) < FLOOR:
         raise BadNote(
-            f"{said[:40]!r} is too short for a fact.",
+            f"{sentence[:40]!r} is too short for a fact.",
             "Say it in a sentence, or give a NAME with --type and --description.",
         )
-    limits.check_body(said)
-    type_ = type or type_of(bare(said))
-    description, reason = worded(said)
-    called = limits.slugify(name) if name else name_of(_REDACTED.sub(" ", said))
+    limits.check_body(sentence)
+    type_ = type or type_of(bare_line(sentence))
+    description, reason = word_note(sentence)
+    called = limits.slugify(name) if name else name_of(_REDACTED.sub(" ", sentence))
     return Fact(
-        body or reason, description, called, type_, kind=kind, said=said,
-        everywhere=holds_everywhere(said),
+        body or reason, description, called, type_, kind=kind, said=sentence,
+        everywhere=holds_everywhere(sentence),
     )  # fmt: skip
 
 
-def _objections(said: str, more: str) -> tuple[str, ...]:
+def _find_objections(text: str, more: str) -> tuple[str, ...]:
     """What speaks against a text as a note by its form, as reason codes."""
-    whole = f"{more}\n{said}"
+    whole = f"{more}\n{text}"
     if without_memory(whole) != whole:
         return ("memory",)
-    if not says_something(said):
+    if not says_something(text):
         return ("secret",)
     # a heading of markdown is no prompt of a shell
-    if reasons := form(_HEADING.sub("", said)):
+    if reasons := form_reasons(_HEADING.sub("", text)):
         return reasons
-    return ("injection",) if more.strip() and "injection" in form(more) else ()
+    return ("injection",) if more.strip() and "injection" in form_reasons(more) else ()
 
 
-def hook(body: str) -> str:
+def hook_line(body: str) -> str:
     """A description for a text: its first line, or where that says too little all in one."""
     lines = [_MARKS.sub("", line).strip() for line in body.splitlines()]
     lines = [line for line in lines if re.search(r"\w", line)] or [body]
-    first = lines[0] if weight(lines[0]) >= HOOK else " ".join(lines)
-    return description_of(as_sentence(bare(first)))
+    first = lines[0] if letter_weight(lines[0]) >= HOOK else " ".join(lines)
+    return description_of(as_sentence(bare_line(first)))
 
 
 JUDGED = 4_000  # characters of a text; a fact takes a sentence or two
 
 
-def form(text: str) -> tuple[str, ...]:
+def form_reasons(text: str) -> tuple[str, ...]:
     """The reasons for which a text has not the form of a fact, whatever it may mean. The text is
     redacted already."""
     fact = " ".join(text[:JUDGED].split())
     return tuple(code for code, rule in REASONS.items() if rule(fact))
 
 
-def _says(expression: str, fact: str) -> bool:
-    return _pattern(expression).search(fact) is not None
+def _matches(expression: str, fact: str) -> bool:
+    return _compile_pattern(expression).search(fact) is not None
 
 
 @cache
-def _pattern(expression: str) -> re.Pattern[str]:
+def _compile_pattern(expression: str) -> re.Pattern[str]:
     return re.compile(expression, re.IGNORECASE)
 
 
 @cache
-def _cased(expression: str) -> re.Pattern[str]:
+def _compile_cased(expression: str) -> re.Pattern[str]:
     return re.compile(expression)
 
 
@@ -245,57 +247,57 @@ _STATEMENT = (
 
 
 def _too_short(fact: str) -> bool:
-    return weight(re.sub(r"\[redacted:\w+\]", " ", fact)) < FLOOR
+    return letter_weight(re.sub(r"\[redacted:\w+\]", " ", fact)) < FLOOR
 
 
 def _git_hash(fact: str) -> bool:
-    return _says(_GIT, fact) and not _says(r"\b(?:pinned|pin|frozen|forked|vendored)\b", fact)
+    return _matches(_GIT, fact) and not _matches(r"\b(?:pinned|pin|frozen|forked|vendored)\b", fact)
 
 
 def _raw_error(fact: str) -> bool:
-    return _says(_ERROR, fact) or _says(_ERROR_WITHIN, fact)
+    return _matches(_ERROR, fact) or _matches(_ERROR_WITHIN, fact)
 
 
 def _path_heavy(fact: str) -> bool:
     """More than half of the words are paths; two CJK characters count as a word."""
-    said = re.findall(rf"[{CJK}]{{1,2}}|[^\s{CJK}]+", fact)
-    said = [word for word in said if re.search(r"\w", word) and "://" not in word]
-    paths = sum(_is_path(word) for word in said)
-    return len(said) > 1 and 2 * paths > len(said)
+    words = re.findall(rf"[{CJK}]{{1,2}}|[^\s{CJK}]+", fact)
+    words = [word for word in words if re.search(r"\w", word) and "://" not in word]
+    paths = sum(_is_path(word) for word in words)
+    return len(words) > 1 and 2 * paths > len(words)
 
 
 def _is_path(word: str) -> bool:
     bare = re.sub(r"(?::\d+)*[,;:.)`\"']*$", "", word.strip("(`\"'"))
-    return _cased(_PATH).fullmatch(bare) is not None
+    return _compile_cased(_PATH).fullmatch(bare) is not None
 
 
 def _command_line(fact: str) -> bool:
     """A whole text that one could paste into a shell."""
-    if _says(_SHELL, fact):
+    if _matches(_SHELL, fact):
         return True
-    command = _cased(_COMMAND).match(fact) and _says(_PASTED, fact)
-    return bool(command) and not _says(_SENTENCE, fact)
+    command = _compile_cased(_COMMAND).match(fact) and _matches(_PASTED, fact)
+    return bool(command) and not _matches(_SENTENCE, fact)
 
 
-def _code(fact: str) -> bool:
+def _is_code(fact: str) -> bool:
     """A statement of a language, or text that is mostly in a fence."""
     fenced = sum(map(len, re.findall(r"```.*?(?:```|\Z)", fact)))
-    return fenced * 2 > len(fact) or _cased(_STATEMENT).match(fact) is not None
+    return fenced * 2 > len(fact) or _compile_cased(_STATEMENT).match(fact) is not None
 
 
 # --- what asks, and what orders
 
 
-def _question(fact: str) -> bool:
+def _is_question(fact: str) -> bool:
     return fact.rstrip("\"'”’)] ").endswith(("?", "？"))
 
 
-def _injection(fact: str) -> bool:
+def _is_injection(fact: str) -> bool:
     return is_order(fact)
 
 
 def _stack_trace(fact: str) -> bool:
-    return _says(_STACK, fact)
+    return _matches(_STACK, fact)
 
 
 REASONS: dict[str, Callable[[str], bool]] = {
@@ -305,7 +307,7 @@ REASONS: dict[str, Callable[[str], bool]] = {
     "stack_trace": _stack_trace,
     "path_heavy": _path_heavy,
     "command_line": _command_line,
-    "code": _code,
-    "question": _question,
-    "injection": _injection,
+    "code": _is_code,
+    "question": _is_question,
+    "injection": _is_injection,
 }

@@ -18,8 +18,8 @@ from mdmemory.actions import editing
 from mdmemory.capture import quote_proof
 from mdmemory.capture.caller import Caller
 from mdmemory.capture.quote_proof import Proof
-from mdmemory.capture.store_fact import room_left, spend
-from mdmemory.capture.stores import visible
+from mdmemory.capture.store_fact import room_left, spend_budget
+from mdmemory.capture.stores import visible_notes
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.note.note import SUPERSEDED, Note
@@ -67,7 +67,7 @@ class Forgotten(NamedTuple):
     waits: bool = False
 
 
-def forget(
+def forget_notes(
     sources: Sequence[NoteSource], names: Sequence[str], quote: str, caller: Caller, *,
     now: datetime,
 ) -> Forgotten:  # fmt: skip
@@ -84,15 +84,15 @@ def forget(
             proof = Proof(why="too_many")
         if proof.why:
             first = first if first.why else proof
-            done = _left(done, each, proof, quote, session, now)
+            done = _leave_note(done, each, proof, quote, session, now)
         else:
-            done = _removed(done, each, proof.turn, session, now)
+            done = _remove_note(done, each, proof.turn, session, now)
     if not (done.files or done.waiting):
         raise NotProven(done.left[0][0], first)
     return done
 
 
-def _left(
+def _leave_note(
     done: Forgotten, each: StoredIn, proof: Proof, quote: str, session: str, now: datetime
 ) -> Forgotten:
     writer = each.source.writer
@@ -104,12 +104,14 @@ def _left(
     return done._replace(left=left, waiting=(*done.waiting, each.file))
 
 
-def _removed(done: Forgotten, each: StoredIn, turn: str, session: str, now: datetime) -> Forgotten:
+def _remove_note(
+    done: Forgotten, each: StoredIn, turn: str, session: str, now: datetime
+) -> Forgotten:
     writer, prefix = each.source.writer, each.source.prefix
     gone = editing.remove(writer, each.stored.file, trailers=session_trailer(session))
-    spend(writer, session, turn, now, 1)
+    spend_budget(writer, session, turn, now, 1)
     _note_down(writer, session, "forgotten", "", each.stored.file, now)
-    settle(writer.project, each.stored.file)
+    settle_removal(writer.project, each.stored.file)
     written = gone.written
     return done._replace(
         files=(*done.files, each.file),
@@ -137,13 +139,13 @@ def _note_down(
 # --- which note a person means
 
 
-def described(sources: Sequence[NoteSource], what: str) -> list[StoredIn]:
+def find_described(sources: Sequence[NoteSource], what: str) -> list[StoredIn]:
     """The notes in force that have most words of a description, the best first."""
     wanted = {*keys(what)}
     scored = [
-        (_share(wanted, stored.note), StoredIn(source, stored))
+        (_word_share(wanted, stored.note), StoredIn(source, stored))
         for source in sources
-        for stored in visible(source.writer)
+        for stored in visible_notes(source.writer)
         if stored.note.head.status != SUPERSEDED
     ]
     good = sorted((pair for pair in scored if pair[0] >= SHARE), key=lambda pair: -pair[0])
@@ -152,10 +154,10 @@ def described(sources: Sequence[NoteSource], what: str) -> list[StoredIn]:
     return [each for _, each in good[:OFFERED]]
 
 
-def _share(wanted: set[str], note: Note) -> float:
+def _word_share(wanted: set[str], note: Note) -> float:
     head = note.head
-    said = f"{head.name.replace('-', ' ')} {head.title} {head.description} {note.body}"
-    return len(wanted & {*keys(said)}) / len(wanted) if wanted else 0.0
+    content = f"{head.name.replace('-', ' ')} {head.title} {head.description} {note.body}"
+    return len(wanted & {*keys(content)}) / len(wanted) if wanted else 0.0
 
 
 # --- what waits
@@ -175,20 +177,20 @@ class AskedRemoval:
     why: str
 
 
-def waiting(project: Project) -> list[AskedRemoval]:
+def waiting_removals(project: Project) -> list[AskedRemoval]:
     """The removals that wait for a person, of notes that are still there, the oldest first."""
-    there = [each for _, each in _files(project) if (project.store / each.file).is_file()]
+    there = [each for _, each in _removal_files(project) if (project.store / each.file).is_file()]
     return sorted(there, key=lambda each: (each.since, each.file))
 
 
-def place(project: Project, id: str) -> Path:
+def removal_file(project: Project, id: str) -> Path:
     """The file in which a removal waits."""
     return project.store / INBOX / f"{_BEGIN}{id.removeprefix(_ID)}{inbox.END}"
 
 
-def settle(project: Project, file: str) -> None:
+def settle_removal(project: Project, file: str) -> None:
     """Take what waits on this note out of the inbox: it was removed, or is to stay."""
-    for path, each in _files(project):
+    for path, each in _removal_files(project):
         if each.file == file:
             path.unlink(missing_ok=True)
 
@@ -198,10 +200,10 @@ def _let_wait(
 ) -> str:
     folder = writer.project.store / INBOX
     number = hashlib.sha256(stored.file.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    said = {"file": stored.file, "quote": redact(quote[:_QUOTE])[0], "session": session,
+    values = {"file": stored.file, "quote": redact(quote[:_QUOTE])[0], "session": session,
             "since": now.date().isoformat(), "why": why}  # fmt: skip
     head = "".join(
-        f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in said.items()
+        f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()
     )
     text = f"---\n{head}---\n\nAn assistant asks to forget {stored.file}.\n"
     with writer.lock_store():
@@ -211,7 +213,7 @@ def _let_wait(
     return f"{_ID}{number}"
 
 
-def _files(project: Project) -> Iterator[tuple[Path, AskedRemoval]]:
+def _removal_files(project: Project) -> Iterator[tuple[Path, AskedRemoval]]:
     for path in inbox.inbox_files(project.store / INBOX, _BEGIN):
         with suppress(MdmemoryError, ValueError, KeyError, TypeError):
             head = read_regular(path).decode("utf-8", "replace").split("---\n")[1]

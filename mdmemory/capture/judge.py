@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from mdmemory import assets
 from mdmemory.capture import quote_proof
-from mdmemory.capture.candidates import Candidate, cleaned
+from mdmemory.capture.candidates import Candidate, clean_candidate
 from mdmemory.capture.fact import Fact, NotStored, fact_as_said, fact_of
-from mdmemory.capture.quote_proof import fold
+from mdmemory.capture.quote_proof import fold_text
 from mdmemory.errors import BadNote, MdmemoryError
 from mdmemory.llm import sizes, verdicts
 from mdmemory.llm.answer import Asking, Model
@@ -33,7 +33,7 @@ _ODD_FORMS = frozenset(("path_heavy", "command_line", "code"))
 Find = Callable[[str], StoredIn]  # a note by its file; raises NotFound
 
 
-def judge(
+def judge_candidates(
     candidates: Sequence[Candidate], turns: Sequence[Turn], find: Find,
     shown: Mapping[str, str], *, is_read_once: bool = False,
 ) -> list[Candidate]:  # fmt: skip
@@ -41,10 +41,13 @@ def judge(
     `shown` are the digests of the notes that the model saw, by file. `is_read_once`: no second
     reading follows, so the user's words have to prove a fact by themselves; and nothing is dropped
     for want of proof, for the model may have heard what is not here."""
-    return [_judged(cleaned(each), turns, find, shown, is_read_once) for each in candidates]
+    return [
+        _judge_candidate(clean_candidate(each), turns, find, shown, is_read_once)
+        for each in candidates
+    ]
 
 
-def _judged(
+def _judge_candidate(
     candidate: Candidate, turns: Sequence[Turn], find: Find, shown: Mapping[str, str],
     is_read_once: bool,
 ) -> Candidate:  # fmt: skip
@@ -54,55 +57,57 @@ def _judged(
             note = find(file)
         except MdmemoryError:
             note = None
-        why = _trouble(note, file, shown)
+        why = _note_trouble(note, file, shown)
         if why and (candidate.action == "reinforce" or note is None):
-            return _with(candidate, "dropped", why)
+            return _with_outcome(candidate, "dropped", why)
         if why:
-            return _with(candidate, "pending", why)._replace(worded=_fact(candidate)[0])
+            return _with_outcome(candidate, "pending", why)._replace(
+                worded=_make_fact(candidate)[0]
+            )
         named += [note] if note else []
     candidate = candidate._replace(named=(*named,))
     if candidate.action == "reinforce":
         return _said_again(candidate, turns)
-    fact, reasons = _fact(candidate)
+    fact, reasons = _make_fact(candidate)
     if fact is None and reasons and _ODD_FORMS.issuperset(reasons):
         fact = fact_as_said(candidate.fact, candidate.type, candidate.kind)
     if fact is None:
-        return _with(candidate, "dropped", *reasons)
+        return _with_outcome(candidate, "dropped", *reasons)
     candidate = candidate._replace(worded=fact)
     prove = quote_proof.of_fact if is_read_once else quote_proof.of_reading
-    proof = prove(fact.body, candidate.quote, turns, [*map(_text, named)])
+    proof = prove(fact.body, candidate.quote, turns, [*map(_note_words, named)])
     if proof.turn:
         outcome = "pending" if reasons else "keep"
-        return _with(candidate, outcome, *reasons)._replace(turn=proof.turn)
+        return _with_outcome(candidate, outcome, *reasons)._replace(turn=proof.turn)
     if reasons:
-        return _with(candidate, "dropped", *reasons)
+        return _with_outcome(candidate, "dropped", *reasons)
     doubted = "pending" if is_read_once else "dropped"
     if _is_said_by_assistant(candidate.quote, turns):
-        return _with(candidate, doubted, "assistant_said")
+        return _with_outcome(candidate, doubted, "assistant_said")
     if proof.why in _WAITS:
-        return _with(candidate, "pending", _WAITS[proof.why])
-    return _with(candidate, doubted, _DROPPED.get(proof.why, proof.why))
+        return _with_outcome(candidate, "pending", _WAITS[proof.why])
+    return _with_outcome(candidate, doubted, _DROPPED.get(proof.why, proof.why))
 
 
-def _with(candidate: Candidate, outcome: str, *reasons: str) -> Candidate:
+def _with_outcome(candidate: Candidate, outcome: str, *reasons: str) -> Candidate:
     return candidate._replace(outcome=outcome, reasons=reasons)
 
 
 def _said_again(candidate: Candidate, turns: Sequence[Turn]) -> Candidate:
-    said = candidate.named[0]
-    claim = said.stored.note.head.description
-    proof = quote_proof.of_fact(claim, candidate.quote, turns, [_text(said)])
+    note = candidate.named[0]
+    claim = note.stored.note.head.description
+    proof = quote_proof.of_fact(claim, candidate.quote, turns, [_note_words(note)])
     if not proof.turn:
-        return _with(candidate, "dropped", "not_the_users_words")
-    return _with(candidate, "keep")._replace(turn=proof.turn, named=candidate.named[:1])
+        return _with_outcome(candidate, "dropped", "not_the_users_words")
+    return _with_outcome(candidate, "keep")._replace(turn=proof.turn, named=candidate.named[:1])
 
 
-def _text(named: StoredIn) -> str:
+def _note_words(named: StoredIn) -> str:
     note = named.stored.note
     return f"{note.head.description}\n{note.body}"
 
 
-def _trouble(note: StoredIn | None, file: str, shown: Mapping[str, str]) -> str:
+def _note_trouble(note: StoredIn | None, file: str, shown: Mapping[str, str]) -> str:
     """What is wrong with a note that a candidate names; "" when nothing is."""
     if note is None or file not in shown:
         return "unknown_file"
@@ -111,7 +116,7 @@ def _trouble(note: StoredIn | None, file: str, shown: Mapping[str, str]) -> str:
     return "superseded" if note.stored.note.head.status == SUPERSEDED else ""
 
 
-def _fact(candidate: Candidate) -> tuple[Fact | None, tuple[str, ...]]:
+def _make_fact(candidate: Candidate) -> tuple[Fact | None, tuple[str, ...]]:
     try:
         fact = fact_of(candidate.fact, candidate.title, candidate.type, candidate.why)
     except NotStored as problem:
@@ -122,30 +127,30 @@ def _fact(candidate: Candidate) -> tuple[Fact | None, tuple[str, ...]]:
 
 
 def _is_said_by_assistant(quote: str, turns: Sequence[Turn]) -> bool:
-    wanted = fold(quote)
-    return any(turn.role == "assistant" and wanted in fold(turn.text) for turn in turns)
+    wanted = fold_text(quote)
+    return any(turn.role == "assistant" and wanted in fold_text(turn.text) for turn in turns)
 
 
-def weighed(
+def weigh_verdicts(
     judged: Sequence[Candidate], places: Sequence[int], look: SecondLook
 ) -> list[Candidate]:
     """The candidates with the verdicts of the second look; `places` are those of the ones that it
     was asked about, in the order of its question."""
-    found = [*judged]
+    weighed = [*judged]
     for number, at in enumerate(places):
         each, verdict = judged[at], look.verdicts.get(number)
         if verdict is None:
-            found[at] = _with(each, "pending", "unclear")
+            weighed[at] = _with_outcome(each, "pending", "unclear")
         elif verdict.word == MOMENT:
-            found[at] = _with(each, "dropped", "momentary")
+            weighed[at] = _with_outcome(each, "dropped", "momentary")
         elif verdict.word != LASTING:
-            found[at] = _with(each, "pending", "unclear")
+            weighed[at] = _with_outcome(each, "pending", "unclear")
         else:
             is_said = each.action == "update" or bool(each.replaces)
-            found[at] = each._replace(
+            weighed[at] = each._replace(
                 is_untrue=is_said and each.action != "flag" and verdict.untrue
             )
-    return found
+    return weighed
 
 
 LASTING, MOMENT, UNCLEAR = "lasting", "moment", "unclear"
@@ -173,16 +178,16 @@ class SecondLook(verdicts.Spent):
     def as_json(self) -> dict[str, Any]:
         """What programs are told of it."""
         cost = {"input": self.input, "output": self.output, "calls": self.calls}
-        told = {"asked": self.asked, "tokens": cost}
-        return told | ({"failure": self.failure.code} if self.failure else {})
+        row = {"asked": self.asked, "tokens": cost}
+        return row | ({"failure": self.failure.code} if self.failure else {})
 
     def as_text(self) -> str:
         """The same for people, in one line."""
         spent = f"{self.input:,} tokens in, {self.output:,} out"
-        told = f"Asked once more whether what it found lasts ({self.asked}; {spent})."
+        sentence = f"Asked once more whether what it found lasts ({self.asked}; {spent})."
         if self.failure is None:
-            return told
-        return f"{told} {self.failure.message} What had no answer waits."
+            return sentence
+        return f"{sentence} {self.failure.message} What had no answer waits."
 
 
 def look_again(
@@ -199,36 +204,36 @@ def look_again(
         text = second_question(proposed, places, turns, today)
         look.verdicts |= read_verdicts(verdicts.ask(asking, text, VERDICTS, _FIELDS, look), places)
 
-    verdicts.ask_in_parts(_parts(proposed, turns, today, room), ask_about, look)
+    verdicts.ask_in_parts(_split_parts(proposed, turns, today, room), ask_about, look)
     return look
 
 
 def read_verdicts(objects: Sequence[object], places: Sequence[int]) -> dict[int, FactVerdict]:
     """The verdicts of an answer on these places."""
 
-    def verdict(word: str, row: Mapping[str, Any]) -> FactVerdict:
+    def read_verdict(word: str, row: Mapping[str, Any]) -> FactVerdict:
         is_untrue = str(row.get("untrue", "")).strip().casefold() in ("yes", "true")
         return FactVerdict(word if word in (LASTING, MOMENT) else UNCLEAR, is_untrue)
 
-    return verdicts.by_place(objects, places, verdict)
+    return verdicts.by_place(objects, places, read_verdict)
 
 
 # --- the question
 
 
-def _parts(
+def _split_parts(
     proposed: Sequence[Candidate], turns: Sequence[Turn], today: str, room: int
 ) -> list[range]:
     """The places of `proposed` that each question is about, so that its text has at most `room`
     characters; a proposal that alone has more is a question of its own."""
-    found: list[range] = []
+    parts: list[range] = []
     first = 0
     for end in range(1, len(proposed) + 1):
         longer = range(first, end + 1)
         if end == len(proposed) or len(second_question(proposed, longer, turns, today)) > room:
-            found.append(range(first, end))
+            parts.append(range(first, end))
             first = end
-    return found
+    return parts
 
 
 def second_question(
@@ -238,29 +243,29 @@ def second_question(
     facts: list[Mapping[str, Any]] = [
         {
             "number": str(at + 1), "text": proposed[at].fact,
-            "quote": proposed[at].quote, "replaces": [*map(_shown, proposed[at].named)],
-            "around": _around(proposed[at], turns),
+            "quote": proposed[at].quote, "replaces": [*map(_shown_note, proposed[at].named)],
+            "around": _turns_around(proposed[at], turns),
         }
         for at in places
     ]  # fmt: skip
     return json.dumps({"today": today, "facts": facts}, ensure_ascii=False)
 
 
-def _around(proposed: Candidate, turns: Sequence[Turn]) -> list[dict[str, str]]:
+def _turns_around(proposed: Candidate, turns: Sequence[Turn]) -> list[dict[str, str]]:
     """The turn that a quote stands in, and a line of those before and after it."""
     at = next((number for number, turn in enumerate(turns) if turn.id == proposed.turn), None)
     if at is None:
         return []
-    found = []
+    turns_shown = []
     if at:
-        found.append({"role": turns[at - 1].role, "text": turns[at - 1].text[-_BESIDE:]})
+        turns_shown.append({"role": turns[at - 1].role, "text": turns[at - 1].text[-_BESIDE:]})
     text, quote = turns[at].text, proposed.quote
     begin = max(0, min(text.find(quote[:40]) - _TURN // 2, len(text) - _TURN))
-    found.append({"role": turns[at].role, "text": text[begin : begin + _TURN]})
+    turns_shown.append({"role": turns[at].role, "text": text[begin : begin + _TURN]})
     if at + 1 < len(turns):
-        found.append({"role": turns[at + 1].role, "text": turns[at + 1].text[:_BESIDE]})
-    return found
+        turns_shown.append({"role": turns[at + 1].role, "text": turns[at + 1].text[:_BESIDE]})
+    return turns_shown
 
 
-def _shown(named: StoredIn) -> str:
-    return redact(_text(named).strip())[0][:_REPLACED]
+def _shown_note(named: StoredIn) -> str:
+    return redact(_note_words(named).strip())[0][:_REPLACED]

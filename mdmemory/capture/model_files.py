@@ -47,7 +47,9 @@ class ModelFile:
     against: tuple[str, ...] = ()
 
 
-def create(writer: Writer, file: str, text: str, *, session: str = "", today: str) -> ModelFile:
+def create_note(
+    writer: Writer, file: str, text: str, *, session: str = "", today: str
+) -> ModelFile:
     """Store a text as the note `file`, below a head that names it and says that it is unconfirmed.
     A head of its own stays, but for what says who stands by it. Without a description there its
     first line is it: a second one would be what a model replaces, or forgets to.
@@ -69,13 +71,13 @@ def create(writer: Writer, file: str, text: str, *, session: str = "", today: st
     with writer.lock_store():
         check_new(writer.refresher.is_secret, name, fresh.head.type, fresh.text)
         _refuse_suspicious(fresh.text)
-        taken = taken_names(writer.refresher.store, writer.refresher.catalog().names)
-        if {file.casefold(), name.casefold()} & taken:
+        names = taken_names(writer.refresher.store, writer.refresher.catalog().names)
+        if {file.casefold(), name.casefold()} & names:
             raise BadNote(f"The name {name} is taken.", "Choose another name.", code="taken")
-        return _written(writer, _as_now(file, fresh), None, session, today)
+        return _write_note(writer, _as_now(file, fresh), None, session, today)
 
 
-def change(
+def change_note(
     writer: Writer, file: str, changed: Callable[[str], str], *, session: str = "", today: str
 ) -> ModelFile:
     """Put `changed` of a note's text in its place. What a person stood by is unconfirmed then.
@@ -89,12 +91,12 @@ def change(
         text = changed(stored.note.text)
         if text == stored.note.text:
             return ModelFile(stored, Written())
-        fresh = _admitted(writer, stored, text)
+        fresh = _admit_text(writer, stored, text)
         wanted: dict[str, str | None] = {"metadata.updated": today}
         if not fresh.head.status:
             wanted["metadata.status"] = UNCONFIRMED
         fresh = editing.edit(fresh, set=wanted)
-        return _written(writer, _as_now(stored.file, fresh), stored.digest, session, today)
+        return _write_note(writer, _as_now(stored.file, fresh), stored.digest, session, today)
 
 
 def refuse_unsettled(writer: Writer, stored: StoredNote) -> None:
@@ -116,7 +118,7 @@ def refuse_unsettled(writer: Writer, stored: StoredNote) -> None:
 # --- the guards
 
 
-def _admitted(writer: Writer, stored: StoredNote, text: str) -> Note:
+def _admit_text(writer: Writer, stored: StoredNote, text: str) -> Note:
     """The note of a text that may stand in the place of another. Raises BadNote."""
     _check_length(text)
     before, after = stored.note, parse(text, stored.file)
@@ -128,7 +130,7 @@ def _admitted(writer: Writer, stored: StoredNote, text: str) -> Note:
             f"{stored.file} would not be read as it is: {odd[0]}",
             "Leave the lines from `---` to `---` at its beginning as they are.",
         )
-    if _standing(after) != _standing(before):
+    if _standing_fields(after) != _standing_fields(before):
         raise BadNote(
             "Of the lines from `---` to `---` only description, title and aliases can be changed.",
             "The others say where the note comes from and who stands by it: leave them.",
@@ -142,7 +144,7 @@ def _admitted(writer: Writer, stored: StoredNote, text: str) -> Note:
     return after
 
 
-def _standing(note: Note) -> Mapping[str, object]:
+def _standing_fields(note: Note) -> Mapping[str, object]:
     free = ("description", "title", limits.ALIASES)
     return {
         key: value
@@ -174,20 +176,22 @@ def _as_now(file: str, note: Note) -> StoredNote:
     return StoredNote(file, digest(note.text.encode("utf-8")), note)
 
 
-def _written(
+def _write_note(
     writer: Writer, new: StoredNote, before: str | None, session: str, today: str
 ) -> ModelFile:
     """Write it with the entries of the ledger on what it contradicts, in one commit."""
     near = near_notes(writer.refresher)(new.note.head.description)
-    met = replacing.met_by(writer, new, (), near, today)
+    meetings = replacing.met_by(writer, new, (), near, today)
     kind = "edit" if before else "store"
     line = f"{kind} {new.file}: {new.note.head.description}"
     change = Change(new.file, before, new.note.text.encode("utf-8"))
     written = writer.write(
         subject(kind, [headline(new.note.head)]),
-        met.joined([Group(line, (change,))], writer.refresher.store.ledger(), today), kind=kind,
-        trailers=session_trailer(session), by_model=True,
-    )  # fmt: skip
+        meetings.joined([Group(line, (change,))], writer.refresher.store.ledger(), today),
+        kind=kind,
+        trailers=session_trailer(session),
+        by_model=True,
+    )
     if written.kept:
         raise NoteChanged(f"{new.file} was changed at this very moment.", "Look at it again.")
-    return ModelFile(new, written, tuple(note.file for note, _ in met.doubtful))
+    return ModelFile(new, written, tuple(note.file for note, _ in meetings.doubtful))

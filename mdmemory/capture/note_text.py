@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection
 
-from mdmemory.capture.notice import weight
+from mdmemory.capture.notice import letter_weight
 from mdmemory.note import limits
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.note.note import Note
@@ -29,16 +29,16 @@ _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 _NAME_WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’+#-]+[^\W_{CJK}]+)*")
 
 
-def bare(fact: str) -> str:
+def bare_line(fact: str) -> str:
     """The fact in one line."""
     return " ".join(fact.split())
 
 
-def worded(fact: str) -> tuple[str, str]:
+def word_note(fact: str) -> tuple[str, str]:
     """The description and the body of a note that states the fact: its first sentence, and what
     follows it. The body is "" where nothing follows; of a list it is the list."""
-    text = bare(fact)
-    first, rest = _divided(text)
+    text = bare_line(fact)
+    first, rest = _divide_text(text)
     description = description_of(as_sentence(first))
     if description.endswith("…") or "\n" in fact.strip():
         return description, fact.strip()
@@ -54,54 +54,64 @@ def as_sentence(text: str) -> str:
     return begun[:-1] if re.search(r"(?<![.…])[.。]\Z", begun) else begun
 
 
-def beside(description: str, body: str) -> str:
+def body_beside(description: str, body: str) -> str:
     """The body of a note with this description: "" where it says the same."""
-    return "" if canonical(body) == canonical(description) else body
+    return "" if canonical_key(body) == canonical_key(description) else body
 
 
 def keys_of_fact(fact: str) -> set[str]:
     """The keys that a note may have which states the fact."""
-    return {canonical(bare(fact)), canonical(" ".join(worded(fact))), pointer(bare(fact))} - {""}
+    return {
+        canonical_key(bare_line(fact)),
+        canonical_key(" ".join(word_note(fact))),
+        pointer_key(bare_line(fact)),
+    } - {""}
 
 
 def keys_of_text(description: str, body: str) -> set[str]:
     """The keys of the facts that a note of this text states; a cut description states none."""
     hook = "" if description.endswith("…") else description
-    whole = canonical(f"{hook} {body}")
-    return {canonical(body), canonical(hook), whole, pointer(hook), pointer(body)} - {""}
+    whole = canonical_key(f"{hook} {body}")
+    return {
+        canonical_key(body),
+        canonical_key(hook),
+        whole,
+        pointer_key(hook),
+        pointer_key(body),
+    } - {""}
 
 
-def stating(keys: Collection[str]) -> Callable[[str, str], bool]:
+def stating_test(keys: Collection[str]) -> Callable[[str, str], bool]:
     """Whether a note of a description and a body has one of these keys, by `keys_of_text`. Most
     notes have not, and lack a word that they would need."""
-    needed = {_needed(key) for key in keys}
+    needed = {_needed_word(key) for key in keys}
 
-    def has(description: str, body: str) -> bool:
-        text = folded(f"{description} {body}")
+    def has_key(description: str, body: str) -> bool:
+        text = fold_plain(f"{description} {body}")
         if not any(word in text for word in needed):
             return False
         return not keys_of_text(description, body).isdisjoint(keys)
 
-    return has
+    return has_key
 
 
 def may_state(keys: Collection[str]) -> Callable[[str], bool]:
     """Whether a text has a word that a note needs which has one of these keys, in its description
     or its body. No is certain."""
-    needed = {_needed(key) for key in keys}
+    needed = {_needed_word(key) for key in keys}
 
-    def may(text: str) -> bool:
-        text = folded(text)
+    def may_have_key(text: str) -> bool:
+        text = fold_plain(text)
         return any(word in text for word in needed)
 
-    return may
+    return may_have_key
 
 
-def _needed(key: str) -> str:
+def _needed_word(key: str) -> str:
     """What the folded text of a note holds that has this key: the longest word, and of the key of
     a pointer, which begins with its address, the machine."""
     _, is_pointer, address = key.partition("://")
-    return folded(re.split("[/ ]", address)[0]) if is_pointer else max(key.split(), key=len)
+    return fold_plain(re.split("[/ ]", address)[0]) if is_pointer else max(key.split(), key=len)
 
 
 def keys_of(note: Note) -> set[str]:
@@ -113,12 +123,12 @@ def said_anew(description: str, body: str, text: str) -> tuple[str, str] | None:
     """The description and the body ("": none) of a note whose fact `text` says anew: the note says
     nothing beyond its description, and half of the words that matter in that are in the text. None
     where the text is something else to say, and so a body."""
-    if beside(description, body.strip()) or "\n\n" in text.strip():
+    if body_beside(description, body.strip()) or "\n\n" in text.strip():
         return None
     wanted, there = {*keys(description)}, {*keys(text)}
     if not wanted or len(wanted & there) < _SHARED * len(wanted):
         return None
-    fresh, rest = worded(" ".join(text.split()))
+    fresh, rest = word_note(" ".join(text.split()))
     return fresh, rest or (text if body.strip() else "")
 
 
@@ -133,10 +143,10 @@ def description_of(fact: str) -> str:
     return room[: word if word > MAX_DESCRIPTION // 2 else len(room)].rstrip() + "…"
 
 
-def _divided(text: str) -> tuple[str, str]:
+def _divide_text(text: str) -> tuple[str, str]:
     """The first sentence of a text that says enough alone, and the rest."""
     for end in _NEXT.finditer(text):
-        if weight(text[: end.start()]) >= _SENTENCE:
+        if letter_weight(text[: end.start()]) >= _SENTENCE:
             return text[: end.start()], text[end.end() :]
     return text, ""
 
@@ -178,24 +188,24 @@ _PATH = re.compile(
 )
 
 
-def canonical(text: str) -> str:
+def canonical_key(text: str) -> str:
     """The key under which a fact is known: NFKC, lower case, and each run of punctuation or space
     one space. Texts with equal keys are the same fact. "" for text without letters or digits.
 
     What tells facts apart stays: accents and vowel signs, pictures and currencies, the point and
     the minus of a number, and the end of a name such as C++ or C#.
     """
-    return " ".join(_MARK.sub(_kept, folded(text)).translate(_BLANKS).split())
+    return " ".join(_MARK.sub(_keep_mark, fold_plain(text)).translate(_BLANKS).split())
 
 
-def folded(text: str) -> str:
+def fold_plain(text: str) -> str:
     """The text in lower case, each character in its plainest form."""
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
-def _kept(mark: re.Match[str]) -> str:
+def _keep_mark(mark: re.Match[str]) -> str:
     """The character, where it tells facts apart; else a space."""
     char, text = mark[0], mark.string
     before, after = text[max(0, mark.start() - 1) : mark.start()], text[mark.end() : mark.end() + 1]
@@ -210,25 +220,25 @@ def _kept(mark: re.Match[str]) -> str:
     return char if telling else " "
 
 
-def identity(text: str) -> str:
+def url_identity(text: str) -> str:
     """What a pointer points to: its first http(s) URL with the host lower, without fragment and
     closing slash, the query kept; else its first concrete path; "" without either."""
-    found = _URL.search(text)
-    if not found:
+    match = _URL.search(text)
+    if not match:
         path = _PATH.search(text)
         return path[0].removeprefix("./").rstrip("/.") if path else ""
-    scheme, _, rest = found[0].rstrip(".,;:!?").partition("://")
+    scheme, _, rest = match[0].rstrip(".,;:!?").partition("://")
     host, slash, path_ = rest.partition("#")[0].partition("/")
     return f"{scheme.lower()}://{host.lower()}{slash}{path_}".rstrip("/")
 
 
-def pointer(text: str) -> str:
-    """The key of a fact that says where one thing is: its URL, by `identity`, and the other words
-    that tell it from others, in any order. "" for a text without a URL, with several, or that may
-    deny something: no word of a person's is lost in another fact."""
-    found = _URL.findall(text) if len(text) <= MAX_DESCRIPTION else []
-    if len(found) != 1:
+def pointer_key(text: str) -> str:
+    """The key of a fact that says where one thing is: its URL, by `url_identity`, and the other
+    words that tell it from others, in any order. "" for a text without a URL, with several, or that
+    may deny something: no word of a person's is lost in another fact."""
+    urls = _URL.findall(text) if len(text) <= MAX_DESCRIPTION else []
+    if len(urls) != 1:
         return ""
-    rest = text.replace(found[0], " ")
+    rest = text.replace(urls[0], " ")
     about = sorted({*keys(rest)})
-    return f"{identity(found[0])} {' '.join(about)}" if about and not negations(rest) else ""
+    return f"{url_identity(urls[0])} {' '.join(about)}" if about and not negations(rest) else ""

@@ -49,64 +49,64 @@ class Noticed(NamedTuple):
         return bool(self.wishes or self.perhaps)
 
 
-def notice(message: str) -> Noticed:
+def notice_wishes(message: str) -> Noticed:
     """What a message, without what is private, wants of the memory."""
     own = own_words(message)
     if _COMMAND.match(own):
         fact = _COMMAND.sub("", own, count=1).strip()
-        return Noticed((fact,) if weight(fact) >= FLOOR else (), True)
+        return Noticed((fact,) if letter_weight(fact) >= FLOOR else (), True)
     wishes: list[str] = []
     perhaps = False
-    for paragraph in _paragraphs(own):
-        found = [*_requests(paragraph)]
-        for text, is_wish in found:
-            wishes += _facts(text) if is_wish else ()
+    for paragraph in _split_paragraphs(own):
+        requests = [*_find_requests(paragraph)]
+        for text, is_wish in requests:
+            wishes += _split_facts(text) if is_wish else ()
             perhaps = perhaps or not is_wish
-        perhaps = perhaps or (not found and _says("rule", paragraph))
-        perhaps = perhaps or (not found and _opens_with("gone", paragraph))
+        perhaps = perhaps or (not requests and _says_phrase("rule", paragraph))
+        perhaps = perhaps or (not requests and _opens_with("gone", paragraph))
     return Noticed(tuple(dict.fromkeys(wishes)), perhaps)
 
 
 def own_words(message: str) -> str:
-    """What the person typed of a message, as `typed` tells; what stands below a paragraph that ends
-    in a colon is theirs only below a request or a list."""
-    return typed(message[:MOST], asks=lambda text: bool([*_requests(text)]))
+    """What the person typed of a message, as `typed_text` tells; what stands below a paragraph that
+    ends in a colon is theirs only below a request or a list."""
+    return typed_text(message[:MOST], asks=lambda text: bool([*_find_requests(text)]))
 
 
 def is_request(sentence: str) -> bool:
     """Whether a sentence asks to remember or to forget something."""
-    return bool(_spans(_masked(sentence))) or _opens_with("gone", sentence)
+    return bool(_find_spans(_mask_text(sentence))) or _opens_with("gone", sentence)
 
 
 def begins_with_request(message: str) -> bool:
     """Whether the first that a message says is a request to remember."""
     own = own_words(message)
-    starts = [start for start, _ in _spans(_masked(own))[:1]]
+    starts = [start for start, _ in _find_spans(_mask_text(own))[:1]]
     return _COMMAND.match(own) is not None or any(
         not _without_lead(own[:at].strip(_MARKS + _EMPHASIS)) for at in starts
     )
 
 
-def spares(sentence: str) -> bool:
+def spares_note(sentence: str) -> bool:
     """Whether a sentence asks for something not to go: "don't forget", "lösch ... nicht"."""
-    masked = _masked(sentence)
-    return bool(_spans(masked) or _SPARED.search(masked)) and _says("gone", sentence)
+    masked = _mask_text(sentence)
+    return bool(_find_spans(masked) or _SPARED.search(masked)) and _says_phrase("gone", sentence)
 
 
 def wants_gone(sentence: str) -> bool:
     """Whether a sentence asks for something to go or not to be kept, or says that it ended."""
-    return _says("gone", sentence) or _says("unwanted", sentence)
+    return _says_phrase("gone", sentence) or _says_phrase("unwanted", sentence)
 
 
 def is_about_user(text: str) -> bool:
     """Whether the subject of the sentence is the first person, as a whole word at its head."""
-    found = rf"\W*(?:{_either('first_person')})(?![/.們们たち]|ら)"
-    return bool(re.match(found, _masked(text)))
+    subject = rf"\W*(?:{_either_phrase('first_person')})(?![/.們们たち]|ら)"
+    return bool(re.match(subject, _mask_text(text)))
 
 
 def holds_everywhere(text: str) -> bool:
     """Whether a text says that it holds in all projects."""
-    return _says("everywhere", text)
+    return _says_phrase("everywhere", text)
 
 
 def is_personal(type: str, text: str) -> bool:
@@ -118,20 +118,20 @@ def without_unwanted(message: str) -> tuple[str, int]:
     """A message without what the person asks not to remember, and how many parts that were: the
     sentence that asks so with what follows it in its line, or where that is nothing, what stands
     before it."""
-    lines, taken = [], 0
-    pattern = _pattern("unwanted")
+    lines, removed = [], 0
+    pattern = _section_pattern("unwanted")
     for line in message.split("\n"):
-        if (found := pattern.search(_masked(line))) is None:
+        if (match := pattern.search(_mask_text(line))) is None:
             lines.append(line)
             continue
-        taken += 1
-        start = max((end.end() for end in _END.finditer(line, 0, found.start())), default=0)
-        says_more = weight(line[found.end() :]) >= FLOOR
+        removed += 1
+        start = max((end.end() for end in _END.finditer(line, 0, match.start())), default=0)
+        says_more = letter_weight(line[match.end() :]) >= FLOOR
         lines.append(line[:start] if says_more else "")
-    return "\n".join(lines), taken
+    return "\n".join(lines), removed
 
 
-def weight(text: str) -> int:
+def letter_weight(text: str) -> int:
     """How many letters a text has; a Chinese, Japanese or Korean character counts as three."""
     wide = len(re.findall(f"[{CJK}]", text))
     return sum(map(str.isalnum, text)) + 2 * wide
@@ -140,7 +140,7 @@ def weight(text: str) -> int:
 # --- requests
 
 
-def _paragraphs(text: str) -> Iterator[str]:
+def _split_paragraphs(text: str) -> Iterator[str]:
     """The paragraphs of a text; a list below belongs to the paragraph that ends in a colon, also
     where blank lines stand between."""
     parts = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
@@ -156,46 +156,46 @@ def _is_list(paragraph: str) -> bool:
     return ITEM.match(paragraph.splitlines()[-1]) is not None
 
 
-def _requests(paragraph: str) -> Iterator[tuple[str, bool]]:
+def _find_requests(paragraph: str) -> Iterator[tuple[str, bool]]:
     """The requests to remember in a paragraph: each with what it asks for, and whether that is a
     fact that can be kept as it was said."""
-    masked = _masked(paragraph)
-    found = [each for each in _spans(masked) if _is_plain(masked[each[1] :])]
-    if not found:
-        if closed := _closing().search(masked):
+    masked = _mask_text(paragraph)
+    spans = [each for each in _find_spans(masked) if _is_plain(masked[each[1] :])]
+    if not spans:
+        if closed := _closing_pattern().search(masked):
             fact = paragraph[: closed.start()].strip(_MARKS)
             yield fact, _can_be_kept(fact, paragraph)
         return
-    for number, (start, begin) in enumerate(found):
-        end = found[number + 1][0] if number + 1 < len(found) else len(paragraph)
-        if task := _pattern("task").search(masked, begin, end):
+    for number, (start, begin) in enumerate(spans):
+        end = spans[number + 1][0] if number + 1 < len(spans) else len(paragraph)
+        if task := _section_pattern("task").search(masked, begin, end):
             end = task.start()
         fact = paragraph[begin:end].lstrip(_BEFORE).rstrip(_MARKS)
-        if number == 0 and weight(fact) < FLOOR:  # "we use tabs. Remember that."
+        if number == 0 and letter_weight(fact) < FLOOR:  # "we use tabs. Remember that."
             fact = _without_lead(paragraph[:start].strip(_MARKS))
-        if thanks := _thanks().search(_masked(fact)):
+        if thanks := _thanks_pattern().search(_mask_text(fact)):
             fact = fact[: thanks.start()].rstrip(_MARKS)
         polite = _POLITE.match(masked, start) is not None
         is_own = not _is_anothers(paragraph[:start])
         yield fact, is_own and _can_be_kept(fact, paragraph[start:end], polite)
 
 
-def _spans(masked: str) -> list[tuple[int, int]]:
+def _find_spans(masked: str) -> list[tuple[int, int]]:
     """Where requests begin, and where what they ask for does: behind a phrase at the head of its
     sentence, a mark, or a word that joins, with nothing but courtesy before it."""
-    found = []
-    for each in _pattern("explicit").finditer(masked):
-        start = _head(masked, each.start())
+    spans = []
+    for each in _section_pattern("explicit").finditer(masked):
+        start = _find_head(masked, each.start())
         if start is None:
             continue
         begin = each.end()
-        while step := _join().match(masked, begin):
+        while step := _join_pattern().match(masked, begin):
             begin = step.end()
-        found.append((start, begin))
-    return found
+        spans.append((start, begin))
+    return spans
 
 
-def _head(masked: str, at: int) -> int | None:
+def _find_head(masked: str, at: int) -> int | None:
     """Where the sentence or clause begins of which a phrase is the head; None where it is not."""
     before = masked[max(0, at - _COURTESY) : at]
     last = [*_BOUNDARY.finditer(before)]
@@ -206,25 +206,27 @@ def _head(masked: str, at: int) -> int | None:
     if joined := _JOINED.search(rest):
         start, rest = at - len(joined[0]), ""
     rest = rest.strip(_EMPHASIS)
-    while rest and (step := _lead().match(rest)):
+    while rest and (step := _lead_pattern().match(rest)):
         rest = rest[step.end() :].strip(_EMPHASIS)
     return None if rest else start
 
 
 def _is_plain(rest: str) -> bool:
     """Whether what follows a phrase is said of a fact: "remember { }" and "remember to" are not."""
-    return not (re.match(r"\s*[({\[<=]|\w*\(", rest) or _pattern("not").match(rest.lstrip()))
+    return not (
+        re.match(r"\s*[({\[<=]|\w*\(", rest) or _section_pattern("not").match(rest.lstrip())
+    )
 
 
 def _is_anothers(before: str) -> bool:
     """Whether what stands before a request names somebody who makes it."""
-    said = _SPEAKER.search(before[-_COURTESY:])
-    return said is not None and _lead().fullmatch(_masked(said[1])) is None
+    speaker = _SPEAKER.search(before[-_COURTESY:])
+    return speaker is not None and _lead_pattern().fullmatch(_mask_text(speaker[1])) is None
 
 
 def _without_lead(text: str) -> str:
     """A text without the courtesy that it begins with."""
-    while text and (step := _lead().match(_masked(text))):
+    while text and (step := _lead_pattern().match(_mask_text(text))):
         text = text[step.end() :].lstrip(_MARKS)
     return text
 
@@ -232,10 +234,10 @@ def _without_lead(text: str) -> str:
 def _can_be_kept(fact: str, whole: str, is_polite: bool = False) -> bool:
     first = _END.search(whole)
     is_asked = not is_polite and first and first[0][0] in "?？" and "\n" not in fact
-    return weight(fact) >= FLOOR and not is_asked and not _says("moment", whole)
+    return letter_weight(fact) >= FLOOR and not is_asked and not _says_phrase("moment", whole)
 
 
-def _facts(text: str) -> list[str]:
+def _split_facts(text: str) -> list[str]:
     """What one request asks for: each item of a list, where what stands above it says no more than
     that a list follows; else all of it, in one."""
     lines = text.split("\n")
@@ -250,7 +252,7 @@ def _facts(text: str) -> list[str]:
     above = " ".join(" ".join(head).split())
     if not facts or len(facts) > _ITEMS or (above and not above.endswith((":", "："))):
         return ["\n".join(line.rstrip() for line in lines).strip() if items else above]
-    short = [each for each in facts if weight(each) < FLOOR]
+    short = [each for each in facts if letter_weight(each) < FLOOR]
     return [f"{above} {', '.join(facts)}".strip()] if short else facts
 
 
@@ -258,7 +260,7 @@ def _facts(text: str) -> list[str]:
 
 
 @cache
-def _rows() -> dict[str, list[tuple[str, str, str]]]:
+def _phrase_rows() -> dict[str, list[tuple[str, str, str]]]:
     import tomllib
 
     with _TABLE.open("rb") as file:
@@ -266,65 +268,71 @@ def _rows() -> dict[str, list[tuple[str, str, str]]]:
 
 
 @cache
-def _either(section: str) -> str:
+def _either_phrase(section: str) -> str:
     """An expression for the phrases of a section, the longest first: as whole words where blanks
     stand between words. It is for a text in lower case: to ignore case costs a second."""
-    phrases = sorted({phrase for _, phrase, _ in _rows()[section]}, key=len, reverse=True)
-    joined = [_plain(each) for each in phrases if is_cjk(each[0])]
-    elided = [_plain(each) for each in phrases if each.endswith("'")]
-    words = [_plain(each) for each in phrases if not (is_cjk(each[0]) or each.endswith("'"))]
-    found = [*joined, rf"(?<!\w)(?:{'|'.join(words)})(?!\w)"]
-    return "|".join([*found, rf"(?<!\w)(?:{'|'.join(elided)})"] if elided else found)
+    phrases = sorted({phrase for _, phrase, _ in _phrase_rows()[section]}, key=len, reverse=True)
+    joined = [_phrase_pattern(each) for each in phrases if is_cjk(each[0])]
+    elided = [_phrase_pattern(each) for each in phrases if each.endswith("'")]
+    words = [
+        _phrase_pattern(each) for each in phrases if not (is_cjk(each[0]) or each.endswith("'"))
+    ]
+    parts = [*joined, rf"(?<!\w)(?:{'|'.join(words)})(?!\w)"]
+    return "|".join([*parts, rf"(?<!\w)(?:{'|'.join(elided)})"] if elided else parts)
 
 
-def _plain(phrase: str) -> str:
+def _phrase_pattern(phrase: str) -> str:
     """An expression for a phrase; of "don't" also without its mark."""
     escaped = re.escape(phrase).replace(r"\ ", r"[ \t\n]+")
     return re.sub("'(.?)", lambda mark: f"['’]{'?' if mark[1] else ''}{mark[1]}", escaped)
 
 
 @cache
-def _pattern(section: str) -> re.Pattern[str]:
-    return re.compile(_either(section))
+def _section_pattern(section: str) -> re.Pattern[str]:
+    return re.compile(_either_phrase(section))
 
 
 @cache
-def _lead() -> re.Pattern[str]:
-    return re.compile(rf"\s*(?:{_either('lead')})[,.:!]?")
+def _lead_pattern() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:{_either_phrase('lead')})[,.:!]?")
 
 
 @cache
-def _join() -> re.Pattern[str]:
-    return re.compile(rf"[ \t\n]*(?:[:,：，](?:\*\*|__)?|(?:\*\*|__)[:：]|(?:{_either('join')}))")
+def _join_pattern() -> re.Pattern[str]:
+    return re.compile(
+        rf"[ \t\n]*(?:[:,：，](?:\*\*|__)?|(?:\*\*|__)[:：]|(?:{_either_phrase('join')}))"
+    )
 
 
 @cache
-def _closing() -> re.Pattern[str]:
-    end = rf"[ \t]*(?:{_either('lead')})?[.!。！~ ]*\Z"
-    return re.compile(rf"[,.;:，。、：]?[ \t]*(?:{_either('closing')}){end}")
+def _closing_pattern() -> re.Pattern[str]:
+    end = rf"[ \t]*(?:{_either_phrase('lead')})?[.!。！~ ]*\Z"
+    return re.compile(rf"[,.;:，。、：]?[ \t]*(?:{_either_phrase('closing')}){end}")
 
 
 @cache
-def _thanks() -> re.Pattern[str]:
+def _thanks_pattern() -> re.Pattern[str]:
     """Courtesy that stands alone at the end of a text."""
-    return re.compile(rf"(?:[.!?。！？]\s+|\n\s*|(?<=[。！？]))(?:{_either('lead')})[.!。！~ ]*\Z")
+    return re.compile(
+        rf"(?:[.!?。！？]\s+|\n\s*|(?<=[。！？]))(?:{_either_phrase('lead')})[.!。！~ ]*\Z"
+    )
 
 
-def _says(section: str, text: str) -> bool:
-    return _pattern(section).search(_masked(text)) is not None
+def _says_phrase(section: str, text: str) -> bool:
+    return _section_pattern(section).search(_mask_text(text)) is not None
 
 
 def _opens_with(section: str, text: str) -> bool:
     """Whether a sentence of a text begins with a phrase of a section."""
-    masked = _masked(text)
-    found = islice(_pattern(section).finditer(masked), _TRIED)
-    return any(_head(masked, each.start()) is not None for each in found)
+    masked = _mask_text(text)
+    matches = islice(_section_pattern(section).finditer(masked), _TRIED)
+    return any(_find_head(masked, each.start()) is not None for each in matches)
 
 
-def _masked(text: str) -> str:
+def _mask_text(text: str) -> str:
     """The text in lower case with what is quoted or code blanked out, of the same length."""
     plain = text.replace("\u0130", "i").lower()  # the one letter that gets longer
-    return _CODE.sub(lambda found: "\0" * len(found[0]), plain)
+    return _CODE.sub(lambda match: "\0" * len(match[0]), plain)
 
 
 LONG = 12  # lines that are not blank; of more only the first and the last paragraph is typed
@@ -349,11 +357,11 @@ _FORWARDED = re.compile(
 )
 
 
-def typed(message: str, asks: Callable[[str], bool] = lambda _: False) -> str:
+def typed_text(message: str, asks: Callable[[str], bool] = lambda _: False) -> str:
     """The lines of a message that its person typed, blank lines between paragraphs; "" where all
     of it is somebody else's. What stands below a paragraph that ends in a colon is another's text,
     unless it is a list, or that paragraph `asks` something of the memory."""
-    lines = [*_own(ends(message, _READ))]
+    lines = [*_own_lines(ends(message, _READ))]
     paragraphs = [part for part in re.split(r"\n\s*\n", "\n".join(lines).strip()) if part.strip()]
     for at, paragraph in enumerate(paragraphs[:-1]):
         is_list = ITEM.match(paragraphs[at + 1]) is not None
@@ -362,11 +370,11 @@ def typed(message: str, asks: Callable[[str], bool] = lambda _: False) -> str:
             break
     if sum(bool(line.strip()) for part in paragraphs for line in part.splitlines()) <= LONG:
         return "\n\n".join(paragraphs)
-    kept = paragraphs if len(paragraphs) < 2 else [paragraphs[0], paragraphs[-1]]
-    return "\n\n".join(_short(part) for part in kept)
+    shown_paragraphs = paragraphs if len(paragraphs) < 2 else [paragraphs[0], paragraphs[-1]]
+    return "\n\n".join(_shorten_paragraph(part) for part in shown_paragraphs)
 
 
-def _own(text: str) -> Iterator[str]:
+def _own_lines(text: str) -> Iterator[str]:
     """The lines that are typed; what is not leaves a blank one."""
     is_fenced = is_head = False
     tag = ""
@@ -374,8 +382,8 @@ def _own(text: str) -> Iterator[str]:
         if tag:
             tag = "" if f"</{tag}>" in line else tag
             yield ""
-        elif found := _OPEN.match(line):
-            tag = found[1] if f"</{found[1]}>" in text else ""
+        elif opening := _OPEN.match(line):
+            tag = opening[1] if f"</{opening[1]}>" in text else ""
             yield ""
         elif _FENCE.match(line):
             is_fenced = not is_fenced
@@ -391,7 +399,7 @@ def _own(text: str) -> Iterator[str]:
             yield "" if is_head or _NOT_TYPED.match(line) else line
 
 
-def _short(paragraph: str) -> str:
+def _shorten_paragraph(paragraph: str) -> str:
     """A paragraph of at most as many lines as a message that counts whole; of a longer one the
     first and the last line."""
     lines = paragraph.splitlines()

@@ -19,7 +19,7 @@ from typing import Any
 
 from mdmemory.actions import editing, leaving
 from mdmemory.actions.editing import Edited
-from mdmemory.capture.note_text import canonical, description_of
+from mdmemory.capture.note_text import canonical_key, description_of
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.git.commits_of_store import subject
@@ -58,18 +58,18 @@ class PendingFact:
     @property
     def id(self) -> str:
         """The same for the same fact, so that one that is found again waits once."""
-        key = f"{self.type}\n{canonical(self.body)}"
+        key = f"{self.type}\n{canonical_key(self.body)}"
         return self.kept_as or _ID + hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:8]
 
 
-def put(project: Project, state: State, facts: Sequence[PendingFact], today: str) -> None:
+def put_facts(project: Project, state: State, facts: Sequence[PendingFact], today: str) -> None:
     """Let these wait, without their secrets; of one that is a secret nothing is kept. One that
     waits already, or that a person dropped, stays as it is. The caller holds the store's lock."""
-    state.change(("DELETE FROM pending WHERE dropped = 1 AND since < ?", (_oldest(today),)))
+    state.change(("DELETE FROM pending WHERE dropped = 1 AND since < ?", (_oldest_day(today),)))
     dropped = {id for (id,) in state.rows("SELECT id FROM pending WHERE dropped = 1")}
     _carry_over(project, state)
-    there = {fact.id for _, fact in _files(project)}
-    for fact in filter(None, map(_clean, facts)):
+    there = {fact.id for _, fact in _fact_files(project)}
+    for fact in filter(None, map(_clean_fact, facts)):
         if fact.id in dropped or fact.id in there or len(there) >= FULL:
             continue
         there.add(fact.id)
@@ -80,25 +80,25 @@ def put(project: Project, state: State, facts: Sequence[PendingFact], today: str
             state.change((insert, row))
 
 
-def waiting(project: Project, open_state: Callable[[], State]) -> list[PendingFact]:
+def waiting_facts(project: Project, open_state: Callable[[], State]) -> list[PendingFact]:
     """Those that wait, the newest first. The database is asked where there may be one."""
-    found: list[PendingFact] = []
+    facts: list[PendingFact] = []
     if os.path.lexists(project.private):
         with open_state() as state:
-            found = _carry_over(project, state)
-    by_id = {fact.id: fact for fact in (*found, *(fact for _, fact in _files(project)))}
+            facts = _carry_over(project, state)
+    by_id = {fact.id: fact for fact in (*facts, *(fact for _, fact in _fact_files(project)))}
     return sorted(by_id.values(), key=lambda fact: fact.since, reverse=True)
 
 
-def accept(
+def accept_fact(
     writer: Writer, id: str, *, today: str, into: Writer | None = None, text: str | None = None
 ) -> Edited:
     """Store one, on a person's word (`source: manual`), in one commit; `into` is another store
     that the note belongs to, `text` the person's own wording: a description, and a body below it.
     Raises NotFound, BadNote."""
-    chosen, path = _find(writer, id)
+    chosen, path = _find_fact(writer, id)
     if text is not None:
-        chosen = _worded(chosen, text)
+        chosen = _with_text(chosen, text)
     leaves: list[Change] = []
     if into is None and path is not None:
         with writer.lock_store():
@@ -110,25 +110,25 @@ def accept(
         also=leaves,
     )  # fmt: skip
     with writer.lock_store():
-        _forget(writer, id, path)  # only now: an add that fails loses nothing
+        _forget_fact(writer, id, path)  # only now: an add that fails loses nothing
     return done
 
 
-def _worded(fact: PendingFact, text: str) -> PendingFact:
+def _with_text(fact: PendingFact, text: str) -> PendingFact:
     head, _, body = text.strip().partition("\n")
     description = description_of(head.strip())
     whole = body.strip() if description == head.strip() else text.strip()
     return replace(fact, description=description, body=whole or description)
 
 
-def drop(writer: Writer, id: str, *, today: str) -> tuple[PendingFact, Written]:
+def drop_fact(writer: Writer, id: str, *, today: str) -> tuple[PendingFact, Written]:
     """Take one off the list, in one commit where the inbox is in one; for 30 days it is not
     proposed again. Raises NotFound."""
-    chosen, path = _find(writer, id)
+    chosen, path = _find_fact(writer, id)
     written = Written()
     if path is not None:
-        said = subject("drop", [chosen.name or chosen.id])
-        written = leaving.take_out(writer, path, said)
+        subject_line = subject("drop", [chosen.name or chosen.id])
+        written = leaving.take_out(writer, path, subject_line)
     with writer.lock_store():
         # of a fact that a person does not want, only the id is kept
         row = (id, "", "", "", "", "", "", today, "[]")
@@ -138,35 +138,35 @@ def drop(writer: Writer, id: str, *, today: str) -> tuple[PendingFact, Written]:
     return chosen, written
 
 
-def leaves(writer: Writer, facts: Iterable[PendingFact]) -> list[Change]:
+def leaving_changes(writer: Writer, facts: Iterable[PendingFact]) -> list[Change]:
     """What takes facts that became notes out of a committed inbox, for the commit of the notes.
-    The caller holds the lock, and calls `gone` once they are written."""
-    paths = [path for fact in facts if (path := place(writer.project, fact.id)) is not None]
+    The caller holds the lock, and calls `forget_stored` once they are written."""
+    paths = [path for fact in facts if (path := file_of(writer.project, fact.id)) is not None]
     if paths:
         writer.commit_inbox()
     return [change for path in paths for change in leaving.leaves(writer, path)]
 
 
-def gone(writer: Writer, facts: Iterable[PendingFact]) -> None:
+def forget_stored(writer: Writer, facts: Iterable[PendingFact]) -> None:
     """Facts became notes: they wait no more, wherever they lay. The caller holds the lock."""
     for fact in facts:
-        _forget(writer, fact.id, place(writer.project, fact.id))
+        _forget_fact(writer, fact.id, file_of(writer.project, fact.id))
 
 
-def place(project: Project, id: str) -> Path | None:
+def file_of(project: Project, id: str) -> Path | None:
     """The file of a fact that waits; None where it still lies in the database."""
-    return next((path for path, kept in _files(project) if kept.id == id), None)
+    return next((path for path, fact in _fact_files(project) if fact.id == id), None)
 
 
-def _find(writer: Writer, id: str) -> tuple[PendingFact, Path | None]:
+def _find_fact(writer: Writer, id: str) -> tuple[PendingFact, Path | None]:
     """A fact that waits, and its file; None where it still lies in the database."""
-    for fact in waiting(writer.project, writer.state):
+    for fact in waiting_facts(writer.project, writer.state):
         if fact.id == id:
-            return fact, place(writer.project, id)
+            return fact, file_of(writer.project, id)
     raise NotFound(f"Nothing waits under the id {id}.", "`mdmemory review` lists what waits.")
 
 
-def _forget(writer: Writer, id: str, path: Path | None) -> None:
+def _forget_fact(writer: Writer, id: str, path: Path | None) -> None:
     if path is not None:
         path.unlink(missing_ok=True)
     if id and os.path.lexists(writer.project.state_file):
@@ -174,7 +174,7 @@ def _forget(writer: Writer, id: str, path: Path | None) -> None:
             state.change(("DELETE FROM pending WHERE id = ? AND dropped = 0", (id,)))
 
 
-def _oldest(today: str) -> str:
+def _oldest_day(today: str) -> str:
     return (date.fromisoformat(today) - timedelta(days=DROPPED_DAYS)).isoformat()
 
 
@@ -188,7 +188,7 @@ def _carry_over(project: Project, state: State) -> list[PendingFact]:
     left: list[PendingFact] = []
     for row in state.rows(f"SELECT {columns} FROM pending WHERE dropped = 0"):
         kept = replace(PendingFact(*row[:8]), kept_as=row[8])
-        fact = _clean(replace(kept, reasons=tuple(json.loads(row[7]))))
+        fact = _clean_fact(replace(kept, reasons=tuple(json.loads(row[7]))))
         if fact is not None and not _is_kept(project, fact):
             left.append(fact)
             continue
@@ -199,7 +199,7 @@ def _carry_over(project: Project, state: State) -> list[PendingFact]:
 # --- the files
 
 
-def _folders(project: Project) -> list[tuple[Path, str]]:
+def _inbox_folders(project: Project) -> list[tuple[Path, str]]:
     """The inboxes: the store's, then the person's, each with the project that its files name."""
     stores, persons = project.inboxes()
     return [(stores, ""), (persons, os.path.realpath(project.root))]
@@ -207,30 +207,30 @@ def _folders(project: Project) -> list[tuple[Path, str]]:
 
 def _is_kept(project: Project, fact: PendingFact) -> bool:
     """Write the file of a fact, unless it is there; False where no inbox takes it."""
-    for folder, named in _folders(project):
+    for folder, named in _inbox_folders(project):
         with suppress(MdmemoryError, OSError):
             inbox.prepare_inbox(folder)
             path = folder / f"{_BEGIN}{fact.id.removeprefix(_ID)}{inbox.END}"
             if not os.path.lexists(path):
-                write_atomic(path, _rendered(fact, named), mode=0o600)
+                write_atomic(path, _render_fact(fact, named), mode=0o600)
             return True
     return False
 
 
-def _clean(fact: PendingFact) -> PendingFact | None:
+def _clean_fact(fact: PendingFact) -> PendingFact | None:
     """The fact without its secrets, under the same id; None where nothing is left of it."""
     texts = (fact.name, fact.description, fact.body, fact.quote)
     name, hook, body, quote = (redact(text)[0] for text in texts)
     if body != fact.body and not says_something(body):
         return None
     clean = replace(fact, name=name, description=hook, body=body, quote=quote, kept_as=fact.id)
-    said = f"{clean.description}\n{clean.body}\n{clean.quote}"
-    return None if is_secret(said) else clean
+    content = f"{clean.description}\n{clean.body}\n{clean.quote}"
+    return None if is_secret(content) else clean
 
 
-def _files(project: Project) -> Iterator[tuple[Path, PendingFact]]:
+def _fact_files(project: Project) -> Iterator[tuple[Path, PendingFact]]:
     """The facts in the inboxes of a project, and their files; unreadable files are left out."""
-    for folder, named in _folders(project):
+    for folder, named in _inbox_folders(project):
         for path in inbox.inbox_files(folder, _BEGIN):
             with suppress(MdmemoryError):
                 fact, about = _read(read_regular(path), path)
@@ -241,7 +241,7 @@ def _files(project: Project) -> Iterator[tuple[Path, PendingFact]]:
 _KEYS: list[str] = [name for name in PendingFact.__match_args__ if name not in ("body", "kept_as")]
 
 
-def _rendered(fact: PendingFact, project: str) -> bytes:
+def _render_fact(fact: PendingFact, project: str) -> bytes:
     values: dict[str, Any] = {
         name: getattr(fact, name) for name in _KEYS if name != "quote" or fact.quote
     }
@@ -258,7 +258,7 @@ def _read(data: bytes, path: Path) -> tuple[PendingFact, str]:
     head, mark, body = text.removeprefix("---\n").partition("\n---\n")
     if not mark or not text.startswith("---\n"):
         head, body = "", text
-    values = dict(_values(head.split("\n")))
+    values = dict(_read_values(head.split("\n")))
     body = body.strip("\n")
     texts = {name: str(values.get(name, "")) for name in (*_KEYS, "project")}
     reasons = values.get("reasons")
@@ -272,7 +272,7 @@ def _read(data: bytes, path: Path) -> tuple[PendingFact, str]:
     return fact, texts["project"]
 
 
-def _values(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
+def _read_values(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
     for line in lines:
         name, _, value = line.partition(": ")
         try:

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from mdmemory.capture import said_dates
-from mdmemory.capture.notice import is_request, spares, typed, wants_gone
+from mdmemory.capture.notice import is_request, spares_note, typed_text, wants_gone
 from mdmemory.note.note import Note
 from mdmemory.text import literals
 from mdmemory.text.negation import negations, reversed_words
@@ -77,15 +77,15 @@ class Proof(NamedTuple):
 
 def of_fact(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[str] = ()) -> Proof:
     """Whether a turn of the user proves the fact, which replaces notes of these texts."""
-    found = Proof(why=_unusable(quote, turns))
-    for at, own, asked in () if found.why else _places(quote, turns):
-        if asked is None:
-            found = Proof(why="question")
+    proof = Proof(why=_why_unusable(quote, turns))
+    for at, own, question in () if proof.why else _find_places(quote, turns):
+        if question is None:
+            proof = Proof(why="question")
             continue
-        found = _borne_out(fact, f"{own}\n{asked}", replaced, turns[at])
-        if not found.why:
-            return found
-    return found if found.why else Proof(why="not_said")
+        proof = _borne_out(fact, f"{own}\n{question}", replaced, turns[at])
+        if not proof.why:
+            return proof
+    return proof if proof.why else Proof(why="not_said")
 
 
 def of_reading(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[str] = ()) -> Proof:
@@ -93,25 +93,27 @@ def of_reading(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[
     turn says: it holds the quote and a telling word of the fact, and every literal of the fact
     stands there, in the answer before it or in a note that it replaces. A quote of a question of
     the assistant means the user's turn that answers it."""
-    found = Proof(why=_unusable(quote, turns))
-    for at, own, asked in () if found.why else _places(_answer_to(quote, turns), turns):
+    question = Proof(why=_why_unusable(quote, turns))
+    for at, own, sources in () if question.why else _find_places(_answer_to(quote, turns), turns):
         before = turns[at - 1] if at else turns[at]
         answered = before.text[-_LAST:] if before.role == "assistant" else ""
-        said = [own, answered, *replaced]
-        years = _years(turns[at].day)
-        wrong = [each for each in invented(fact, said, turns[at].day) if each not in years]
+        proof = [own, answered, *replaced]
+        years = _years_near(turns[at].day)
+        wrong = [
+            each for each in invented_literals(fact, proof, turns[at].day) if each not in years
+        ]
         if wrong:
-            found = Proof(why="invented", words=(*dict.fromkeys(wrong),))
-        elif asked is None:
-            found = Proof(why="question")
-        elif asked or {*keys(own)} & {*keys(fact.partition("\n")[0])}:
+            question = Proof(why="invented", words=(*dict.fromkeys(wrong),))
+        elif sources is None:
+            question = Proof(why="question")
+        elif sources or {*keys(own)} & {*keys(fact.partition("\n")[0])}:
             return Proof(turns[at].id or "turn")
         else:
-            found = Proof(why="other_words")
-    return found if found.why else Proof(why="not_said")
+            question = Proof(why="other_words")
+    return question if question.why else Proof(why="not_said")
 
 
-def _years(day: str) -> set[str]:
+def _years_near(day: str) -> set[str]:
     """The years that a date may be written out with where none was said: "last year"."""
     year = int(day[:4] or 0)
     return {str(each) for each in range(year - 1, year + 2)} if year else set()
@@ -119,26 +121,26 @@ def _years(day: str) -> set[str]:
 
 def _answer_to(quote: str, turns: Sequence[Turn]) -> str:
     """The user's turn behind a question of the assistant that is quoted; else the quote."""
-    wanted = fold(quote).strip(" \t\"'“”")
+    wanted = fold_text(quote).strip(" \t\"'“”")
     for turn, answer in pairwise(turns):
         is_answered = turn.role == "assistant" and answer.role == "user"
-        if is_answered and wanted.endswith(("?", "？")) and wanted in fold(turn.text):
-            return typed(answer.text)
+        if is_answered and wanted.endswith(("?", "？")) and wanted in fold_text(turn.text):
+            return typed_text(answer.text)
     return quote
 
 
-def _borne_out(fact: str, said: str, replaced: Sequence[str], turn: Turn) -> Proof:
-    sources = [said, *replaced]
-    if wrong := invented(fact, sources, turn.day):
+def _borne_out(fact: str, words: str, replaced: Sequence[str], turn: Turn) -> Proof:
+    sources = [words, *replaced]
+    if wrong := invented_literals(fact, sources, turn.day):
         return Proof(why="invented", words=(*dict.fromkeys(wrong),))
-    wanted, own = {*keys(fact)}, {*keys(said)}
+    wanted, own = {*keys(fact)}, {*keys(words)}
     known = own.union(*map(keys, replaced))
     fresh = wanted.difference(*map(keys, replaced))
     if len(wanted & known) < SAID * len(wanted) or len(fresh & own) < NEW * len(fresh):
         return Proof(why="other_words")
     if replaced and not own & wanted:
         return Proof(why="other_words")
-    if odd := reversed_words(fact, said, "\n".join(replaced)):
+    if odd := reversed_words(fact, words, "\n".join(replaced)):
         return Proof(why="reversed", words=(*odd,))
     return Proof(turn.id or "turn")
 
@@ -146,48 +148,51 @@ def _borne_out(fact: str, said: str, replaced: Sequence[str], turn: Turn) -> Pro
 def of_forgetting(quote: str, turns: Sequence[Turn], note: Note) -> Proof:
     """Whether a turn of the user asks for a note to go: its words name the note, or point at what
     was said just before, and do not repeat what the note says."""
-    found = Proof(why=_unusable(quote, turns))
-    for at, own, asked in () if found.why else _places(quote, turns):
-        found = Proof(why="question" if asked is None else "not_about")
-        if asked is None:
+    proof = Proof(why=_why_unusable(quote, turns))
+    for at, own, question in () if proof.why else _find_places(quote, turns):
+        proof = Proof(why="question" if question is None else "not_about")
+        if question is None:
             continue
-        sentence = asked or _sentence_of(quote, own)
-        before = "" if asked else _before(turns, at, own, sentence)
-        if not (_names(note, sentence) or (_points(sentence, note) and _names(note, before))):
+        sentence = question or _sentence_of(quote, own)
+        before = "" if question else _text_before(turns, at, own, sentence)
+        if not (
+            _names_note(note, sentence)
+            or (_only_points(sentence, note) and _names_note(note, before))
+        ):
             continue
-        if not asked and spares(sentence):
+        if not question and spares_note(sentence):
             continue
-        if not asked and not wants_gone(sentence) and not _denies(note, sentence):
+        if not question and not wants_gone(sentence) and not _denies_note(note, sentence):
             continue
         return Proof(turns[at].id or "turn")
-    return found if found.why else Proof(why="not_said")
+    return proof if proof.why else Proof(why="not_said")
 
 
 # --- where the quote stands
 
 
-def _unusable(quote: str, turns: Sequence[Turn]) -> str:
+def _why_unusable(quote: str, turns: Sequence[Turn]) -> str:
     if not quote.strip():
         return "no_quote"
     return "" if any(turn.role == "user" for turn in turns) else "unheard"
 
 
-def _places(quote: str, turns: Sequence[Turn]) -> Iterator[tuple[int, str, str | None]]:
+def _find_places(quote: str, turns: Sequence[Turn]) -> Iterator[tuple[int, str, str | None]]:
     """The user's turns that hold the quote in words that they typed, the newest first, each with
     these words and the question that they answer by it: None where it only asks."""
-    wanted = fold(quote).strip(_AROUND)
+    wanted = fold_text(quote).strip(_AROUND)
     is_long = sum(map(str.isalnum, wanted)) >= (SHORTEST if wanted.isascii() else SHORTEST // 2)
     for at in range(len(turns) - 1, -1, -1):
         if turns[at].role != "user":
             continue
-        own = typed(turns[at].text)
-        there = fold(own)
-        if wanted == there.strip(_AROUND) or (is_long and _stands(wanted, there)):
-            asked = _question_before(turns, at) if _agrees(quote, own) else ""
-            yield at, own, asked if asked or not _is_asked(quote, own) else None
+        own = typed_text(turns[at].text)
+        there = fold_text(own)
+        if wanted == there.strip(_AROUND) or (is_long and _stands_in(wanted, there)):
+            question = _question_before(turns, at) if _only_agrees(quote, own) else ""
+            yield at, own, question if question or not _is_asked(quote, own) else None
 
 
-def _stands(wanted: str, there: str) -> bool:
+def _stands_in(wanted: str, there: str) -> bool:
     if wanted in there:
         return True
     # an ellipsis leaves something out; a typo may be mended
@@ -206,7 +211,7 @@ def _same_numbers(wanted: str, there: str) -> bool:
     return all(run in known for run in runs(wanted) if any(map(str.isdigit, run)))
 
 
-def _agrees(quote: str, own: str) -> bool:
+def _only_agrees(quote: str, own: str) -> bool:
     """Whether a quote says nothing by itself, and its message denies and asks nothing: "yes"."""
     is_bare = len({*keys(quote)}) <= 2
     return is_bare and not negations(own) and not re.search("[?？]", own)
@@ -216,8 +221,8 @@ def _question_before(turns: Sequence[Turn], at: int) -> str:
     """The one question at the end of the answer before a turn; "" where there is none, or two."""
     if not at or turns[at - 1].role != "assistant":
         return ""
-    asked = [each.strip() for each in _QUESTION.findall(turns[at - 1].text[-_LAST:])]
-    return asked[0] if len(asked) == 1 else ""
+    questions = [each.strip() for each in _QUESTION.findall(turns[at - 1].text[-_LAST:])]
+    return questions[0] if len(questions) == 1 else ""
 
 
 def _is_asked(quote: str, own: str) -> bool:
@@ -226,20 +231,20 @@ def _is_asked(quote: str, own: str) -> bool:
     sentence = _sentence_of(quote, own).rstrip(" \t\"'”*_)")
     if not sentence.endswith(("?", "？")):
         return False
-    said, rest = fold(quote).strip(_AROUND), fold(sentence)
-    is_clause = said and _CLAUSE.match(rest.partition(said)[2]) is not None
-    if is_clause and not _ASKS.match(said) and not said.endswith(_ASKED):
+    words, rest = fold_text(quote).strip(_AROUND), fold_text(sentence)
+    is_clause = words and _CLAUSE.match(rest.partition(words)[2]) is not None
+    if is_clause and not _ASKS.match(words) and not words.endswith(_ASKED):
         return False
     return not is_request(sentence)
 
 
 def _sentence_of(quote: str, own: str) -> str:
     """The sentences that the quote is of."""
-    wanted = fold(quote).strip(_AROUND)
+    wanted = fold_text(quote).strip(_AROUND)
     sentences = [each for each in _SENTENCE.split(own) if each and each.strip()]
     held = [
         each for each in sentences
-        if (said := fold(each).strip(_AROUND)) and (said in wanted or wanted in said)
+        if (words := fold_text(each).strip(_AROUND)) and (words in wanted or wanted in words)
     ]  # fmt: skip
     return " ".join(held) or quote
 
@@ -247,29 +252,29 @@ def _sentence_of(quote: str, own: str) -> str:
 # --- which note is meant
 
 
-def _names(note: Note, text: str) -> bool:
+def _names_note(note: Note, text: str) -> bool:
     """Whether a text has a telling word of what the note says or is called."""
     head = note.head
     named = f"{head.description} {head.title} {head.name.replace('-', ' ')} {note.body[:_LAST]}"
     return bool({*keys(text)} & {*keys(named)})
 
 
-def _points(sentence: str, note: Note) -> bool:
+def _only_points(sentence: str, note: Note) -> bool:
     """Whether a sentence says so little of its own that it can only point at what came before."""
     return len({*keys(sentence)} - {*keys(note.head.description)}) <= 3
 
 
-def _before(turns: Sequence[Turn], at: int, own: str, sentence: str) -> str:
+def _text_before(turns: Sequence[Turn], at: int, own: str, sentence: str) -> str:
     """What a sentence may point at: what its message says before it, else the turns before."""
     earlier = own.partition(sentence)[0].strip() if sentence in own else ""
     if earlier:
         return earlier
-    said = [typed(turn.text) if turn.role == "user" else turn.text[-_LAST:]
+    texts = [typed_text(turn.text) if turn.role == "user" else turn.text[-_LAST:]
             for turn in turns[max(0, at - 2) : at]]  # fmt: skip
-    return "\n".join(said)
+    return "\n".join(texts)
 
 
-def _denies(note: Note, sentence: str) -> bool:
+def _denies_note(note: Note, sentence: str) -> bool:
     """Whether a sentence denies what the note states."""
     return bool(reversed_words(note.head.description, sentence))
 
@@ -291,31 +296,31 @@ YEARS = (1970, 2999)  # in which a session may lie
 ENDINGS = ("s", "es", "n", "en", "e")
 
 
-def fold(text: str) -> str:
+def fold_text(text: str) -> str:
     """A text as it is compared: composed, one case, each run of space one space."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(plain.translate({0x2019: "'", 0x2018: "'", 0x201C: '"', 0x201D: '"'}).split())
 
 
-def invented(claim: str, sources: Iterable[str], day: str = "") -> list[str]:
+def invented_literals(claim: str, sources: Iterable[str], day: str = "") -> list[str]:
     """The literals of a claim that nothing in the sources bears out.
 
     `day` (YYYY-MM-DD) is the one on which the sources were said; without it each literal has to
     stand there as it is, and any date in full is taken for one that somebody meant. No literal is a
     single digit, nor a link; and case says nothing in what people type.
     """
-    said = _Said(sources, day)
-    rest, wrong = said.without_dates(_REASON.sub("", claim))
-    german = len(_GERMAN.findall(f"{claim}\n{said.whole[:LONGEST]}")) > 1
-    _, found = literals.audit(said.texts, rest)
+    unproven = _Said(sources, day)
+    rest, wrong = unproven.without_dates(_REASON.sub("", claim))
+    german = len(_GERMAN.findall(f"{claim}\n{unproven.whole[:LONGEST]}")) > 1
+    _, source_words = literals.audit(unproven.texts, rest)
     return wrong + [
         literal
-        for literal in found
+        for literal in source_words
         if len(literal) > 1
         and not literal.startswith("[[")
-        and not (german and said.today and _is_noun(literal))
-        and not said.gives(literal)
-        and not said.gives_whole(literal, rest)
+        and not (german and unproven.today and _is_noun(literal))
+        and not unproven.gives(literal)
+        and not unproven.gives_whole(literal, rest)
     ]
 
 
@@ -328,7 +333,7 @@ class _Said:
     """What was said, as the literals of a claim are looked for in it."""
 
     def __init__(self, sources: Iterable[str], day: str) -> None:
-        self.texts = [fold(text) for text in sources]
+        self.texts = [fold_text(text) for text in sources]
         self.whole = "\n".join(self.texts)
         # NAME=value names both
         self.loose = self.whole.replace("=", " = ")
@@ -339,8 +344,8 @@ class _Said:
 
     def without_dates(self, claim: str) -> tuple[str, list[str]]:
         """The claim without the dates that were given, and those that were not."""
-        kept, wrong, at = [], [], 0
-        for each in said_dates.named(claim):
+        parts, wrong, at = [], [], 0
+        for each in said_dates.named_dates(claim):
             written = claim[each.start : each.end]
             if self.today is None:
                 is_given = _DATE.fullmatch(written) is not None
@@ -350,13 +355,13 @@ class _Said:
                     wrong.append(written)
                     is_given = True
             if is_given:
-                kept.append(claim[at : each.start])
+                parts.append(claim[at : each.start])
                 at = each.end
-        return " ".join([*kept, claim[at:]]), wrong
+        return " ".join([*parts, claim[at:]]), wrong
 
     def gives(self, literal: str) -> bool:
         """Whether the sources have a literal, in whatever form."""
-        folded = fold(literal)
+        folded = fold_text(literal)
         if literals.stands(folded, self.whole):
             return True
         if self.today is None:
@@ -364,29 +369,32 @@ class _Said:
         if literals.stands(folded, self.loose):
             return True
         if folded[0].isdigit() or folded[-1] in _SIGNS or folded[0] in _SIGNS:
-            return all(self._counts(part) for part in re.split(r"[–-]", folded) if part)
+            return all(self._counts_figure(part) for part in re.split(r"[–-]", folded) if part)
         parts = folded.split("-")
         if len(parts) > 1 and all(map(str.isalpha, parts)):
             return all(map(self.gives, parts))
         if not folded.isalpha():
             return False
-        at = said_dates.weekday(folded)
+        at = said_dates.weekday_of(folded)
         if at is not None and self.today:
-            return at in said_dates.weekdays(self.whole, self.today) or key(folded) in self._keys
-        return key(folded) in self._keys or self._has_form(folded)
+            return (
+                at in said_dates.mean_weekdays(self.whole, self.today)
+                or key(folded) in self._word_keys
+            )
+        return key(folded) in self._word_keys or self._has_form(folded)
 
     def gives_whole(self, literal: str, claim: str) -> bool:
         """Whether they have the longer word of the claim that a literal is a part of: a path."""
-        words = (fold(word.strip(_BRACKETS)) for word in claim.split() if literal in word)
+        words = (fold_text(word.strip(_BRACKETS)) for word in claim.split() if literal in word)
         return any(len(word) > len(literal) and literals.stands(word, self.whole) for word in words)
 
     def _has_form(self, folded: str) -> bool:
         """Whether they have the word with an ending, or without its own."""
         forms = {folded, *(folded + ending for ending in ENDINGS)}
         forms |= {folded.removesuffix(each) for each in ENDINGS if len(folded) > STEM}
-        return not forms.isdisjoint(self._words)
+        return not forms.isdisjoint(self._whole_words)
 
-    def _counts(self, figure: str) -> bool:
+    def _counts_figure(self, figure: str) -> bool:
         """Whether the sources have a number: in digits, in words, with its sign."""
         for sign, form in _SIGNS.items():
             if sign in figure and not re.search(form, self.whole):
@@ -395,25 +403,27 @@ class _Said:
         hours = _HOURS.fullmatch(bare)
         if hours:
             full = f"{int(hours[1])}:{hours[2]}"
-            return full in self._numbers or (hours[2] == "00" and hours[1] in self._numbers)
-        return bare in self._numbers
+            return full in self._number_values or (
+                hours[2] == "00" and hours[1] in self._number_values
+            )
+        return bare in self._number_values
 
     @cached_property
-    def _keys(self) -> set[str]:
-        return {key(word) for word in self._words}
+    def _word_keys(self) -> set[str]:
+        return {key(word) for word in self._whole_words}
 
     @cached_property
-    def _words(self) -> set[str]:
+    def _whole_words(self) -> set[str]:
         return set(runs(self.whole))
 
     @cached_property
-    def _numbers(self) -> set[str]:
+    def _number_values(self) -> set[str]:
         plain = _SEPARATORS.sub("", self.whole)
-        found = {number(word) for word in self._words if word.isalpha()}
-        found |= {*_FIGURE.findall(plain)}
-        found |= {f"{float(each) * 1000:.0f}" for each in _THOUSANDS.findall(plain)}
+        numbers = {number(word) for word in self._whole_words if word.isalpha()}
+        numbers |= {*_FIGURE.findall(plain)}
+        numbers |= {f"{float(each) * 1000:.0f}" for each in _THOUSANDS.findall(plain)}
         for hour, minute in _AFTERNOON.findall(plain):
             at = int(hour) % 12 + 12
-            found |= {f"{at}", f"{at}:{minute or '00'}"}
-        found |= {f"{int(hour)}:{minute}" for hour, minute in _HOURS.findall(plain)}
-        return found - {""}
+            numbers |= {f"{at}", f"{at}:{minute or '00'}"}
+        numbers |= {f"{int(hour)}:{minute}" for hour, minute in _HOURS.findall(plain)}
+        return numbers - {""}

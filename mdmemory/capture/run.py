@@ -22,15 +22,15 @@ from mdmemory.capture.candidates import (
     SessionReading,
     ask_about,
     is_worth_asking,
-    redacted,
+    redact_turns,
 )
-from mdmemory.capture.extracted import Extracted, prefixed
+from mdmemory.capture.extracted import Extracted, prefix_pair
 from mdmemory.capture.fact import Fact, fact_as_said
-from mdmemory.capture.judge import SecondLook, judge, look_again, weighed
-from mdmemory.capture.note_text import canonical, description_of, keys_of_fact, stating
-from mdmemory.capture.notice import is_personal, notice, without_unwanted
+from mdmemory.capture.judge import SecondLook, judge_candidates, look_again, weigh_verdicts
+from mdmemory.capture.note_text import canonical_key, description_of, keys_of_fact, stating_test
+from mdmemory.capture.notice import is_personal, notice_wishes, without_unwanted
 from mdmemory.capture.pending import PendingFact
-from mdmemory.capture.stores import ALL, Route, Stores, visible
+from mdmemory.capture.stores import ALL, Route, Stores, visible_notes
 from mdmemory.capture.unanswered import Unanswered, Waits
 from mdmemory.capture.wishes import ANSWERED, words_id
 from mdmemory.errors import BadNote, Busy, MdmemoryError
@@ -50,7 +50,7 @@ from mdmemory.text.words import keys
 from mdmemory.transcripts.sources import read
 from mdmemory.transcripts.turns import Transcript, Turn, select_turns, turns_read
 
-__all__ = ["Extracted", "extract"]
+__all__ = ["Extracted", "extract_facts"]
 
 # Requests are found in all turns at once, a model reads them part by part: so requests have a
 # watermark of their own, and a note that a person removed in between is not stored again.
@@ -89,7 +89,7 @@ class _Answer(NamedTuple):
     look: SecondLook | None = None
 
 
-def extract(
+def extract_facts(
     stores: Stores, writer: Writer, transcript: bytes, *, now: datetime,
     ask: Callable[[], Asking | None] = lambda: None, dry_run: bool = False, again: bool = False,
     report: Report = lambda *_: None,
@@ -103,70 +103,70 @@ def extract(
     BadTranscript, Busy, and whatever a write raises; what goes wrong with the model is told as
     `failure`.
     """
-    told = read(transcript)
+    chosen = read(transcript)
     today = now.date().isoformat()
     with writer.state() as state:
-        part = _part(told, state, again)
+        part = _read_part(chosen, state, again)
     left_out: list[dict[str, object]] = []
-    asked = [*_asked_for(part, left_out)]
-    answer = _answer(stores, writer, part, ask, now, report)
-    elsewhere = _said_in_other_sessions(writer, told.session, answer.judged)
+    transcript_read = [*_asked_for(part, left_out)]
+    answer = _ask_model(stores, writer, part, ask, now, report)
+    elsewhere = _said_in_other_sessions(writer, chosen.session, answer.judged)
     judged = [
         _unless_changed(
             stores, each._replace(outcome="keep", reasons=()) if number in elsewhere else each
         )
         for number, each in enumerate(answer.judged)
     ]
-    kept = [*asked, *(each for each in judged if each.outcome == "keep")]
-    done = Extracted(told.session, model=answer.model, second=answer.look)
+    wished = [*transcript_read, *(each for each in judged if each.outcome == "keep")]
+    done = Extracted(chosen.session, model=answer.model, second=answer.look)
     done.failure = answer.reading.failure
-    done.unread, done.older = _unread(part, answer), part.older if answer.model else 0
-    done.watermark = _watermark(part, answer)
-    done.torn = told.torn
+    done.unread, done.older = _count_unread(part, answer), part.older if answer.model else 0
+    done.watermark = _next_watermark(part, answer)
+    done.torn = chosen.torn
     done.unreadable = answer.reading.unreadable
     done.dropped += left_out
     rows = tell_left_out(done, judged, "model")
     done.dropped += [
-        {"text": _clean(text), "reasons": [why]} for text, why in answer.reading.dropped
+        {"text": _clean_line(text), "reasons": [why]} for text, why in answer.reading.dropped
     ]
     if dry_run:
-        store_all(stores, kept, done, answer.model, now, dry_run=True)
+        store_all(stores, wished, done, answer.model, now, dry_run=True)
         let_wait(writer, judged, done, today, dry_run=True)
         return done
     with writer.state() as state:
-        if answer.model and (state.watermark(told.session) or "") != part.before:
+        if answer.model and (state.watermark(chosen.session) or "") != part.before:
             # the same turns, which another model's words describe: mostly not the same words
             raise Busy("Another process read this session meanwhile.", "Run the command again.")
-    rows = [*store_all(stores, kept, done, answer.model, now), *rows]
+    rows = [*store_all(stores, wished, done, answer.model, now), *rows]
     let_wait(writer, judged, done, today)
     with writer.lock_store(), writer.state() as state:
-        pending.gone(writer, [*elsewhere.values(), *_stored(writer, kept)])
+        pending.forget_stored(writer, [*elsewhere.values(), *_stored_facts(writer, wished)])
         _pass_over(state, part, answer, done, now)
-        rows += _troubles(done, answer)
+        rows += _list_troubles(done, answer)
         evidence.record_evidence(state, rows, now)
         if done.watermark:
-            state.set_watermark(told.session, done.watermark)
+            state.set_watermark(chosen.session, done.watermark)
         if part.last and part.last != done.watermark:
-            state.set_watermark(told.session, part.last, _REQUESTS)
+            state.set_watermark(chosen.session, part.last, _REQUESTS)
     return done
 
 
 # --- what is read
 
 
-def _part(told: Transcript, state: State, again: bool) -> _Part:
-    before = state.watermark(told.session) or ""
-    marks = before, state.watermark(told.session, _REQUESTS) or ""
+def _read_part(transcript: Transcript, state: State, again: bool) -> _Part:
+    before = state.watermark(transcript.session) or ""
+    marks = before, state.watermark(transcript.session, _REQUESTS) or ""
     # all of them: a request is found without a model, so no number of turns is too many
-    later = told.turns[max(turns_read(told, mark) for mark in marks) :]
-    answered = {*(state.watermark(told.session, ANSWERED) or "").split()}
+    later = transcript.turns[max(turns_read(transcript, mark) for mark in marks) :]
+    answered = {*(state.watermark(transcript.session, ANSWERED) or "").split()}
     asked_in = [turn for turn in later if not {turn.id, words_id(turn.text)} & answered]
-    turns = select_turns(told, "" if again else before)
-    unread = len(told.turns) - turns_read(told, turns[-1].id) if turns else 0
-    is_first = turns and (again or not turns_read(told, before))
-    older = len(told.turns) - len(turns) - unread if is_first else 0
-    known = Unanswered() if again else unanswered.of_session(state, told.session)
-    return _Part(told, before, asked_in, redacted(turns), unread, older, known)
+    turns = select_turns(transcript, "" if again else before)
+    unread = len(transcript.turns) - turns_read(transcript, turns[-1].id) if turns else 0
+    is_first = turns and (again or not turns_read(transcript, before))
+    older = len(transcript.turns) - len(turns) - unread if is_first else 0
+    known = Unanswered() if again else unanswered.of_session(state, transcript.session)
+    return _Part(transcript, before, asked_in, redact_turns(turns), unread, older, known)
 
 
 def _asked_for(part: _Part, dropped: list[dict[str, object]]) -> Iterator[Candidate]:
@@ -175,15 +175,15 @@ def _asked_for(part: _Part, dropped: list[dict[str, object]]) -> Iterator[Candid
     for turn in part.asked_in:
         if turn.role != "user":
             continue
-        for wish in notice(redact(without_unwanted(turn.text)[0])[0]).wishes:
+        for wish in notice_wishes(redact(without_unwanted(turn.text)[0])[0]).wishes:
             wish = _CONTROL.sub("", wish)
             if not says_something(wish):
-                dropped.append({"text": _clean(wish), "reasons": ["secret"]})
+                dropped.append({"text": _clean_line(wish), "reasons": ["secret"]})
                 continue
             try:
                 fact = fact_as_said(wish)
             except BadNote:
-                dropped.append({"text": _clean(wish), "reasons": ["unfit"]})
+                dropped.append({"text": _clean_line(wish), "reasons": ["unfit"]})
                 continue
             yield Candidate(
                 "add", fact=wish, quote=wish, source="explicit", outcome="keep", worded=fact,
@@ -191,7 +191,7 @@ def _asked_for(part: _Part, dropped: list[dict[str, object]]) -> Iterator[Candid
             )  # fmt: skip
 
 
-def _watermark(part: _Part, answer: _Answer) -> str:
+def _next_watermark(part: _Part, answer: _Answer) -> str:
     if answer.reading.failure is not None:
         return answer.reading.upto or part.before
     if answer.model and part.turns:
@@ -199,7 +199,7 @@ def _watermark(part: _Part, answer: _Answer) -> str:
     return part.last or part.before
 
 
-def _unread(part: _Part, answer: _Answer) -> int:
+def _count_unread(part: _Part, answer: _Answer) -> int:
     """How many turns the model has yet to read."""
     ids = [turn.id for turn in part.turns]
     if not answer.model or answer.reading.failure is None or answer.reading.upto not in ids:
@@ -210,7 +210,7 @@ def _unread(part: _Part, answer: _Answer) -> int:
 # --- the model
 
 
-def _answer(
+def _ask_model(
     stores: Stores, writer: Writer, part: _Part, ask: Callable[[], Asking | None], now: datetime,
     report: Report,
 ) -> _Answer:  # fmt: skip
@@ -226,14 +226,14 @@ def _answer(
         model = asking.model.name or asking.model.kind
         if not is_worth_asking(part.turns):
             return _Answer(model, SessionReading())
-        if until := part.unanswered.until(part.before, model, now, _interval(writer)):
+        if until := part.unanswered.until(part.before, model, now, _pass_interval(writer)):
             raise Waits(until)
-        notes = _visible(stores)
+        notes = _visible_notes(stores)
         reading = ask_about(asking, part.turns, notes, today, near_in(writer.refresher), report)
     except MdmemoryError as problem:
         return _Answer(model, SessionReading(failure=problem))
     find = partial(find_note, stores.sources())
-    judged = judge(reading.candidates, part.turns, find, reading.shown)
+    judged = judge_candidates(reading.candidates, part.turns, find, reading.shown)
     judged, look = _looked_at(asking, judged, part.turns, notes, today, model, report)
     return _Answer(model, reading, judged, look)
 
@@ -253,25 +253,25 @@ def _looked_at(
     proposed = [judged[at] for at in places]
     report(0, 1, f"asking {model} whether {len(proposed)} of them will last")
     look = look_again(asking.reader, proposed, turns, today)
-    return weighed(judged, places, look), look
+    return weigh_verdicts(judged, places, look), look
 
 
 def _is_known(fact: Fact, notes: Sequence[StoredNote]) -> bool:
     """Whether a note says it already, in the same words: it is counted, and not asked about."""
-    says = stating(keys_of_fact(fact.body))
+    says = stating_test(keys_of_fact(fact.body))
     return any(says(each.note.head.description, each.note.body) for each in notes)
 
 
-def _interval(writer: Writer) -> timedelta:
+def _pass_interval(writer: Writer) -> timedelta:
     return timedelta(milliseconds=writer.project.settings.whole("compact.interval_ms"))
 
 
-def _visible(stores: Stores) -> list[StoredNote]:
+def _visible_notes(stores: Stores) -> list[StoredNote]:
     """The notes that a model may see, under the names that they have in answers."""
     return [
         note._replace(file=f"{source.prefix}{note.file}")
         for source in stores.sources()
-        for note in in_force(visible(source.writer))
+        for note in in_force(visible_notes(source.writer))
     ]
 
 
@@ -283,13 +283,13 @@ def _said_in_other_sessions(
     doubtful = [at for at, each in enumerate(judged) if each.reasons == ("unclear",) and each.turn]
     if not doubtful:
         return {}
-    waiting = [each for each in pending.waiting(writer.project, writer.state)
+    waiting = [each for each in pending.waiting_facts(writer.project, writer.state)
                if each.session != session and each.reasons == ("unclear",)]  # fmt: skip
     return {at: fact for at in doubtful for fact in waiting if _is_same(judged[at], fact)}
 
 
 def _is_same(candidate: Candidate, fact: PendingFact) -> bool:
-    if canonical(candidate.fact) == canonical(fact.description):
+    if canonical_key(candidate.fact) == canonical_key(fact.description):
         return True
     one, other = {*keys(candidate.fact)}, {*keys(fact.description)}
     return bool(one) and one == other and not reversed_words(candidate.fact, fact.description)
@@ -311,35 +311,35 @@ def _unless_changed(stores: Stores, each: Candidate) -> Candidate:
     return each
 
 
-def _stored(writer: Writer, kept: Sequence[Candidate]) -> list[PendingFact]:
+def _stored_facts(writer: Writer, candidates: Sequence[Candidate]) -> list[PendingFact]:
     """What waits and is a note by now, in the same words."""
-    said = {canonical(each.worded.description) for each in kept if each.worded}
-    waiting = pending.waiting(writer.project, writer.state) if said else []
-    return [each for each in waiting if canonical(each.description) in said]
+    texts = {canonical_key(each.worded.description) for each in candidates if each.worded}
+    waiting = pending.waiting_facts(writer.project, writer.state) if texts else []
+    return [each for each in waiting if canonical_key(each.description) in texts]
 
 
 # --- what is written
 
 
 def store_all(
-    stores: Stores, kept: Sequence[Candidate], done: Extracted, model: str, now: datetime, *,
+    stores: Stores, candidates: Sequence[Candidate], done: Extracted, model: str, now: datetime, *,
     dry_run: bool = False,
 ) -> list[Evidence]:  # fmt: skip
     """Write these facts, in one commit for each store, and tell `done` of it; what is to be noted
     of them."""
     groups: dict[str, tuple[NoteSource, Route, list[Candidate]]] = {}
-    for each in kept:
-        source, route = _place(stores, each, dry_run=dry_run)
+    for each in candidates:
+        source, route = _choose_place(stores, each, dry_run=dry_run)
         groups.setdefault(source.prefix, (source, route, []))[2].append(each)
     rows: list[Evidence] = []
     for source, route, facts in groups.values():
         lock = nullcontext() if dry_run else source.writer.lock_store()
         with lock:
-            rows += _written(source, route, facts, done, model, now, dry_run=dry_run)
+            rows += _write_facts(source, route, facts, done, model, now, dry_run=dry_run)
     return rows
 
 
-def _place(stores: Stores, each: Candidate, *, dry_run: bool) -> tuple[NoteSource, Route]:
+def _choose_place(stores: Stores, each: Candidate, *, dry_run: bool) -> tuple[NoteSource, Route]:
     """The store of a fact: that of the notes that it is about, else where it belongs; what is about
     the person stands in no other store than theirs."""
     fact = each.worded
@@ -352,13 +352,13 @@ def _place(stores: Stores, each: Candidate, *, dry_run: bool) -> tuple[NoteSourc
     return stores.open_for(bool(personal))
 
 
-def _written(
+def _write_facts(
     source: NoteSource, route: Route, facts: Sequence[Candidate], done: Extracted, model: str,
     now: datetime, *, dry_run: bool,
 ) -> Iterator[Evidence]:  # fmt: skip
     writer, prefix = source.writer, source.prefix
     batch = Batch(writer, now, route)
-    contested = _contested(writer)
+    contested = _contested_files(writer)
     flagged: set[str] = set()
     for each in facts:
         named = [note.stored for note in each.named if note.source.prefix == prefix]
@@ -368,7 +368,7 @@ def _written(
             put = batch.say_again(named[0], origin)
         elif known := batch.known_elsewhere(each.worded):
             done.dropped.append({"text": each.worded.description, "reasons": ["known"]})
-            yield Evidence(done.session, _phase(each), "known", (), known)
+            yield Evidence(done.session, _phase_of(each), "known", (), known)
             continue
         else:
             put = batch.add(each.worded, origin)
@@ -377,14 +377,14 @@ def _written(
             left = [note for note, _ in batch.replace(put.note, free)]
             left += [note for note in named if not may or note.file in contested]
             for note in left if put.outcome != "known" else ():
-                batch.flag(note, put.note, why)
+                batch.flag_pair(note, put.note, why)
                 flagged.add(put.note.file)
-        _tell(done, put, prefix, is_flagged=put.note.file in flagged)
+        _tell_put(done, put, prefix, is_flagged=put.note.file in flagged)
         # a fact neither replaces nor flags what another store has
         others = [f"{at.prefix}{note.file}" for at, note in each.named if at.prefix != prefix]
         done.dropped += [{"text": file, "reasons": ["other_store"]} for file in others]
-        yield Evidence(done.session, _phase(each), put.outcome, (), put.note.file)
-    done.superseded += [prefixed({**each.told()}, prefix) for each in batch.made]
+        yield Evidence(done.session, _phase_of(each), put.outcome, (), put.note.file)
+    done.superseded += [prefix_pair({**each.told()}, prefix) for each in batch.made]
     if dry_run:
         return
     is_models = any(each.source == "extraction" for each in facts)
@@ -399,7 +399,7 @@ def _written(
         done.dropped.append({"text": file, "reasons": ["note_changed"]})
 
 
-def _contested(writer: Writer) -> set[str]:
+def _contested_files(writer: Writer) -> set[str]:
     """The files of the notes in open conflicts: only a person settles them."""
     store = writer.refresher.store
     ledger = store.ledger()
@@ -407,11 +407,11 @@ def _contested(writer: Writer) -> set[str]:
     return {file for each in conflicts.open_entries(ledger, gone) for file in each.files}
 
 
-def _phase(each: Candidate) -> str:
+def _phase_of(each: Candidate) -> str:
     return "asked" if each.source == "explicit" else "model"
 
 
-def _tell(done: Extracted, put: Put, prefix: str, *, is_flagged: bool) -> None:
+def _tell_put(done: Extracted, put: Put, prefix: str, *, is_flagged: bool) -> None:
     file = f"{prefix}{put.note.file}"
     if is_flagged:
         listed = done.flagged
@@ -433,7 +433,7 @@ def tell_left_out(done: Extracted, judged: Sequence[Candidate], phase: str) -> l
     rows: list[Evidence] = []
     for each in judged:
         if each.outcome != "keep":
-            waits, what = ["pending"] if each.outcome == "pending" else [], _clean(each.text)
+            waits, what = ["pending"] if each.outcome == "pending" else [], _clean_line(each.text)
             done.dropped.append({"text": what, "reasons": [*waits, *each.reasons]})
             # again after the cut: half of a text may look like what the whole did not
             preview = redact(what[:PREVIEW])[0]
@@ -456,13 +456,13 @@ def let_wait(
     ]  # fmt: skip
     if waiting and not dry_run:
         with writer.lock_store(), writer.state() as state:
-            pending.put(writer.project, state, waiting, today)
-        there = {each.id for each in pending.waiting(writer.project, writer.state)}
+            pending.put_facts(writer.project, state, waiting, today)
+        there = {each.id for each in pending.waiting_facts(writer.project, writer.state)}
         waiting = [each for each in waiting if each.id in there]
     done.pending += [each.id for each in waiting]
 
 
-def _troubles(done: Extracted, answer: _Answer) -> list[Evidence]:
+def _list_troubles(done: Extracted, answer: _Answer) -> list[Evidence]:
     """What went wrong with the model, for the log."""
     rows = []
     if done.passed_over:
@@ -473,7 +473,7 @@ def _troubles(done: Extracted, answer: _Answer) -> list[Evidence]:
     return rows
 
 
-def _clean(text: str) -> str:
+def _clean_line(text: str) -> str:
     return description_of(redact(text)[0])
 
 
@@ -482,7 +482,7 @@ def _pass_over(state: State, part: _Part, answer: _Answer, done: Extracted, now:
     about are passed over."""
     if answer.reading.failure is None or answer.reading.failure.code != BadAnswer.code:
         return
-    if unanswered.failed(state, done.session, done.watermark, answer.model, now):
+    if unanswered.count_failed(state, done.session, done.watermark, answer.model, now):
         read = turns_read(part.told, done.watermark) or len(part.told.turns) - len(part.turns)
         done.passed_over = turns_read(part.told, answer.reading.failed) - read
         done.watermark = answer.reading.failed

@@ -36,25 +36,25 @@ class Named(NamedTuple):
     end: int = 0
 
 
-def named(text: str) -> list[Named]:
+def named_dates(text: str) -> list[Named]:
     """The dates that a text names in figures or by the name of a month, in their order."""
-    found: list[Named] = []
+    dates: list[Named] = []
     covered: set[int] = set()  # places in the text; a date has few
-    for form in (_ISO, _FIGURES, _EASTERN, _worded(), _month_first(), _month_of_year()):
+    for form in (_ISO, _FIGURES, _EASTERN, _worded_dates(), _month_first(), _month_of_year()):
         for match in form.finditer(text):
             each = _read(match)
             if each and covered.isdisjoint(range(each.start, each.end)):
-                found.append(each)
+                dates.append(each)
                 covered.update(range(each.start, each.end))
-    return sorted(found, key=lambda each: each.start)
+    return sorted(dates, key=lambda each: each.start)
 
 
 def is_given(claimed: Named, text: str, today: date) -> bool:
     """Whether a text, said on a day, gives a date that somebody wrote out."""
-    said = named(text)
-    if any(_is_same(claimed, each, today) for each in said):
+    dates = named_dates(text)
+    if any(_is_same(claimed, each, today) for each in dates):
         return True
-    meant, span = _meant(text, today)
+    meant, span = _meant_days(text, today)
     if not claimed.day:
         return any((each.year, each.month) == (claimed.year, claimed.month) for each in meant)
     try:
@@ -64,29 +64,29 @@ def is_given(claimed: Named, text: str, today: date) -> bool:
     return day in meant or abs((day - today).days) <= span
 
 
-def weekdays(text: str, today: date) -> set[int]:
+def mean_weekdays(text: str, today: date) -> set[int]:
     """The days of the week (0 is Monday) of the dates that a text means or names in full."""
-    found = _meant(text, today)[0]
-    for each in named(text):
+    days = _meant_days(text, today)[0]
+    for each in named_dates(text):
         if not each.day:  # "out" is a short October
             continue
         try:
-            found.add(date(each.year or today.year, each.month, each.day))
+            days.add(date(each.year or today.year, each.month, each.day))
         except ValueError:
             continue
-    return {each.weekday() for each in found}
+    return {each.weekday() for each in days}
 
 
-def weekday(word: str) -> int | None:
+def weekday_of(word: str) -> int | None:
     """The day of the week (0 is Monday) that a folded word names."""
-    return _weekdays().get(word)
+    return _weekday_names().get(word)
 
 
-def _is_same(claimed: Named, said: Named, today: date) -> bool:
-    if claimed.month != said.month or (claimed.day and claimed.day != said.day):
+def _is_same(claimed: Named, named: Named, today: date) -> bool:
+    if claimed.month != named.month or (claimed.day and claimed.day != named.day):
         return False
-    if said.year or not claimed.year:
-        return claimed.year in (said.year, 0) or not said.year
+    if named.year or not claimed.year:
+        return claimed.year in (named.year, 0) or not named.year
     try:
         day = date(claimed.year, claimed.month, claimed.day or 15)
     except ValueError:
@@ -94,27 +94,29 @@ def _is_same(claimed: Named, said: Named, today: date) -> bool:
     return abs((day - today).days) <= LONGEST
 
 
-def _meant(text: str, today: date) -> tuple[set[date], int]:
+def _meant_days(text: str, today: date) -> tuple[set[date], int]:
     """The days that a text means by such words as "tomorrow", and how far from today those may lie
     that it means by "next month"; 0 where it says nothing like it."""
     folded = normal(text).casefold().replace("’", "'")
     found: set[date] = set()
-    for days, form in _forms("days"):
+    for days, form in _section_forms("days"):
         if form.search(folded):
             found.add(today + timedelta(days))
-    for name, at in _weekdays().items():
-        if name in folded and _stands(name).search(folded):
+    for name, at in _weekday_names().items():
+        if name in folded and _word_pattern(name).search(folded):
             ahead = (at - today.weekday()) % 7
             # "next Friday" is this week's to some and next week's to others; or it is past
             found |= {today + timedelta(ahead + 7 * weeks) for weeks in (-1, 0, 1)}
-    found |= {today + timedelta(days) for days in _counts(folded)}
-    return found, max((days for days, form in _forms("about") if form.search(folded)), default=0)
+    found |= {today + timedelta(days) for days in _count_days(folded)}
+    return found, max(
+        (days for days, form in _section_forms("about") if form.search(folded)), default=0
+    )
 
 
-def _counts(folded: str) -> Iterator[int]:
+def _count_days(folded: str) -> Iterator[int]:
     """The days, ahead or ago, that are counted in a text, as in "in two weeks"; of weeks and longer
     also those around."""
-    for days, form in _counted():
+    for days, form in _counted_forms():
         around = days // 10 if days > 7 else 0
         for match in form.finditer(folded):
             word = match["count"]
@@ -137,24 +139,26 @@ def _read(match: re.Match[str]) -> Named | None:
 
 
 @cache
-def _lines() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _section_lines() -> dict[str, list[str]]:
+    sections: dict[str, list[str]] = {}
     section: list[str] = []
     for line in _CALENDAR.read_text("utf-8").splitlines():
         if line.startswith("["):
-            section = found.setdefault(line.strip("[]"), [])
+            section = sections.setdefault(line.strip("[]"), [])
         elif line and not line.startswith("#"):
             section.append(line)
-    return found
+    return sections
 
 
 @cache
-def _weekdays() -> dict[str, int]:
-    return {name: at for at, line in enumerate(_lines()["weekdays"]) for name in line.split()}
+def _weekday_names() -> dict[str, int]:
+    return {
+        name: at for at, line in enumerate(_section_lines()["weekdays"]) for name in line.split()
+    }
 
 
 @cache
-def _stands(name: str) -> re.Pattern[str]:
+def _word_pattern(name: str) -> re.Pattern[str]:
     """A word of its own; in scripts without spaces wherever it stands."""
     return re.compile(re.escape(name) if is_cjk(name[0]) else rf"(?<!\w){re.escape(name)}(?!\w)")
 
@@ -167,30 +171,30 @@ def _any_of(names: Iterator[str]) -> str:
 
 
 @cache
-def _forms(section: str) -> list[tuple[int, re.Pattern[str]]]:
+def _section_forms(section: str) -> list[tuple[int, re.Pattern[str]]]:
     """What each line of a section stands for: days, and an expression for any of its words."""
-    found = []
-    for line in _lines()[section]:
+    forms = []
+    for line in _section_lines()[section]:
         days, _, names = line.partition(" ")
-        found.append((int(days), re.compile(_any_of(iter(names.split("|"))))))
-    return found
+        forms.append((int(days), re.compile(_any_of(iter(names.split("|"))))))
+    return forms
 
 
 @cache
-def _counted() -> list[tuple[int, re.Pattern[str]]]:
+def _counted_forms() -> list[tuple[int, re.Pattern[str]]]:
     """ "In two weeks": the days of a unit, and an expression with the `count` of it."""
-    found = []
-    for line in _lines()["units"]:
+    forms = []
+    for line in _section_lines()["units"]:
         days, _, names = line.partition(" ")
         unit = _any_of(iter(names.split("|"))).replace(r"(?<!\w)", "", 1)
-        found.append(
+        forms.append(
             (int(days), re.compile(rf"(?<!\w)(?P<count>\d{{1,3}}|[^\W\d_]{{2,12}})\s?{unit}"))
         )
-    return found
+    return forms
 
 
 @cache
-def _worded() -> re.Pattern[str]:
+def _worded_dates() -> re.Pattern[str]:
     of = r"(?:of\s|de\s|del\s|di\s|d['’])?"
     return re.compile(
         rf"(?i)(?<![\w.])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|º|°|\.)?\s{{1,2}}{of}"

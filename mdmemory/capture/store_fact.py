@@ -16,10 +16,10 @@ from mdmemory import unseen
 from mdmemory.capture import quote_proof
 from mdmemory.capture.batch import Batch, Origin, Put, Seen
 from mdmemory.capture.caller import Caller
-from mdmemory.capture.extracted import prefixed
+from mdmemory.capture.extracted import prefix_pair
 from mdmemory.capture.fact import Fact, NotStored, fact_as_said, fact_of
-from mdmemory.capture.note_text import beside, description_of
-from mdmemory.capture.notice import FLOOR, is_personal, weight
+from mdmemory.capture.note_text import body_beside, description_of
+from mdmemory.capture.notice import FLOOR, is_personal, letter_weight
 from mdmemory.capture.quote_proof import Proof
 from mdmemory.capture.stores import Route, Stores
 from mdmemory.capture.wishes import Inbox, Wish, mark_answered
@@ -106,7 +106,7 @@ class Stored(NamedTuple):
         return self.ids[-1] if self.ids else None
 
 
-def store(stores: Stores, call: FactCall, caller: Caller, *, now: datetime) -> Stored:
+def store_fact(stores: Stores, call: FactCall, caller: Caller, *, now: datetime) -> Stored:
     """Keep a fact in the store of the notes that it replaces, else in the one that it belongs to;
     one about the user never in a store that others read. One that is declined is not kept.
 
@@ -121,15 +121,15 @@ def store(stores: Stores, call: FactCall, caller: Caller, *, now: datetime) -> S
         fact = fact_of(call.fact, call.title, call.type, call.why)
     except NotStored as refused:
         if sources:
-            what, why = _preview(call.fact), refused.reasons
+            what, why = _preview_line(call.fact), refused.reasons
             row = Evidence(caller.session, "assistant", "dropped", why, what)
             _note_down(sources[0].writer, row, now)
         raise
     named = [find_note(sources, name) for name in dict.fromkeys(call.replaces)]
-    texts = [_text(each.stored.note) for each in named]
+    texts = [_note_text(each.stored.note) for each in named]
     proof = quote_proof.of_fact(fact.body, call.quote, caller.turns, texts)
     may = bool(proof.turn) or _is_hosts_word(proof, caller)
-    shared = _shared(stores, fact, named) if may else []
+    shared = _shared_notes(stores, fact, named) if may else []
     named = [each for each in named if each not in shared]
     prefixes = [*dict.fromkeys(each.source.prefix for each in named)]
     if may and named:
@@ -153,7 +153,7 @@ def store(stores: Stores, call: FactCall, caller: Caller, *, now: datetime) -> S
     )
 
 
-def _shared(stores: Stores, fact: Fact, named: Sequence[StoredIn]) -> list[StoredIn]:
+def _shared_notes(stores: Stores, fact: Fact, named: Sequence[StoredIn]) -> list[StoredIn]:
     """The notes of these that others read, and that a fact about the user so does not replace."""
     others = [each for each in named if fact.type == "user" and not each.source.writer.is_own]
     home = stores.open_for(True)[0].prefix if others else ""
@@ -184,10 +184,10 @@ class _Call:
             if (known := batch.known_elsewhere(self._fact)) and not replaced:
                 name = known.rpartition("/")[2].removesuffix(".md")
                 return Stored(known, name, existed=True, redacted=self._fact.redacted)
-            put = batch.add(self._fact, self._origin(batch.seen))
+            put = batch.add(self._fact, self._make_origin(batch.seen))
             left = self._replace(batch, put, replaced)
             written = self._write(batch, put)
-            near = self._near(batch.seen, put, replaced) if put.is_new else ()
+            near = self._near_notes(batch.seen, put, replaced) if put.is_new else ()
         head = put.note.note.head
         outcome = head.status or "added" if put.is_new else "known"
         row = Evidence(
@@ -199,15 +199,15 @@ class _Call:
             put.note.file, head.name, put.note.digest, written.commit, head.status,
             not put.is_new, near, self._fact.redacted, written.waits,
             tuple(each.told() for each in batch.made), tuple(left),
-            self._proof.reason() if head.status and self._proof.why else "", _ids(written),
+            self._proof.reason() if head.status and self._proof.why else "", _written_ids(written),
             bool(head.quote), head.description,
         )  # fmt: skip
 
-    def _origin(self, seen: Seen) -> Origin:
+    def _make_origin(self, seen: Seen) -> Origin:
         if self._proof.turn:
             turn = self._proof.turn if is_id(self._proof.turn) else ""
             return Origin("explicit", self._caller.session, turn)
-        quote = _unproven(self._call.quote, self._proof, self._caller, seen)
+        quote = _unproven_quote(self._call.quote, self._proof, self._caller, seen)
         return Origin("assistant", self._caller.session, "", quote, is_proven=False)
 
     def _replace(
@@ -220,7 +220,7 @@ class _Call:
         room = room_left(self._writer, session, turn, self._now)
         free, more = replaced[:room], replaced[room:]
         left = batch.replace(put.note, [(each, _SAYS_SO) for each in free])
-        spend(self._writer, session, turn, self._now, len(batch.made))
+        spend_budget(self._writer, session, turn, self._now, len(batch.made))
         why = quote_proof.WHY["too_often" if self._is_host else "too_many"]
         if old := self._as_said():
             batch.take_out(old, put.note)
@@ -238,26 +238,28 @@ class _Call:
             turn, _, file = row.partition("=")
             if turn == self._proof.turn and (self._writer.project.store / file).is_file():
                 note = self._writer.refresher.store.read(file)
-                said = {*words_of(_text(note.note))}
+                said = {*words_of(_note_text(note.note))}
                 if len(words & said) * 2 >= min(len(words), len(said)):
                     return note
         return None
 
-    def _near(self, seen: Seen, put: Put, replaced: Sequence[StoredNote]) -> tuple[NearNote, ...]:
+    def _near_notes(
+        self, seen: Seen, put: Put, replaced: Sequence[StoredNote]
+    ) -> tuple[NearNote, ...]:
         """Notes near it that the call does not name, the nearest first."""
         keeps = (name.removeprefix(self._source.prefix) for name in self._call.keeps)
         names = {name.removesuffix(".md") for name in keeps}
         but = {put.note.file, *(each.file for each in replaced)}
-        said = {*words_of(self._fact.body)}
-        found = []
+        near_notes = {*words_of(self._fact.body)}
+        words = []
         for note in seen.nearest(f"{self._fact.description}\n{self._fact.body}"):
             head = note.note.head
             is_named = not names.isdisjoint((note.file.removesuffix(".md"), head.name))
-            score = round(likeness(said, {*words_of(_text(note.note))}), 2)
+            score = round(likeness(near_notes, {*words_of(_note_text(note.note))}), 2)
             is_other = note.file not in but and not is_named and head.status != SUPERSEDED
             if is_other and score >= NEAR:
-                found.append(NearNote(note.file, score, shown(note.note)))
-        return tuple(sorted(found, key=lambda each: (-each.score, each.file)))
+                words.append(NearNote(note.file, score, shown_line(note.note)))
+        return tuple(sorted(words, key=lambda each: (-each.score, each.file)))
 
     def _write(self, batch: Batch, put: Put) -> Written:
         trailers = [("Memory-Proof", "host")] if batch.made and self._is_host else []
@@ -273,7 +275,9 @@ class _Call:
 # --- what nobody worded anew
 
 
-def settle(stores: Stores, due: Sequence[tuple[Path, Wish]], *, now: datetime) -> list[Stored]:
+def settle_wishes(
+    stores: Stores, due: Sequence[tuple[Path, Wish]], *, now: datetime
+) -> list[Stored]:
     """Store wishes whose turn has ended, in the order in which they were said. A wish that cannot
     be written yet stays where it is."""
     done = []
@@ -309,13 +313,13 @@ def _store_as_said(stores: Stores, wish: Wish, now: datetime) -> Stored:
     done = Stored(
         put.note.file, put.note.note.head.name, put.note.digest, written.commit,
         existed=not put.is_new, waits=written.waits,
-        superseded=tuple(each.told() for each in batch.made), ids=_ids(written),
+        superseded=tuple(each.told() for each in batch.made), ids=_written_ids(written),
         fact=put.note.note.head.description,
     )  # fmt: skip
     return _named_with(done, source.prefix)
 
 
-def answer(
+def answer_wishes(
     stores: Stores, boxes: Sequence[Inbox], text: str, *, session: str = "", ends: bool = False
 ) -> None:
     """Note that a call of an assistant answers a part of the wishes that it speaks of, in this
@@ -324,7 +328,7 @@ def answer(
     gone = []
     for box in boxes:
         for path, wish in box.wishes():
-            if (session and wish.session != session) or not wish.touches(text):
+            if (session and wish.session != session) or not wish.touches_text(text):
                 continue
             with suppress(MdmemoryError, OSError):
                 if ends:
@@ -360,7 +364,7 @@ def room_left(writer: Writer, session: str, turn: str, now: datetime) -> int:
         return max(0, BY_ONE_TURN - spent.count(turn))
 
 
-def spend(writer: Writer, session: str, turn: str, now: datetime, count: int) -> None:
+def spend_budget(writer: Writer, session: str, turn: str, now: datetime, count: int) -> None:
     """Remember that so many notes were settled."""
     if not count:
         return
@@ -374,30 +378,30 @@ def spend(writer: Writer, session: str, turn: str, now: datetime, count: int) ->
 # --- texts
 
 
-def _unproven(quote: str, proof: Proof, caller: Caller, seen: Seen) -> str:
+def _unproven_quote(quote: str, proof: Proof, caller: Caller, seen: Seen) -> str:
     """A quote as a note keeps it; "" for one that a client which hears the user did not hear, that
     is too short to say anything, or that so many notes stand on already."""
     clean = description_of(redact(unseen.without(strip_private(quote)[0]))[0])
     is_refuted = proof.why in ("no_quote", "question") or (caller.hears and proof.why == "not_said")
-    if is_refuted or weight(clean) < FLOOR:
+    if is_refuted or letter_weight(clean) < FLOOR:
         return ""
     others = sum(note.note.head.quote == clean for note in seen.quoting(clean))
     return clean if others < BY_ONE_QUOTE else ""
 
 
-def _ids(written: Written) -> tuple[str, ...]:
+def _written_ids(written: Written) -> tuple[str, ...]:
     return (written.id,) if written.id else ()
 
 
-def _text(note: Note) -> str:
+def _note_text(note: Note) -> str:
     return f"{note.head.description}\n{note.body}"
 
 
-def shown(note: Note) -> str:
+def shown_line(note: Note) -> str:
     """What a note says, in one line, as an answer tells it."""
-    said = " ".join(note.head.description.split())
-    more = " ".join(beside(note.head.description, note.body.strip()).split())
-    return f"{said} · {more}"[:_TEXT] if more else said[:_TEXT]
+    line = " ".join(note.head.description.split())
+    more = " ".join(body_beside(note.head.description, note.body.strip()).split())
+    return f"{line} · {more}"[:_TEXT] if more else line[:_TEXT]
 
 
 def _named_with(done: Stored, prefix: str) -> Stored:
@@ -407,7 +411,7 @@ def _named_with(done: Stored, prefix: str) -> Stored:
     return done._replace(
         file=f"{prefix}{done.file}",
         near=tuple(each._replace(file=f"{prefix}{each.file}") for each in done.near),
-        superseded=tuple(prefixed({**each}, prefix) for each in done.superseded),
+        superseded=tuple(prefix_pair({**each}, prefix) for each in done.superseded),
         left=tuple((f"{prefix}{file}", why) for file, why in done.left),
     )
 
@@ -417,7 +421,7 @@ def _note_down(writer: Writer, row: Evidence, now: datetime) -> None:
         evidence.record_evidence(state, [row], now)
 
 
-def _preview(content: str) -> str:
+def _preview_line(content: str) -> str:
     clean = description_of(redact(strip_private(content)[0])[0])
     # again after the cut: half of a text may look like what the whole did not
     return redact(clean[:PREVIEW])[0]

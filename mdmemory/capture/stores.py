@@ -54,8 +54,8 @@ class Route:
 ALL = Route()
 
 
-def visible(writer: Writer) -> list[StoredNote]:
+def visible_notes(writer: Writer) -> list[StoredNote]:
     """The notes of a store that are neither on hold nor unreadable."""
-    held = writer.refresher.catalog().held
+    held_files = writer.refresher.catalog().held
     notes = writer.refresher.store.notes()
-    return [note for note in notes if note.file not in held and note.note.text]
+    return [note for note in notes if note.file not in held_files and note.note.text]

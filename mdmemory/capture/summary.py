@@ -13,12 +13,12 @@ from datetime import datetime
 from functools import partial
 
 from mdmemory import bounds
-from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, Candidate, redacted
+from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, Candidate, redact_turns
 from mdmemory.capture.extracted import Extracted
-from mdmemory.capture.judge import Find, judge
-from mdmemory.capture.notice import typed
+from mdmemory.capture.judge import Find, judge_candidates
+from mdmemory.capture.notice import typed_text
 from mdmemory.capture.run import let_wait, store_all, tell_left_out
-from mdmemory.capture.stores import Stores, visible
+from mdmemory.capture.stores import Stores, visible_notes
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
@@ -64,8 +64,8 @@ _ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 
 def request_of(sources: Sequence[NoteSource]) -> tuple[str, dict[str, str]]:
-    """`request` for the notes that the index of the first store lists, the strongest first, and for
-    some of the others."""
+    """`request_text` for the notes that the index of the first store lists, the strongest first,
+    and for some of the others."""
     first, *others = sources
     index = first.writer.refresher.current().index
     listed, strengths = set(index.listed), index.strengths
@@ -75,12 +75,12 @@ def request_of(sources: Sequence[NoteSource]) -> tuple[str, dict[str, str]]:
     more = [
         note._replace(file=f"{source.prefix}{note.file}")
         for source in others
-        for note in in_force(visible(source.writer))
+        for note in in_force(visible_notes(source.writer))
     ]
-    return request([*notes[:rest], *more, *notes[rest:]])
+    return request_text([*notes[:rest], *more, *notes[rest:]])
 
 
-def request(notes: Sequence[StoredNote]) -> tuple[str, dict[str, str]]:
+def request_text(notes: Sequence[StoredNote]) -> tuple[str, dict[str, str]]:
     """What to put into the host's compaction prompt, and the notes it numbers, in their order:
     file to digest. At most 2,000 characters; notes that come first are numbered first."""
     lines = [_ASK]
@@ -107,19 +107,19 @@ def parse(text: str, numbered: Sequence[str]) -> list[Candidate]:
     number beyond them names no file, and its candidate comes with the file `[M9]`, which no note
     has. They have no quote yet.
     """
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     reinforced = 0
-    for line in _section(_FENCE.sub("", text)):
-        candidate = _candidate(line, numbered)
+    for line in _section_bullets(_FENCE.sub("", text)):
+        candidate = _read_candidate(line, numbered)
         if candidate is None or len(line) > MAX_TEXT:
             continue
         reinforced += candidate.action == "reinforce"
         if candidate.action != "reinforce" or reinforced <= MAX_REINFORCED:
-            found.append(candidate)
-    return found[:MAX_CANDIDATES]
+            candidates.append(candidate)
+    return candidates[:MAX_CANDIDATES]
 
 
-def _titled(text: str) -> str:
+def _with_titles(text: str) -> str:
     """The text with the older form of the section, a pair of tags, written as a title and an end.
 
     Before memory is stripped from it: the tags begin like those of injected memory.
@@ -127,7 +127,7 @@ def _titled(text: str) -> str:
     return _TAG.sub(lambda tag: _END if tag[1] else _SECTION, text)
 
 
-def _section(text: str) -> Iterator[str]:
+def _section_bullets(text: str) -> Iterator[str]:
     """The bullets of every section of candidates, without their marks."""
     inside = False
     for line in text.splitlines():
@@ -143,23 +143,25 @@ def _section(text: str) -> Iterator[str]:
                 yield line.strip()
 
 
-def _candidate(line: str, numbered: Sequence[str]) -> Candidate | None:
+def _read_candidate(line: str, numbered: Sequence[str]) -> Candidate | None:
     if said_again := _REINFORCE.fullmatch(line):
-        return _made("reinforce", _file(said_again["number"], numbered))
+        return _make_candidate("reinforce", _numbered_file(said_again["number"], numbered))
     if replaced := _REPLACE.fullmatch(line):
-        file = _file(replaced["number"], numbered)
-        return _made("update", file, replaced["type"] or replaced["bare"], replaced["fact"])
+        file = _numbered_file(replaced["number"], numbered)
+        return _make_candidate(
+            "update", file, replaced["type"] or replaced["bare"], replaced["fact"]
+        )
     if fact := _FACT.fullmatch(line):
-        return _made("add", "", fact["type"] or fact["bare"], fact["fact"])
+        return _make_candidate("add", "", fact["type"] or fact["bare"], fact["fact"])
     return None
 
 
-def _file(number: str, numbered: Sequence[str]) -> str:
+def _numbered_file(number: str, numbered: Sequence[str]) -> str:
     at = int(number) - 1
     return numbered[at] if 0 <= at < len(numbered) else f"[M{number}]"
 
 
-def _made(action: str, file: str, named: str = "", fact: str = "") -> Candidate:
+def _make_candidate(action: str, file: str, named: str = "", fact: str = "") -> Candidate:
     decided = named.lower() == "decision"
     type = "project" if decided else named.lower()
     assert not type or type in TYPES
@@ -170,25 +172,27 @@ def _made(action: str, file: str, named: str = "", fact: str = "") -> Candidate:
 # --- what becomes of them
 
 
-def take(
-    stores: Stores, writer: Writer, session: str, text: str, said: Sequence[Turn], *,
+def take_summary(
+    stores: Stores, writer: Writer, session: str, text: str, chosen: Sequence[Turn], *,
     now: datetime, shown: Mapping[str, str],
 ) -> Extracted:  # fmt: skip
     """Store what a summary's candidates prove, in one commit for each store; what they do not prove
     waits in the inbox of `writer`, and what is to replace a note is flagged with it.
 
-    `said` are the turns of the session (only the user's count), `shown` what `request` gave.
+    `said` are the turns of the session (only the user's count), `shown` what `request_text` gave.
     Raises whatever a write raises.
     """
-    turns = redacted([turn for turn in said if turn.role == "user"])
-    told = _titled(strip_private(bounds.beginning(text))[0])
+    turns = redact_turns([turn for turn in chosen if turn.role == "user"])
+    summary = _with_titles(strip_private(bounds.beginning(text))[0])
     find = partial(find_note, stores.sources())
-    found = parse(redact(without_memory(told))[0], list(shown))
-    wanted = [_quoted(each, turns, find) for each in found]
-    judged = judge(wanted, turns, find, shown, is_read_once=True)
+    found = parse(redact(without_memory(summary))[0], list(shown))
+    wanted = [_with_quote(each, turns, find) for each in found]
+    judged = judge_candidates(wanted, turns, find, shown, is_read_once=True)
     done = Extracted(session, model=MODEL)
-    kept = [each for each in judged if each.outcome == "keep"]
-    rows = [replace(row, phase="summary") for row in store_all(stores, kept, done, MODEL, now)]
+    candidates = [each for each in judged if each.outcome == "keep"]
+    rows = [
+        replace(row, phase="summary") for row in store_all(stores, candidates, done, MODEL, now)
+    ]
     let_wait(writer, judged, done, now.date().isoformat())
     rows += tell_left_out(done, judged, "summary")
     with writer.state() as state:
@@ -196,18 +200,18 @@ def take(
     return done
 
 
-def _quoted(candidate: Candidate, turns: Sequence[Turn], find: Find) -> Candidate:
+def _with_quote(candidate: Candidate, turns: Sequence[Turn], find: Find) -> Candidate:
     """The candidate with the sentence of the user that bears it out best, where there is one."""
     claim = candidate.fact
     if candidate.action == "reinforce":
         with suppress(MdmemoryError):
             claim = find(candidate.replaces[0]).stored.note.head.description
-    asked = set(keys(claim))
+    claim_keys = set(keys(claim))
     best, most = "", 0.0
     for turn in turns:
-        for sentence in _ENDS.split(typed(turn.text)):
-            shared = len(asked & set(keys(sentence)))
-            share = shared / (len(asked) or 1)
-            if shared >= min(2, len(asked)) and share >= BORNE_OUT and share >= most:
+        for sentence in _ENDS.split(typed_text(turn.text)):
+            shared = len(claim_keys & set(keys(sentence)))
+            share = shared / (len(claim_keys) or 1)
+            if shared >= min(2, len(claim_keys)) and share >= BORNE_OUT and share >= most:
                 best, most = sentence.strip(), share
     return candidate._replace(quote=best[:MAX_TEXT])

@@ -50,7 +50,7 @@ def of_session(state: State, session: str) -> Unanswered:
     return next((Unanswered(*row) for row in state.rows(query, (session,))), Unanswered())
 
 
-def failed(state: State, session: str, turn: str, model: str, now: datetime) -> bool:
+def count_failed(state: State, session: str, turn: str, model: str, now: datetime) -> bool:
     """Count one more round; whether the turns are to be passed over now."""
     before = of_session(state, session)
     rounds = before.rounds + 1 if (before.turn, before.model) == (turn, model) else 1

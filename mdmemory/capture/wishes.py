@@ -62,8 +62,8 @@ class Wish:
     @property
     def key(self) -> str:
         """What names it for good: its session, its turn and its words."""
-        said = f"{self.project}\n{self.session}\n{self.turn}\n{self.text}"
-        return digest(said.encode("utf-8", "replace"))[:12]
+        content = f"{self.project}\n{self.session}\n{self.turn}\n{self.text}"
+        return digest(content.encode("utf-8", "replace"))[:12]
 
     @property
     def file(self) -> str:
@@ -102,16 +102,16 @@ class Wish:
         from mdmemory.text.negation import parts
         from mdmemory.text.words import keys
 
-        there, said = {*keys(self.answer)}, self.answer.casefold()
+        there, text = {*keys(self.answer)}, self.answer.casefold()
         lost, _ = literals.audit([self.text], self.answer)
-        if any(each.casefold() not in said for each in lost):
+        if any(each.casefold() not in text for each in lost):
             return False
         if len({*keys(self.text)} & there) < _SHARE * len({*keys(self.text)}):
             return False
         clauses = [{*keys(part)} for part in parts(self.text)]
         return all(len(each & there) * 3 >= len(each) for each in clauses if len(each) > 1)
 
-    def touches(self, text: str) -> bool:
+    def touches_text(self, text: str) -> bool:
         """Whether a text speaks of what it asks for."""
         from mdmemory.text.words import keys
 
@@ -139,13 +139,13 @@ class Inbox:
             path = self.folder / wish.file
             if any(name.endswith(f"-{wish.key}{inbox.END}") for name in known):
                 continue  # the same event, heard twice
-            write_atomic(path, _rendered(wish, key), mode=0o600)
+            write_atomic(path, _render_wish(wish, key), mode=0o600)
             paths.append(path)
         return paths
 
     def wishes(self) -> list[tuple[Path, Wish]]:
         """The wishes of this project, the oldest first. What is no file of ours is passed over."""
-        return sorted(self._wishes(), key=lambda pair: (pair[1].since, pair[0].name))
+        return sorted(self._own_wishes(), key=lambda pair: (pair[1].since, pair[0].name))
 
     def kept(self) -> list[Path]:
         """The files of this project's wishes, also of those that only a person can settle."""
@@ -162,11 +162,11 @@ class Inbox:
         if wish.is_answered():
             path.unlink(missing_ok=True)
         else:
-            write_atomic(path, _rendered(wish, _key(self.key_file)), mode=0o600)
+            write_atomic(path, _render_wish(wish, _seal_key(self.key_file)), mode=0o600)
 
-    def _wishes(self) -> Iterator[tuple[Path, Wish]]:
+    def _own_wishes(self) -> Iterator[tuple[Path, Wish]]:
         files = self.files()
-        key = _key(self.key_file) if files else b""
+        key = _seal_key(self.key_file) if files else b""
         for path in files:
             try:
                 wish = _read(read_regular(path), key)
@@ -184,10 +184,10 @@ def _made_key(file: Path) -> bytes:
             write_atomic(file, os.urandom(32).hex().encode("ascii"), replace=False, mode=0o600)
     except (OSError, MdmemoryError):
         pass  # another process was quicker, or the disk is full: what there is counts
-    return _key(file)
+    return _seal_key(file)
 
 
-def _key(file: Path) -> bytes:
+def _seal_key(file: Path) -> bytes:
     """The person's key for seals; b"" where there is none."""
     try:
         return read_regular(file, 200)
@@ -197,8 +197,8 @@ def _key(file: Path) -> bytes:
 
 def words_id(text: str) -> str:
     """A name for a turn by what it says, where a host's hooks and its sessions name it apart."""
-    said = " ".join(clean(text).split())
-    return f"said-{digest(said.encode('utf-8', 'replace'))[:16]}"
+    words = " ".join(clean(text).split())
+    return f"said-{digest(words.encode('utf-8', 'replace'))[:16]}"
 
 
 def mark_answered(state: State, session: str, ids: Sequence[str]) -> None:
@@ -212,18 +212,18 @@ def mark_answered(state: State, session: str, ids: Sequence[str]) -> None:
 # --- where the inboxes lie
 
 
-def inboxes(project: Project) -> list[Inbox]:
+def open_inboxes(project: Project) -> list[Inbox]:
     """The inboxes of a project: the store's own first, then the person's."""
     stores, persons = project.inboxes()
     key = persons.with_name("inbox.key")
-    root = _root(project.around) if project.around else project.root
+    root = _project_root(project.around) if project.around else project.root
     return [Inbox(stores, key), Inbox(persons, key, os.path.realpath(root))]
 
 
 def inbox_without_store(start: Path) -> Inbox:
     """The nearest inbox for a folder whose store cannot be opened: that of the usual store where it
     is there and ours, else the person's."""
-    root, own = _root(start), person.state_folder()
+    root, own = _project_root(start), person.state_folder()
     store = root / DEFAULT_STORE
     try:
         is_ours = read_start(store / "MEMORY.md", len(OURS)) == OURS
@@ -234,7 +234,7 @@ def inbox_without_store(start: Path) -> Inbox:
     return Inbox(own / "inbox", own / "inbox.key", os.path.realpath(root))
 
 
-def _root(start: Path) -> Path:
+def _project_root(start: Path) -> Path:
     """The folder of the settings file upward, else the repository's top, else `start` itself."""
     start = start.absolute()
     for folder in (start, *start.parents):
@@ -243,7 +243,7 @@ def _root(start: Path) -> Path:
     return start
 
 
-def keep(
+def keep_wishes(
     places: Sequence[Inbox], texts: Sequence[str], session: str, turn: str, now: datetime,
     message: str = "", attended: bool = True,
 ) -> list[Path]:  # fmt: skip
@@ -287,12 +287,12 @@ def list_due(
 # --- the file
 
 
-def _rendered(wish: Wish, key: bytes) -> bytes:
+def _render_wish(wish: Wish, key: bytes) -> bytes:
     head = "".join(
         f"{name}: {json.dumps(getattr(wish, name), ensure_ascii=False)}\n"
         for name in (*_KEYS, *_MORE)
     )
-    seal = f"seal: {_seal(wish, key)}\n" if key else ""
+    seal = f"seal: {_seal_wish(wish, key)}\n" if key else ""
     return f"---\n{head}{seal}---\n\n{wish.text}\n".encode("utf-8", "replace")
 
 
@@ -302,26 +302,26 @@ def _read(data: bytes, key: bytes) -> Wish | None:
     head, mark, text = rest.partition("\n---\n\n")
     if begin or not mark:
         return None
-    said: dict[str, str] = {}
+    values: dict[str, str] = {}
     for line in head.split("\n"):
         name, _, value = line.partition(": ")
-        said[name] = value
+        values[name] = value
     try:
-        known = {name: json.loads(said[name]) for name in _KEYS}
-        known |= {name: json.loads(said[name]) for name in _MORE if name in said}
+        known = {name: json.loads(values[name]) for name in _KEYS}
+        known |= {name: json.loads(values[name]) for name in _MORE if name in values}
     except (KeyError, ValueError, RecursionError):
         return None
-    return _wish(known, text.removesuffix("\n"), said.get("seal", ""), key)
+    return _read_wish(known, text.removesuffix("\n"), values.get("seal", ""), key)
 
 
-def _wish(known: Mapping[str, object], text: str, seal: str, key: bytes) -> Wish | None:
+def _read_wish(known: Mapping[str, object], text: str, seal: str, key: bytes) -> Wish | None:
     if not all(isinstance(value, str) for value in known.values()):
         return None
     wish = Wish(text=text, **known)  # type: ignore[arg-type]
-    return wish if key and hmac.compare_digest(_seal(wish, key), seal) else None
+    return wish if key and hmac.compare_digest(_seal_wish(wish, key), seal) else None
 
 
-def _seal(wish: Wish, key: bytes) -> str:
+def _seal_wish(wish: Wish, key: bytes) -> str:
     more = _MORE if wish.at else ()  # a file of 0.2 has neither, and its seal holds all the same
-    said = json.dumps([wish.text, *(getattr(wish, name) for name in (*_KEYS, *more))])
-    return hmac.new(key, said.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+    content = json.dumps([wish.text, *(getattr(wish, name) for name in (*_KEYS, *more))])
+    return hmac.new(key, content.encode("utf-8", "replace"), hashlib.sha256).hexdigest()

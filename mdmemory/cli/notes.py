@@ -104,7 +104,7 @@ def _tell_of_citations(done: Edited) -> None:
 
 def _state(asked: Namespace) -> int:
     """Store a sentence, and show what was made of it."""
-    from mdmemory.capture.fact import stated
+    from mdmemory.capture.fact import state_fact
 
     text = _body(asked.text) or ""
     named = re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", text)
@@ -116,7 +116,7 @@ def _state(asked: Namespace) -> int:
             "Say the fact in a sentence, or give the NAME with --type and --description.",
         )
     body = "" if asked.body is None else _body(asked.body) or ""
-    fact = stated(text, type=asked.type, name=asked.name, body=body, kind=asked.kind)
+    fact = state_fact(text, type=asked.type, name=asked.name, body=body, kind=asked.kind)
     layers = layered(asked)
     replaces = asked.replaces or _asked_which(layers, fact.said, asked)
     memory, done = layers.state(fact, asked.everywhere, asked.source, asked.cite, replaces)

@@ -36,7 +36,7 @@ def explain_options(parser: ArgumentParser) -> None:
 def explain(asked: Namespace) -> int:
     """Explain why a message would be stored or not, and which notes would be sent along with it.
     Nothing is stored."""
-    from mdmemory.capture.explain import explain as explained
+    from mdmemory.capture.explain import explain_message as explained
     from mdmemory.hosts import by_message
 
     text = " ".join(asked.text)

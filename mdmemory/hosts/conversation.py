@@ -160,7 +160,7 @@ class Conversation:
     def put_by(self, message: Spoken, problem: MdmemoryError) -> Answer:
         """The answer where no store can be opened: what the message asks for is kept for later.
         Where it asks for nothing, `problem` is raised."""
-        from mdmemory.capture.wishes import inbox_without_store, keep
+        from mdmemory.capture.wishes import inbox_without_store, keep_wishes
 
         said = None if message.by_agent or message.turn is None else read_request(message.turn.text)
         if said is None or not said.wishes or message.turn is None:
@@ -168,7 +168,7 @@ class Conversation:
         self._log.failure("message", problem)
         inbox, turn = inbox_without_store(message.folder), message.turn.id
         try:
-            keep(
+            keep_wishes(
                 [inbox], said.wishes, message.session, turn, person.now(),
                 message=message.turn.text,
             )  # fmt: skip
@@ -212,11 +212,11 @@ def name_new_stores(layers: Layers, before: Sequence[Path]) -> str:
 
 def read_request(text: str) -> HeardMessage:
     """What a message, without its private parts, wants of the memory."""
-    from mdmemory.capture.notice import notice, without_unwanted
+    from mdmemory.capture.notice import notice_wishes, without_unwanted
     from mdmemory.privacy.redaction import redact, says_something
 
     said, cut = without_unwanted(text)
-    noticed = notice(redact(said)[0])
+    noticed = notice_wishes(redact(said)[0])
     wishes = tuple(each for each in noticed.wishes if says_something(each))
     is_secret_ = len(wishes) < len(noticed.wishes)
     return HeardMessage(said, noticed._replace(wishes=wishes), wishes, is_secret_, bool(cut))

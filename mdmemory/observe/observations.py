@@ -183,7 +183,7 @@ class Observations:
         """
         from mdmemory.capture.extracted import Extracted
         from mdmemory.capture.stores import OneStore
-        from mdmemory.capture.summary import take
+        from mdmemory.capture.summary import take_summary
         from mdmemory.session.cleaning import LEFT_OUT
 
         recalled = self.recall(id)
@@ -196,7 +196,9 @@ class Observations:
             return Extracted(session, dropped=[{"text": LEFT_OUT, "reasons": ["injection"]}])
         text = "\n".join(["Memory candidates:", *(f"- [{type}] {fact}" for fact in facts)])
         writer = self.writer()
-        return take(OneStore(writer), writer, session, text, turns, now=self.clock(), shown={})
+        return take_summary(
+            OneStore(writer), writer, session, text, turns, now=self.clock(), shown={}
+        )
 
     def _model(self) -> Model | None:
         from mdmemory.llm import choose

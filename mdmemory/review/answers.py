@@ -135,13 +135,13 @@ def _fact(
     writer = memory._writer()
     is_persons = any(fact.id == item.key and fact.type == USER for fact in memory.pending())
     home = layers.for_type(USER) if is_persons else memory
-    path = pending.place(memory.project, item.key)
+    path = pending.file_of(memory.project, item.key)
     left = None if path is None else (path, read_regular(path), 0o600)
     if action == Action.DROP:
-        _, written = pending.drop(writer, item.key, today=memory._today())
+        _, written = pending.drop_fact(writer, item.key, today=memory._today())
         back = None if written.id else left
         return finish(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
-    done = pending.accept(
+    done = pending.accept_fact(
         writer, item.key, today=memory._today(), into=None if home is memory else home._writer(),
         text=wording.text if wording and action == Action.EDIT else None,
     )  # fmt: skip
@@ -187,7 +187,7 @@ def _file(
 
 def _wish(memory: Memory, path: Path) -> wishes.Wish | None:
     """The wish in a file; None for one without a seal of this machine."""
-    for box in wishes.inboxes(memory.project):
+    for box in wishes.open_inboxes(memory.project):
         for place, wish in box.wishes():
             if place == path:
                 return wish

@@ -125,14 +125,14 @@ def removal(
     layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
 ) -> Reviewed:
     """What an assistant wants forgotten: it goes, or it stays."""
-    side, path = item.notes[0], forgetting.place(memory.project, item.key)
+    side, path = item.notes[0], forgetting.removal_file(memory.project, item.key)
     left = path, read_regular(path), 0o600
     if action == Action.KEEP:
         written = leaving.take_out(memory._writer(), path, subject("keep", [side.name]))
         back = None if written.id else left
         return finish(item, action, f"{side.name} stays.", memory, written, back)
     written = memory.remove(side.file).written
-    forgetting.settle(memory.project, side.file)
+    forgetting.settle_removal(memory.project, side.file)
     return finish(item, action, f"Removed {side.name}.", memory, written, left)
 
 

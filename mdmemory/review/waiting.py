@@ -283,7 +283,7 @@ def _removals(layer: str, memory: Memory) -> Iterator[InboxItem]:
 
 
 def _wishes(layer: str, memory: Memory) -> Iterator[InboxItem]:
-    for box in wishes.inboxes(memory.project):
+    for box in wishes.open_inboxes(memory.project):
         known = dict(box.wishes())
         for path in box.kept():
             wish = known.get(path)
@@ -304,7 +304,7 @@ def _wishes(layer: str, memory: Memory) -> Iterator[InboxItem]:
 
 
 def _rests(layer: str, memory: Memory) -> Iterator[InboxItem]:
-    for path in rest.files(memory.project.store):
+    for path in rest.rest_files(memory.project.store):
         with suppress(MdmemoryError):  # gone in this moment, or not to be read
             origin, since, text = rest.read(path)
             side = Side(origin or path.stem, layer, text[:_MOST], since, "import")

@@ -17,9 +17,9 @@ from mdmemory.capture.candidates import (
     MAX_CANDIDATES,
     Answered,
     Candidate,
+    make_question,
     parse,
-    question,
-    redacted,
+    redact_turns,
 )
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
@@ -156,8 +156,8 @@ def test_no_answer_breaks_the_reader(text: str) -> None:
 
 def test_a_question_shows_turns_and_notes_and_no_secret_of_either() -> None:
     secret = "ghp_" + "a1B2" * 9
-    turns = redacted([Turn("m1", "user", f"The token is {secret}, and the proxy is slow")])
-    asked = question(turns, [note("token", f"The old token is {secret}")], "2026-06-20")
+    turns = redact_turns([Turn("m1", "user", f"The token is {secret}, and the proxy is slow")])
+    asked = make_question(turns, [note("token", f"The old token is {secret}")], "2026-06-20")
     assert secret not in asked.text
     assert "[redacted:" in asked.text
     shown = json.loads(asked.text)
@@ -166,7 +166,7 @@ def test_a_question_shows_turns_and_notes_and_no_secret_of_either() -> None:
 
 
 def test_a_turn_that_alone_is_too_long_is_cut_and_says_so() -> None:
-    (turn,) = redacted([Turn("m1", "user", "a log " * 10_000)])
+    (turn,) = redact_turns([Turn("m1", "user", "a log " * 10_000)])
     assert len(turn.text) < 24_100
     assert turn.text.endswith("[36000 more characters]")
 
@@ -174,7 +174,9 @@ def test_a_turn_that_alone_is_too_long_is_cut_and_says_so() -> None:
 def test_with_too_many_notes_the_nearest_are_shown_whole_and_others_by_their_heads() -> None:
     proxy = note("proxy", "The proxy listens on port 8080, see `proxy.toml`.")
     notes = [note(f"n{n}", f"Fact {n}. " + "filler " * 300) for n in range(20)] + [proxy]
-    asked = question([Turn("m1", "user", "The port of the proxy is 8443 now")], notes, "2026-06-20")
+    asked = make_question(
+        [Turn("m1", "user", "The port of the proxy is 8443 now")], notes, "2026-06-20"
+    )
     whole = [each["file"] for each in json.loads(asked.text)["notes"] if "body" in each]
     assert proxy.file in whole
     assert 0 < len(whole) < len(asked.shown) <= len(notes)

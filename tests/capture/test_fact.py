@@ -13,16 +13,23 @@ from rows import each
 
 from mdmemory import Memory, assets
 from mdmemory.capture.caller import Caller
-from mdmemory.capture.explain import explain
-from mdmemory.capture.fact import REASONS, NotStored, fact_as_said, fact_of, form, stated
+from mdmemory.capture.explain import explain_message
+from mdmemory.capture.fact import (
+    REASONS,
+    NotStored,
+    fact_as_said,
+    fact_of,
+    form_reasons,
+    state_fact,
+)
 from mdmemory.capture.note_text import (
-    canonical,
-    identity,
+    canonical_key,
     keys_of_fact,
     keys_of_text,
     name_of,
-    pointer,
-    stating,
+    pointer_key,
+    stating_test,
+    url_identity,
 )
 from mdmemory.capture.store_fact import FactCall
 from mdmemory.capture.stores import OneStore
@@ -51,7 +58,7 @@ def test_a_type_is_taken_as_named_and_guessed_by_the_first_person_alone(
     text: str, named: str, type: str
 ) -> None:
     assert fact_of(text, type=named).type == fact_as_said(text, named).type == type
-    assert stated(text, type=named).type == type
+    assert state_fact(text, type=named).type == type
 
 
 @pytest.mark.parametrize(
@@ -117,20 +124,20 @@ def test_what_no_note_may_hold_is_refused() -> None:
     with pytest.raises(UsageError, match="recipes"):
         fact_of(DARK, type="recipes")
     with pytest.raises(BadNote, match="too short"):
-        stated("tabs")
+        state_fact("tabs")
 
 
 def test_private_parts_and_secrets_are_taken_out_before_anything_is_named() -> None:
     said = f"The staging host is reached as deploy, key {KEY}. <private>Ask Ana.</private>"
     fact = fact_of(said, title=f"host {KEY}", why=f"it is {KEY}")
-    by_hand = stated(said)
+    by_hand = state_fact(said)
     assert fact.redacted
     for part in (fact.body, fact.description, fact.name, by_hand.said, by_hand.name):
         assert KEY.lower() not in part.lower()
         assert "ana" not in part.lower().split()
     for nothing in (f"password: {KEY}", "<private>all of it</private>"):
         with pytest.raises((NotStored, BadNote)):
-            stated(nothing)
+            state_fact(nothing)
 
 
 @given(st.text(min_size=1, max_size=200))
@@ -179,7 +186,7 @@ def test_whether_a_note_states_a_fact_is_the_answer_of_the_keys(
 ) -> None:
     for keys in (keys_of_fact(fact), keys_of_text(fact, body), keys_of_text(description, fact)):
         expected = bool(keys & keys_of_text(description, body))
-        assert stating(keys)(description, body) == expected
+        assert stating_test(keys)(description, body) == expected
 
 
 def test_the_protocol_names_every_type_and_shows_a_note_of_good_form_in_1200_tokens() -> None:
@@ -242,14 +249,14 @@ JUNK = [
 
 def test_a_fact_is_not_turned_down_for_what_it_means() -> None:
     def passes(text: str) -> None:
-        assert form(text) == ()
+        assert form_reasons(text) == ()
 
     each(FACTS, passes)
 
 
 def test_what_machines_print_what_asks_and_what_orders_is_turned_down_for_that() -> None:
     def is_turned_down(reason: str, text: str) -> None:
-        assert reason in form(text)
+        assert reason in form_reasons(text)
         with pytest.raises(NotStored) as refused:
             fact_of(text)
         assert reason in refused.value.reasons
@@ -260,14 +267,14 @@ def test_what_machines_print_what_asks_and_what_orders_is_turned_down_for_that()
 
 
 def test_explain_says_what_a_message_asks_for_and_what_its_form_is(layers: Layers) -> None:
-    told = explain("Remember that deploys go out on Tuesdays only", layers)
+    told = explain_message("Remember that deploys go out on Tuesdays only", layers)
     assert (told["noticed"], told["wish"]) == ("explicit", ["deploys go out on Tuesdays only"])
     assert told["gate"] == {"accepted": True, "reasons": []}
     layers.add("Deploys go out on Tuesdays only")
-    (near,) = explain("from now on deploys go out on Mondays", layers)["near"]
+    (near,) = explain_message("from now on deploys go out on Mondays", layers)["near"]
     assert near["description"] == "Deploys go out on Tuesdays only"
-    assert explain("from now on we use ruff", layers)["noticed"] == "perhaps"
-    asked = explain("Which port has the proxy of the shop?", layers)
+    assert explain_message("from now on we use ruff", layers)["noticed"] == "perhaps"
+    asked = explain_message("Which port has the proxy of the shop?", layers)
     assert (asked["noticed"], asked["gate"]["reasons"]) == ("", ["question"])
 
 
@@ -278,20 +285,20 @@ def layers(repository: object) -> Layers:
 
 def test_explain_shows_no_secret_and_nothing_that_is_not_to_be_remembered(layers: Layers) -> None:
     secret = "".join(map(chr, (113, 55, 82, 119, 120, 50, 76, 107, 57, 112, 90)))
-    told = explain(
+    told = explain_message(
         f"The staging database is reached with password: {secret}\n"
         "<private>ill</private> don't save this: my PIN is on the desk", layers
     )  # fmt: skip
     assert not any(word in repr(told) for word in (secret, "ill<", "PIN"))
     assert (told["redacted"], told["private_removed"]) == (["password"], 2)
     layers.add("Deploys go out on Tuesdays only")
-    assert explain("deploys", OneStore(layers.main._writer()))["near"]
+    assert explain_message("deploys", OneStore(layers.main._writer()))["near"]
 
 
 @given(st.text(max_size=300))
 def test_any_text_has_a_form(text: str) -> None:
-    assert {*form(text)} <= {*REASONS}
-    assert form("") == ("too_short",)
+    assert {*form_reasons(text)} <= {*REASONS}
+    assert form_reasons("") == ("too_short",)
 
 
 # --- the key of a fact ----------------------------------------------------------------------------
@@ -309,7 +316,7 @@ def test_any_text_has_a_form(text: str) -> None:
     ],
 )
 def test_case_punctuation_and_width_do_not_matter(one: str, other: str) -> None:
-    assert canonical(one) == canonical(other) != ""
+    assert canonical_key(one) == canonical_key(other) != ""
 
 
 @pytest.mark.parametrize(
@@ -325,13 +332,13 @@ def test_case_punctuation_and_width_do_not_matter(one: str, other: str) -> None:
     ],
 )
 def test_different_facts_stay_different(one: str, other: str) -> None:
-    assert canonical(one) != canonical(other)
+    assert canonical_key(one) != canonical_key(other)
 
 
 @given(st.text())
 def test_a_key_is_its_own_key(text: str) -> None:
-    key = canonical(text)
-    assert canonical(key) == key
+    key = canonical_key(text)
+    assert canonical_key(key) == key
 
 
 @pytest.mark.parametrize(
@@ -352,7 +359,7 @@ def test_a_key_is_its_own_key(text: str) -> None:
     ],
 )
 def test_a_pointer_is_known_by_its_first_url_or_path(text: str, place: str) -> None:
-    assert identity(text) == place
+    assert url_identity(text) == place
 
 
 BOARD = "The error dashboard is at https://grafana.example.org/d/7"
@@ -372,5 +379,5 @@ BOARD = "The error dashboard is at https://grafana.example.org/d/7"
     ],
 )  # fmt: skip
 def test_a_pointer_is_known_by_its_url_and_its_words(text: str, is_same: bool) -> None:
-    assert (pointer(text) == pointer(BOARD)) == is_same
-    assert pointer(BOARD)
+    assert (pointer_key(text) == pointer_key(BOARD)) == is_same
+    assert pointer_key(BOARD)

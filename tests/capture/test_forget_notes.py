@@ -10,7 +10,7 @@ import pytest
 
 from mdmemory import Memory
 from mdmemory.capture.caller import Caller
-from mdmemory.capture.forgetting import NotProven, place
+from mdmemory.capture.forgetting import NotProven, removal_file
 from mdmemory.capture.store_fact import FactCall
 from mdmemory.errors import NotFound
 from mdmemory.layers import Layers
@@ -113,7 +113,7 @@ def test_what_nothing_can_prove_yet_waits_for_the_user(memory: Memory) -> None:
         assert (done.files, done.waiting) == ((), (PARCELS,))
     (kept,) = memory.asked_removals()
     assert (kept.file, kept.since) == (PARCELS, "2026-06-01")
-    assert place(memory.project, kept.id).stat().st_mode & 0o777 == 0o600
+    assert removal_file(memory.project, kept.id).stat().st_mode & 0o777 == 0o600
     memory.remove(PARCELS)
     assert memory.asked_removals() == []
 
@@ -122,7 +122,7 @@ def test_a_secret_in_the_words_of_a_removal_that_waits_is_not_kept(memory: Memor
     key = "ghp_" + "a1B2c3D4e5" * 4
     memory.forget([PARCELS], f"forget the parcels, key {key}", Caller())
     (kept,) = memory.asked_removals()
-    assert key not in place(memory.project, kept.id).read_text("utf-8")
+    assert key not in removal_file(memory.project, kept.id).read_text("utf-8")
     assert "forget the parcels" in kept.quote
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mdmemory import Memory
 from mdmemory.capture.imports import run
 from mdmemory.capture.imports.incoming import BadImport, Incoming, day
-from mdmemory.capture.imports.markdown import MAX_WHOLE, Block, blocks
+from mdmemory.capture.imports.markdown import MAX_WHOLE, Block, split_blocks
 from mdmemory.capture.imports.run import read
 from mdmemory.cli import main
 
@@ -430,13 +430,13 @@ def words_of(text: str) -> list[str]:
 
 
 def facts(text: str) -> list[str]:
-    return [block.text for block in blocks(text) if not block.reason]
+    return [block.text for block in split_blocks(text) if not block.reason]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14))
 def test_every_word_of_a_text_is_in_a_block_or_in_the_section_of_one(pieces: list[str]) -> None:
     text = "\n".join(pieces)
-    found = blocks(text)
+    found = split_blocks(text)
     kept = [word for block in found for word in words_of(block.text)]
     sections = {word for block in found for word in words_of(" ".join(block.section))}
     missing = [word for word in words_of(text) if word not in kept and word not in sections]
@@ -446,7 +446,9 @@ def test_every_word_of_a_text_is_in_a_block_or_in_the_section_of_one(pieces: lis
 
 @given(st.text(alphabet="ab -*>#`\n\t1.|[]:<!", max_size=120))
 def test_no_text_is_too_odd(text: str) -> None:
-    kept = {w for block in blocks(text) for w in words_of(block.text + " ".join(block.section))}
+    kept = {
+        w for block in split_blocks(text) for w in words_of(block.text + " ".join(block.section))
+    }
     assert {w for w in words_of(text) if w.isalpha()} <= kept | set("1")
 
 
@@ -460,11 +462,11 @@ def test_an_item_keeps_what_is_nested_in_it() -> None:
 def test_paragraphs_beside_a_list_are_facts_too() -> None:
     text = "# Rules\n\nWe deploy on Tuesdays.\n\n- Use tabs in Go\n\nStaging is at 10.0.4.7.\n"
     assert facts(text) == ["We deploy on Tuesdays.", "Use tabs in Go", "Staging is at 10.0.4.7."]
-    assert {block.section for block in blocks(text)} == {("Rules",)}
+    assert {block.section for block in split_blocks(text)} == {("Rules",)}
 
 
 def test_a_short_line_above_a_list_is_its_heading() -> None:
-    (item,) = blocks("# About me\n\nThings I like:\n\n- tea\n")
+    (item,) = split_blocks("# About me\n\nThings I like:\n\n- tea\n")
     assert item == Block("tea", 5, ("About me", "Things I like"))
 
 
@@ -485,7 +487,7 @@ def test_numbered_steps_are_one_fact_with_the_line_above_them() -> None:
     ],
 )
 def test_what_is_no_fact_is_handed_on_with_the_reason(text: str, reason: str) -> None:
-    fact, other = blocks(text)
+    fact, other = split_blocks(text)
     assert (fact.text, fact.reason) == ("a", "")
     assert other.reason == reason
     assert other.text in text

@@ -14,7 +14,7 @@ import pytest
 from pace import seldom
 
 from mdmemory import Memory
-from mdmemory.capture.pending import FULL, PendingFact, put
+from mdmemory.capture.pending import FULL, PendingFact, put_facts
 from mdmemory.cli import main
 from mdmemory.config import person
 from mdmemory.errors import NotFound
@@ -42,7 +42,7 @@ def memory(
 def let_wait(memory: Memory, *facts: PendingFact) -> None:
     """Let facts wait as an extraction does, which holds the store's lock."""
     with (writer := memory._writer()).lock_store(), writer.state() as state:
-        put(memory.project, state, facts or [FACT], TODAY)
+        put_facts(memory.project, state, facts or [FACT], TODAY)
 
 
 def in_inbox(memory: Memory) -> list[Path]:

@@ -18,8 +18,8 @@ from mdmemory import Memory
 from mdmemory.capture import judge as judging
 from mdmemory.capture.candidates import Candidate
 from mdmemory.capture.extracted import Extracted
-from mdmemory.capture.judge import FactVerdict, SecondLook, judge, weighed
-from mdmemory.capture.quote_proof import invented
+from mdmemory.capture.judge import FactVerdict, SecondLook, judge_candidates, weigh_verdicts
+from mdmemory.capture.quote_proof import invented_literals
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
 from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed, Schema
@@ -67,7 +67,7 @@ def judged(
         return StoredIn(NoteSource("", cast(Any, None)), known[file])
 
     seen = {each.file: each.digest for each in notes} if shown is None else shown
-    return judge(candidates, turns, find, seen, **more)
+    return judge_candidates(candidates, turns, find, seen, **more)
 
 
 def fate(candidate: Candidate, *notes: StoredNote, **more: Any) -> tuple[str, tuple[str, ...]]:
@@ -284,7 +284,7 @@ def test_the_two_readings_decide_together_whatever_they_say(
     before = judged(*candidates, notes=[PROXY])
     words = {at: word for at, (_, _, word) in enumerate(cases) if word is not None}
     for (action, names, verdict), found in zip(
-        cases, weighed(before, range(len(cases)), SecondLook(verdicts=words)), strict=True
+        cases, weigh_verdicts(before, range(len(cases)), SecondLook(verdicts=words)), strict=True
     ):
         word = verdict.word if verdict else "unclear"
         expected = {"lasting": ("keep", ()), "moment": ("dropped", ("momentary",))}
@@ -321,8 +321,10 @@ def test_whatever_a_model_says_each_candidate_has_one_fate_and_a_kept_one_its_pr
 
 
 def test_what_nobody_said_is_invented() -> None:
-    assert invented("until 2026-07-01, in 2 weeks, 40 users", ["we have 41 users"]) == ["40"]
-    assert invented("Uses GitHub Actions", ["we are on github actions"]) == []
+    assert invented_literals("until 2026-07-01, in 2 weeks, 40 users", ["we have 41 users"]) == [
+        "40"
+    ]
+    assert invented_literals("Uses GitHub Actions", ["we are on github actions"]) == []
 
 
 def test_the_nearest_notes_are_found_in_any_script() -> None:

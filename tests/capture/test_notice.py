@@ -21,10 +21,10 @@ from mdmemory.capture.notice import (
     holds_everywhere,
     is_about_user,
     is_request,
-    notice,
-    typed,
+    letter_weight,
+    notice_wishes,
+    typed_text,
     wants_gone,
-    weight,
     without_unwanted,
 )
 
@@ -75,7 +75,7 @@ ASKED = [
 
 def test_what_a_person_asks_to_remember_is_a_wish_in_their_own_words() -> None:
     def is_wish(text: str, fact: str) -> None:
-        assert notice(text).wishes == (fact,)
+        assert notice_wishes(text).wishes == (fact,)
 
     each(ASKED, is_wish)
 
@@ -93,13 +93,13 @@ LISTS = [
 
 @pytest.mark.parametrize("text", LISTS)
 def test_each_item_of_a_list_is_a_wish_of_its_own_also_with_blank_lines_between(text: str) -> None:
-    assert notice(text).wishes == (TUESDAYS, "Lena reviews migrations")
+    assert notice_wishes(text).wishes == (TUESDAYS, "Lena reviews migrations")
 
 
 def test_a_list_belongs_to_the_sentence_that_says_what_it_lists() -> None:
     said = "Remember that these are frozen in December\n- the API\n- the schema"
-    assert notice(said).wishes == ("these are frozen in December\n- the API\n- the schema",)
-    (short,) = notice("Remember:\n* tabs\n* LF\n* UTF-8").wishes
+    assert notice_wishes(said).wishes == ("these are frozen in December\n- the API\n- the schema",)
+    (short,) = notice_wishes("Remember:\n* tabs\n* LF\n* UTF-8").wishes
     assert short.strip() == "tabs, LF, UTF-8"
 
 
@@ -154,13 +154,13 @@ NO_WISH = [
 
 def test_what_is_no_request_to_remember_is_no_wish() -> None:
     def is_none(text: str) -> None:
-        assert notice(text).wishes == ()
+        assert notice_wishes(text).wishes == ()
 
     each(NO_WISH, is_none)
 
 
 def test_a_request_that_is_a_question_is_no_wish() -> None:
-    assert notice("remember that bug from last week?") == Noticed((), True)
+    assert notice_wishes("remember that bug from last week?") == Noticed((), True)
 
 
 @pytest.mark.parametrize(
@@ -171,12 +171,12 @@ def test_a_request_that_is_a_question_is_no_wish() -> None:
     ],
 )
 def test_a_question_behind_a_request_and_a_polite_one_take_no_wish_away(text: str) -> None:
-    (wish,) = notice(text).wishes
+    (wish,) = notice_wishes(text).wishes
     assert wish.startswith(TUESDAYS)
 
 
 def test_courtesy_before_a_request_is_no_fact() -> None:
-    assert notice("by the way, remember that I am off").wishes == ()
+    assert notice_wishes("by the way, remember that I am off").wishes == ()
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def test_courtesy_before_a_request_is_no_fact() -> None:
     ],
 )
 def test_what_may_want_something_of_the_memory_is_noticed_without_a_wish(text: str) -> None:
-    assert notice(text) == Noticed((), True)
-    assert not notice("Please fix the failing test of the parser.")
+    assert notice_wishes(text) == Noticed((), True)
+    assert not notice_wishes("Please fix the failing test of the parser.")
 
 
 # --- the table -----------------------------------------------------------------------------------
@@ -208,12 +208,12 @@ LITTLE = {  # their sentence says too little, or is a task of another row
 def of_section(section: str, text: str) -> bool:
     """Whether a sentence is noticed as the rows of a section are meant."""
     if section in WISHING:
-        found = notice(text)
+        found = notice_wishes(text)
         return bool(found.wishes) != (text in LITTLE)
     if section in ("not", "moment"):
-        return not notice(text).wishes
+        return not notice_wishes(text).wishes
     return {
-        "rule": notice(text).perhaps,
+        "rule": notice_wishes(text).perhaps,
         "gone": wants_gone(text),
         "unwanted": without_unwanted(text) == ("", 1),
         "first_person": is_about_user(text),
@@ -239,7 +239,7 @@ def test_every_language_can_ask_to_remember_and_to_forget() -> None:
 
 def test_the_protocol_itself_asks_for_nothing_to_be_remembered() -> None:
     for text in (assets.read("protocol/PROTOCOL.md"), assets.read("protocol/TOOLS.md")):
-        assert not any(notice(part).wishes for part in re.split(r"\n\s*\n", text))
+        assert not any(notice_wishes(part).wishes for part in re.split(r"\n\s*\n", text))
 
 
 # --- the other questions -------------------------------------------------------------------------
@@ -282,8 +282,8 @@ def test_what_only_begins_like_a_first_person_is_not_about_the_user(text: str) -
 
 
 def test_a_chinese_character_says_as_much_as_three_letters() -> None:
-    assert (weight("用中文"), weight("tabs"), weight("- !")) == (9, 4, 0)
-    assert notice("记住：用中文").wishes == ("用中文",)
+    assert (letter_weight("用中文"), letter_weight("tabs"), letter_weight("- !")) == (9, 4, 0)
+    assert notice_wishes("记住：用中文").wishes == ("用中文",)
 
 
 PIECES = ["remember ", "that ", "we ", "deploy", ":", "\n", "\n\n", "- ", "a fact of ours ", ". ",
@@ -292,8 +292,8 @@ PIECES = ["remember ", "that ", "we ", "deploy", ":", "\n", "\n\n", "- ", "a fac
 
 @given(st.text(max_size=300) | st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_a_wish_is_made_of_words_of_the_message_and_says_something(text: str) -> None:
-    for wish in notice(text).wishes:
-        assert weight(wish) >= FLOOR
+    for wish in notice_wishes(text).wishes:
+        assert letter_weight(wish) >= FLOOR
         assert all(word in text for word in re.findall(r"\w+", wish))
 
 
@@ -303,7 +303,7 @@ def test_any_text_can_be_asked_about(text: str) -> None:
     assert (taken == 0) == (rest == text)
     assert without_unwanted(rest) == (rest, 0)
     wants_gone(text)
-    assert len(notice(f"/remember {text}").wishes) <= 1
+    assert len(notice_wishes(f"/remember {text}").wishes) <= 1
     is_request(text)
     is_about_user(text)
     holds_everywhere(text)
@@ -318,7 +318,14 @@ def test_any_text_can_be_asked_about(text: str) -> None:
 def test_no_text_makes_it_slow(piece: str) -> None:
     text = piece * (40_000 // len(piece))
     begun = time.process_time()
-    for ask in (notice, without_unwanted, is_request, wants_gone, is_about_user, holds_everywhere):
+    for ask in (
+        notice_wishes,
+        without_unwanted,
+        is_request,
+        wants_gone,
+        is_about_user,
+        holds_everywhere,
+    ):
         ask(text)
     assert time.process_time() - begun < 10
 
@@ -349,13 +356,13 @@ NOT_TYPED = {
 
 @pytest.mark.parametrize("pasted", NOT_TYPED.values(), ids=NOT_TYPED)
 def test_what_a_person_pastes_below_their_words_is_not_typed(pasted: str) -> None:
-    assert typed(f"{OWN}\n\n{pasted}").strip() == OWN
-    assert "twice" not in typed(pasted)
+    assert typed_text(f"{OWN}\n\n{pasted}").strip() == OWN
+    assert "twice" not in typed_text(pasted)
 
 
 def test_what_a_person_types_below_a_paste_that_ends_is_typed() -> None:
     def is_typed(pasted: str) -> None:
-        assert typed(f"{pasted}\n\n{OWN}").endswith(OWN)
+        assert typed_text(f"{pasted}\n\n{OWN}").endswith(OWN)
 
     each([text for name, text in NOT_TYPED.items() if "left open" not in name
           and "mail" not in name], is_typed)  # fmt: skip
@@ -363,35 +370,37 @@ def test_what_a_person_types_below_a_paste_that_ends_is_typed() -> None:
 
 @pytest.mark.parametrize("announced", ["Here is the page:", "Bob wrote:", "这是网页："])
 def test_what_stands_below_a_colon_is_anothers_text(announced: str) -> None:
-    assert typed(f"{announced}\n\n{ALIEN}\n\nBest, Anna") == announced
+    assert typed_text(f"{announced}\n\n{ALIEN}\n\nBest, Anna") == announced
 
 
 def test_below_a_colon_a_list_and_what_was_asked_for_are_the_persons_own() -> None:
     listed = "Our rules:\n\n- tabs in Go\n\n- LF at the end"
-    assert typed(listed) == listed
+    assert typed_text(listed) == listed
     asked = "Remember this:\n\nwe deploy on Tuesdays"
-    assert typed(asked, asks=lambda text: "Remember" in text) == asked
-    assert typed(asked) == "Remember this:"
+    assert typed_text(asked, asks=lambda text: "Remember" in text) == asked
+    assert typed_text(asked) == "Remember this:"
 
 
 def test_a_mail_that_is_pasted_with_its_head_is_not_typed() -> None:
     mail = f"From: Anna <a@example.org>\nSubject: News\n\n{ALIEN}\n\nBest,\nAnna"
-    assert "twice" not in typed(mail)
+    assert "twice" not in typed_text(mail)
 
 
 def test_of_a_long_message_only_its_ends_are_typed() -> None:
     middle = "\n\n".join(f"Line {number} of a report." for number in range(LONG + 2))
-    assert typed(f"First of all, this.\n\n{middle}\n\n{OWN}") == f"First of all, this.\n\n{OWN}"
+    assert (
+        typed_text(f"First of all, this.\n\n{middle}\n\n{OWN}") == f"First of all, this.\n\n{OWN}"
+    )
     lines = "\n".join(f"Line {number} of a report." for number in range(LONG + 2))
-    assert typed(lines) == f"Line 0 of a report.\n\nLine {LONG + 1} of a report."
+    assert typed_text(lines) == f"Line 0 of a report.\n\nLine {LONG + 1} of a report."
     whole = "\n\n".join(f"Line {number}." for number in range(LONG))
-    assert typed(whole) == whole
+    assert typed_text(whole) == whole
 
 
 @given(st.text(max_size=400) | st.text("a \n`~>|[]<>/:#-0.", max_size=400))
 def test_of_any_text_what_is_typed_are_lines_of_it_in_their_order(text: str) -> None:
     lines = iter(text.splitlines())
-    for line in typed(text).splitlines():
+    for line in typed_text(text).splitlines():
         assert not line.strip() or any(line.strip() == other.strip() for other in lines)
 
 
@@ -401,5 +410,5 @@ def test_of_any_text_what_is_typed_are_lines_of_it_in_their_order(text: str) -> 
 )
 def test_no_text_makes_telling_what_was_typed_slow(piece: str) -> None:
     begun = time.process_time()
-    typed(piece * (100_000 // len(piece)), asks=lambda text: "b" in text)
+    typed_text(piece * (100_000 // len(piece)), asks=lambda text: "b" in text)
     assert time.process_time() - begun < 5

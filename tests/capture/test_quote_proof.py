@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
 
-from mdmemory.capture.quote_proof import WHY, Proof, invented, of_fact, of_forgetting
+from mdmemory.capture.quote_proof import WHY, Proof, invented_literals, of_fact, of_forgetting
 from mdmemory.note.note import Note, parse
 from mdmemory.transcripts.turns import Turn
 
@@ -309,7 +309,7 @@ VALUES = [
 def test_a_date_that_follows_and_another_form_are_not_invented_and_another_value_is(
     claim: str, source: str, is_given: bool
 ) -> None:
-    assert (invented(claim, [source], "2026-06-19") == []) is is_given
+    assert (invented_literals(claim, [source], "2026-06-19") == []) is is_given
 
 
 # --- laws ----------------------------------------------------------------------------------------

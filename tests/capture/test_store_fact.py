@@ -17,7 +17,7 @@ from pace import FULL
 from mdmemory import Memory
 from mdmemory.capture.caller import Caller
 from mdmemory.capture.fact import NotStored
-from mdmemory.capture.pending import PendingFact, put
+from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.capture.store_fact import FactCall, Stored
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.layers import Layers
@@ -448,7 +448,7 @@ DELETE = json.dumps({"ops": [{"op": "delete", "file": "feedback-noon.md", "reaso
 
 def accepted(memory: Memory) -> None:
     with (writer := memory._writer()).lock_store(), writer.state() as state:
-        put(memory.project, state, [PENDING], "2026-06-01")
+        put_facts(memory.project, state, [PENDING], "2026-06-01")
     memory.accept(PENDING.id)
 
 

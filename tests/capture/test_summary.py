@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mdmemory import Memory
-from mdmemory.capture.notice import notice
-from mdmemory.capture.summary import MAX_NUMBERED, MAX_REQUEST, parse, request
+from mdmemory.capture.notice import notice_wishes
+from mdmemory.capture.summary import MAX_NUMBERED, MAX_REQUEST, parse, request_text
 from mdmemory.config import person
 from mdmemory.files import digest
 from mdmemory.layers import Layers
@@ -45,14 +45,14 @@ def note(name: str, description: str, body: str = "", **metadata: str) -> Stored
 
 def test_the_request_numbers_notes_under_its_budget_and_asks_for_nothing_else() -> None:
     notes = [note(f"n{n}", f"Fact number {n} " + "x" * (n * 3)) for n in range(40)]
-    text, shown = request(notes)
+    text, shown = request_text(notes)
     assert len(text) <= MAX_REQUEST
     assert 3 < len(shown) <= MAX_NUMBERED
     assert list(shown) == [each.file for each in notes[: len(shown)]]
     assert "[M2] n1: Fact number 1 xxx" in text
     assert shown[notes[0].file] == notes[0].digest
-    assert "Notes that there are" not in request([])[0]
-    assert not notice(text)
+    assert "Notes that there are" not in request_text([])[0]
+    assert not notice_wishes(text)
 
 
 # --- reading -----------------------------------------------------------------------------------

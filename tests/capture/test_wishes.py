@@ -15,9 +15,9 @@ from rows import each
 
 from mdmemory import Memory
 from mdmemory.capture.caller import Caller
-from mdmemory.capture.notice import notice
+from mdmemory.capture.notice import notice_wishes
 from mdmemory.capture.store_fact import FactCall, Stored
-from mdmemory.capture.wishes import IDLE, Inbox, Wish, inboxes, words_id
+from mdmemory.capture.wishes import IDLE, Inbox, Wish, open_inboxes, words_id
 from mdmemory.errors import MdmemoryError
 from mdmemory.layers import Layers
 from mdmemory.store.state import State
@@ -55,7 +55,7 @@ def layers(memory: Memory, clock: Clock) -> Layers:
 
 def keep(layers: Layers, message: str = MESSAGE, turn: str = "m1", **how: bool) -> list[Path]:
     """What the hook does with a message."""
-    wishes = notice(message).wishes
+    wishes = notice_wishes(message).wishes
     return layers.keep_wishes(wishes, session="ses_1", turn=turn, message=message, **how)
 
 
@@ -67,7 +67,7 @@ def tell(layers: Layers, fact: str, quote: str = FACT, turn: str = "m1") -> Stor
 
 
 def kept(memory: Memory) -> list[str]:
-    return [wish.text for _, wish in inboxes(memory.project)[0].wishes()]
+    return [wish.text for _, wish in open_inboxes(memory.project)[0].wishes()]
 
 
 def notes(memory: Memory) -> list[str]:
@@ -304,7 +304,7 @@ def test_a_wish_of_0_2_is_read_and_stored_with_the_type_that_it_was_given(
     (path,) = keep(layers)
     old = Wish("release notes are written in British English", "ses_0", "m0", "2026-05-30",
                "busy", type="feedback")  # fmt: skip
-    box = inboxes(memory.project)[0]
+    box = open_inboxes(memory.project)[0]
     sealed(path.with_name("wish-20260530-0badc0ffee00.md"), old, box.key_file.read_bytes())
     assert kept(memory) == [old.text, FACT]
     (done,) = layers.settle_wishes("ses_9", "m9")
@@ -332,7 +332,7 @@ def test_a_file_without_our_seal_is_no_wish_and_stays_where_it_is(
         assert layers.settle_wishes() == layers.settle_wishes("ses_1", "m2") == []
         assert path.read_text("utf-8") == text
     path.write_text(whole, "utf-8")
-    inboxes(memory.project)[0].key_file.write_text("another machine's", "utf-8")
+    open_inboxes(memory.project)[0].key_file.write_text("another machine's", "utf-8")
     assert (kept(memory), memory.notes(), len(memory.kept_wishes())) == ([], [], 1)
 
 

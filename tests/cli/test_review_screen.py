@@ -11,7 +11,7 @@ import pytest
 from pace import sample
 from screens import Screen
 
-from mdmemory.capture.pending import PendingFact, put
+from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.cli.review_screen import View, clean, draw, wide, wrapped
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
@@ -93,7 +93,7 @@ def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
         for n in range(1, 5)
     ]  # fmt: skip
     with (writer := memory._writer()).lock_store(), writer.state() as state:
-        put(memory.project, state, facts, "2026-06-05")
+        put_facts(memory.project, state, facts, "2026-06-05")
     return memory
 
 

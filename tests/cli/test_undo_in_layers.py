@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mdmemory import Memory
-from mdmemory.capture.pending import PendingFact, put
+from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.cli import main
 from mdmemory.layers import Layers
 
@@ -82,7 +82,7 @@ def test_facts_wait_in_both_layers_and_one_about_the_person_goes_to_their_own_st
     }  # fmt: skip
     for memory, fact in facts.items():
         with (writer := memory._writer()).lock_store(), writer.state() as state:
-            put(memory.project, state, [fact], TODAY)
+            put_facts(memory.project, state, [fact], TODAY)
     assert {(row["notes"][0]["name"], row["layer"]) for row in ask("review")} == {
         ("graz", "project"), ("noon", "user"),
     }  # fmt: skip

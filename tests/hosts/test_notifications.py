@@ -12,7 +12,7 @@ import pytest
 from plugin_host import PluginHost
 
 from mdmemory import cli
-from mdmemory.capture.pending import PendingFact, put
+from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.hosts.opencode import messages
 from mdmemory.memory import Memory
 from mdmemory.prompt import lines
@@ -325,7 +325,7 @@ def inbox(repository: Path) -> Memory:
     ]  # fmt: skip
     facts.append(PendingFact("feedback", "", "o", ORDER, ORDER, "s", "2026-06-02", ("order",)))
     with (writer := memory._writer()).lock_store(), writer.state() as state:
-        put(memory.project, state, facts, "2026-06-01")
+        put_facts(memory.project, state, facts, "2026-06-01")
     return memory
 
 

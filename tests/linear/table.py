@@ -20,7 +20,7 @@ from mdmemory.capture import candidates, fact, note_text, notice, quote_proof, s
 from mdmemory.capture import run as capturing
 from mdmemory.capture.imports import incoming, markdown
 from mdmemory.capture.imports import run as importing
-from mdmemory.capture.quote_proof import invented
+from mdmemory.capture.quote_proof import invented_literals
 from mdmemory.citing import citation
 from mdmemory.citing import mentions as citing_mentions
 from mdmemory.cli import history
@@ -182,8 +182,8 @@ def _forget(text: str) -> object:
 
 
 def _dates(text: str) -> object:
-    claimed = said_dates.named("2026-12-01")
-    return said_dates.is_given(claimed[0], text, date(2026, 6, 19)), said_dates.named(text)
+    claimed = said_dates.named_dates("2026-12-01")
+    return said_dates.is_given(claimed[0], text, date(2026, 6, 19)), said_dates.named_dates(text)
 
 
 def _chunks(text: str) -> object:
@@ -295,16 +295,16 @@ def quietly(call: Call) -> Call:
 
 EVERY = (
     # what is said
-    row(notice.notice, notice),
+    row(notice.notice_wishes, notice),
     row(notice.without_unwanted, notice, "without_unwanted"),
-    row(notice.typed, notice),
+    row(notice.typed_text, notice),
     row(lambda text: capturing._CONTROL.sub("", text), capturing),
     row(message_part.is_statement, message_part, "is_statement"),
     row(pairs.read_yes, pairs, "read_yes"),
     row(note_text.name_of, note_text, "name_of"),
     row(note_text.description_of, note_text, "description_of"),
-    row(note_text.bare, note_text, "bare"),
-    row(note_text.worded, note_text, "worded"),
+    row(note_text.bare_line, note_text, "bare_line"),
+    row(note_text.word_note, note_text, "word_note"),
     row(note_text.as_sentence, note_text, "as_sentence"),
     row(turns.clean, turns, "cleaned", bounds.MESSAGE, injected, private),
     row(plain.read_plain, plain, "read_plain"),
@@ -322,26 +322,38 @@ EVERY = (
     row(private.strip_private, private),
     row(redaction.redact, redaction, "redact", bounds.MESSAGE, *PRIVACY),
     row(lambda text: summary.parse(text, []), summary),
-    row(note_text.canonical, note_text, "canonical"),
-    row(note_text.identity, note_text, "identity"),
+    row(note_text.canonical_key, note_text, "canonical_key"),
+    row(note_text.url_identity, note_text, "url_identity"),
     row(lambda text: fact.fact_of(text), fact, "fact_of"),
-    row(fact.hook, fact, "hook"),
+    row(fact.hook_line, fact, "hook_line"),
     row(fact.type_of, fact, "type_of"),
-    row(fact.form, fact, "form", bounds.FACT),
-    row(lambda text: invented(text, ["a"]), quote_proof, "invented", bounds.FACT, literals),
-    row(lambda text: invented("a `b`", [text]), quote_proof, "sources", bounds.MESSAGE, literals),
+    row(fact.form_reasons, fact, "form_reasons", bounds.FACT),
+    row(
+        lambda text: invented_literals(text, ["a"]),
+        quote_proof,
+        "invented_literals",
+        bounds.FACT,
+        literals,
+    ),
+    row(
+        lambda text: invented_literals("a `b`", [text]),
+        quote_proof,
+        "sources",
+        bounds.MESSAGE,
+        literals,
+    ),
     row(_dates, said_dates, "given", bounds.MESSAGE),
     row(lambda text: _proved(text[: bounds.FACT], text[:400], text), quote_proof, "of_fact"),
     row(lambda text: _proved("a", f"{text[:400]} ... {text[:500]}", text), quote_proof, "quote"),
     row(_forget, quote_proof, "of_forgetting"),
     # imports
     row(lambda text: list(markdown.of_file(text, "there")), markdown),
-    row(markdown.blocks, markdown),
+    row(markdown.split_blocks, markdown),
     row(importing._ABOUT_USER.search, importing),
     row(importing._JSON.match, importing),
     row(lambda text: strangers.sync_copies([text, f"MEMORY{text}"], []), strangers, "copies", 255),
     row(incoming.day, incoming, "day"),
-    row(incoming.word, incoming, "word"),
+    row(incoming.word_of, incoming, "word_of"),
     # what a model answers
     row(candidates.parse, json_answer, "", bounds.CANDIDATES),
     row(lambda text: candidates.parse(f"a [ {text}"), json_text, "list", bounds.CANDIDATES),

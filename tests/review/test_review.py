@@ -13,7 +13,7 @@ from pace import sample
 from mdmemory.capture import wishes
 from mdmemory.capture.caller import Caller
 from mdmemory.capture.imports import rest
-from mdmemory.capture.pending import PendingFact, put
+from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.capture.store_fact import FactCall
 from mdmemory.cli import main
 from mdmemory.errors import NoteChanged, NotFound, UsageError
@@ -70,7 +70,7 @@ def refuse_a_merge(memory: Memory) -> None:
 
 def let_wait(memory: Memory, *facts: PendingFact) -> None:
     with (writer := memory._writer()).lock_store(), writer.state() as state:
-        put(memory.project, state, facts or [FACT], DAY)
+        put_facts(memory.project, state, facts or [FACT], DAY)
 
 
 def fill(memory: Memory) -> None:
@@ -92,9 +92,9 @@ def fill(memory: Memory) -> None:
     memory.adopt()
     (store / "orders.md").write_text(f"{ORDER}\n", "utf-8")
     said = "deploys go out on Tuesdays"
-    boxes, now = wishes.inboxes(memory.project), memory.now()
-    wishes.keep(boxes, [said], "ses_1", "msg_1", now, attended=False)
-    rest.keep(store, "old.md", [rest.Rest(REST, "old.md", "no list")], DAY)
+    boxes, now = wishes.open_inboxes(memory.project), memory.now()
+    wishes.keep_wishes(boxes, [said], "ses_1", "msg_1", now, attended=False)
+    rest.keep_rests(store, "old.md", [rest.Rest(REST, "old.md", "no list")], DAY)
     let_wait(memory)  # its lock commits what lies in the inbox
 
 

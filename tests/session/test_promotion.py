@@ -73,7 +73,7 @@ def test_a_failed_write_is_tried_three_times(
     def busy(*_: object, **__: object) -> None:
         raise Busy("Another process holds the lock.")
 
-    monkeypatch.setattr(summary, "take", busy)
+    monkeypatch.setattr(summary, "take_summary", busy)
     heard(memory, "We decided to deploy on Tuesdays only")
     rejected = []
     for _ in range(4):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
 
-from mdmemory.capture.notice import notice
+from mdmemory.capture.notice import notice_wishes
 from mdmemory.errors import BadTranscript
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.opencode import read_export
@@ -127,7 +127,7 @@ def test_private_text_is_in_no_turn() -> None:
 def test_pasting_the_whole_index_yields_nothing() -> None:
     for pasted in (INDEX, INDEX.replace("\n", "\n> "), f"Here it is:\n\n{INDEX}\nWhat is wrong?"):
         turns = read_export(export(pasted)).turns
-        assert [turn.text for turn in turns if notice(turn.text)] == []
+        assert [turn.text for turn in turns if notice_wishes(turn.text)] == []
 
 
 def test_what_stands_around_a_pasted_index_is_kept() -> None:
@@ -146,7 +146,7 @@ def test_what_stands_around_a_pasted_index_is_kept() -> None:
     ],
 )
 def test_injected_memory_yields_nothing(injected: str) -> None:
-    assert not notice(without_memory(f"Hello\n{injected}"))
+    assert not notice_wishes(without_memory(f"Hello\n{injected}"))
 
 
 def turns(count: int, text: str = "x") -> Transcript:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mdmemory.capture.notice import notice
+from mdmemory.capture.notice import notice_wishes
 from mdmemory.errors import BadTranscript
 from mdmemory.transcripts.sources import read
 from mdmemory.transcripts.turns import Transcript, select_turns
@@ -46,7 +46,7 @@ def test_only_what_was_said_becomes_a_turn() -> None:
 
 def test_what_was_asked_for_is_found_and_nothing_else() -> None:
     turns = read(DATA / "claude.jsonl").turns
-    assert [wish for turn in turns for wish in notice(turn.text).wishes] == [
+    assert [wish for turn in turns for wish in notice_wishes(turn.text).wishes] == [
         "tests run with TZ=UTC, see `make check`", "我喜欢简短回答",
         "deploys are listed at https://example.org/deploys",
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mdmemory.capture.notice import notice
+from mdmemory.capture.notice import notice_wishes
 from mdmemory.errors import BadTranscript
 from mdmemory.transcripts import codex
 from mdmemory.transcripts.sources import read
@@ -54,7 +54,7 @@ def test_what_our_hooks_gave_is_never_asked_for() -> None:
     raw = (DATA / "codex.jsonl").read_text("utf-8")
     assert raw.count("INJECTED") > 5
     assert raw.count("the agents file speaks") > 0
-    wishes = [wish for turn in transcript.turns for wish in notice(turn.text).wishes]
+    wishes = [wish for turn in transcript.turns for wish in notice_wishes(turn.text).wishes]
     assert wishes == [
         "codex says tabs", "codex second says spaces", "after compaction says fourth",
     ]  # fmt: skip

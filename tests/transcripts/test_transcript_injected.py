@@ -14,7 +14,7 @@ import pytest
 from rows import each
 
 from mdmemory import assets
-from mdmemory.capture.notice import notice
+from mdmemory.capture.notice import notice_wishes
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.note.limits import file_name
@@ -202,7 +202,7 @@ def test_injected_memory_asks_for_nothing(session: Callable[..., Path | bytes]) 
     def check(what: str) -> None:
         text = INJECTED[what]
         turns = read(session(text, text, text)).turns
-        assert [wish for turn in turns for wish in notice(turn.text).wishes] == []
+        assert [wish for turn in turns for wish in notice_wishes(turn.text).wishes] == []
 
     each(INJECTED, check)
 
@@ -212,7 +212,7 @@ def test_what_was_asked_before_a_paste_is_kept(session: Callable[..., Path | byt
         asked = "remember: deploys go out on Tuesdays"
         text = f"{asked}\n\nHere is what I see:\n\n{INJECTED[what]}"
         turns = read(session(text, "Done.", "")).turns
-        wishes = [wish for turn in turns for wish in notice(turn.text).wishes]
+        wishes = [wish for turn in turns for wish in notice_wishes(turn.text).wishes]
         assert wishes == ["deploys go out on Tuesdays"]
 
     each(INJECTED, check)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory.capture.notice import notice
+from mdmemory.capture.notice import notice_wishes
 from mdmemory.transcripts.sources import read
 from mdmemory.transcripts.turns import select_turns
 
@@ -31,7 +31,7 @@ def test_only_what_was_said_becomes_a_turn() -> None:
 
 def test_what_was_asked_for_is_found_and_nothing_else() -> None:
     turns = [turn for turn in read(DATA / "plain.txt").turns if turn.role == "user"]
-    assert [wish for turn in turns for wish in notice(turn.text).wishes] == [
+    assert [wish for turn in turns for wish in notice_wishes(turn.text).wishes] == [
         "tests run with TZ=UTC, see `make check`", "我喜欢简短回答",
     ]  # fmt: skip
 

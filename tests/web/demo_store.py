@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mdmemory import Layers, assets
 from mdmemory.capture.caller import Caller
-from mdmemory.capture.pending import PendingFact, put
+from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.capture.store_fact import FactCall
 from mdmemory.session import recalls
 from mdmemory.store import evidence
@@ -121,7 +121,7 @@ def _let_wait(project: Path, home: Path) -> None:
         for type, name, text, quote, why in _PENDING
     ]
     with memory.state() as state:
-        put(memory.project, state, facts, "2026-06-27")
+        put_facts(memory.project, state, facts, "2026-06-27")
         evidence.record_evidence(state, [
             Evidence(SESSION, "model", "pending", ("question",), facts[0].description),
             Evidence(SESSION, "model", "pending", ("unclear",), facts[1].description),

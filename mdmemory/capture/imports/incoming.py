@@ -50,8 +50,8 @@ class Incoming:
 def day(value: object) -> str:
     """The UTC day of an ISO date, or of (milli)seconds since 1970; "" for anything else."""
     if isinstance(value, str):
-        found = _DAY.match(value)
-        return found[0] if found else ""
+        match = _DAY.match(value)
+        return match[0] if match else ""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 4e12:
         seconds = value / 1000 if value > 1e11 else value
         return datetime.fromtimestamp(seconds, UTC).date().isoformat()
@@ -63,12 +63,12 @@ def day_of(row: Mapping[str, object]) -> str:
     return next(filter(None, (day(row.get(key)) for key in _DAYS)), "")
 
 
-def word(value: object) -> str:
+def word_of(value: object) -> str:
     """A text of one line that can be written as UTF-8, else ""."""
-    return " ".join(text(value).split())
+    return " ".join(text_of(value).split())
 
 
-def text(value: object) -> str:
+def text_of(value: object) -> str:
     """A text that can be written as UTF-8 (JSON may carry half a surrogate pair), else ""."""
     if not isinstance(value, str):
         return ""

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from mdmemory.capture.imports import markdown
-from mdmemory.capture.imports.incoming import Incoming, day, day_of, text, word
+from mdmemory.capture.imports.incoming import Incoming, day, day_of, text_of, word_of
 from mdmemory.capture.imports.markdown import NO_FACT
-from mdmemory.capture.notice import notice, weight
+from mdmemory.capture.notice import letter_weight, notice_wishes
 from mdmemory.note.note import parse
 
 DEPTH = 40  # of nested lists and objects that are looked into
@@ -34,12 +34,12 @@ def facts_of(value: Any, origin: str) -> Iterator[Incoming]:
     if isinstance(value, list) and value and all(_is_exported(row) for row in value):
         yield from map(_exported_note, value)
     elif isinstance(value, Mapping) and isinstance(value.get("entities"), list):
-        yield from graph([
-            *({"type": _ENTITY, **row} for row in _maps(value["entities"])),
-            *({"type": _RELATION, **row} for row in _maps(value.get("relations"))),
+        yield from graph_facts([
+            *({"type": _ENTITY, **row} for row in _maps_in(value["entities"])),
+            *({"type": _RELATION, **row} for row in _maps_in(value.get("relations"))),
         ])  # fmt: skip
     else:
-        yield from _any(value, Incoming("", origin, source="manual"), 0, is_fact=True)
+        yield from _any_facts(value, Incoming("", origin, source="manual"), 0, is_fact=True)
 
 
 # --- our own export
@@ -54,10 +54,12 @@ def _exported_note(row: Mapping[str, Any]) -> Incoming:
     told there."""
     import yaml  # which only an import of this needs
 
-    told = {key: row[key] for key in ("name", "description") if key in row}
-    head = yaml.safe_dump({**told, "type": row["type"], **row["head"]}, allow_unicode=True)
-    file = word(row["file"])
-    return markdown.of_note(parse(f"---\n{text(head)}\n---\n\n{text(row['body'])}\n", file), file)
+    fields = {key: row[key] for key in ("name", "description") if key in row}
+    head = yaml.safe_dump({**fields, "type": row["type"], **row["head"]}, allow_unicode=True)
+    file = word_of(row["file"])
+    return markdown.of_note(
+        parse(f"---\n{text_of(head)}\n---\n\n{text_of(row['body'])}\n", file), file
+    )
 
 
 # --- the memory server of MCP
@@ -65,37 +67,39 @@ def _exported_note(row: Mapping[str, Any]) -> Incoming:
 
 def is_graph(first: str) -> bool:
     """Whether the first line of a file is one of the memory server's: an entity or a relation."""
-    row = _parsed(first)
+    row = _parse_line(first)
     return isinstance(row, Mapping) and row.get("type") in (_ENTITY, _RELATION)
 
 
 def graph_of(lines: Sequence[str]) -> Iterator[Incoming]:
     """The facts of its file, one JSON object a line; a line that is none is handed on."""
-    rows = [(number, line, _parsed(line)) for number, line in enumerate(lines, 1) if line.strip()]
+    rows = [
+        (number, line, _parse_line(line)) for number, line in enumerate(lines, 1) if line.strip()
+    ]
     for number, line, row in rows:
         if not isinstance(row, Mapping):
             yield Incoming(line, f"mcp-memory:line {number}", reason="unreadable")
-    yield from graph([row for _, _, row in rows if isinstance(row, Mapping)])
+    yield from graph_facts([row for _, _, row in rows if isinstance(row, Mapping)])
 
 
-def graph(rows: Sequence[Mapping[str, Any]]) -> Iterator[Incoming]:
+def graph_facts(rows: Sequence[Mapping[str, Any]]) -> Iterator[Incoming]:
     """Each observation is a fact, with the name of its entity in front unless it has it already;
     so is each relation, and an entity of which nothing is said."""
     for row in rows:
-        name, about = word(row.get("name")), word(row.get("entityType"))
+        name, about = word_of(row.get("name")), word_of(row.get("entityType"))
         if row.get("type") == _ENTITY:
-            for fact in [*map(text, _list(row.get("observations")))] or [f"is a {about}"]:
+            for fact in [*map(text_of, _list_in(row.get("observations")))] or [f"is a {about}"]:
                 whole = fact if name.casefold() in fact.casefold() else f"{name}: {fact}"
                 yield Incoming(whole, f"mcp-memory:{name} > {about}", source="manual")
         elif row.get("type") == _RELATION:
-            verb = word(row.get("relationType")).replace("_", " ")
-            fact = f"{word(row.get('from'))} {verb} {word(row.get('to'))}"
+            verb = word_of(row.get("relationType")).replace("_", " ")
+            fact = f"{word_of(row.get('from'))} {verb} {word_of(row.get('to'))}"
             yield Incoming(fact, "mcp-memory:relation", source="manual")
         elif row:
             yield Incoming(json.dumps(row, ensure_ascii=False), "mcp-memory", reason=NO_FACT)
 
 
-def _parsed(line: str) -> Any:
+def _parse_line(line: str) -> Any:
     """The JSON of a line; None where it is none."""
     try:
         return json.loads(line)
@@ -106,47 +110,47 @@ def _parsed(line: str) -> Any:
 # --- mem0, and any other JSON
 
 
-def _any(value: object, above: Incoming, depth: int, *, is_fact: bool) -> Iterator[Incoming]:
+def _any_facts(value: object, above: Incoming, depth: int, *, is_fact: bool) -> Iterator[Incoming]:
     """The texts under the keys that hold facts, and those of a list there; other texts that say
     something are handed on. `above` has the place, and what the objects around tell of a fact."""
     if depth > DEPTH:
         yield replace(above, text=json.dumps(value, ensure_ascii=False), reason=NO_FACT)
     elif isinstance(value, Mapping):
-        row = _row(value, above)
+        row = _row_facts(value, above)
         for key, inner in value.items():
-            place = replace(row, origin=f"{row.origin} > {word(key)}")
+            place = replace(row, origin=f"{row.origin} > {word_of(key)}")
             is_text = isinstance(inner, str | list)
-            wanted = word(key).lower() in _FACTS if is_text else is_fact
-            yield from _any(inner, place, depth + 1, is_fact=wanted)
+            wanted = word_of(key).lower() in _FACTS if is_text else is_fact
+            yield from _any_facts(inner, place, depth + 1, is_fact=wanted)
     elif isinstance(value, list):
         for inner in value:
-            yield from _any(inner, above, depth + 1, is_fact=is_fact)
-    elif said := text(value):
+            yield from _any_facts(inner, above, depth + 1, is_fact=is_fact)
+    elif content := text_of(value):
         if above.source == "explicit":
-            yield from _asked(said, above)
+            yield from _wished_facts(content, above)
         elif is_fact:
-            yield replace(above, text=said)
-        elif " " in said and not day(said):
-            yield replace(above, text=said, reason=NO_FACT)
+            yield replace(above, text=content)
+        elif " " in content and not day(content):
+            yield replace(above, text=content, reason=NO_FACT)
 
 
-def _asked(said: str, above: Incoming) -> Iterator[Incoming]:
+def _wished_facts(message: str, above: Incoming) -> Iterator[Incoming]:
     """What a message of the user asks to remember; it is handed on where it says more than that."""
-    left = said
-    for wish in notice(said).wishes:
+    left = message
+    for wish in notice_wishes(message).wishes:
         yield replace(above, text=wish)
         left = left.replace(wish, "", 1)
-    if left == said or weight(left) >= _MORE:
-        yield replace(above, text=said, reason=NO_FACT)
+    if left == message or letter_weight(left) >= _MORE:
+        yield replace(above, text=message, reason=NO_FACT)
 
 
-def _row(row: Mapping[str, Any], above: Incoming) -> Incoming:
+def _row_facts(row: Mapping[str, Any], above: Incoming) -> Incoming:
     """What an object tells of the facts in it: its id, its days, who found them, its state. In a
     conversation, which is no list of facts, only what the user asks for is one."""
     number, author = row.get("id"), row.get("author")
     role = author.get("role") if isinstance(author, Mapping) else row.get("role", row.get("sender"))
-    speaker = "" if {"memory", "fact"} & row.keys() else word(role).lower()
-    reason = "superseded" if word(row.get("state")).lower() in _GONE else above.reason
+    speaker = "" if {"memory", "fact"} & row.keys() else word_of(role).lower()
+    reason = "superseded" if word_of(row.get("state")).lower() in _GONE else above.reason
     return replace(
         above,
         origin=f"{above.origin}:{number}" if isinstance(number, str | int) else above.origin,
@@ -159,9 +163,9 @@ def _row(row: Mapping[str, Any], above: Incoming) -> Incoming:
     )  # fmt: skip
 
 
-def _maps(value: object) -> list[Mapping[str, Any]]:
-    return [each for each in _list(value) if isinstance(each, Mapping)]
+def _maps_in(value: object) -> list[Mapping[str, Any]]:
+    return [each for each in _list_in(value) if isinstance(each, Mapping)]
 
 
-def _list(value: object) -> list[Any]:
+def _list_in(value: object) -> list[Any]:
     return value if isinstance(value, list) else []

@@ -104,11 +104,11 @@ def of_note(note: Note, origin: str) -> Incoming:
         session=head.session, turn=head.turn,
         status=head.status if head.status == "unconfirmed" else "",
         reason="superseded" if head.status == "superseded" else NO_FACT if is_empty else "",
-        title=head.title, aliases=(*called, *head.aliases), own=_own(written),
+        title=head.title, aliases=(*called, *head.aliases), own=_own_keys(written),
     )  # fmt: skip
 
 
-def _own(written: Mapping[str, object]) -> dict[str, object]:
+def _own_keys(written: Mapping[str, object]) -> dict[str, object]:
     """The keys of a head that no part of us knows, such as tags, wherever they stand in it."""
     block = written.get("metadata")
     every = {**(block if isinstance(block, dict) else {}), **written}
@@ -120,16 +120,19 @@ def facts_of(text: str, origin: str) -> Iterator[Incoming]:
     the headings above it in its origin. Raises BadImport for a text that is no memory by size."""
     if text.count("\n") > LINES:
         raise BadImport(f"{origin} has over {LINES} lines.", "Import it in parts.")
-    found = blocks(text)
-    alone = len(found) == 1 and not found[0].section
-    for block in found:
+    parts = split_blocks(text)
+    alone = len(parts) == 1 and not parts[0].section
+    for block in parts:
         place = origin if alone else f"{origin}:{block.start}"
         yield Incoming(
-            _told(block), " > ".join((place, *block.section)), source="manual", reason=block.reason
+            _block_text(block),
+            " > ".join((place, *block.section)),
+            source="manual",
+            reason=block.reason,
         )
 
 
-def _told(block: Block) -> str:
+def _block_text(block: Block) -> str:
     """The text of a block, with the heading in front that a word or two need."""
     is_short = len(block.text.split()) <= _SHORT and len(keys(block.text)) <= _FEW
     is_bare = is_short and not block.reason and block.section and "\n" not in block.text
@@ -193,7 +196,7 @@ class Block:
     reason: str = ""
 
 
-def blocks(text: str) -> list[Block]:
+def split_blocks(text: str) -> list[Block]:
     """The blocks of a text, in its order. Every line that says something is in one of them, or is
     a heading in the section of a fact."""
     reader = _Reader(text.splitlines())
@@ -208,7 +211,7 @@ def blocks(text: str) -> list[Block]:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _markdown_parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # 60 ms, and only an import needs it
 
     parser = MarkdownIt("commonmark").enable("table")
@@ -229,7 +232,7 @@ class _Reader:
     def read(self) -> Iterator[Block]:
         from markdown_it.tree import SyntaxTreeNode
 
-        nodes = SyntaxTreeNode(_parser().parse("\n".join(self.lines))).children
+        nodes = SyntaxTreeNode(_markdown_parser().parse("\n".join(self.lines))).children
         steps: int | None = None  # the line that introduces the numbered steps below it
         for node, below in zip(nodes, [*nodes[1:], None], strict=False):
             start, end = self._lines_of(node)
@@ -240,7 +243,7 @@ class _Reader:
                 else:
                     self._add_heading(_BELOW_ALL, start, end)
             elif steps is not None:
-                yield self._fact(self._text(steps, end), steps)
+                yield self._fact_block(self._lines_text(steps, end), steps)
                 steps = None
             else:
                 yield from self._read_node(node, start, end)
@@ -251,32 +254,32 @@ class _Reader:
     def _read_node(self, node: SyntaxTreeNode, start: int, end: int) -> Iterator[Block]:
         if node.type == "heading" and node.markup == "-" and end > start + 2:
             # several lines with a rule right below them, which markdown takes for a heading
-            yield self._fact(self._text(start, end - 1), start)
+            yield self._fact_block(self._lines_text(start, end - 1), start)
         elif node.type == "heading":
             self._add_heading(int(node.tag[1:]), start, end)
         elif node.type in _LISTS:
             for item in node.children:
                 yield from self._read_item(*self._lines_of(item))
         elif node.type == "paragraph":
-            yield self._fact(self._text(start, end), start)
+            yield self._fact_block(self._lines_text(start, end), start)
         elif node.type != "hr":
-            yield Block(self._text(start, end), start + 1, self._section(), NO_FACT)
+            yield Block(self._lines_text(start, end), start + 1, self._section_now(), NO_FACT)
 
     def _read_item(self, start: int, end: int) -> Iterator[Block]:
         first = self.lines[start]
         marker = _MARKER.match(first)
         width = marker.end() if marker else 0
-        rest = [_dedented(line, width) for line in self.lines[start + 1 : end]]
+        rest = [_dedent_line(line, width) for line in self.lines[start + 1 : end]]
         if text := "\n".join([first[width:], *rest]).strip():
             self.has_list = True
-            task = Block(text, start + 1, self._section(), TASK)
-            yield task if _TASK.match(text) else self._fact(text, start)
+            task = Block(text, start + 1, self._section_now(), TASK)
+            yield task if _TASK.match(text) else self._fact_block(text, start)
 
     def _read_between(self, start: int, end: int) -> Iterator[Block]:
         """The lines that no block of the parser holds, such as the targets of links."""
         for number in range(self._line, start):
             if line := self.lines[number].strip():
-                yield Block(line, number + 1, self._section(), NO_FACT)
+                yield Block(line, number + 1, self._section_now(), NO_FACT)
         self._line = max(self._line, end)
 
     def _lines_of(self, node: SyntaxTreeNode) -> tuple[int, int]:
@@ -286,15 +289,15 @@ class _Reader:
             end -= 1
         return start, end
 
-    def _text(self, start: int, end: int) -> str:
+    def _lines_text(self, start: int, end: int) -> str:
         return "\n".join(self.lines[start:end])
 
-    def _fact(self, text: str, start: int) -> Block:
+    def _fact_block(self, text: str, start: int) -> Block:
         if is_placeholder(text):
-            return Block(text.strip(), start + 1, self._section(), NO_FACT)
+            return Block(text.strip(), start + 1, self._section_now(), NO_FACT)
         for _, line, _ in self._headings:
             self._unused.pop(line, None)
-        return Block(text.strip(), start + 1, self._section())
+        return Block(text.strip(), start + 1, self._section_now())
 
     def _is_intro(self, start: int, end: int, below: SyntaxTreeNode) -> bool:
         line = self.lines[start].rstrip()
@@ -302,13 +305,13 @@ class _Reader:
         return is_short and line.endswith((":", "：")) and below.type in _LISTS
 
     def _add_heading(self, level: int, start: int, end: int) -> None:
-        text = self._text(start, end)
+        text = self._lines_text(start, end)
         self._headings = [heading for heading in self._headings if heading[0] < level]
         self._unused[start] = text
         plain = re.sub(r"^[ \t]*#{1,6}[ \t]*|[ \t]*#*[ \t]*$|\n[ \t]*[=-]+[ \t]*$", "", text)
         self._headings.append((level, start, " ".join(plain.split()).rstrip(":：")))
 
-    def _section(self) -> tuple[str, ...]:
+    def _section_now(self) -> tuple[str, ...]:
         return tuple(text for _, _, text in self._headings if text)
 
 
@@ -319,7 +322,7 @@ def is_placeholder(text: str) -> bool:
     return is_empty or _PROPERTIES.fullmatch(text) is not None
 
 
-def _dedented(line: str, width: int) -> str:
+def _dedent_line(line: str, width: int) -> str:
     """A line without the indentation that made it part of an item."""
     bare = line.expandtabs(4) if line[:1] == "\t" else line
     indent = len(bare) - len(bare.lstrip(" "))

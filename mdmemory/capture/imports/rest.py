@@ -27,7 +27,7 @@ class Rest:
     reason: str
 
 
-def keep(store: Path, label: str, rests: Sequence[Rest], since: str) -> Path:
+def keep_rests(store: Path, label: str, rests: Sequence[Rest], since: str) -> Path:
     """Keep the texts of one import in a file for their owner alone (0600), and return its path.
 
     The same import again writes the same file. Raises Unwritable, and RepositoryState for a link
@@ -35,7 +35,7 @@ def keep(store: Path, label: str, rests: Sequence[Rest], since: str) -> Path:
     """
     folder = store / INBOX
     inbox.prepare_inbox(folder)
-    body = "\n".join(f"<!-- {_comment(rest)} -->\n{rest.text}\n" for rest in rests)
+    body = "\n".join(f"<!-- {_comment_line(rest)} -->\n{rest.text}\n" for rest in rests)
     head = f'---\nfrom: {json.dumps(label, ensure_ascii=False)}\nsince: "{since}"\n---\n\n'
     name = digest(f"{label}\n{body}".encode("utf-8", "replace"))[:12]
     path = folder / f"{_BEGIN}{name}{inbox.END}"
@@ -44,7 +44,7 @@ def keep(store: Path, label: str, rests: Sequence[Rest], since: str) -> Path:
     return path
 
 
-def files(store: Path) -> list[Path]:
+def rest_files(store: Path) -> list[Path]:
     """The files that imports left in the store's inbox, without reading them."""
     return inbox.inbox_files(store / INBOX, _BEGIN)
 
@@ -56,9 +56,9 @@ def read(path: Path) -> tuple[str, str, str]:
     head, mark, body = text.removeprefix("---\n").partition("\n---\n")
     if not mark or not text.startswith("---\n"):
         return "", "", text.strip()
-    said = dict(line.partition(": ")[::2] for line in head.split("\n"))
-    return said.get("from", "").strip('"'), said.get("since", "").strip('"'), body.strip()
+    fields = dict(line.partition(": ")[::2] for line in head.split("\n"))
+    return fields.get("from", "").strip('"'), fields.get("since", "").strip('"'), body.strip()
 
 
-def _comment(rest: Rest) -> str:
+def _comment_line(rest: Rest) -> str:
     return " · ".join((rest.origin, rest.reason)).replace("--", "- -").replace("\n", " ")

@@ -17,7 +17,7 @@ from typing import Any
 
 from mdmemory import bounds, unseen
 from mdmemory.capture.batch import Batch
-from mdmemory.capture.fact import Fact, NotStored, form, hook, type_of
+from mdmemory.capture.fact import Fact, NotStored, form_reasons, hook_line, type_of
 from mdmemory.capture.imports import json_memories, markdown, rest
 from mdmemory.capture.imports.incoming import BadImport, Incoming
 from mdmemory.capture.imports.rest import Rest
@@ -61,17 +61,17 @@ def import_from(stores: Stores, path: Path, now: datetime, dry_run: bool = False
     path = path.expanduser()
     groups: dict[str, tuple[Writer, list[Incoming]]] = {}
     for each in read(path):
-        fact = _typed(each)
-        source = _place(stores, is_personal(fact.type, fact.text), dry_run=dry_run)
+        fact = _with_type(each)
+        source = _choose_place(stores, is_personal(fact.type, fact.text), dry_run=dry_run)
         groups.setdefault(source.prefix, (source.writer, []))[1].append(fact)
     parts = [
         (prefix, store_all(writer, facts, label=path.name, now=now, dry_run=dry_run))
         for prefix, (writer, facts) in groups.items()
     ]
-    return reduce(_both, parts, Imported())
+    return reduce(_add_done, parts, Imported())
 
 
-def _place(stores: Stores, personal: bool, *, dry_run: bool) -> NoteSource:
+def _choose_place(stores: Stores, personal: bool, *, dry_run: bool) -> NoteSource:
     """The store that a fact goes to; a dry run makes none."""
     sources = stores.sources()
     if dry_run and sources:
@@ -79,7 +79,7 @@ def _place(stores: Stores, personal: bool, *, dry_run: bool) -> NoteSource:
     return stores.open_for(personal)[0]
 
 
-def _typed(fact: Incoming) -> Incoming:
+def _with_type(fact: Incoming) -> Incoming:
     """The fact with a type, where its source names none."""
     if fact.type:
         return fact
@@ -95,11 +95,11 @@ def store_all(
     with writer.lock_store():
         desk = _Desk(writer, now)
         for fact in facts:
-            desk.take(_typed(fact))
+            desk.take(_with_type(fact))
         if dry_run:
             return desk.done
         if desk.rests:
-            desk.done.rest = rest.keep(
+            desk.done.rest = rest.keep_rests(
                 writer.refresher.store.folder, source, desk.rests, desk.today
             )
         written = desk.batch.write("import", trailers=[("Memory-From", source)], by_model=False)
@@ -110,7 +110,7 @@ def store_all(
         return desk.done
 
 
-def _both(done: Imported, more: tuple[str, Imported]) -> Imported:
+def _add_done(done: Imported, more: tuple[str, Imported]) -> Imported:
     """What was done, and in one store more, with the files as a person names them."""
     prefix, part = more
     return Imported(
@@ -129,37 +129,37 @@ class _Desk:
     def __init__(self, writer: Writer, now: datetime) -> None:
         self.today, self.done = now.date().isoformat(), Imported()
         self.batch, self.rests = Batch(writer, now, ALL), list[Rest]()
-        visible = self.batch.seen.every()
+        visible = self.batch.seen.all_notes()
         self._known = {key: each.file for each in visible for key in keys_of(each.note)}
 
     def take(self, fact: Incoming) -> None:
         if max(len(fact.text), len(fact.description), len(fact.name)) > bounds.FACT:
             self._too_long(fact)
             return
-        body, about = _clean(fact.text), description_of(_clean(fact.description))
-        if why := fact.reason or _objection(fact, body, self.today):
+        body, about = _clean_text(fact.text), description_of(_clean_text(fact.description))
+        if why := fact.reason or _find_objection(fact, body, self.today):
             whole = body if about in body else f"{about}\n\n{body}".strip()
-            self._drop(whole, why, fact)
+            self._drop_text(whole, why, fact)
         elif same := next(filter(None, map(self._known.get, sorted(keys_of_fact(body)))), None):
             self.done.known.append((same, fact.origin))
         else:
-            self._add(fact, _worded(fact, body, about or hook(body)))
+            self._add(fact, _word_fact(fact, body, about or hook_line(body)))
 
     def _add(self, fact: Incoming, worded: Fact) -> None:
         try:
             put = self.batch.add_new(
-                worded, self._metadata(fact), verb="import", aliases=_aliases(fact),
-                own=_cleaned(fact.own),
+                worded, self._fact_metadata(fact), verb="import", aliases=_other_names(fact),
+                own=_clean_value(fact.own),
             )  # fmt: skip
         except BadNote:
-            self._drop(worded.body, "unfit", fact)
+            self._drop_text(worded.body, "unfit", fact)
         except NotStored:  # a secret: the parts are clean, and side by side they are not
-            self._drop(worded.description, "secret", fact)
+            self._drop_text(worded.description, "secret", fact)
         else:
             self._known |= dict.fromkeys(keys_of(put.note.note), put.note.file)
             self.done.added.append((put.note.file, worded.description, fact.origin))
 
-    def _metadata(self, fact: Incoming) -> dict[str, str]:
+    def _fact_metadata(self, fact: Incoming) -> dict[str, str]:
         return {
             "source": fact.source, "importance": fact.importance,
             "created": fact.created or self.today,
@@ -170,15 +170,15 @@ class _Desk:
             "imported_from": "" if names_secret(fact.origin) else description_of(fact.origin),
         }  # fmt: skip
 
-    def _drop(self, text: str, why: str, fact: Incoming) -> None:
+    def _drop_text(self, text: str, why: str, fact: Incoming) -> None:
         """Name what becomes no note, and keep its text; of a secret, what is left without it."""
         clean = redact(text)[0].strip()
-        told = description_of(clean) or "nothing that can be shown"
-        self.done.dropped.append({"text": told, "reasons": why.split()})
+        label = description_of(clean) or "nothing that can be shown"
+        self.done.dropped.append({"text": label, "reasons": why.split()})
         if why not in ("empty", "private"):
-            self._keep(clean, why, fact)
+            self._keep_text(clean, why, fact)
 
-    def _keep(self, clean: str, why: str, fact: Incoming) -> None:
+    def _keep_text(self, clean: str, why: str, fact: Incoming) -> None:
         if clean and says_something(clean):
             origin = "" if names_secret(fact.origin) else fact.origin
             self.rests.append(Rest(clean, origin, why))
@@ -187,41 +187,43 @@ class _Desk:
         """A text that no note may hold is kept whole, a part after the other."""
         text = strip_private(unseen.without(fact.text or fact.description or fact.name))[0]
         part = bounds.beginning(text, bounds.FACT)
-        self._drop(part, "unfit", fact)
+        self._drop_text(part, "unfit", fact)
         while text := text[len(part) :]:
             part = bounds.beginning(text, bounds.FACT)
-            self._keep(redact(part)[0].strip(), "unfit", fact)
+            self._keep_text(redact(part)[0].strip(), "unfit", fact)
 
 
-def _worded(fact: Incoming, body: str, about: str) -> Fact:
+def _word_fact(fact: Incoming, body: str, about: str) -> Fact:
     """The fact as a note words it, under its own name where it had one."""
     name = "" if names_secret(fact.name) else limits.slugify(fact.name.removesuffix(".md"))
     name = name.removeprefix(f"{fact.type}-") if name else name_of(about)
-    title = description_of(_clean(fact.title))
+    title = description_of(_clean_text(fact.title))
     return Fact(body, about, name or "fact", fact.type, title, fact.kind)
 
 
-def _aliases(fact: Incoming) -> list[str]:
+def _other_names(fact: Incoming) -> list[str]:
     """The other names that the fact had, secrets and what nobody sees aside."""
     short = [alias for alias in fact.aliases if len(alias) <= limits.MAX_DESCRIPTION]
-    found = map(unseen.without, short[:_MOST_ALIASES])
-    return [each for each in found if each.isprintable() and not names_secret(each)]
+    names = map(unseen.without, short[:_MOST_ALIASES])
+    return [each for each in names if each.isprintable() and not names_secret(each)]
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     return redact(strip_private(unseen.without(text))[0])[0].strip()
 
 
-def _cleaned(value: Any) -> Any:
+def _clean_value(value: Any) -> Any:
     """A value of a head, however deep, with its texts clean."""
     if isinstance(value, str):
-        return _clean(value)
+        return _clean_text(value)
     if isinstance(value, Mapping):
-        return {_clean(key): fresh for key, each in value.items() if (fresh := _cleaned(each))}
-    return [*filter(None, map(_cleaned, value))]
+        return {
+            _clean_text(key): fresh for key, each in value.items() if (fresh := _clean_value(each))
+        }
+    return [*filter(None, map(_clean_value, value))]
 
 
-def _objection(fact: Incoming, body: str, today: str) -> str:
+def _find_objection(fact: Incoming, body: str, today: str) -> str:
     """Why a fact is left out, as words with spaces between; "" when it comes in."""
     if not body:
         return "private" if fact.text.strip() else "empty"
@@ -230,7 +232,7 @@ def _objection(fact: Incoming, body: str, today: str) -> str:
     if fact.expires and fact.expires < today:
         return "superseded"
     # what a person or an assistant kept is no proposal; what a model had found is one
-    return "" if fact.source in _KEPT else " ".join(form(body))
+    return "" if fact.source in _KEPT else " ".join(form_reasons(body))
 
 
 # A text may begin with a bracket, too: of a date, a link, a task.
@@ -241,27 +243,27 @@ MAX_BYTES = 64 * 1024 * 1024
 def read(path: Path) -> list[Incoming]:
     """The facts of a file or folder that a person named; links are followed. Raises BadImport."""
     try:
-        found = list(_folder(path) if path.is_dir() else _file(path))
+        facts = list(_read_folder(path) if path.is_dir() else _read_file(path))
     except OSError as problem:
         raise BadImport(
             f"{path} cannot be read ({problem.strerror}).", "Name a file or a folder."
         ) from problem
-    if not any(fact.text.strip() or fact.description for fact in found):
+    if not any(fact.text.strip() or fact.description for fact in facts):
         raise BadImport(f"{path} holds no memory.", "docs/team.md says what can be imported.")
-    return found
+    return facts
 
 
-def _folder(folder: Path) -> Iterator[Incoming]:
+def _read_folder(folder: Path) -> Iterator[Incoming]:
     if (folder / "memory").is_dir() and not any(folder.glob("*.md")):
-        yield from _folder(folder / "memory")  # a project's folder of Claude Code
+        yield from _read_folder(folder / "memory")  # a project's folder of Claude Code
     elif markdown.markdown_files(folder):
         yield from markdown.notes_of(folder)
     else:
         for path in sorted(folder.glob("*.json")):
-            yield from _file(path)
+            yield from _read_file(path)
 
 
-def _file(path: Path) -> Iterator[Incoming]:
+def _read_file(path: Path) -> Iterator[Incoming]:
     with path.open("rb") as file:
         data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
@@ -274,12 +276,12 @@ def _file(path: Path) -> Iterator[Incoming]:
     if json_memories.is_graph(next((line for line in lines if line.strip()), "")):
         yield from json_memories.graph_of(lines)
     elif path.suffix == ".json" or _JSON.match(text):
-        yield from _json(path, text)
+        yield from _read_json(path, text)
     else:
         yield from markdown.of_file(text, path.name)
 
 
-def _json(path: Path, text: str) -> Iterator[Incoming]:
+def _read_json(path: Path, text: str) -> Iterator[Incoming]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as problem:

@@ -240,7 +240,7 @@ def _kept_lines(memory: Memory, lines: Sequence[str], place: Path) -> list[str]:
     if not lines:
         return []
     rests = [Rest(redact(line)[0], INDEX, "no_note") for line in lines]
-    rest.keep(memory.project.store, _FROM, rests, memory.now().date().isoformat())
+    rest.keep_rests(memory.project.store, _FROM, rests, memory.now().date().isoformat())
     return [f"{place / INDEX} says what no note says: it waits in `mdmemory review`."]
 
 

@@ -133,10 +133,10 @@ def _kept(event: HookEvent, words: str, stores: Stores) -> tuple[list[str], list
 
     projects = [project for layer, project in stores if layer == "project"]
     inboxes = (
-        wishes.inboxes(projects[0]) if projects else [wishes.inbox_without_store(event.folder)]
+        wishes.open_inboxes(projects[0]) if projects else [wishes.inbox_without_store(event.folder)]
     )
     try:
-        wishes.keep(
+        wishes.keep_wishes(
             inboxes, said.wishes, event.session, event.turn, person.now(), text, event.attended
         )
     except MdmemoryError as problem:

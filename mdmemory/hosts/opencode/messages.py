@@ -84,9 +84,9 @@ class Children(BySession[bool]):
     def has(self, session: str, text: str) -> bool:
         """The same; one that is older than the bridge is looked up, but only if `text` asks to
         remember something."""
-        from mdmemory.capture.notice import notice
+        from mdmemory.capture.notice import notice_wishes
 
-        asks = self.get(session) is None and bool(notice(text))
+        asks = self.get(session) is None and bool(notice_wishes(text))
         return self.is_one(session) if asks else self.knows(session)
 
     def is_one(self, session: str) -> bool:
