@@ -174,7 +174,7 @@ class Layers:
         that says it already is named."""
         for memory in self.there() if not replaces else ():
             if (same := memory.stating(fact.said)) is not None:
-                return memory, actions.editing.unchanged(same)
+                return memory, actions.editing.unchanged_note(same)
         text = f"{fact.description}\n{fact.body}"
         actions.editing.check_new(is_secret, fact.name, fact.type, text)
         memory, names = self._home(fact.type, everywhere or fact.everywhere, replaces)
@@ -281,7 +281,7 @@ class Layers:
             if common_dir(self.start) is None:
                 return None
             raise
-        made = actions.memory_folder.begin(self.start, self._places, is_secret)
+        made = actions.memory_folder.begin_store(self.start, self._places, is_secret)
         self._tell(f"The store of this project is {made.project.store}.")
         return Memory(made.project, **self._how)
 
@@ -442,7 +442,7 @@ class Layers:
         assert self.project is not None
         assert self.person is not None
         ledger = "\n".join(Store(memory.project.store).ledger() for _, memory in self.each())
-        return actions.resolve.across(
+        return actions.resolve.find_across(
             _read(self.project, projects), _read(self.person, persons), ledger
         )
 

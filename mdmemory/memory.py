@@ -182,8 +182,8 @@ class Memory:
         """Make a store for a project (again: no change): in the memory folder (`home`), or in
         the project, as part of its repository or with its `own_repo`."""
         where = Path(path), person.places(environment), is_secret
-        in_project = partial(actions.setup.init, store=store, own_repo=own_repo)
-        setup = (actions.memory_folder.begin if home else in_project)(*where)
+        in_project = partial(actions.setup.init_store, store=store, own_repo=own_repo)
+        setup = (actions.memory_folder.begin_store if home else in_project)(*where)
         return cls(setup.project), setup
 
     def add(
@@ -199,7 +199,7 @@ class Memory:
         if not description:
             fact = capture.fact.state_fact(name, type=type, body=body, kind=kind)
             if (same := self.stating(fact.said)) is not None and not replaces:
-                return actions.editing.unchanged(same)
+                return actions.editing.unchanged_note(same)
             name, type, kind = fact.name, fact.type, fact.kind
             description, body = fact.description, fact.body
         writer = self._writer()
@@ -254,20 +254,20 @@ class Memory:
     def rename(self, name: str, new: str) -> Renamed:
         """Give a note another name: its file and all links to it follow; the old one stays as an
         alias. Raises BadNote for a name that is taken or none."""
-        return actions.renaming.rename(self._writer(), name, new)
+        return actions.renaming.rename_note(self._writer(), name, new)
 
     def remove(self, name: str) -> Edited:
         """Remove a note; its text stays in history."""
-        return actions.editing.remove(self._writer(), name)
+        return actions.editing.remove_note(self._writer(), name)
 
     def erase(self, name: str, agree: Callable[[Erasable], bool]) -> Erased:
         """Take a note out of the store's whole history, for good; only of a store of its own, and
         only if `agree` says yes to what that is. There is no undo."""
-        return actions.erasing.erase(self._writer(), name, agree)
+        return actions.erasing.erase_note(self._writer(), name, agree)
 
     def confirm(self, name: str) -> Edited:
         """Stand by a note that was unconfirmed, or that waits for its first commit."""
-        return actions.editing.confirm(self._writer(), name, today=self._today())
+        return actions.editing.confirm_note(self._writer(), name, today=self._today())
 
     def notes(self) -> list[StoredNote]:
         """All notes, sorted by file."""
@@ -291,17 +291,17 @@ class Memory:
         """Every note, or those of these `files`, with its strength, and whether the index lists it.
         Refreshes the index. Without `digests` (each is "" then) no file is read for its own, which
         many notes notice."""
-        return actions.listing.listing(self._refresher(), digests, files)
+        return actions.listing.list_notes(self._refresher(), digests, files)
 
     def mark(self, file: str) -> str:
         """`Listed.mark` of one note; "" where it has none, or is gone. Refreshes the index."""
-        return actions.listing.mark(self._refresher(), file)
+        return actions.listing.mark_of(self._refresher(), file)
 
     def glance(self) -> Glance:
         """How the store looks now: what was found of it holds as long as this stays the same."""
         self._looking = self._looking or self._writer()  # to find the repository takes a process
         now = int(self._clock().timestamp() * 1e9)
-        return actions.glance.glance(self._looking, now)
+        return actions.glance.glance_at(self._looking, now)
 
     def index_place(self, name: str) -> IndexPlace | None:
         """Why the index lists a note or does not, and when it left it; None for a note that is
@@ -311,7 +311,7 @@ class Memory:
             file = self.note(name).file
         except NotFound:
             return None
-        history = actions.note_history.shown(writer)
+        history = actions.note_history.history_shown(writer)
         return actions.index_place.index_place(writer.refresher, history, file)
 
     def citations(
@@ -345,7 +345,7 @@ class Memory:
 
     def index_places(self) -> dict[str, IndexPlace]:
         """The same of every note by its file, without the time when it left."""
-        return actions.index_place.places(self._refresher())
+        return actions.index_place.all_places(self._refresher())
 
     def links(self, before: LinkMap | None = None) -> LinkMap:
         """Which note links to which; only what changed since `before` is read."""
@@ -354,23 +354,23 @@ class Memory:
     def quality(self) -> Quality:
         """Counts that tell how good the memory is: sources of the notes, and what became of what
         was found in sessions."""
-        return actions.quality.quality(self._writer())
+        return actions.quality.measure_quality(self._writer())
 
     def counts(self) -> dict[str, int]:
         """How many notes there are, are listed, on hold, unconfirmed, and open conflicts."""
-        return actions.listing.counts(self._refresher())
+        return actions.listing.count_notes(self._refresher())
 
     def unread(self) -> list[str]:
         """The files of notes that cannot be read; `doctor` gives the reason of each."""
-        return actions.listing.unread(self._refresher())
+        return actions.listing.unreadable_files(self._refresher())
 
     def conflicts(self) -> list[Conflict]:
         """The contradictions that wait for a person."""
-        return actions.resolve.waiting(self._fresh())
+        return actions.resolve.waiting_conflicts(self._fresh())
 
     def resolve(self, id: str, *, keep: str | None = None) -> Resolved:
         """Resolve a conflict, on a person's word: keep one note and not the other, or both."""
-        return actions.resolve.resolve(self._writer(), id, keep=keep)
+        return actions.resolve.resolve_conflict(self._writer(), id, keep=keep)
 
     def index(self, *, check: bool = False, adopt: bool = False) -> Refreshed:
         """Bring MEMORY.md up to date, or (check) only tell whether it is. With `adopt` what other
@@ -379,7 +379,7 @@ class Memory:
             return self._refresher().refresh(write=False)
         with (writer := self._writer()).lock_store():
             state = writer.refresher.refresh()
-            seen = actions.listing.unadopted(writer) if adopt and not self._automatic else None
+            seen = actions.listing.find_unadopted(writer) if adopt and not self._automatic else None
             if seen and seen.found:
                 writer.adopt()
             return state
@@ -392,9 +392,9 @@ class Memory:
     def unadopted(self) -> Look | None:
         """What other hands did to the notes that no commit holds; None without git."""
         if self._at_hand is None:
-            return actions.listing.unadopted(self._writer())
+            return actions.listing.find_unadopted(self._writer())
         if not self._by_hand:
-            self._by_hand.append(actions.listing.unadopted(self._at_hand))
+            self._by_hand.append(actions.listing.find_unadopted(self._at_hand))
         return self._by_hand[0]
 
     def adopt(
@@ -409,7 +409,7 @@ class Memory:
         writer = self._writer()
         if writer.automatic and (writer.waits or not (settled or only)):
             return None
-        if not (seen := actions.listing.unadopted(writer)) or not seen.found:
+        if not (seen := actions.listing.find_unadopted(writer)) or not seen.found:
             return None
         with writer.lock_store():
             return writer.adopt(settled=settled, accept_loss=accept_loss, only=only)
@@ -442,7 +442,7 @@ class Memory:
 
     def change(self, id: str) -> Logged:
         """The commit that a Memory-Id or a commit's name means. Raises NotFound."""
-        return actions.note_history.change(self._history(), id)
+        return actions.note_history.find_change(self._history(), id)
 
     def undo(self, id: str | None = None, agree: Agree | None = None) -> Undone:
         """Take back a commit of ours: by Memory-Id or commit, else the newest change. `agree` is
@@ -455,19 +455,19 @@ class Memory:
 
     def newest_change(self) -> Planned | None:
         """The change that `undo` takes back without an id; None where there is none."""
-        return actions.undo.newest(self._writer())
+        return actions.undo.newest_change(self._writer())
 
     def has_change(self, id: str) -> bool:
         """Whether a Memory-Id or a commit names a commit of ours in this store."""
-        return actions.undo.knows(self._writer(), id)
+        return actions.undo.knows_commit(self._writer(), id)
 
     def log(self, limit: int | None = None) -> list[tuple[Logged, bool]]:
         """Our commits, newest first, each with whether it was undone since."""
-        return actions.note_history.log(self._history(), limit)
+        return actions.note_history.log_writes(self._history(), limit)
 
     def waiting(self) -> list[Logged]:
         """The automatic writes that wait for a command that a person types, newest first."""
-        return actions.note_history.waiting(self._writer().history)
+        return actions.note_history.waiting_writes(self._writer().history)
 
     def is_undone(self, change: Logged) -> bool:
         """Whether a change was taken back, and nothing brought it back."""
@@ -482,21 +482,23 @@ class Memory:
 
     def history(self, name: str) -> list[Step]:
         """The life of a note, newest step first, across renames and merges; it may be gone."""
-        return actions.note_history.life(self._history(), self._store(), name)
+        return actions.note_history.trace_life(self._history(), self._store(), name)
 
     def sync(
         self, *, rebase: bool = False, remote: str | None = None, push_all: bool = False
     ) -> Synced:
         """Commit, fetch, merge (or rebase) and push, with the person's own git configuration.
         `remote` is the address that a store of its own gets; `push_all` pushes foreign commits."""
-        return actions.sync.sync(
+        return actions.sync.sync_store(
             self._writer(), person.places().environment, self._today(), rebase=rebase,
             remote=remote, push_all=push_all,
         )  # fmt: skip
 
     def remote(self) -> str | None:
         """The address of the store's remote without a password; None: it is on this disk alone."""
-        return actions.remotes.address(history) if (history := self._writer().history) else None
+        return (
+            actions.remotes.remote_address(history) if (history := self._writer().history) else None
+        )
 
     def refusal(self) -> MdmemoryError | None:
         """Why nothing can be committed now, or None where it can."""
@@ -509,7 +511,9 @@ class Memory:
     def doctor(self, *, fix: bool = False, elsewhere: Collection[str] = ()) -> list[Finding]:
         """The problems of the store; `fix` first repairs those that can be repaired safely. A link
         to a name `elsewhere` (folded) is not dead."""
-        return actions.doctor.examine(self._writer(), self._clock(), fix=fix, elsewhere=elsewhere)
+        return actions.doctor.examine_store(
+            self._writer(), self._clock(), fix=fix, elsewhere=elsewhere
+        )
 
     # --- what sessions teach a store
 

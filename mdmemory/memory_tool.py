@@ -169,7 +169,7 @@ class MemoryTool:
         )
         with writer.lock_recovered():
             capture.model_files.refuse_unsettled(writer, writer.refresher.store.read(file))
-        actions.editing.remove(writer, file, trailers=self._trailers(), by_model=True)
+        actions.editing.remove_note(writer, file, trailers=self._trailers(), by_model=True)
         return f"Successfully deleted {path}"
 
     @_told
@@ -179,7 +179,7 @@ class MemoryTool:
         file = self._own(old, f"Error: The path {old} does not exist")
         name = limits.slugify(new_file(new).removesuffix(".md"))
         try:
-            done = actions.renaming.rename(
+            done = actions.renaming.rename_note(
                 self._memory._writer(), file, name, trailers=self._trailers(), by_model=True
             )
         except MdmemoryError as problem:

@@ -41,7 +41,7 @@ def drop_lines(path: Path, lines: Collection[str]) -> None:
         write_atomic(path, "".join(after).encode("utf-8", "surrogateescape"))
 
 
-def wanted(raw: bool) -> list[str]:
+def wanted_lines(raw: bool) -> list[str]:
     """The lines of the store's .gitattributes; without the first where git converts line ends."""
     return [RAW, *UNION] if raw else list(UNION)
 
@@ -51,19 +51,19 @@ def same_bytes(history: History, store: Store) -> bool:
 
     `history` is that of the store's folder. Where they differ, git converts line ends at
     checkout, and `-text` would mark each of these notes as modified. Notes to which a content
-    filter applies do not count: `filtered` names it, and git would run it to answer.
+    filter applies do not count: `filtered_by` names it, and git would run it to answer.
     """
     differing = []
-    for file, held in history.read_index(store.files()).items():
-        if not held.trusted:
+    for file, index_entries in history.read_index(store.files()).items():
+        if not index_entries.trusted:
             continue  # git does not look at it, so it cannot say whether it was edited
         try:
             data = read_regular(store.folder / file)
         except MdmemoryError:
             continue
-        if history.blob_id(data) != held.blob.id:
+        if history.blob_id(data) != index_entries.blob.id:
             differing.append(file)
-    if not differing or filtered(history, differing):
+    if not differing or filtered_by(history, differing):
         return True
     paths = [history.prefix + file for file in differing]
     words = ("diff-files", "--name-only", "-z", "--", *paths)
@@ -71,7 +71,7 @@ def same_bytes(history: History, store: Store) -> bool:
     return all(path in modified for path in paths)
 
 
-def filtered(history: History, files: Sequence[str]) -> str:
+def filtered_by(history: History, files: Sequence[str]) -> str:
     """The content filter or encoding that git applies to one of these files, or ""."""
     paths = [history.prefix + file for file in files]
     words = ("check-attr", "-z", "filter", "working-tree-encoding", "ident", "--", *paths)

@@ -17,7 +17,7 @@ _MOST = 50  # outdated citations that doctor names; `mdmemory check` lists all
 _SHOWN = 120  # characters of one that cannot be read
 
 
-def problems(writer: Writer) -> Iterator[tuple[str, str]]:
+def citation_problems(writer: Writer) -> Iterator[tuple[str, str]]:
     """What is wrong with citations, as a sentence each, with the file of its note; of many the
     first."""
     heads = writer.refresher.catalog().citing()
@@ -29,14 +29,14 @@ def problems(writer: Writer) -> Iterator[tuple[str, str]]:
     from mdmemory.citing.check import check  # few notes cite
 
     with suppress(MdmemoryError, OSError):
-        found = check(writer.project, files.items()) if files else []
-        for each in [each for each in found if each.is_outdated][:_MOST]:
+        problems = check(writer.project, files.items()) if files else []
+        for each in [each for each in problems if each.is_outdated][:_MOST]:
             what = "changed" if each.state == DRIFTED else "is gone"
             fix = f"If it still holds: `mdmemory review {each.file.removesuffix('.md')} keep`."
             yield each.file, f"It cites {each.place}, which {what}. {fix}"
 
 
-def pinned(writer: Writer, note: Note) -> Note:
+def pin_citations(writer: Writer, note: Note) -> Note:
     """The note with those of its citations pinned that a hand wrote without what stands there."""
     if not note.head.cites:
         return note

@@ -29,7 +29,7 @@ def set_for_person(file: Path, name: str, value: Any) -> bool:
 
 def _set_in_file(file: Path, name: str, value: Any, mode: int) -> bool:
     """Write a setting into a file, which keeps its mode; a new one gets this one."""
-    before = _text(file)
+    before = _read_text(file)
     after = change_setting(before, name, value, file)
     if after != before:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -51,13 +51,13 @@ def set_for_store(project: Project, name: str, value: Any, holder: str) -> tuple
     what = f"unset {name}" if value is None else f"set {name} to {write_value(value)}"
 
     def edit(_: bytes) -> bytes:
-        return change_setting(_text(file), name, value, file).encode()
+        return change_setting(_read_text(file), name, value, file).encode()
 
     return change_settings(project.store, edit, ("set", what, what), holder)
 
 
 def change_settings(
-    store: Path, edit: Callable[[bytes], bytes], said: tuple[str, str, str], holder: str
+    store: Path, edit: Callable[[bytes], bytes], subject_parts: tuple[str, str, str], holder: str
 ) -> tuple[bool, str | None]:
     """Change the settings file of a store as `edit` says; whether it changed, and the commit, where
     the store has a repository of its own that can take one. `said` are the kind of the commit, its
@@ -72,7 +72,7 @@ def change_settings(
         if own is None or repositories.refusal(own) is not None:
             write_atomic(file, after)
             return True, None
-        kind, subject, line = said
+        kind, subject, line = subject_parts
         trailers = memory_trailers(kind, groups=[[PROJECT_FILE]])
         transactions = Transactions(History(own, store))
         change = Change(PROJECT_FILE, digest(before), after)
@@ -81,7 +81,7 @@ def change_settings(
         return True, transactions.apply([change], checkpoint, message).commit
 
 
-def _text(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         return (read_if_there(file) or b"").decode("utf-8")
     except UnicodeDecodeError as problem:

@@ -45,19 +45,19 @@ class Finding:
     fixable: bool = False
 
 
-def examine(
+def examine_store(
     writer: Writer, now: datetime, *, fix: bool = False, elsewhere: Collection[str] = ()
 ) -> list[Finding]:
     """The findings of all checks, in their order; `fix` first repairs what can be repaired safely.
     `now` tells how old a lock is."""
     if fix:
-        _fix(writer)
-    checks = [*CHECKS, lambda writer: _links(writer, elsewhere)]
-    found = [finding for check in checks for finding in _done(check, writer)]
-    return [*dict.fromkeys(found), *_stuck(writer, now)]
+        _fix_safely(writer)
+    checks = [*CHECKS, lambda writer: _check_links(writer, elsewhere)]
+    findings = [finding for check in checks for finding in _run_check(check, writer)]
+    return [*dict.fromkeys(findings), *_check_locks(writer, now)]
 
 
-def _done(check: Callable[[Writer], Iterator[Finding]], writer: Writer) -> list[Finding]:
+def _run_check(check: Callable[[Writer], Iterator[Finding]], writer: Writer) -> list[Finding]:
     """The findings of one check, or what git says where it fails."""
     try:
         return list(check(writer))
@@ -65,7 +65,7 @@ def _done(check: Callable[[Writer], Iterator[Finding]], writer: Writer) -> list[
         return [Finding("git", "error", "", problem.sentences)]
 
 
-def _fix(writer: Writer) -> None:
+def _fix_safely(writer: Writer) -> None:
     """Do what is safe: finish an open journal, refresh the index, add missing attributes, and let
     links say the names that their notes have now."""
     with writer.lock_store():
@@ -91,10 +91,10 @@ def _missing_attributes(writer: Writer) -> list[Change]:
         return []
     path = writer.project.store / ".gitattributes"
     raw = attributes.same_bytes(writer.history, writer.refresher.store)
-    return attributes.lines_added(path, path.name, attributes.wanted(raw))
+    return attributes.lines_added(path, path.name, attributes.wanted_lines(raw))
 
 
-def _git(writer: Writer) -> Iterator[Finding]:
+def _check_git(writer: Writer) -> Iterator[Finding]:
     # covers git missing, no repository, a merge under way, a detached HEAD, a foreign index.lock
     if problem := writer.refusal():
         level = "error" if writer.trouble else "warning"
@@ -112,7 +112,7 @@ def _git(writer: Writer) -> Iterator[Finding]:
         yield Finding("git", "error", "", message)
 
 
-def _journal(writer: Writer) -> Iterator[Finding]:
+def _check_journal(writer: Writer) -> Iterator[Finding]:
     places = [Journals(writer.project.private, writer.project.store)]
     if writer.repository:
         places.append(Journals(writer.repository.room, writer.repository.top))
@@ -130,7 +130,7 @@ def _journal(writer: Writer) -> Iterator[Finding]:
             yield Finding("journal", "warning", file, message)
 
 
-def _unreadable(writer: Writer) -> Iterator[Finding]:
+def _check_readable(writer: Writer) -> Iterator[Finding]:
     for head in writer.refresher.catalog().heads():
         problems = [*head.problems, *_check_expiry(head)]
         if problems:
@@ -144,7 +144,7 @@ def _check_expiry(head: Head) -> Iterator[str]:
         yield "Its `expires` is no day, so it stays for ever: write YYYY-MM-DD, or take it out."
 
 
-def _names(writer: Writer) -> Iterator[Finding]:
+def _check_names(writer: Writer) -> Iterator[Finding]:
     heads, seen = writer.refresher.catalog().heads(), dict[str, str]()
     for head in heads:
         other = seen.setdefault(head.name.casefold(), head.file)
@@ -160,7 +160,7 @@ def _names(writer: Writer) -> Iterator[Finding]:
             yield Finding("names", "warning", file, message)
 
 
-def _strangers(writer: Writer) -> Iterator[Finding]:
+def _check_strangers(writer: Writer) -> Iterator[Finding]:
     """Entries that look like notes and are none: links, folders, FIFOs, undecodable names. And
     files that are none, which no commit holds."""
     others = []
@@ -177,13 +177,13 @@ def _strangers(writer: Writer) -> Iterator[Finding]:
             elif shown != entry.name:
                 yield Finding("files", "warning", shown, "Its name is not UTF-8: rename it.")
     git = writer.history
-    held = git.read_tree(git.head(), others) if git and others else others
-    for shown in (each for each in others if each not in held):
+    tree = git.read_tree(git.head(), others) if git and others else others
+    for shown in (each for each in others if each not in tree):
         message = "It is no note, so no commit of ours takes it along: commit it, or import it."
         yield Finding("files", "warning", shown, message)
 
 
-def _folders(writer: Writer) -> Iterator[Finding]:
+def _check_folders(writer: Writer) -> Iterator[Finding]:
     """Notes in folders of the store, where nobody reads them."""
     store = writer.project.store
     found = []
@@ -196,23 +196,23 @@ def _folders(writer: Writer) -> Iterator[Finding]:
         count = "1 note lies" if len(found) == 1 else f"{len(found)} notes lie"
         first = shlex.quote(str(store / found[0].partition("/")[0]))
         message = (
-            f"{count} in folders of the store, and only notes at its top are read: {_some(found)}. "
-            f"`mdmemory import {first}` copies them."
+            f"{count} in folders of the store, and only notes at its top are read: "
+            f"{_some_names(found)}. `mdmemory import {first}` copies them."
         )
         yield Finding("folders", "warning", "", message.encode("utf-8", "replace").decode())
 
 
-def _some(names: Sequence[str]) -> str:
+def _some_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + (", ..." if names[_SHOWN:] else "")
 
 
-def _lost(writer: Writer) -> Iterator[Finding]:
+def _check_lost(writer: Writer) -> Iterator[Finding]:
     if writer.history and (seen := adopt.look_at_folder(writer.refresher, writer.history)).lost:
         problem = adopt.sudden_loss(seen, writer.project.store)
         yield Finding("loss", "error", "", problem.sentences, fixable=True)
 
 
-def _copied(writer: Writer) -> Iterator[Finding]:
+def _check_copies(writer: Writer) -> Iterator[Finding]:
     catalog = writer.refresher.catalog()
     for file, base in sorted(sync_copies(catalog.files, catalog.names).items()):
         what = "Remove it." if base in GENERATED else "Settle it: `mdmemory review`."
@@ -220,7 +220,7 @@ def _copied(writer: Writer) -> Iterator[Finding]:
         yield Finding("copies", "warning", file, message)
 
 
-def _held(writer: Writer) -> Iterator[Finding]:
+def _check_held(writer: Writer) -> Iterator[Finding]:
     catalog = writer.refresher.catalog()
     for file, why in sorted(catalog.waiting.items()):
         yield Finding(
@@ -236,9 +236,9 @@ def _held(writer: Writer) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _links(writer: Writer, elsewhere: Collection[str]) -> Iterator[Finding]:
+def _check_links(writer: Writer, elsewhere: Collection[str]) -> Iterator[Finding]:
     links, is_ready = mending.stray_links(writer), writer.refusal() is None
-    mendable = mending.mendable(writer, links) if is_ready else {}
+    mendable = mending.mendable_links(writer, links) if is_ready else {}
     dead: dict[str, list[str]] = {}
     for link in links:
         if link in mendable.get(link.file, ()):
@@ -247,7 +247,9 @@ def _links(writer: Writer, elsewhere: Collection[str]) -> Iterator[Finding]:
         elif not link.now and fold_name(link.target) not in elsewhere:
             dead.setdefault(link.file, []).append(f"[[{link.target}]]")
     for file, targets in dead.items():
-        message = f"It links to {_some(targets)}, and there is no such note: add it, or unlink it."
+        message = (
+            f"It links to {_some_names(targets)}, and there is no such note: add it, or unlink it."
+        )
         yield Finding("links", "warning", file, message)
 
 
@@ -258,7 +260,7 @@ _MARKS = {
 }
 
 
-def _superseded(writer: Writer) -> Iterator[Finding]:
+def _check_superseded(writer: Writer) -> Iterator[Finding]:
     """Marks that lead to no note in force."""
     if not writer.refresher.catalog().with_status(SUPERSEDED):
         return
@@ -268,13 +270,13 @@ def _superseded(writer: Writer) -> Iterator[Finding]:
         yield Finding("superseded", "warning", broken.note.file, message)
 
 
-def _obsidian(writer: Writer) -> Iterator[Finding]:
+def _check_obsidian(writer: Writer) -> Iterator[Finding]:
     """Links that Obsidian, where it opens the folder, takes for notes yet to be written."""
     links = mending.links_by_name(writer)
     if not links or writer.refusal() is not None:
         return
-    for file, some in mending.mendable(writer, links).items():
-        shown = _some([f"[[{link.target}]]" for link in some])
+    for file, some in mending.mendable_links(writer, links).items():
+        shown = _some_names([f"[[{link.target}]]" for link in some])
         message = (
             f"Obsidian knows notes by their files alone and does not follow {shown}; the form is "
             f"[[{some[0].now}|{some[0].target}]]."
@@ -282,7 +284,7 @@ def _obsidian(writer: Writer) -> Iterator[Finding]:
         yield Finding("obsidian", "warning", file, message, fixable=True)
 
 
-def _index(writer: Writer) -> Iterator[Finding]:
+def _check_index(writer: Writer) -> Iterator[Finding]:
     folder = writer.project.store
     for name in GENERATED:
         try:
@@ -299,7 +301,7 @@ def _index(writer: Writer) -> Iterator[Finding]:
         yield Finding("index", "warning", name, message, fixable=True)
 
 
-def _attributes(writer: Writer) -> Iterator[Finding]:
+def _check_attributes(writer: Writer) -> Iterator[Finding]:
     if writer.history is None:
         return
     if not attributes.same_bytes(writer.history, writer.refresher.store):
@@ -312,12 +314,12 @@ def _attributes(writer: Writer) -> Iterator[Finding]:
     for change in _missing_attributes(writer):
         message = "Lines are missing that keep the bytes of notes and merges quiet."
         yield Finding("attributes", "warning", change.file, message, fixable=True)
-    if name := attributes.filtered(writer.history, ["reference-sample.md"]):
+    if name := attributes.filtered_by(writer.history, ["reference-sample.md"]):
         message = f"A content filter ({name}) applies to notes: git does not hold their bytes."
         yield Finding("filter", "error", ".gitattributes", message)
 
 
-def _unseen(writer: Writer) -> Iterator[Finding]:
+def _check_unseen(writer: Writer) -> Iterator[Finding]:
     if writer.history is None:
         return
     unseen = Transactions(writer.history).list_unseen(writer.refresher.store.files())
@@ -326,7 +328,7 @@ def _unseen(writer: Writer) -> Iterator[Finding]:
         yield Finding("unseen", "warning", file, message)
 
 
-def _private(writer: Writer) -> Iterator[Finding]:
+def _check_private(writer: Writer) -> Iterator[Finding]:
     folder, file = writer.project.private, writer.project.state_file
     try:
         private_folder.check(folder)
@@ -334,10 +336,10 @@ def _private(writer: Writer) -> Iterator[Finding]:
     except FileNotFoundError:
         return
     except NoState as problem:
-        yield _without(folder, problem)
+        yield _state_finding(folder, problem)
         return
     except OSError as problem:
-        yield _without(folder, private_folder.as_refusal(folder, problem))
+        yield _state_finding(folder, private_folder.as_refusal(folder, problem))
         return
     for path in entries:
         # what SQLite lays beside a database goes with its last connection; hooks meet at a socket
@@ -349,20 +351,20 @@ def _private(writer: Writer) -> Iterator[Finding]:
         elif path == file:
             with State(path) as state:
                 if state.trouble:
-                    yield _without(path, state.trouble)
+                    yield _state_finding(path, state.trouble)
 
 
-def _without(path: Path, problem: NoState) -> Finding:
+def _state_finding(path: Path, problem: NoState) -> Finding:
     return Finding("state", "error", str(path), f"It {problem.what}. {problem.hint}")
 
 
-def _aside(writer: Writer) -> Iterator[Finding]:
+def _check_aside(writer: Writer) -> Iterator[Finding]:
     for path in replacement.find_late_texts(writer.project.store):
         message = "It holds text that was saved while a note was replaced: look at it."
         yield Finding("aside", "warning", path.name, message)
 
 
-def _stuck(writer: Writer, now: datetime) -> Iterator[Finding]:
+def _check_locks(writer: Writer, now: datetime) -> Iterator[Finding]:
     """Locks of git's on the branch that no living git holds so long."""
     branch = repositories.read_branch(writer.repository) if writer.repository else None
     if writer.repository is None or branch is None:
@@ -374,11 +376,11 @@ def _stuck(writer: Writer, now: datetime) -> Iterator[Finding]:
                 yield Finding("git", "warning", str(lock), message)
 
 
-def _cited(writer: Writer) -> Iterator[Finding]:
-    return (Finding("citations", "warning", *each) for each in cited.problems(writer))
+def _check_citations(writer: Writer) -> Iterator[Finding]:
+    return (Finding("citations", "warning", *each) for each in cited.citation_problems(writer))
 
 
-def _within(writer: Writer) -> Iterator[Finding]:
+def _check_nesting(writer: Writer) -> Iterator[Finding]:
     """A repository of its own inside another: what is built there may take it along, and what
     empties that deletes it, history and all."""
     project, own = writer.project, writer.repository
@@ -404,6 +406,22 @@ def _within(writer: Writer) -> Iterator[Finding]:
 
 
 CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
-    _git, _journal, _lost, _private, _strangers, _folders, _unreadable, _names, _copied, _held,
-    _superseded, _index, _attributes, _unseen, _aside, _obsidian, _cited, _within,
-)  # fmt: skip
+    _check_git,
+    _check_journal,
+    _check_lost,
+    _check_private,
+    _check_strangers,
+    _check_folders,
+    _check_readable,
+    _check_names,
+    _check_copies,
+    _check_held,
+    _check_superseded,
+    _check_index,
+    _check_attributes,
+    _check_unseen,
+    _check_aside,
+    _check_obsidian,
+    _check_citations,
+    _check_nesting,
+)

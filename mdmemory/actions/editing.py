@@ -89,8 +89,8 @@ def add(
             same = head.description == description and head.type == type
             if same and stored.note.body.strip() == body.strip():
                 if _is_superseded(stored):
-                    return _restored(writer, stored, today)
-                return unchanged(stored)
+                    return _restore_note(writer, stored, today)
+                return unchanged_note(stored)
         free = limits.free_name(name, type, taken_names(store, catalog.names))
         metadata = {"source": source, "created": today, "updated": today}
         text = editing.compose(
@@ -103,18 +103,20 @@ def add(
         new = StoredNote(file, digest(data), notes_format.parse(text, file))
         beside = [note for note in near(said_in_all) if note.file != file]
         gone = [store.find(each, former=False) for each in replaces]
-        met = replacing.met_by(writer, new, gone, beside, today)
+        meetings = replacing.met_by(writer, new, gone, beside, today)
         fact = free if type == "user" else description
-        groups = met.joined(groups, store.ledger(), today)
+        groups = meetings.joined_groups(groups, store.ledger(), today)
         written = writer.write(subject("add", [fact]), groups, kind="add")
-    superseded = tuple(each.told() for each in met.made)
+    superseded = tuple(each.told() for each in meetings.made)
     return Edited(
-        file, free, new.digest, written, superseded=superseded, doubtful=tuple(met.in_doubt()),
-        cites=cites, near=tuple(_told(beside, [*gone, new])),
+        file, free, new.digest, written, superseded=superseded, doubtful=tuple(meetings.in_doubt()),
+        cites=cites, near=tuple(_near_sentences(beside, [*gone, new])),
     )  # fmt: skip
 
 
-def _told(near: Iterable[StoredNote], but: Sequence[StoredNote]) -> Iterator[tuple[str, str]]:
+def _near_sentences(
+    near: Iterable[StoredNote], but: Sequence[StoredNote]
+) -> Iterator[tuple[str, str]]:
     """The nearest of these notes in force, each with what it says."""
     files = {note.file for note in but}
     free = (note for note in superseding.in_force(near) if note.file not in files)
@@ -122,7 +124,7 @@ def _told(near: Iterable[StoredNote], but: Sequence[StoredNote]) -> Iterator[tup
         yield note.file, " ".join(note.note.head.description.split())
 
 
-def unchanged(stored: StoredNote) -> Edited:
+def unchanged_note(stored: StoredNote) -> Edited:
     """The answer for a note that says it already."""
     return Edited(stored.file, stored.note.head.name, stored.digest, Written(), same=True)
 
@@ -131,7 +133,7 @@ def _is_superseded(stored: StoredNote) -> bool:
     return stored.note.head.status == notes_format.SUPERSEDED
 
 
-def _restored(writer: Writer, stored: StoredNote, today: str) -> Edited:
+def _restore_note(writer: Writer, stored: StoredNote, today: str) -> Edited:
     """Put a superseded note in force again, in place of the one that is now."""
     refuse_held(writer, stored)
     store, head = writer.refresher.store, stored.note.head
@@ -139,16 +141,16 @@ def _restored(writer: Writer, stored: StoredNote, today: str) -> Edited:
     last = Chains(store.notes()).last(stored)
     data = fresh.text.encode("utf-8")
     new = StoredNote(stored.file, digest(data), fresh)
-    met = replacing.taken_back(writer, new, last, today)
+    meetings = replacing.taken_back(writer, new, last, today)
     line = f"restore {stored.file}: {head.description}"
     groups = [Group(line, (Change(stored.file, stored.digest, data),))]
-    groups = met.joined(groups, store.ledger(), today)
+    groups = meetings.joined_groups(groups, store.ledger(), today)
     about = subject("restore", [notes_format.headline(head)])
     written = writer.write(about, groups, kind="restore")
-    superseded = tuple(each.told() for each in met.made)
+    superseded = tuple(each.told() for each in meetings.made)
     return Edited(
         stored.file, head.name, new.digest, written, superseded=superseded,
-        doubtful=tuple(met.in_doubt()),
+        doubtful=tuple(meetings.in_doubt()),
     )  # fmt: skip
 
 
@@ -173,7 +175,7 @@ def edit(
     gives description and body by what the note says now.
     """
     with writer.lock_store():
-        stored = readable(writer.refresher.store.find(name))
+        stored = require_readable(writer.refresher.store.find(name))
         if replaces is not None and stored.digest != replaces:
             raise NoteChanged(f"{stored.file} was changed meanwhile.", "Look at it and edit again.")
         if worded is not None:
@@ -183,10 +185,10 @@ def edit(
             wanted["description"] = description
         changed = body if body is not None and body.strip() != stored.note.body.strip() else None
         if not wanted and changed is None:
-            return unchanged(stored)
+            return unchanged_note(stored)
         wanted["metadata.updated"] = today
-        fresh = editing.edit(cited.pinned(writer, stored.note), set=wanted, body=changed)
-        return _replace(writer, stored, fresh.text, "edit")
+        fresh = editing.edit(cited.pin_citations(writer, stored.note), set=wanted, body=changed)
+        return _replace_text(writer, stored, fresh.text, "edit")
 
 
 def replace_text(
@@ -200,20 +202,20 @@ def replace_text(
     with writer.lock_store():
         stored = writer.refresher.store.find(name)
         if stored.digest != replaces:
-            text = _joined(stored, seen, text)
+            text = _join_texts(stored, seen, text)
         if stored.note.text == text:
-            return unchanged(stored)
-        return _replace(writer, stored, text, "edit")
+            return unchanged_note(stored)
+        return _replace_text(writer, stored, text, "edit")
 
 
-def remove(
+def remove_note(
     writer: Writer, name: str, *, trailers: Sequence[tuple[str, str]] = (), by_model: bool = False
 ) -> Edited:
     """Remove a note, and the superseded ones that it replaced; their text stays in history.
     Refused where that could not be taken back."""
     with writer.lock_store():
         # a name that the note merely took over is not enough to take all of it away
-        stored = readable(writer.refresher.store.find(name, former=False))
+        stored = require_readable(writer.refresher.store.find(name, former=False))
         gone = [stored, *replaced_by(writer.refresher, stored)]
         for each in gone:
             refuse_held(writer, each)
@@ -221,11 +223,16 @@ def remove(
             "\n".join(f"remove {each.file}: {each.note.head.description}" for each in gone),
             tuple(Change(each.file, each.digest, None) for each in gone),
         )]  # fmt: skip
-        said = subject(
+        subject_line = subject(
             "remove", [notes_format.headline(each.note.head, gone=True) for each in gone]
         )
         written = writer.write(
-            said, groups, kind="remove", destructive=True, trailers=trailers, by_model=by_model
+            subject_line,
+            groups,
+            kind="remove",
+            destructive=True,
+            trailers=trailers,
+            by_model=by_model,
         )
     also = tuple(each.file for each in gone[1:])
     return Edited(stored.file, stored.note.head.name, stored.digest, written, also=also)
@@ -237,17 +244,19 @@ def replaced_by(refresher: Refresher, stored: StoredNote) -> list[StoredNote]:
     names = merged.note_names(stored.note)
     if not any(merged.fold_name(each.note.head.superseded_by) in names for each in marked):
         return []  # none names it; whom else a name may mean, only all notes tell
-    return [readable(each) for each in Chains(refresher.store.notes()).replaced_notes(stored)]
+    return [
+        require_readable(each) for each in Chains(refresher.store.notes()).replaced_notes(stored)
+    ]
 
 
-def confirm(writer: Writer, name: str, *, today: str) -> Edited:
+def confirm_note(writer: Writer, name: str, *, today: str) -> Edited:
     """Take a note's `status: unconfirmed` away, commit one that waits, and cite anew what is not
     there any more as it was cited: a person stands by it.
 
     Raises what keeps it from being committed now.
     """
     with writer.lock_store():
-        stored = readable(writer.refresher.store.find(name))
+        stored = require_readable(writer.refresher.store.find(name))
         if stored.file in writer.refresher.catalog().waiting:
             if refusal := writer.refusal():
                 raise refusal
@@ -260,24 +269,24 @@ def confirm(writer: Writer, name: str, *, today: str) -> Edited:
             wanted |= editing.confirm(stored.note, "manual")
         anew = cited.cited_anew(writer, stored.note)
         if anew is stored.note and len(wanted) == 1:
-            return unchanged(stored)
-        return _replace(writer, stored, editing.edit(anew, set=wanted).text, "confirm")
+            return unchanged_note(stored)
+        return _replace_text(writer, stored, editing.edit(anew, set=wanted).text, "confirm")
 
 
-def _replace(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
+def _replace_text(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
     """Put this text in the note's place; what a hand saves into other lines meanwhile stays."""
     for _ in range(_TRIES):
         try:
-            return _put(writer, stored, text, verb)
+            return _put_text(writer, stored, text, verb)
         except NoteChanged:
             now = writer.refresher.store.read(stored.file)
-            text = _joined(now, stored.note.text, text)
+            text = _join_texts(now, stored.note.text, text)
             stored = now
             writer.refresher.forget()
     raise NoteChanged(f"{stored.file} changes all the time.", "Close it elsewhere and edit again.")
 
 
-def _joined(stored: StoredNote, seen: str | None, text: str) -> str:
+def _join_texts(stored: StoredNote, seen: str | None, text: str) -> str:
     """The note as it is now with what `text` changes in `seen`. Raises NoteChanged where both
     changed the same lines."""
     joined = None if seen is None else join_notes(seen, text, stored.note.text, stored.file)
@@ -288,7 +297,7 @@ def _joined(stored: StoredNote, seen: str | None, text: str) -> str:
     )
 
 
-def admitted(writer: Writer, stored: StoredNote, text: str) -> bytes:
+def admit_text(writer: Writer, stored: StoredNote, text: str) -> bytes:
     """The bytes of a text that may stand in the note's place. Raises BadNote for one that may
     not."""
     refuse_held(writer, stored)
@@ -298,17 +307,17 @@ def admitted(writer: Writer, stored: StoredNote, text: str) -> bytes:
     return text.encode("utf-8")
 
 
-def _put(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
-    data = admitted(writer, stored, text)
+def _put_text(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
+    data = admit_text(writer, stored, text)
     fresh = notes_format.parse(text, stored.file).head
     line = f"{verb} {stored.file}: {fresh.description}"
     group = Group(line, (Change(stored.file, stored.digest, data),))
-    said = subject(verb, [notes_format.headline(fresh)])
-    written = writer.write(said, [group], kind=verb)
+    subject_line = subject(verb, [notes_format.headline(fresh)])
+    written = writer.write(subject_line, [group], kind=verb)
     return Edited(stored.file, fresh.name, digest(data), written)
 
 
-def readable(stored: StoredNote) -> StoredNote:
+def require_readable(stored: StoredNote) -> StoredNote:
     """The note itself. Raises BadNote for one that is empty or cannot be read."""
     head = stored.note.head
     if head.status == notes_format.UNREADABLE or not stored.note.text:
@@ -360,7 +369,7 @@ class _Hunk(NamedTuple):
     end: int
     lines: tuple[str, ...]
 
-    def meets(self, other: _Hunk) -> bool:
+    def meets_hunk(self, other: _Hunk) -> bool:
         """Whether both are about the same lines, or put something at the same place."""
         if self.start == self.end == other.start == other.end:
             return True
@@ -374,9 +383,9 @@ def three_way(base: str, ours: str, theirs: str) -> str | None:
     sides = [text.splitlines(keepends=True) for text in (ours, theirs)]
     if max(map(len, (before, *sides))) > MOST_LINES:
         return None
-    mine, other = (_hunks(before, side) for side in sides)
+    mine, other = (_find_hunks(before, side) for side in sides)
     fresh = [hunk for hunk in other if hunk not in mine]
-    if any(hunk.meets(each) for hunk in fresh for each in mine):
+    if any(hunk.meets_hunk(each) for hunk in fresh for each in mine):
         return None
     in_order = sorted([*mine, *fresh], key=attrgetter("start", "end", "lines"))
     for hunk in reversed(in_order):
@@ -396,7 +405,7 @@ def join_notes(base: str, ours: str, theirs: str, file: str) -> str | None:
     return joined if odd <= one | other else None
 
 
-def _hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:
+def _find_hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:
     from difflib import SequenceMatcher  # only where a hand saved meanwhile
 
     codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()

@@ -61,17 +61,17 @@ class Erased:
     said_by: tuple[str, ...] = ()
 
 
-def erase(writer: Writer, name: str, agree: Agree) -> Erased:
+def erase_note(writer: Writer, name: str, agree: Agree) -> Erased:
     """Erase the note that NAME means, which may be removed already, with those that it replaced,
     if `agree` says yes to what that is. Raises NotFound, RepositoryState."""
-    history = _required(writer)
+    history = _require_history(writer)
     with writer.lock_store():
         erased_history.require_plain(history)
-        plan = _plan(writer, history, name)
+        plan = _plan_erasure(writer, history, name)
     if not agree(plan):
         raise MdmemoryError("Nothing was erased.", "`mdmemory log` lists what was done.")
     if plan.there:
-        editing.remove(writer, plan.there[0])
+        editing.remove_note(writer, plan.there[0])
     with writer.lock_store():
         erased_history.require_plain(history)
         erasure = Erasure(plan.files, plan.texts, (*GENERATED, LEDGER))
@@ -85,11 +85,11 @@ def erase(writer: Writer, name: str, agree: Agree) -> Erased:
                 "Some object of git still holds the text.", "Run the command again; then `git gc`."
             )
         erased_history.finish(history)
-        left = tuple(_left(writer.project.store, erasure))
-    return Erased(plan.files, commits, left, _push(history, plan.remote), plan.said_by)
+        left = tuple(_files_left(writer.project.store, erasure))
+    return Erased(plan.files, commits, left, _push_command(history, plan.remote), plan.said_by)
 
 
-def _required(writer: Writer) -> History:
+def _require_history(writer: Writer) -> History:
     refusal = writer.refusal()
     if refusal or writer.history is None:
         raise refusal or NoGit("There is no git repository.")
@@ -105,28 +105,28 @@ def _required(writer: Writer) -> History:
 # --- what goes
 
 
-def _plan(writer: Writer, history: History, name: str) -> Erasable:
+def _plan_erasure(writer: Writer, history: History, name: str) -> Erasable:
     store = writer.refresher.store
-    there = _there(writer.refresher, name)
-    files = [*dict.fromkeys([*there, *_former(history, store, name, there)])]
+    there = _files_there(writer.refresher, name)
+    files = [*dict.fromkeys([*there, *_former_files(history, store, name, there)])]
     files += [file for file in erased_history.open_files(history) if file not in files]
     if not files:
         raise NotFound(
             f"There is no note {name}, and no version of one in the history.",
             "`mdmemory list` shows all.",
         )
-    texts = _texts(erased_history.list_versions(history, files), files)
-    texts |= _texts([read_regular(store.folder / file) for file in there], files)
+    texts = _distinct_texts(erased_history.list_versions(history, files), files)
+    texts |= _distinct_texts([read_regular(store.folder / file) for file in there], files)
     others = [note for note in store.notes() if note.file not in files]
     said_by = [each.file for each in others if any(text in each.note.text for text in texts)]
-    kept = {text for text in texts if any(text in each.note.text for each in others)}
+    shared_texts = {text for text in texts if any(text in each.note.text for each in others)}
     return Erasable(
-        name, tuple(files), tuple(there), tuple(sorted(texts - kept)),
-        remotes.address(history) or "", tuple(said_by),
+        name, tuple(files), tuple(there), tuple(sorted(texts - shared_texts)),
+        remotes.remote_address(history) or "", tuple(said_by),
     )  # fmt: skip
 
 
-def _there(refresher: Refresher, name: str) -> list[str]:
+def _files_there(refresher: Refresher, name: str) -> list[str]:
     """The note's file, and those of the notes that it replaced; [] where it is gone."""
     try:
         stored = refresher.store.find(name, former=False)
@@ -135,24 +135,24 @@ def _there(refresher: Refresher, name: str) -> list[str]:
     return [stored.file, *(each.file for each in editing.replaced_by(refresher, stored))]
 
 
-def _former(history: History, store: Store, name: str, there: Sequence[str]) -> list[str]:
+def _former_files(history: History, store: Store, name: str, there: Sequence[str]) -> list[str]:
     """The files that the note had before; what is another note now is none of them."""
     now = {*store.files()} - {*there}
     with suppress(NotFound):
-        found = [step.file for step in note_history.life(history, store, name)]
-        return [file for file in found if file not in now]
+        files = [step.file for step in note_history.trace_life(history, store, name)]
+        return [file for file in files if file not in now]
     return []
 
 
-def _texts(versions: Iterable[bytes], files: Sequence[str]) -> set[str]:
+def _distinct_texts(versions: Iterable[bytes], files: Sequence[str]) -> set[str]:
     """What the versions of a note say: descriptions, titles, and each line of the body."""
-    found: set[str] = set()
+    texts: set[str] = set()
     for data in versions:
         note = decode_note(data, files[0])
         head = note.head
         lines = [head.description, head.title, *(line.strip() for line in note.body.splitlines())]
-        found |= {line for line in lines if len(line) >= (LINE if line.isascii() else SHORT)}
-    return found
+        texts |= {line for line in lines if len(line) >= (LINE if line.isascii() else SHORT)}
+    return texts
 
 
 # --- beside the history
@@ -171,13 +171,13 @@ def _clean_work_tree(writer: Writer, erasure: Erasure) -> None:
     after = erasure.clean_bytes(before, LEDGER)
     if after != before:
         change = Change(LEDGER, digest(before), after)
-        said = subject("erase", [ERASED])
-        writer.write(said, [Group(f"erase {ERASED}", (change,))], kind="erase")
+        subject_line = subject("erase", [ERASED])
+        writer.write(subject_line, [Group(f"erase {ERASED}", (change,))], kind="erase")
 
 
 def _clean_state(writer: Writer, erasure: Erasure) -> None:
     """Take the text out of `.mdmemory/`; what can be made anew goes whole."""
-    for path in _files(writer.project.private):
+    for path in _walk_files(writer.project.private):
         if path.name.startswith(_KEPT_STATE):
             continue
         with suppress(OSError):
@@ -199,22 +199,22 @@ def _clean_state(writer: Writer, erasure: Erasure) -> None:
         state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _walk_files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not os.path.islink(os.path.join(place, name))]
         yield from (Path(place, name) for name in names)
 
 
-def _left(folder: Path, erasure: Erasure) -> Iterator[str]:
+def _files_left(folder: Path, erasure: Erasure) -> Iterator[str]:
     """The files below a folder that hold a text still, outside git's own."""
-    for path in _files(folder):
+    for path in _walk_files(folder):
         with suppress(OSError):
             is_gits = ".git" in path.relative_to(folder).parts[:1]
             if not is_gits and path.is_file() and erasure.is_in(path.read_bytes()):
                 yield str(path.relative_to(folder))
 
 
-def _push(history: History, remote: str) -> str:
+def _push_command(history: History, remote: str) -> str:
     """The command by which a person overwrites what a remote holds; "" without a remote."""
     if not remote:
         return ""

@@ -29,18 +29,18 @@ class Glance:
     state: int
 
 
-def glance(writer: Writer, now: int) -> Glance:
+def glance_at(writer: Writer, now: int) -> Glance:
     """The store as it looks now; `now` is the time in ns since 1970."""
     project = writer.project
-    inbox = [print_ for folder in project.inboxes() for print_ in _prints(folder)]
-    inbox += _prints(project.private, ".json")
+    inbox = [print_ for folder in project.inboxes() for print_ in _folder_prints(folder)]
+    inbox += _folder_prints(project.private, ".json")
     return Glance(
-        hash((_print(project.root / PROJECT_FILE), _notes(project.store, now))),
-        _commits(writer), hash(tuple(inbox)), hash(_database(project.state_file)),
+        hash((_file_print(project.root / PROJECT_FILE), _notes_print(project.store, now))),
+        _commits_print(writer), hash(tuple(inbox)), hash(_database_print(project.state_file)),
     )  # fmt: skip
 
 
-def _notes(folder: Path, now: int) -> int:
+def _notes_print(folder: Path, now: int) -> int:
     """What stands for the files of a store."""
     try:
         sight = sights.take_sight(folder, None)
@@ -50,14 +50,14 @@ def _notes(folder: Path, now: int) -> int:
     return hash((sight.seal, now - newest < SETTLED))
 
 
-def _database(path: Path) -> tuple[object, ...]:
+def _database_print(path: Path) -> tuple[object, ...]:
     """A database as it looks; a log of its writes counts only with something in it, for whoever
     only reads makes one, too."""
-    log = _print(Path(f"{path}-wal"))
-    return (_print(path), log if log[3] else ())
+    log = _file_print(Path(f"{path}-wal"))
+    return (_file_print(path), log if log[3] else ())
 
 
-def _commits(writer: Writer) -> str:
+def _commits_print(writer: Writer) -> str:
     if writer.repository is None or writer.history is None:
         return ""
     branch = repositories.read_branch(writer.repository)
@@ -65,16 +65,18 @@ def _commits(writer: Writer) -> str:
     return f"{branch} {tip} {writer.history.kept.tip()}"
 
 
-def _prints(folder: Path, ending: str = "") -> list[tuple[str, int, int, int, int]]:
+def _folder_prints(folder: Path, ending: str = "") -> list[tuple[str, int, int, int, int]]:
     """What each file with this ending looks like, in the folder's own order."""
     try:
         names = os.listdir(folder)
     except OSError:  # there is none
         return []
-    return [_print(folder / name) for name in names if name.endswith(ending) and name[0] != "."]
+    return [
+        _file_print(folder / name) for name in names if name.endswith(ending) and name[0] != "."
+    ]
 
 
-def _print(path: Path) -> tuple[str, int, int, int, int]:
+def _file_print(path: Path) -> tuple[str, int, int, int, int]:
     try:
         status = os.lstat(path)
     except OSError:

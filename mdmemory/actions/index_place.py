@@ -44,12 +44,12 @@ class IndexPlace:
         """A sentence for people; "" for a note that is listed."""
         if self.listed:
             return ""
-        said = f"Not in the index: {self._reason()}."
+        sentence = f"Not in the index: {self._why_unlisted()}."
         if self.left is not None:
-            said += f" It left it on {self.left.time[:10]}, with {self.left.commit[:10]}."
-        return said
+            sentence += f" It left it on {self.left.time[:10]}, with {self.left.commit[:10]}."
+        return sentence
 
-    def _reason(self) -> str:
+    def _why_unlisted(self) -> str:
         if self.why == "held":
             return "it is on hold (`mdmemory doctor`)"
         if self.why != "budget":
@@ -65,59 +65,61 @@ def index_place(refresher: Refresher, history: History | None, file: str) -> Ind
     """The place of the note in `file`; None where there is no such note. Refreshes the index."""
     state = refresher.current()
     for head in state.catalog.heads_of([file]):
-        found = _places(refresher, state, [head])[file]
-        return found if found.listed else replace(found, left=_left(history, head))
+        place = _find_places(refresher, state, [head])[file]
+        return place if place.listed else replace(place, left=_unlisting_commit(history, head))
     return None
 
 
-def places(refresher: Refresher) -> dict[str, IndexPlace]:
+def all_places(refresher: Refresher) -> dict[str, IndexPlace]:
     """The place of every note by its file, without the commit that took it out. Refreshes the
     index."""
     state = refresher.current()
-    return _places(refresher, state, state.catalog.heads())
+    return _find_places(refresher, state, state.catalog.heads())
 
 
-def _places(refresher: Refresher, state: Refreshed, heads: Sequence[Head]) -> dict[str, IndexPlace]:
+def _find_places(
+    refresher: Refresher, state: Refreshed, heads: Sequence[Head]
+) -> dict[str, IndexPlace]:
     """The places of some notes."""
-    held, index = state.catalog.held, state.index
+    held_files, index = state.catalog.held, state.index
     listed, strengths = {*index.listed}, index.strengths
     if all(head.file in listed for head in heads):
         return {head.file: IndexPlace(True, "", strengths[head.file]) for head in heads}
-    ranks = _ranks(state.catalog.listable(), strengths)
+    ranks = _rank_notes(state.catalog.listable(), strengths)
     most = int(refresher.project.settings.whole("index.max_entries"))
-    found: dict[str, IndexPlace] = {}
+    places: dict[str, IndexPlace] = {}
     for head in heads:
         file = head.file
         if file in listed:
-            found[file] = IndexPlace(True, "", strengths[file])
+            places[file] = IndexPlace(True, "", strengths[file])
         elif file not in ranks:
-            why = "held" if file in held else head.status
-            found[file] = IndexPlace(False, why, strengths[file])
+            why = "held" if file in held_files else head.status
+            places[file] = IndexPlace(False, why, strengths[file])
         else:
             rank, mine, own = ranks[file]
             room = CAPS[mine] * most // CAPS_MADE_FOR
-            found[file] = IndexPlace(
+            places[file] = IndexPlace(
                 False, "budget", strengths[file], rank, len(ranks), mine, own, room
             )
-    return found
+    return places
 
 
-def _ranks(
+def _rank_notes(
     traces: Mapping[str, str], strengths: Mapping[str, float]
 ) -> dict[str, tuple[int, str, int]]:
     """Of each of these notes its rank by strength, its pool, and its rank there, from 1."""
-    met: Counter[str] = Counter()
-    found = {}
+    counts: Counter[str] = Counter()
+    ranks = {}
     # stable, also backwards: equals stay in the order of their files
     best = sorted(traces, key=strengths.__getitem__, reverse=True)
     for rank, file in enumerate(best, 1):
         mine = pool_of(traces[file])
-        met[mine] += 1
-        found[file] = (rank, mine, met[mine])
-    return found
+        counts[mine] += 1
+        ranks[file] = (rank, mine, counts[mine])
+    return ranks
 
 
-def _left(history: History | None, head: Head) -> Logged | None:
+def _unlisting_commit(history: History | None, head: Head) -> Logged | None:
     """The last commit that took the note's line out of the committed index."""
     if history is None or (at := history.head()) is None:
         return None

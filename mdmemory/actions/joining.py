@@ -49,7 +49,7 @@ class Joined:
     said: list[str] = field(default_factory=list)
 
 
-def join(history: History, base: str | None, ours: str | None, theirs: str) -> Joined:
+def join_trees(history: History, base: str | None, ours: str | None, theirs: str) -> Joined:
     """What the commit `theirs` brings to `ours`, both gone apart at `base` (None: never one).
 
     Generated files are left out: they are made again. Raises RepositoryState for what has no place
@@ -63,11 +63,11 @@ def lines_of_both(base: bytes | None, ours: bytes, theirs: bytes) -> bytes:
     """A list of lines with what each side added, without what the other removed."""
     before, mine, other = ((text or b"").split(b"\n") for text in (base, ours, theirs))
     gone = {line for line in before if line.strip()} - set(other)
-    kept = [line for line in mine if line not in gone]
+    lines = [line for line in mine if line not in gone]
     new = [line for line in other if line.strip() and line not in {*before, *mine}]
-    if kept and not kept[-1]:
-        kept.pop()
-    return b"\n".join([*kept, *new, b""])
+    if lines and not lines[-1]:
+        lines.pop()
+    return b"\n".join([*lines, *new, b""])
 
 
 def settings_of_both(base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
@@ -107,19 +107,19 @@ def both_in_one(base: Note | None, ours: Note, theirs: Note) -> str | None:
 def _without_quiet_differences(base: Note | None, ours: Note, theirs: Note) -> list[str | None]:
     wanted: dict[str, str | None] = {}
     for key in _QUIET:
-        one, other = _value(ours, key), _value(theirs, key)
+        one, other = _field_value(ours, key), _field_value(theirs, key)
         if one != other:
-            wanted[f"metadata.{key}"] = _chosen(key, one, other) or None
+            wanted[f"metadata.{key}"] = _choose_value(key, one, other) or None
     if not wanted:
         return [note.text if note else None for note in (base, ours, theirs)]
     return [editing.edit(note, set=wanted).text if note else None for note in (base, ours, theirs)]
 
 
-def _value(note: Note, key: str) -> str:
+def _field_value(note: Note, key: str) -> str:
     return str(getattr(note.head, key) or "")
 
 
-def _chosen(key: str, one: str, other: str) -> str:
+def _choose_value(key: str, one: str, other: str) -> str:
     if not one or not other:
         return one or other
     if key in _LARGER:
@@ -148,52 +148,54 @@ class _Joining:
                 continue
             self._require_file(path, mine, other)
             if mine == before:
-                self._joined.texts[path] = self._text(other)
+                self._joined.texts[path] = self._blob_bytes(other)
             elif before and not (mine and other):
                 late.append((path, before, mine, other))
             else:
-                self._both(path, before, mine, other)
+                self._join_path(path, before, mine, other)
         for row in late:
             self._removed_and_changed(*row)
         return self._joined
 
-    def _both(self, path: str, before: Blob | None, mine: Blob | None, other: Blob | None) -> None:
+    def _join_path(
+        self, path: str, before: Blob | None, mine: Blob | None, other: Blob | None
+    ) -> None:
         """Both sides changed what stands at this path, each in its own way."""
-        base, ours, theirs = (self._text(blob) for blob in (before, mine, other))
+        base, ours, theirs = (self._blob_bytes(blob) for blob in (before, mine, other))
         assert ours is not None
         assert theirs is not None
         if path in _LISTS:
-            found: bytes | None = lines_of_both(base, ours, theirs)
+            merged: bytes | None = lines_of_both(base, ours, theirs)
         elif path == PROJECT_FILE:
-            found = settings_of_both(base, ours, theirs)
-            if found is None:
+            merged = settings_of_both(base, ours, theirs)
+            if merged is None:
                 self._joined.said.append(
                     f"{path} differs between the machines, and this one's settings stay: "
                     "`git log -p` of the store shows the other's."
                 )
                 return
         else:
-            found = _united(path, base, ours, theirs)
-        if found is None:
-            self._double(path, theirs)
-        elif found != ours:
-            self._joined.texts[path] = found
+            merged = _unite_texts(path, base, ours, theirs)
+        if merged is None:
+            self._keep_double(path, theirs)
+        elif merged != ours:
+            self._joined.texts[path] = merged
 
     def _removed_and_changed(
         self, path: str, before: Blob, mine: Blob | None, other: Blob | None
     ) -> None:
         """One side removed or renamed what the other changed: its change is not lost."""
-        joined, base = self._joined, self._text(before) or b""
-        changed = self._text(mine or other) or b""
+        joined, base = self._joined, self._blob_bytes(before) or b""
+        changed = self._blob_bytes(mine or other) or b""
         if _is_same_but_for_dates(path, base, changed):
             if mine:
                 joined.texts[path] = None
             return
-        if successor := self._successor(path, self._theirs if mine else self._ours):
+        if successor := self._find_successor(path, self._theirs if mine else self._ours):
             file, text = successor
-            found = _united(path, base, text, changed)
-            if found is not None:
-                joined.texts[file] = found
+            united = _unite_texts(path, base, text, changed)
+            if united is not None:
+                joined.texts[file] = united
                 joined.texts[path] = None
                 return
             joined.doubled.append((file, path))
@@ -204,37 +206,37 @@ class _Joining:
         if mine is None:
             joined.texts[path] = changed
 
-    def _successor(self, path: str, tree: Tree) -> tuple[str, bytes] | None:
+    def _find_successor(self, path: str, tree: Tree) -> tuple[str, bytes] | None:
         """The new note that took this one's name over, by a rename or a merge; with its text."""
         if "/" in path or not is_note_name(path):
             return None
         for file, blob in tree.items():
             if file in self._base or "/" in file or not is_note_name(file):
                 continue
-            text = self._joined.texts.get(file) or self._text(blob) or b""
+            text = self._joined.texts.get(file) or self._blob_bytes(blob) or b""
             if merged.fold_name(path) in merged.note_names(decode_note(text, file)):
                 return file, text
         return None
 
-    def _double(self, path: str, theirs: bytes) -> None:
+    def _keep_double(self, path: str, theirs: bytes) -> None:
         """Keep the other side's text under a name of its own."""
         number, folder = 2, str(PurePosixPath(path).parent)
-        while (second := _numbered(path, number)).casefold() in self._taken:
+        while (second := _number_path(path, number)).casefold() in self._taken:
             if self._theirs.get(second) == self._theirs[path]:
                 return  # it has been kept already
             number += 1
         self._taken.add(second.casefold())
         is_note = folder == "." and is_note_name(path)
-        self._joined.texts[second] = _renamed(theirs, path, number) if is_note else theirs
+        self._joined.texts[second] = _number_note(theirs, path, number) if is_note else theirs
         self._joined.doubled.append((path, second))
 
-    def _text(self, blob: Blob | None) -> bytes | None:
+    def _blob_bytes(self, blob: Blob | None) -> bytes | None:
         if blob is None:
             return None
-        (found,) = self._history.objects.read([blob.id])
-        if found is None:
+        (data,) = self._history.objects.read([blob.id])
+        if data is None:
             raise RepositoryState(f"git lacks the object {blob.id[:12]}.", "Run `git fetch`.")
-        return found.data
+        return data.data
 
     def _require_file(self, path: str, *blobs: Blob | None) -> None:
         names = {name.casefold() for name in path.split("/")}
@@ -259,7 +261,7 @@ def _is_same_but_for_dates(path: str, base: bytes, changed: bytes) -> bool:
     return mine == other
 
 
-def _united(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
+def _unite_texts(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
     """Both sides' changes in one text; None where there is no such text."""
     try:
         before = None if base is None else base.decode("utf-8")
@@ -268,13 +270,13 @@ def _united(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes 
         return None
     if "/" not in path and is_note_name(path):
         known = None if base is None else decode_note(base, path)
-        found = both_in_one(known, decode_note(ours, path), decode_note(theirs, path))
+        united = both_in_one(known, decode_note(ours, path), decode_note(theirs, path))
     else:
-        found = None if before is None else three_way(before, mine, other)
-    return None if found is None else found.encode("utf-8")
+        united = None if before is None else three_way(before, mine, other)
+    return None if united is None else united.encode("utf-8")
 
 
-def _numbered(path: str, number: int) -> str:
+def _number_path(path: str, number: int) -> str:
     """`tea-2.md` for tea.md."""
     pure = PurePosixPath(path)
     end = f"-{number}{pure.suffix}"
@@ -282,7 +284,7 @@ def _numbered(path: str, number: int) -> str:
     return str(pure.with_name(stem.decode("utf-8", "ignore") + end))
 
 
-def _renamed(data: bytes, file: str, number: int) -> bytes:
+def _number_note(data: bytes, file: str, number: int) -> bytes:
     """The note with its number in its name; as it is where it cannot be edited."""
     end = f"-{number}"
     note = decode_note(data, file)

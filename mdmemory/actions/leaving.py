@@ -15,7 +15,7 @@ from mdmemory.store.writer import Group, Writer, Written
 KIND = "drop"  # the Memory-Op of such a commit
 
 
-def leaves(writer: Writer, path: Path) -> list[Change]:
+def leaving_changes(writer: Writer, path: Path) -> list[Change]:
     """What takes this file out of a committed inbox, for the commit of what came of it; none where
     the inbox is in no commit. The caller holds the lock."""
     if writer.history is None or writer.refusal() is not None:
@@ -35,7 +35,7 @@ def take_out(writer: Writer, path: Path, subject: str) -> Written:
     `.mdmemory/aside/`. Raises NotFound where it is gone already."""
     with writer.lock_store():
         writer.commit_inbox()
-        if changes := leaves(writer, path):
+        if changes := leaving_changes(writer, path):
             group = Group(f"drop {changes[0].file}", tuple(changes))
             return writer.write(subject, [group], kind=KIND, destructive=True)
         data = read_regular(path)

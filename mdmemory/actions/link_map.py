@@ -37,8 +37,8 @@ class LinkMap:
 
     def look(self) -> LinkMap:
         """Read what changed since the last look."""
-        seen = dict(self._prints())
-        changed = {file for file, print_ in seen.items() if self._print(file) != print_}
+        seen = dict(self._scan_prints())
+        changed = {file for file, print_ in seen.items() if self._read_print(file) != print_}
         gone = self._notes.keys() - seen.keys()
         if not changed and not gone:
             return self
@@ -49,7 +49,7 @@ class LinkMap:
                 note = self._store.note(file)
                 names = frozenset(merged.note_names(note))
                 fresh._notes[file] = _Linked(seen[file], names, tuple(links.named_in(note)))
-        fresh._join()
+        fresh._join_names()
         return fresh
 
     def leads_to(self, name: str) -> str | None:
@@ -65,7 +65,7 @@ class LinkMap:
         known = self._notes.get(file)
         return [(each, self.leads_to(each)) for each in known.targets] if known else []
 
-    def _join(self) -> None:
+    def _join_names(self) -> None:
         for file in sorted(self._notes):
             for name in self._notes[file].names:
                 self._owners.setdefault(name, file)
@@ -75,13 +75,13 @@ class LinkMap:
             for target in note.targets:
                 if (other := self.leads_to(target)) and other != file:
                     into[other].add(file)
-        self._into = {file: sorted(found) for file, found in into.items()}
+        self._into = {file: sorted(files) for file, files in into.items()}
 
-    def _print(self, file: str) -> _Print | None:
+    def _read_print(self, file: str) -> _Print | None:
         known = self._notes.get(file)
         return known.print if known else None
 
-    def _prints(self) -> Iterator[tuple[str, _Print]]:
+    def _scan_prints(self) -> Iterator[tuple[str, _Print]]:
         with os.scandir(self._store.folder) as entries:
             for entry in entries:
                 if is_note_name(entry.name):

@@ -37,80 +37,82 @@ class Listed(NamedTuple):
         return f"{self.status} by {by}" if by else self.status
 
 
-def listing(
+def list_notes(
     refresher: Refresher, digests: bool = True, files: Collection[str] | None = None
 ) -> list[Listed]:
     """Every note, or those of these `files`, with its strength and whether the index lists it;
     without `digests` no file is read for its own. Refreshes the index."""
     state = refresher.current()
     catalog, index = state.catalog, state.index
-    contested, in_index, strengths = _contested(refresher), set(index.listed), index.strengths
+    contested, in_index, strengths = _contested_files(refresher), set(index.listed), index.strengths
     return [
         Listed(
-            head, _digest(f"{refresher.store.folder}/{as_given(head.file)}") if digests else "",
-            strengths[head.file], head.file in in_index,
-            _status(head, catalog.held) or (IN_CONFLICT if head.file in contested else ""),
+            head,
+            _file_digest(f"{refresher.store.folder}/{as_given(head.file)}") if digests else "",
+            strengths[head.file],
+            head.file in in_index,
+            _status_of(head, catalog.held) or (IN_CONFLICT if head.file in contested else ""),
         )
         for head in (catalog.heads() if files is None else catalog.heads_of(files))
-    ]  # fmt: skip
+    ]
 
 
-def mark(refresher: Refresher, file: str) -> str:
+def mark_of(refresher: Refresher, file: str) -> str:
     """`Listed.mark` of one note, for whose sake no index is made. Refreshes the index. "" where it
     is gone."""
     catalog = refresher.current().catalog
     for head in catalog.heads_of([file]):
-        is_contested = not head.status and file in _contested(refresher)
-        status = _status(head, catalog.held) or (IN_CONFLICT if is_contested else "")
+        is_contested = not head.status and file in _contested_files(refresher)
+        status = _status_of(head, catalog.held) or (IN_CONFLICT if is_contested else "")
         return Listed(head, "", 0.0, False, status).mark
     return ""
 
 
-def _contested(refresher: Refresher) -> set[str]:
+def _contested_files(refresher: Refresher) -> set[str]:
     """The files of the notes in an open conflict."""
     return {file for entry in refresher.open_conflicts() for file in entry.files}
 
 
-def counts(refresher: Refresher) -> dict[str, int]:
-    """How many rows `listing` has, how many of them are listed, held, unconfirmed and superseded,
+def count_notes(refresher: Refresher) -> dict[str, int]:
+    """How many rows `list_notes` has, how many of them are listed, held, unconfirmed and superseded,
     and how many conflicts are open."""
     state = refresher.current()
     catalog = state.catalog
-    held = catalog.held
+    held_files = catalog.held
     return {
         "notes": len(catalog.files),
         "listed": len(state.index.listed),
-        "held": len(held.union(catalog.with_status("held"))),
-        "unconfirmed": len({*catalog.with_status("unconfirmed")} - held),
-        "superseded": len({*catalog.with_status(SUPERSEDED)} - held),
+        "held": len(held_files.union(catalog.with_status("held"))),
+        "unconfirmed": len({*catalog.with_status("unconfirmed")} - held_files),
+        "superseded": len({*catalog.with_status(SUPERSEDED)} - held_files),
         "conflicts": len(refresher.open_conflicts()),
     }
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """What `counts` says of the notes, as every list and overview shows it."""
+    """What `count_notes` says of the notes, as every list and overview shows it."""
     notes = counts["notes"]
-    said = [f"{notes} note{'' if notes == 1 else 's'}", f"{counts['listed']} in the index"]
-    said += [f"{counts[key]} {words}" for key, words in _KINDS.items() if counts[key]]
-    return ", ".join(said)
+    counts_said = [f"{notes} note{'' if notes == 1 else 's'}", f"{counts['listed']} in the index"]
+    counts_said += [f"{counts[key]} {words}" for key, words in _KINDS.items() if counts[key]]
+    return ", ".join(counts_said)
 
 
-def unread(refresher: Refresher) -> list[str]:
+def unreadable_files(refresher: Refresher) -> list[str]:
     """The files of notes that cannot be read."""
     refresher.current()
     return refresher.catalog().with_status(UNREADABLE)
 
 
-def unadopted(writer: Writer) -> Look | None:
+def find_unadopted(writer: Writer) -> Look | None:
     """What other hands did to the notes that no commit holds; None without git."""
     from mdmemory.store.adopt import look_at_folder  # a listing must not pay for it
 
     writer.refresher.settle()
     if writer.history is None:
         return None
-    found = look_at_folder(writer.refresher, writer.history)
+    look_seen = look_at_folder(writer.refresher, writer.history)
     writer.refresher.keep_learned()
-    return found
+    return look_seen
 
 
 def git_state(writer: Writer) -> str:
@@ -120,12 +122,12 @@ def git_state(writer: Writer) -> str:
     return "none" if isinstance(refusal, NoGit) else refusal.message
 
 
-def _digest(path: str) -> str:
+def _file_digest(path: str) -> str:
     try:
         return digest(read_regular(path))
     except MdmemoryError:
         return ""
 
 
-def _status(head: Head, held: frozenset[str]) -> str:
-    return "held" if head.file in held else head.status
+def _status_of(head: Head, held_files: frozenset[str]) -> str:
+    return "held" if head.file in held_files else head.status

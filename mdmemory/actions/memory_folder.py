@@ -57,23 +57,23 @@ def project_around(start: Path) -> repositories.Repository:
     return repository
 
 
-def begin(start: Path, places: Places, is_secret: Callable[[str], bool]) -> Setup:
+def begin_store(start: Path, places: Places, is_secret: Callable[[str], bool]) -> Setup:
     """Make a store for the project around `start`; its own, again: no change.
 
-    Raises NoStore, and what `setup.init` raises.
+    Raises NoStore, and what `setup.init_store` raises.
     """
     repository = project_around(start)
     project = identity.identify(repository)
     assert project is not None  # it has a commit
-    home = prepared(places)
+    home = prepare_folder(places)
     with one_at_a_time(home):
-        found = homes.find_match(home, repository.top)
-        if found.entry is not None:
-            done = setup.init(found.entry.store, places, is_secret, store=".")
+        match = homes.find_match(home, repository.top)
+        if match.entry is not None:
+            done = setup.init_store(match.entry.store, places, is_secret, store=".")
             return replace(done, project=done.project._replace(around=repository.top))
         entry = Known(home).met(project, identity.read_head(repository))
         folder = homes.free_folder(home, repository.top.name)
-        done = _begun(folder, homes.write(entry), places, is_secret)
+        done = _begin_folder(folder, homes.write(entry), places, is_secret)
         return replace(done, project=done.project._replace(around=repository.top))
 
 
@@ -81,18 +81,18 @@ def begin_person(places: Places, is_secret: Callable[[str], bool]) -> Setup:
     """Make the person's own store; again: no change."""
     root = person_root(places)
     if (root / PROJECT_FILE).is_file():
-        return setup.init(root, places, is_secret)
-    home = prepared(places)
+        return setup.init_store(root, places, is_secret)
+    home = prepare_folder(places)
     with one_at_a_time(home):
         folder = home / PERSON
         if os.path.lexists(folder / PROJECT_FILE):
-            return setup.init(folder, places, is_secret, store=".")
+            return setup.init_store(folder, places, is_secret, store=".")
         if os.path.lexists(folder):
             raise NoStore(f"{folder} is there and is no store.", "Move it away, then try again.")
-        return _begun(folder, f'store = "."\n{PERSONS_INDEX}'.encode(), places, is_secret)
+        return _begin_folder(folder, f'store = "."\n{PERSONS_INDEX}'.encode(), places, is_secret)
 
 
-def join(start: Path, store: str, places: Places) -> Path:
+def join_store(start: Path, store: str, places: Places) -> Path:
     """Write into the store (a folder, or its name in the memory folder) that the project around
     `start` is its own; the store's folder. Raises NoStore, NotFound."""
     repository = project_around(start)
@@ -103,17 +103,17 @@ def join(start: Path, store: str, places: Places) -> Path:
     if entry is None:
         names = ", ".join(each.store.name for each in homes.read_entries(home)) or "none"
         raise NotFound(f"{folder} is no project's store.", f"Those in {home}: {names}.")
-    _know(entry, repository)
+    _know_project(entry, repository)
     return folder
 
 
-def _know(entry: Known, repository: repositories.Repository) -> None:
+def _know_project(entry: Known, repository: repositories.Repository) -> None:
     """Write down, in a commit where that can be, that the project is the store's."""
     project = identity.identify(repository)
     assert project is not None  # it has a commit
     known = entry.met(project, identity.read_head(repository))
-    said = ("place", "know the project again", f"place {PROJECT_FILE}")
-    change_settings(entry.store, partial(homes.write, known), said, "`mdmemory init`")
+    operation = ("place", "know the project again", f"place {PROJECT_FILE}")
+    change_settings(entry.store, partial(homes.write, known), operation, "`mdmemory init`")
 
 
 def is_forbidden(places: Places) -> bool:
@@ -121,7 +121,7 @@ def is_forbidden(places: Places) -> bool:
     return places.environment.get("CI", "").lower() not in ("", "0", "false", "no")
 
 
-def prepared(places: Places) -> Path:
+def prepare_folder(places: Places) -> Path:
     """The memory folder, made where it is missing. Raises NoStore."""
     if is_forbidden(places):
         raise NoStore(
@@ -141,21 +141,23 @@ def one_at_a_time(home: Path) -> Iterator[None]:
         yield
 
 
-def _begun(folder: Path, text: bytes, places: Places, is_secret: Callable[[str], bool]) -> Setup:
+def _begin_folder(
+    folder: Path, text: bytes, places: Places, is_secret: Callable[[str], bool]
+) -> Setup:
     hidden = folder.with_name(f"{_BEGUN}{folder.name}")
     with writing(hidden):
         hidden.mkdir(mode=0o700)
     if repositories.is_installed():
         setup.new_repository(hidden, [])
-    done = setup.init(hidden, places, is_secret, store=".", text=text)
+    done = setup.init_store(hidden, places, is_secret, store=".", text=text)
     os.rename(hidden, folder)
-    hide(folder.parent)
+    hide_folder(folder.parent)
     return replace(done, project=open_project(folder, places), said=done.said)
 
 
-def hide(home: Path) -> None:
+def hide_folder(home: Path) -> None:
     """Let a repository around the memory folder ignore it: a home folder may be one itself."""
     outer = repositories.find(home) if repositories.is_installed() else None
     if outer is not None:
         inside = os.path.relpath(os.path.realpath(home), os.path.realpath(outer.top))
-        setup.exclude(outer, [f"/{inside}/"])
+        setup.exclude_lines(outer, [f"/{inside}/"])

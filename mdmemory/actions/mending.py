@@ -24,10 +24,10 @@ def stray_links(writer: Writer) -> list[Link]:
     """The links that name no note of now, with the name that the note has now, if there is one."""
     store, history = writer.refresher.store, writer.history
 
-    def renamed(names: Sequence[str]) -> dict[str, Note]:
-        return note_history.renamed(history, store, names) if history else {}
+    def renamed_notes(names: Sequence[str]) -> dict[str, Note]:
+        return note_history.renamed_notes(history, store, names) if history else {}
 
-    return find_strays([note.note for note in store.notes()], renamed)
+    return find_strays([note.note for note in store.notes()], renamed_notes)
 
 
 def links_by_name(writer: Writer) -> list[Link]:
@@ -39,7 +39,7 @@ def links_by_name(writer: Writer) -> list[Link]:
     return by_name([note.note for note in writer.refresher.store.notes()])
 
 
-def mendable(writer: Writer, links: Sequence[Link]) -> dict[str, list[Link]]:
+def mendable_links(writer: Writer, links: Sequence[Link]) -> dict[str, list[Link]]:
     """The links that can say another name, file by file, of the notes that we may write to.
 
     Notes of an open conflict stay byte for byte.
@@ -69,7 +69,7 @@ def closed_to_links(writer: Writer, files: Sequence[str]) -> set[str]:
 def rewritten_notes(writer: Writer, links: Sequence[Link]) -> list[Group]:
     """An edit for each note with such links: its other bytes stay, the date of its last change
     among them."""
-    return [_edit(writer, *each) for each in mendable(writer, links).items()]
+    return [_edit(writer, *each) for each in mendable_links(writer, links).items()]
 
 
 def _edit(writer: Writer, file: str, links: Sequence[Link]) -> Group:

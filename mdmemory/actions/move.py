@@ -57,7 +57,7 @@ class Moved:
     said: list[str] = field(default_factory=list)
 
 
-def move(
+def move_store(
     writer: Writer, places: Places, is_secret: IsSecret, *,
     to: str = HOME, folder: str | None = None, dry_run: bool = False,
 ) -> Moved:  # fmt: skip
@@ -85,14 +85,16 @@ def move(
     return done
 
 
-def finish(start: Path) -> Moved | None:
+def finish_move(start: Path) -> Moved | None:
     """Take away what a move that was killed left in the old place; None where nothing is."""
-    now, found = moved.moved_stores(start), None
+    now, finished = moved.moved_stores(start), None
     for root, source in moved.unfinished_moves(start).items():
         if root in now:
-            found = Moved(source, now[root][0], said=["A move that was interrupted is finished."])
-            _clear(root, found)
-    return found
+            finished = Moved(
+                source, now[root][0], said=["A move that was interrupted is finished."]
+            )
+            _clear_place(root, finished)
+    return finished
 
 
 class _Move:
@@ -111,16 +113,16 @@ class _Move:
                 f"{self.project.store} is a repository of its own, in no project.",
                 "Move the folder itself: its history is in it.",
             )
-        self.around = self._around()
-        self.roots = self._roots()
+        self.around = self._outer_repository()
+        self.roots = self._project_roots()
         self.hidden = Path()
 
-    def _around(self) -> Repository | None:
+    def _outer_repository(self) -> Repository | None:
         """The project's repository, by which its store is known. Raises NoStore."""
         start = self.project.store.parent if self.own else self.project.root
         return memory_folder.project_around(start)
 
-    def _roots(self) -> list[Path]:
+    def _project_roots(self) -> list[Path]:
         """The project roots whose store it is by what their repository says of them."""
         if self.project.root != self.project.store:
             return [self.project.root]
@@ -131,11 +133,11 @@ class _Move:
     def targets(self, folder: str | None) -> Iterator[Path]:
         """The folder that the store goes to; meanwhile nobody else begins one there."""
         if self.to == HERE:
-            target = self._here(folder)
+            target = self._uncommitted_folder(folder)
             self.hidden = target.with_name(f"{_HIDDEN}{target.name}")
             yield target
             return
-        home = memory_folder.prepared(self.places)
+        home = memory_folder.prepare_folder(self.places)
         with memory_folder.one_at_a_time(home):
             self._require_none(home)
             name = PERSON if self.around is None else self.around.top.name
@@ -149,8 +151,8 @@ class _Move:
         """Raises NoStore where the project has, or may have, a store in the memory folder."""
         if self.around is None:
             return
-        found = homes.find_match(home, self.around.top)
-        known = [found.entry] if found.entry else [*found.asked]
+        match = homes.find_match(home, self.around.top)
+        known = [match.entry] if match.entry else [*match.asked]
         if known:
             stores = " or ".join(str(entry.store) for entry in known)
             raise NoStore(
@@ -159,7 +161,7 @@ class _Move:
                 f"{self.project.store}`.",
             )
 
-    def _here(self, folder: str | None) -> Path:
+    def _uncommitted_folder(self, folder: str | None) -> Path:
         """A folder of the project that no commit of it has, and so none can overwrite."""
         if self.around is None:
             raise UsageError("Your own store lies in no project.", "Move it: `mdmemory move`.")
@@ -198,11 +200,11 @@ class _Move:
             if self.own:
                 self._copy_repository(done)
             else:
-                self._carry(done)
-            left = move_files.copy(self.project.store, self.hidden)
+                self._carry_history(done)
+            left = move_files.copy_files(self.project.store, self.hidden)
             done.said += [f"{name} is neither file nor folder, and stays." for name in left]
             move_files.copy_state(self.project, self.hidden)
-            self._begin(done)
+            self._begin_copy(done)
         except BaseException:
             shutil.rmtree(self.hidden, ignore_errors=True)
             raise
@@ -215,18 +217,20 @@ class _Move:
                 f"{git} is a file: the store is a submodule or a linked work tree of another "
                 "repository.", "Clone that repository into the memory folder yourself.",
             )  # fmt: skip
-        move_files.copy(git, self.hidden / ".git", without=("mdmemory.lock",))
-        self._fresh().run("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
+        move_files.copy_files(git, self.hidden / ".git", without=("mdmemory.lock",))
+        self._fresh_repository().run(
+            "fsck", "--connectivity-only", "--no-dangling", "--no-progress"
+        )
         done.commits = self.count()
 
-    def _carry(self, done: Moved) -> None:
+    def _carry_history(self, done: Moved) -> None:
         kind = self.history.repository.hash_name if self.history else "sha1"
         begun = repositories.run(self.hidden, ["init", "-q", f"--object-format={kind}", "."])
         if begun.returncode != 0:
             raise RepositoryState(f"git init failed in {self.hidden}: {begun.stderr.decode()}")
         if self.history is None:
             return
-        fresh = self._fresh()
+        fresh = self._fresh_repository()
         for name in ("user.name", "user.email"):  # whose the commits are, where only the project
             value = self.history.repository.ask("config", "--local", "--get", name)  # says it
             if value:
@@ -237,28 +241,28 @@ class _Move:
             done.commits = int(fresh.run("rev-list", "--count", "HEAD"))
         done.said += _of_history(carried)
 
-    def _fresh(self) -> Repository:
-        found = repositories.find(self.hidden)
-        if found is None or os.path.realpath(found.top) != os.path.realpath(self.hidden):
+    def _fresh_repository(self) -> Repository:
+        repository = repositories.find(self.hidden)
+        if repository is None or os.path.realpath(repository.top) != os.path.realpath(self.hidden):
             raise RepositoryState(f"git made no repository in {self.hidden}.", "Run it again.")
-        return found
+        return repository
 
-    def _begin(self, done: Moved) -> None:
+    def _begin_copy(self, done: Moved) -> None:
         """Make the copy a store: its settings, its index, and what waited is committed."""
         (self.hidden / PROJECT_FILE).unlink(missing_ok=True)  # of the old place
-        made = setup.init(
-            self.hidden, self.places, self.is_secret, store=".", text=self._settings(),
+        made = setup.init_store(
+            self.hidden, self.places, self.is_secret, store=".", text=self._copied_settings(),
             subject="memory: move the store",
         )  # fmt: skip
         writer = Writer(made.project, self.is_secret, self.writer.holder, done.said.append)
         with writer.lock_store():
             pass
 
-    def _settings(self) -> bytes:
+    def _copied_settings(self) -> bytes:
         """The settings of the project's file, which says of itself now whose store it is."""
         old = read_if_there(self.project.root / PROJECT_FILE) or b""
-        said = _STORE_LINE.sub(b"", old, count=1).lstrip(b"\n")
-        fresh = b'store = "."\n' + said
+        settings = _STORE_LINE.sub(b"", old, count=1).lstrip(b"\n")
+        fresh = b'store = "."\n' + settings
         if self.around is None or self.to == HERE:
             return fresh
         project = identity.identify(self.around)
@@ -271,28 +275,30 @@ class _Move:
     def settle(self, done: Moved) -> None:
         """Let the copy be the store, in one step, and the old place none."""
         source = self.project.store
-        late = [f for f in move_files.differing(source, self.hidden) if f not in _ANEW]
+        late = [f for f in move_files.differing_files(source, self.hidden) if f not in _ANEW]
         for file in late:  # an editor saved it meanwhile
             move_files.copy_file(source / file, self.hidden / file)
         if self.around is not None:
             target = done.target
             if is_inside(target, self.around.top):
-                setup.exclude(self.around, [f"/{target.relative_to(self.around.top).as_posix()}"])
+                setup.exclude_lines(
+                    self.around, [f"/{target.relative_to(self.around.top).as_posix()}"]
+                )
             for root in self.roots:
                 moved.note_move(root, source, target)
         os.rename(self.hidden, done.target)
         sync_folder(done.target.parent)
         if self.to == HOME:
-            memory_folder.hide(done.target.parent)
+            memory_folder.hide_folder(done.target.parent)
 
     def leave(self, done: Moved) -> None:
         """Take away what the copy has, and say what is left for the person."""
         inside = os.path.relpath(self.project.store, self.project.root)
         if self.around is not None and not self.own:
-            done.removal = _removal(History(self.around, self.project.root), inside)
+            done.removal = _removal_command(History(self.around, self.project.root), inside)
             done.said += _other_trees(self.around, self.history, done.target)
         for root in self.roots or [self.project.root]:
-            _clear(root, done)
+            _clear_place(root, done)
         if (self.project.root / ".opencode").is_dir():
             done.said.append(
                 "OpenCode's files in the project name the old place: `mdmemory init --remove` "
@@ -300,7 +306,7 @@ class _Move:
             )
 
 
-def _clear(root: Path, done: Moved) -> None:
+def _clear_place(root: Path, done: Moved) -> None:
     """Remove from the old place what the new one has; the settings file goes last."""
     source, target = done.source, done.target
     _clear_repository(done)
@@ -310,7 +316,7 @@ def _clear(root: Path, done: Moved) -> None:
                 (source / name).unlink(missing_ok=True)
     inbox.stop_ignoring(source / INBOX)
     settings = source if (source / PROJECT_FILE).exists() else root
-    done.kept += move_files.remove(source, target, without=(".git", PRIVATE, PROJECT_FILE))
+    done.kept += move_files.remove_copied(source, target, without=(".git", PRIVATE, PROJECT_FILE))
     for folder in {root, source}:
         move_files.remove_state(folder, target)
     if not done.kept:
@@ -338,20 +344,24 @@ def _clear_repository(done: Moved) -> None:
 
 
 def _of_history(carried: Carried) -> list[str]:
-    said = []
+    sentences = []
     if carried.signed:
-        said.append(f"{carried.signed} commits were signed; a signature says nothing of a commit "
-                    "that is made anew, so they are without it.")  # fmt: skip
+        sentences.append(
+            f"{carried.signed} commits were signed; a signature says nothing of a commit "
+            "that is made anew, so they are without it."
+        )
     if carried.is_shallow:
-        said.append("The clone is shallow: what is older than its first commit did not go along.")
+        sentences.append(
+            "The clone is shallow: what is older than its first commit did not go along."
+        )
     for ref in carried.refs:
         if ref.startswith("refs/heads/"):
             name = ref.removeprefix("refs/heads/")
-            said.append(f"Notes that only another branch has are on the branch {name}.")
-    return said
+            sentences.append(f"Notes that only another branch has are on the branch {name}.")
+    return sentences
 
 
-def _removal(history: History, inside: str) -> str:
+def _removal_command(history: History, inside: str) -> str:
     """The command that takes the store out of the project's index, "" where it holds none."""
     files = [*([inside] if history.has_files(inside) else []), *history.read_index([PROJECT_FILE])]
     if not files:
@@ -366,17 +376,19 @@ def _other_trees(around: Repository, history: History | None, target: Path) -> l
     if history is None or own is None:
         return []
     rows = to_text(around.run("worktree", "list", "--porcelain", "-z")).split("\0")
-    said = []
+    sentences = []
     for row in rows:
         folder = Path(row.removeprefix("worktree "), history.prefix)
         if not row.startswith("worktree ") or not folder.is_dir() or folder == history.folder:
             continue
-        other = [f for f in move_files.differing(folder, target) if f not in _ANEW]
+        other = [f for f in move_files.differing_files(folder, target) if f not in _ANEW]
         lone = [file for file in other if not _is_known(own, folder / file)]
         if lone:
-            said.append(f"{folder} has texts of its own ({', '.join(lone[:3])}): look at them, and "
-                        f"`mdmemory import {shlex.quote(str(folder))}`.")  # fmt: skip
-    return said
+            sentences.append(
+                f"{folder} has texts of its own ({', '.join(lone[:3])}): look at them, and "
+                f"`mdmemory import {shlex.quote(str(folder))}`."
+            )
+    return sentences
 
 
 def _is_known(own: Repository, file: Path) -> bool:

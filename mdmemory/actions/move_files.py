@@ -22,14 +22,16 @@ _ASIDE = ".mdmemory-moved."  # before the name of a file that is about to be rem
 _REMADE = ("catalog", "search.db", f"{STATE}-", "lock", "compact.lock")
 
 
-def copy(source: Path, target: Path, *, without: tuple[str, ...] = (".git", NAME)) -> list[str]:
+def copy_files(
+    source: Path, target: Path, *, without: tuple[str, ...] = (".git", NAME)
+) -> list[str]:
     """Copy all files and links below `source`, but for those names at its top; what was left out,
     being neither. Everything is on disk afterwards."""
     left = []
     folders = [target]
     with writing(target):
         target.mkdir(exist_ok=True)
-    for path in _below(source, without):
+    for path in _walk_below(source, without):
         inside = path.relative_to(source)
         there = target / inside
         mode = path.lstat().st_mode
@@ -66,7 +68,7 @@ def copy_state(project: Project, target: Path) -> None:
         return
     fresh = target / NAME
     fresh.mkdir(mode=0o700, exist_ok=True)
-    copy(private, fresh, without=tuple(_own_names(private)))
+    copy_files(private, fresh, without=tuple(_own_names(private)))
     if project.state_file.is_file() and not project.state_file.is_symlink():
         _copy_database(project.state_file, fresh / STATE)
 
@@ -90,27 +92,29 @@ def _own_names(private: Path) -> list[str]:
     return [*remade, STATE]
 
 
-def differing(source: Path, target: Path) -> list[str]:
+def differing_files(source: Path, target: Path) -> list[str]:
     """The files below `source` of which `target` has not the same bytes."""
     return [
         str(path.relative_to(source))
-        for path in _below(source, (".git", NAME))
+        for path in _walk_below(source, (".git", NAME))
         if not path.is_dir() and not _is_same(path, target / path.relative_to(source))
     ]
 
 
-def remove(source: Path, target: Path, *, without: tuple[str, ...] = (".git", NAME)) -> list[str]:
+def remove_copied(
+    source: Path, target: Path, *, without: tuple[str, ...] = (".git", NAME)
+) -> list[str]:
     """Remove what `target` has, byte for byte, and folders that are empty then; what stays."""
-    kept: list[str] = []
-    for path in sorted(_below(source, without), reverse=True):
+    remaining: list[str] = []
+    for path in sorted(_walk_below(source, without), reverse=True):
         if path.is_dir() and not path.is_symlink():
             with suppress(OSError):
                 path.rmdir()
         elif not _remove_file(path, target / path.relative_to(source)):
-            kept.append(str(path.relative_to(source)))
+            remaining.append(str(path.relative_to(source)))
     with suppress(OSError):
         source.rmdir()
-    return sorted(kept)
+    return sorted(remaining)
 
 
 def remove_state(project_root: Path, target: Path) -> None:
@@ -119,7 +123,7 @@ def remove_state(project_root: Path, target: Path) -> None:
     if not private.is_dir() or private.is_symlink():
         return
     names = _own_names(private)
-    remove(private, target / NAME, without=(*names, ".gitignore"))
+    remove_copied(private, target / NAME, without=(*names, ".gitignore"))
     for name in names:
         with suppress(OSError):
             (private / name).unlink()
@@ -154,17 +158,17 @@ def _is_same(path: Path, copied: Path) -> bool:
             return os.readlink(path) == os.readlink(copied)
         if not (path.is_file() and copied.is_file()):
             return False
-        return _digest(path) == _digest(copied)
+        return _file_digest(path) == _file_digest(copied)
     except OSError:
         return False
 
 
-def _digest(path: Path) -> bytes:
+def _file_digest(path: Path) -> bytes:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
 
 
-def _below(folder: Path, without: tuple[str, ...]) -> Iterator[Path]:
+def _walk_below(folder: Path, without: tuple[str, ...]) -> Iterator[Path]:
     """Everything below a folder, each folder before what is in it; links are not followed."""
     for at, folders, files in os.walk(folder):
         if Path(at) == folder:

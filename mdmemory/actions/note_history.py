@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from mdmemory.actions.undo import find
+from mdmemory.actions.undo import find_commit
 from mdmemory.errors import NoGit, NotFound
 from mdmemory.files import read_regular
 from mdmemory.git.commits_of_store import History
@@ -39,7 +39,7 @@ class Step(NamedTuple):
     @property
     def kind(self) -> str:
         """The Memory-Op of a commit of ours, else "by hand", "revert" or "work tree"."""
-        return kind(self.logged)
+        return kind_of(self.logged)
 
     @property
     def commit(self) -> str | None:
@@ -87,7 +87,7 @@ class TextChange(NamedTuple):
         )
 
 
-def kind(logged: Logged) -> str:
+def kind_of(logged: Logged) -> str:
     """What made a commit: its Memory-Op, else "by hand", "revert" or "work tree"."""
     if not logged.commit:
         return WORK_TREE
@@ -106,55 +106,55 @@ class _Commit(NamedTuple):
     undone: bool
 
 
-def life(history: History, store: Store, name: str) -> list[Step]:
+def trace_life(history: History, store: Store, name: str) -> list[Step]:
     """The steps of the note that `name` means, newest first.
 
     A note that was merged or renamed is followed to what it became. Raises NotFound when no note
     of that name is or ever was there.
     """
-    named = _named(history, store, name)
-    known, met = set[str](), {named}
-    while not met <= known:  # it had these names, too, and what happened under them counts
-        known |= met
-        commits = _commits(history, known)
-        steps, changes = _life(history, store, named, commits, met)
-    texts = _texts(history, (commit.blobs[file] for commit, file in changes))
-    return steps + [_step(commit, file, texts) for commit, file in changes]
+    named = _find_named(history, store, name)
+    known, names = set[str](), {named}
+    while not names <= known:  # it had these names, too, and what happened under them counts
+        known |= names
+        commits = _list_commits(history, known)
+        steps, changes = _life_of(history, store, named, commits, names)
+    texts = _read_texts(history, (commit.blobs[file] for commit, file in changes))
+    return steps + [_make_step(commit, file, texts) for commit, file in changes]
 
 
-def _life(
-    history: History, store: Store, named: str, commits: Sequence[_Commit], met: set[str]
+def _life_of(
+    history: History, store: Store, named: str, commits: Sequence[_Commit], names_seen: set[str]
 ) -> tuple[list[Step], list[tuple[_Commit, str]]]:
     """The step in the work tree, if any, and the changes that these commits made to what the file
     `named` is or was. All names of it that are met on the way join `met`."""
-    file = _became(named, commits, met)
+    file = _final_file(named, commits, names_seen)
     files = {file}
-    steps = _uncommitted(history, store, file, files)
-    met |= files
+    steps = _uncommitted_steps(history, store, file, files)
+    names_seen |= files
     changes: list[tuple[_Commit, str]] = []
     for commit in commits:
         changes += [(commit, file) for file in sorted(files & commit.blobs.keys())]
         for later in files & commit.came_from.keys():
             files |= {*commit.came_from[later]}
-            met |= files
+            names_seen |= files
             # renamed; a merge of ours may go on under a source's name
             if _is_by_hand(commit.logged):
                 files.discard(later)
     return steps, changes
 
 
-def renamed(history: History, store: Store, names: Sequence[str]) -> dict[str, Note]:
+def renamed_notes(history: History, store: Store, names: Sequence[str]) -> dict[str, Note]:
     """The notes that had these names before a rename or a merge, by the old name.
 
     A name whose note is gone is left out.
     """
-    commits, notes = _commits(history), {}
+    commits, notes = _list_commits(history), {}
     for name in names:
         before = _named_before(history, store, commits, name)
         if before is None:
             continue
         try:
-            notes[name] = store.read(_became(before, commits)).note
+            notes[name] = store.read(_final_file(before, commits)).note
         except NotFound:
             continue
     return notes
@@ -165,12 +165,12 @@ def history_of(writer: Writer, *, fresh: bool = True) -> History:
     `fresh`. Raises NoGit, or why git cannot be used."""
     if fresh:
         writer.refresher.current()
-    if (history := shown(writer)) is None:
+    if (history := history_shown(writer)) is None:
         raise writer.refusal() or NoGit("There is no git repository.")
     return history
 
 
-def shown(writer: Writer) -> History | None:
+def history_shown(writer: Writer) -> History | None:
     """The history of a store as GitPython reads it, which takes long to load: what answers a hook
     or goes on by itself asks git directly."""
     if writer.automatic or writer.history is None:
@@ -180,27 +180,27 @@ def shown(writer: Writer) -> History | None:
     return open_history(writer.history)
 
 
-def log(history: History, limit: int | None = None) -> list[tuple[Logged, bool]]:
+def log_writes(history: History, limit: int | None = None) -> list[tuple[Logged, bool]]:
     """Our commits, newest first, each with whether it was undone since. Writes that wait to be
     committed stand first."""
-    late = waiting(history)
+    late = waiting_writes(history)
     undone = history.list_undone() if late else set()
     return [*((entry, entry.commit in undone) for entry in late), *history.logged(limit)][:limit]
 
 
-def waiting(history: History | None) -> list[Logged]:
+def waiting_writes(history: History | None) -> list[Logged]:
     """The writes that wait to be committed, newest first."""
     return history.kept.list_entries() if history else []
 
 
-def change(history: History, id: str) -> Logged:
+def find_change(history: History, id: str) -> Logged:
     """The commit that `id` names, which may be made by hand. Raises NotFound."""
-    late = waiting(history)
+    late = waiting_writes(history)
     for entry in late:
         if id in (entry.get(ID_TRAILER), entry.commit):
             return entry
     try:
-        return find(history, id)
+        return find_commit(history, id)
     except NotFound:
         commit = history.resolve(id)
         entries = (entry for entry in late if entry.commit == commit)
@@ -219,14 +219,21 @@ def file_changes(
     read = read_with_files(history.repository, *given, inside=inside, is_whole=False, data=data)
     touched = {
         entry.commit: [
-            each for each in entry.files
-            if (names := {_inside(history, each.path), _inside(history, each.old_path or "")})
-            and names.isdisjoint(GENERATED) and (files is None or not names.isdisjoint(files))
+            each
+            for each in entry.files
+            if (
+                names := {
+                    _path_inside(history, each.path),
+                    _path_inside(history, each.old_path or ""),
+                }
+            )
+            and names.isdisjoint(GENERATED)
+            and (files is None or not names.isdisjoint(files))
         ][:most]
         for entry in read
-    }  # fmt: skip
+    }
     ids = (id for rows in touched.values() for each in rows for id in (each.before, each.blob))
-    texts = _texts(history, ids)
+    texts = _read_texts(history, ids)
     return {
         commit: [_file_change(history, each, texts) for each in rows]
         for commit, rows in touched.items()
@@ -238,12 +245,12 @@ def _file_change(history: History, touched: Touched, texts: Mapping[str, bytes])
         texts.get(blob or "", b"").decode("utf-8", "replace")
         for blob in (touched.before, touched.blob)
     )
-    old = _inside(history, touched.old_path or "")
+    old = _path_inside(history, touched.old_path or "")
     mark = f"was {old}" if old else _MARKS.get(touched.status[0], "")
-    return TextChange(_inside(history, touched.path), mark, before, after, history.prefix)
+    return TextChange(_path_inside(history, touched.path), mark, before, after, history.prefix)
 
 
-def _inside(history: History, path: str) -> str:
+def _path_inside(history: History, path: str) -> str:
     return path.removeprefix(history.prefix)
 
 
@@ -253,7 +260,7 @@ _MARKS = {"A": "new", "D": "removed"}
 # where a name leads
 
 
-def _named(history: History, store: Store, name: str) -> str:
+def _find_named(history: History, store: Store, name: str) -> str:
     """The file of the note with this name, or else of the last note that had it."""
     try:
         return store.find(name).file
@@ -261,7 +268,7 @@ def _named(history: History, store: Store, name: str) -> str:
         known = {note.note.head.name.casefold() for note in store.notes()}
         before = None
         if name.casefold() not in known:
-            before = _named_before(history, store, _commits(history), name)
+            before = _named_before(history, store, _list_commits(history), name)
         if before is None:
             raise
         return before
@@ -271,34 +278,34 @@ def _named_before(
     history: History, store: Store, commits: Sequence[_Commit], name: str
 ) -> str | None:
     """The file, gone by now, of the last note that had this name; None where none had it."""
-    gone = _gone(store, commits)
+    gone = _removed_files(store, commits)
     for file in gone:
         if name in (file, file.removesuffix(".md")):
             return file
     last = {file: next(filter(None, (c.blobs.get(file) for c in commits)), "") for file in gone}
-    texts = _texts(history, last.values())
+    texts = _read_texts(history, last.values())
     notes = ((f, decode_note(texts[blob], f)) for f, blob in last.items() if blob in texts)
     called = (f for f, note in notes if note.head.name.casefold() == name.casefold())
     return next(called, None)
 
 
-def _gone(store: Store, commits: Sequence[_Commit]) -> list[str]:
+def _removed_files(store: Store, commits: Sequence[_Commit]) -> list[str]:
     """The files of all removed notes, the last removed first."""
     files = dict.fromkeys(file for commit in commits for file in commit.blobs)
     return [file for file in files if not os.path.lexists(store.folder / file)]
 
 
-def _became(file: str, commits: Sequence[_Commit], met: set[str] | None = None) -> str:
+def _final_file(file: str, commits: Sequence[_Commit], names_seen: set[str] | None = None) -> str:
     """The file at the end of all renames and merges of a removed file; `file` where it has none.
     Those on the way join `met`."""
-    met = {file} if met is None else met
+    names_seen = {file} if names_seen is None else names_seen
     at = next((at for at, commit in enumerate(commits) if file in commit.blobs), None)
     while at is not None and commits[at].blobs[file] is None:
         links = commits[at].came_from.items()
         later = next((later for later, sources in links if file in sources), None)
         if later is None:
             break
-        met.add(later)
+        names_seen.add(later)
         file = later
         # only later commits: an earlier note may have had the same name
         newer = (n for n in range(at + 1) if file in commits[n].blobs)
@@ -306,11 +313,11 @@ def _became(file: str, commits: Sequence[_Commit], met: set[str] | None = None) 
     return file
 
 
-def _uncommitted(history: History, store: Store, file: str, names: set[str]) -> list[Step]:
+def _uncommitted_steps(history: History, store: Store, file: str, names: set[str]) -> list[Step]:
     """The step for uncommitted changes, if any. The former name of a renamed file joins `names`."""
     path, head = store.folder / file, history.head()
-    held = {f: blob.id for f, blob in history.read_tree(head, [file]).items()}
-    committed = _texts(history, [held[file]])[held[file]] if file in held else None
+    blob_ids = {f: blob.id for f, blob in history.read_tree(head, [file]).items()}
+    committed = _read_texts(history, [blob_ids[file]])[blob_ids[file]] if file in blob_ids else None
     try:
         data = read_regular(path)
     except NotFound:
@@ -318,21 +325,21 @@ def _uncommitted(history: History, store: Store, file: str, names: set[str]) -> 
             return []
         return [Step(Logged("", "", "removed, not committed"), file, None)]
     # git may keep other line ends than the work tree has: that is no step in a note's life
-    if committed is not None and _lf(data) == _lf(committed):
+    if committed is not None and _with_lf(data) == _with_lf(committed):
         return []
     if committed is None:
-        held = {f: blob.id for f, blob in history.read_tree(head).items() if is_note_name(f)}
-        missing = (f for f in held if not os.path.lexists(store.folder / f))
-        names |= {f for f in missing if held[f] == history.blob_id(data)}
+        blob_ids = {f: blob.id for f, blob in history.read_tree(head).items() if is_note_name(f)}
+        missing = (f for f in blob_ids if not os.path.lexists(store.folder / f))
+        names |= {f for f in missing if blob_ids[f] == history.blob_id(data)}
     time = datetime.fromtimestamp(int(path.stat().st_mtime), UTC).isoformat()
     return [Step(Logged("", time, "not committed"), file, data.decode("utf-8", "replace"))]
 
 
-def _lf(data: bytes) -> bytes:
+def _with_lf(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n")
 
 
-def _step(commit: _Commit, file: str, texts: Mapping[str, bytes]) -> Step:
+def _make_step(commit: _Commit, file: str, texts: Mapping[str, bytes]) -> Step:
     data = texts.get(commit.blobs[file] or "")
     text = None if data is None else data.decode("utf-8", "replace")
     return Step(commit.logged, file, text, commit.undone)
@@ -341,7 +348,7 @@ def _step(commit: _Commit, file: str, texts: Mapping[str, bytes]) -> Step:
 # reading commits
 
 
-def _commits(history: History, files: Collection[str] | None = None) -> Sequence[_Commit]:
+def _list_commits(history: History, files: Collection[str] | None = None) -> Sequence[_Commit]:
     """All commits that touch a note, or only those that touch one of these; newest first, each with
     all that it did to notes: its renames, too."""
     if (head := history.head()) is None:
@@ -351,10 +358,10 @@ def _commits(history: History, files: Collection[str] | None = None) -> Sequence
     words = ("--full-history", "--date-order", head, "--", *paths)
     logged = [*read_with_files(history.repository, *words, inside=inside)]
     undone = history.list_undone()
-    return [_commit(history, each, each.commit in undone) for each in logged]
+    return [_read_commit(history, each, each.commit in undone) for each in logged]
 
 
-def _commit(history: History, logged: Logged, undone: bool) -> _Commit:
+def _read_commit(history: History, logged: Logged, undone: bool) -> _Commit:
     blobs: dict[str, str | None] = {}
     renames: dict[str, tuple[str, ...]] = {}
     for touched in logged.files:
@@ -366,7 +373,7 @@ def _commit(history: History, logged: Logged, undone: bool) -> _Commit:
                 renames[file] = (old_file,)
         if _is_note(history, touched.path):
             blobs[file] = touched.blob
-    came_from = renames if _is_by_hand(logged) else _merges(logged, blobs)
+    came_from = renames if _is_by_hand(logged) else _merged_files(logged, blobs)
     # a revert brings back a note with a past of its own, however like the text that it replaces
     is_linked = not undone and not logged.takes_back
     return _Commit(logged, blobs, came_from if is_linked else {}, undone)
@@ -382,20 +389,20 @@ def _is_note(history: History, path: str) -> bool:
     return path.startswith(history.prefix) and "/" not in inside and is_note_name(inside)
 
 
-def _merges(logged: Logged, blobs: Mapping[str, str | None]) -> dict[str, tuple[str, ...]]:
+def _merged_files(logged: Logged, blobs: Mapping[str, str | None]) -> dict[str, tuple[str, ...]]:
     """Of a compaction or a renaming: the file each op wrote, and the files that became it."""
     if logged.get("Memory-Op") not in ("compact", "rename"):
         return {}
-    found = {}
+    merges = {}
     for group in logged.groups():
         files = [file for file in group if file in blobs]
         written = [file for file in files if blobs[file] is not None]
         if len(written) == 1 and len(files) > 1:
-            found[written[0]] = tuple(file for file in files if file not in written)
-    return found
+            merges[written[0]] = tuple(file for file in files if file not in written)
+    return merges
 
 
-def _texts(history: History, blobs: Iterable[str | None]) -> dict[str, bytes]:
+def _read_texts(history: History, blobs: Iterable[str | None]) -> dict[str, bytes]:
     """The bytes of these objects; those that a partial clone lacks are left out."""
     ids = list(dict.fromkeys(filter(None, blobs)))
     return {id: each.data for id, each in zip(ids, history.objects.read(ids), strict=True) if each}

@@ -44,40 +44,42 @@ class Quality:
     days: int = KEPT_DAYS
 
 
-def quality(writer: Writer) -> Quality:
+def measure_quality(writer: Writer) -> Quality:
     """The counts of a store, whose index is brought up to date. Raises NoState."""
     refresher = writer.refresher
     refresher.current()
-    heads, held = [*refresher.catalog().heads()], refresher.catalog().held
+    heads, held_files = [*refresher.catalog().heads()], refresher.catalog().held
     with writer.state() as state:
         seen = evidence.recorded_evidence(state)
     rows = [each for each in seen if each.phase != "run"]
-    captures, undone = _captures(writer)
+    captures, undone = _count_captures(writer)
     return Quality(
         notes=len(heads),
-        sources=_counted(head.source or HISTORICAL for head in heads),
-        types=_counted(_type(head) for head in heads),
-        statuses=_counted(filter(None, ("on hold" if h.file in held else h.status for h in heads))),
+        sources=_count_words(head.source or HISTORICAL for head in heads),
+        types=_count_words(_type_of(head) for head in heads),
+        statuses=_count_words(
+            filter(None, ("on hold" if h.file in held_files else h.status for h in heads))
+        ),
         reinforced=sum(head.reinforced > 0 for head in heads),
-        found=_counted(each.outcome for each in rows),
-        reasons=_counted(why for each in rows for why in each.reasons),
+        found=_count_words(each.outcome for each in rows),
+        reasons=_count_words(why for each in rows for why in each.reasons),
         captures=captures,
         undone=undone,
     )
 
 
-def _type(head: Head) -> str:
+def _type_of(head: Head) -> str:
     return "decision" if (head.type, head.kind) == ("project", "decision") else head.type
 
 
-def _captures(writer: Writer) -> tuple[int, int]:
+def _count_captures(writer: Writer) -> tuple[int, int]:
     """How many commits stored what was found, and how many of them were taken back."""
     if writer.history is None:
         return 0, 0
-    found = [gone for each, gone in writer.history.logged() if each.get("Memory-Op") in _CAPTURED]
-    return len(found), sum(found)
+    undone = [gone for each, gone in writer.history.logged() if each.get("Memory-Op") in _CAPTURED]
+    return len(undone), sum(undone)
 
 
-def _counted(words: Iterable[str]) -> dict[str, int]:
+def _count_words(words: Iterable[str]) -> dict[str, int]:
     """How often each stands there, the most frequent first, equals by name."""
     return dict(sorted(Counter(words).items(), key=lambda each: (-each[1], each[0])))

@@ -20,7 +20,7 @@ from mdmemory.store.writer import Writer
 NAME = "origin"
 
 
-def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> bool:
+def connect_remote(writer: Writer, history: History, own: PersonsGit, url: str) -> bool:
     """Give a store of its own the remote `url`, and its branch the one there that it follows.
 
     Whether the store had no remote before; with the same address again nothing changes. Raises
@@ -43,7 +43,7 @@ def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> bool
             "Make an empty repository for them, and give its address.",
             code="not_a_store",
         )
-    known = config(history, f"remote.{NAME}.url")
+    known = read_config(history, f"remote.{NAME}.url")
     if known and known != url:
         raise RepositoryState(
             f"The store has another remote already: {redact_url(known)}.",
@@ -52,7 +52,7 @@ def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> bool
             code="other_remote",
         )
     branch = history.branch().removeprefix("refs/heads/")
-    if known and config(history, f"branch.{branch}.merge"):
+    if known and read_config(history, f"branch.{branch}.merge"):
         return False
     there = _branch_there(own, url, branch)
     with writer.lock_store():
@@ -63,8 +63,8 @@ def connect(writer: Writer, history: History, own: PersonsGit, url: str) -> bool
     return not known
 
 
-def disconnect(writer: Writer, history: History) -> None:
-    """Take the remote away that `connect` gave, with what was fetched from it."""
+def disconnect_remote(writer: Writer, history: History) -> None:
+    """Take the remote away that `connect_remote` gave, with what was fetched from it."""
     with writer.lock_store():
         history.repository.run("remote", "remove", NAME)
 
@@ -108,40 +108,40 @@ def _branch_there(own: PersonsGit, url: str, branch: str) -> str:
     )
 
 
-def upstream(history: History, *, is_own: bool) -> tuple[str, str]:
+def upstream_of(history: History, *, is_own: bool) -> tuple[str, str]:
     """The remote and the branch there that this branch follows. Raises RepositoryState."""
     branch = history.branch().removeprefix("refs/heads/")
-    found = [config(history, f"branch.{branch}.{key}") for key in ("remote", "merge")]
-    if all(found):
-        return found[0], found[1]
+    values = [read_config(history, f"branch.{branch}.{key}") for key in ("remote", "merge")]
+    if all(values):
+        return values[0], values[1]
     remotes = (history.repository.ask("remote") or b"").decode("utf-8", "replace").split()
     first = "" if remotes else "`git remote add origin URL`, then "
     name = remotes[0] if len(remotes) == 1 else NAME
     way = f"Once: {first}`git push -u {name} {branch}`."
     why = f"The branch {branch} follows no branch of a remote, so there is nothing to sync with."
     if is_own:
-        url = config(history, f"remote.{NAME}.url")
+        url = read_config(history, f"remote.{NAME}.url")
         given = f"`--remote {redact_url(url) or 'URL'}`"
         way = f"Once: the same command with {given} (an empty repository will do)."
         why = why if remotes else "This store has no remote: its notes are only on this disk."
     raise RepositoryState(why, way, code="no_upstream")
 
 
-def address(history: History) -> str | None:
+def remote_address(history: History) -> str | None:
     """The address of the store's remote, without a password; None where it has none."""
     names = (history.repository.ask("remote") or b"").decode("utf-8", "replace").split()
     if not names:
         return None
     name = NAME if NAME in names else names[0]
-    return redact_url(config(history, f"remote.{name}.url")) or name
+    return redact_url(read_config(history, f"remote.{name}.url")) or name
 
 
-def config(history: History, name: str) -> str:
+def read_config(history: History, name: str) -> str:
     """A value of git's configuration, "" where it is not set."""
     return (history.repository.ask("config", name) or b"").decode("utf-8", "replace").strip()
 
 
-def fetch(history: History, own: PersonsGit, remote: str, *, is_own: bool) -> None:
+def fetch_remote(history: History, own: PersonsGit, remote: str, *, is_own: bool) -> None:
     """Bring what the remote has. Of a store of its own also what a shallow clone lacks; and what
     the remote has no more, because it was made anew, is pushed again."""
     gone = erased_history.list_former(history) if is_own else set()
@@ -149,7 +149,7 @@ def fetch(history: History, own: PersonsGit, remote: str, *, is_own: bool) -> No
         _refuse_erased(history, gone, own.run("ls-remote", remote).stdout, remote)
     is_shallow = (history.repository.common_dir / "shallow").exists()
     more = ["--prune", *(["--unshallow"] if is_shallow else [])] if is_own else []
-    require(own.run("fetch", "--quiet", *more, remote), f"git could not fetch from {remote}")
+    require_done(own.run("fetch", "--quiet", *more, remote), f"git could not fetch from {remote}")
     if gone:
         _refuse_erased(history, gone, history.repository.run("rev-list", "--remotes"), remote)
 
@@ -166,18 +166,18 @@ def _refuse_erased(history: History, gone: set[str], listed: bytes, remote: str)
         )
 
 
-def tracked(history: History) -> str | None:
+def tracked_commit(history: History) -> str | None:
     """The upstream's commit as last fetched; None when it has none yet."""
-    found = history.repository.ask("rev-parse", "-q", "--verify", "@{upstream}^{commit}")
-    return None if found is None else found.decode().strip()
+    answer = history.repository.ask("rev-parse", "-q", "--verify", "@{upstream}^{commit}")
+    return None if answer is None else answer.decode().strip()
 
 
-def count(history: History, commits: str) -> int:
+def count_commits(history: History, commits: str) -> int:
     """How many commits a range such as `a..b` has."""
     return int(history.repository.run("rev-list", "--count", commits))
 
 
-def require(done: subprocess.CompletedProcess[bytes], what: str) -> None:
+def require_done(done: subprocess.CompletedProcess[bytes], what: str) -> None:
     """Raise GitFailed, saying `what` could not be done and git's reason, unless it was."""
     if done.returncode != 0:
         raise GitFailed(

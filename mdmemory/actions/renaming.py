@@ -9,7 +9,13 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mdmemory.actions.editing import Edited, readable, refuse_held, refuse_secret, refuse_waiting
+from mdmemory.actions.editing import (
+    Edited,
+    refuse_held,
+    refuse_secret,
+    refuse_waiting,
+    require_readable,
+)
 from mdmemory.actions.mending import closed_to_links
 from mdmemory.actions.replacing import change_ledger
 from mdmemory.errors import BadNote
@@ -37,7 +43,7 @@ class Renamed:
     left: tuple[str, ...] = ()
 
 
-def rename(
+def rename_note(
     writer: Writer, name: str, new: str, *, trailers: Sequence[tuple[str, str]] = (),
     by_model: bool = False,
 ) -> Renamed:  # fmt: skip
@@ -48,10 +54,10 @@ def rename(
     """
     with writer.lock_store():
         store = writer.refresher.store
-        old = readable(store.find(name, former=False))
+        old = require_readable(store.find(name, former=False))
         refuse_held(writer, old)
         refuse_waiting(writer, old)
-        new, file = _called(old, new)
+        new, file = _new_name(old, new)
         limits.check_name(new)
         refuse_secret(writer.refresher.is_secret, f"{new}\n{new.replace('-', ' ')}")
         if (new, file) == (old.note.head.name, old.file):
@@ -59,10 +65,10 @@ def rename(
         heads = writer.refresher.catalog().heads()
         others = {head.file: head for head in heads if head.file != old.file}
         _refuse_taken(store, old, others.values(), new, file)
-        fresh = _stored(_renamed(old.note, new, file))
-        linked, left = _linking(writer, old, fresh, others)
-        groups = [_moving(old, fresh), *(_following(*pair, fresh) for pair in linked)]
-        groups += _ledger(store, [(old, fresh), *linked])
+        fresh = _as_stored(_rename_head(old.note, new, file))
+        linked, left = _linking_notes(writer, old, fresh, others)
+        groups = [_moving_group(old, fresh), *(_following_group(*pair, fresh) for pair in linked)]
+        groups += _ledger_groups(store, [(old, fresh), *linked])
         about = subject("rename", [f"{old.note.head.name} to {new}"])
         written = writer.write(
             about, groups, kind="rename", destructive=True, trailers=trailers, by_model=by_model
@@ -71,7 +77,7 @@ def rename(
     return Renamed(edited, old.file, tuple(note.file for note, _ in linked), left)
 
 
-def _called(old: StoredNote, new: str) -> tuple[str, str]:
+def _new_name(old: StoredNote, new: str) -> tuple[str, str]:
     """The new name without type and `.md`, which a file is named with, and the new file."""
     kind, _, rest = old.file.partition("-")
     prefix = f"{kind}-" if rest and kind in limits.TYPES else ""
@@ -90,7 +96,7 @@ def _refuse_taken(
             raise BadNote(message, "Choose another name.", code="taken")
 
 
-def _renamed(note: Note, name: str, file: str) -> Note:
+def _rename_head(note: Note, name: str, file: str) -> Note:
     """The note with its new name, and the old ones as aliases. Its own links to itself follow."""
     before = note.head
     if "name" in read_fields(note) or parse(note.text, file).head.name != name:
@@ -102,11 +108,11 @@ def _renamed(note: Note, name: str, file: str) -> Note:
     return parse(follow_note(moved, before, moved.head), file)
 
 
-def _stored(note: Note) -> StoredNote:
+def _as_stored(note: Note) -> StoredNote:
     return StoredNote(note.head.file, digest(note.text.encode("utf-8")), note)
 
 
-def _linking(
+def _linking_notes(
     writer: Writer, old: StoredNote, fresh: StoredNote, others: Mapping[str, Head]
 ) -> tuple[list[tuple[StoredNote, StoredNote]], tuple[str, ...]]:
     """The notes that link to the old name, before and after, and the files of those left alone:
@@ -123,15 +129,15 @@ def _linking(
             continue
         text = follow_note(note.note, before, now, by_name=is_only)
         follows = note.note if text == note.note.text else parse(text, note.file)
-        renamed = _marked(follows, before, now, is_only)
+        renamed = _mark_successor(follows, before, now, is_only)
         if renamed.text != note.note.text:
-            pairs.append((note, _stored(renamed)))
+            pairs.append((note, _as_stored(renamed)))
     closed = closed_to_links(writer, [note.file for note, _ in pairs])
     left = tuple(note.file for note, _ in pairs if note.file in closed)
     return [pair for pair in pairs if pair[0].file not in closed], left
 
 
-def _marked(note: Note, old: Head, new: Head, is_only: bool) -> Note:
+def _mark_successor(note: Note, old: Head, new: Head, is_only: bool) -> Note:
     """The note whose mark names `old` as its successor, naming `new`; one that cannot be edited
     finds it by its alias."""
     by = fold_name(note.head.superseded_by)
@@ -143,7 +149,7 @@ def _marked(note: Note, old: Head, new: Head, is_only: bool) -> Note:
         return note
 
 
-def _moving(old: StoredNote, fresh: StoredNote) -> Group:
+def _moving_group(old: StoredNote, fresh: StoredNote) -> Group:
     line = f"rename {old.file} to {fresh.file}: {fresh.note.head.description}"
     data = fresh.note.text.encode("utf-8")
     if old.file == fresh.file:
@@ -151,14 +157,14 @@ def _moving(old: StoredNote, fresh: StoredNote) -> Group:
     return Group(line, (Change(old.file, old.digest, None), Change(fresh.file, None, data)))
 
 
-def _following(before: StoredNote, after: StoredNote, fresh: StoredNote) -> Group:
+def _following_group(before: StoredNote, after: StoredNote, fresh: StoredNote) -> Group:
     """The edit of one note whose links follow; the date of its last change stays."""
     line = f"edit {before.file}: its links lead to {fresh.file}"
     data = after.note.text.encode("utf-8")
     return Group(line, (Change(before.file, before.digest, data),))
 
 
-def _ledger(store: Store, changes: Sequence[tuple[StoredNote, StoredNote]]) -> list[Group]:
+def _ledger_groups(store: Store, changes: Sequence[tuple[StoredNote, StoredNote]]) -> list[Group]:
     """What is flagged or cleared of these notes holds under the new file name."""
     ledger = store.ledger()
     now = conflicts.move_entries(ledger, changes)

@@ -60,9 +60,9 @@ class Marks:
     left: list[tuple[StoredNote, str]] = field(default_factory=list)
 
 
-def marks(new: StoredNote, replaced: Iterable[tuple[StoredNote, str]], today: str) -> Marks:
+def make_marks(new: StoredNote, replaced: Iterable[tuple[StoredNote, str]], today: str) -> Marks:
     """The marks by which `new` replaces notes. One that cannot be edited is left as it is."""
-    found = Marks()
+    marks = Marks()
     head = new.note.head
     for old, why in replaced:
         if old.file == new.file:
@@ -70,13 +70,13 @@ def marks(new: StoredNote, replaced: Iterable[tuple[StoredNote, str]], today: st
         try:
             text = superseding.mark_superseded(old.note, head.name, today).text
         except BadNote:
-            found.left.append((old, why))
+            marks.left.append((old, why))
             continue
-        found.made.append(Superseding(old, text, head.name, new.file, head.description, why))
-    return found
+        marks.made.append(Superseding(old, text, head.name, new.file, head.description, why))
+    return marks
 
 
-def anothers(writer: Writer, *, many: bool = False) -> IsAnothers:
+def tell_anothers(writer: Writer, *, many: bool = False) -> IsAnothers:
     """Tells of the notes of a store whose note is another person's, or nobody knows whose; in a
     store of its own, none is. `many`: the history is read once for all notes."""
     history = writer.history
@@ -84,18 +84,18 @@ def anothers(writer: Writer, *, many: bool = False) -> IsAnothers:
         return lambda _: False
 
     @cache
-    def mine() -> str:
+    def my_address() -> str:
         ident = history.repository.ask("var", "GIT_AUTHOR_IDENT") or b""
-        found = re.search(r"<([^<>]*)>", ident.decode("utf-8", "replace"))
-        return found[1] if found else AUTHOR[1]  # as the commits of who has no identity are
+        match = re.search(r"<([^<>]*)>", ident.decode("utf-8", "replace"))
+        return match[1] if match else AUTHOR[1]  # as the commits of who has no identity are
 
     @cache
-    def known() -> dict[str, list[tuple[str, str]]]:
+    def authors_known() -> dict[str, list[tuple[str, str]]]:
         return list_all_authors(history.repository, history.prefix) if many else {}
 
     def is_anothers(note: StoredNote) -> bool:
-        path, me = f"{history.prefix}{note.file}", mine()
-        wrote = known().get(path) or list_authors(history.repository, path)
+        path, me = f"{history.prefix}{note.file}", my_address()
+        wrote = authors_known().get(path) or list_authors(history.repository, path)
         people = {email for email, _ in wrote} - {AUTHOR[1]}
         unknown = any(origin == "unknown" for _, origin in wrote)
         return bool(wrote) and (unknown or not people <= {me} or wrote[0][0] != me)
@@ -118,7 +118,7 @@ class Met(NamedTuple):
             for old, _ in self.doubtful
         ]
 
-    def joined(self, groups: Sequence[Group], ledger: str, today: str) -> list[Group]:
+    def joined_groups(self, groups: Sequence[Group], ledger: str, today: str) -> list[Group]:
         """The ops that write the note, with the marks and flags in the first one."""
         pairs = [(old, self.new, why) for old, why in self.doubtful]
         fresh = conflicts.add(ledger, pairs, today) if pairs else ledger
@@ -138,9 +138,9 @@ def met_by(
     one that has the same words but for one literal is flagged."""
     from mdmemory.text.conflict import other_literal, why
 
-    is_anothers = anothers(writer)
+    is_anothers = tell_anothers(writer)
     mine = [note for note in replaced if not is_anothers(note)]
-    done = marks(new, [(note, "you said so") for note in mine], today)
+    done = make_marks(new, [(note, "you said so") for note in mine], today)
     doubtful = [(note, _ANOTHERS) for note in replaced if note not in mine] + done.left
     known = {note.file for note, _ in doubtful} | {note.file for note in replaced} | {new.file}
     for note in in_force(near):
@@ -154,9 +154,9 @@ def taken_back(writer: Writer, new: StoredNote, last: StoredNote | None, today: 
     """What a note that is in force again does to the one that was in force in its place."""
     if last is None:
         return Met(new)
-    if last.file in writer.refresher.catalog().held or anothers(writer)(last):
+    if last.file in writer.refresher.catalog().held or tell_anothers(writer)(last):
         return Met(new, doubtful=((last, SAID_AGAIN),))
-    done = marks(new, ((last, SAID_AGAIN),), today)
+    done = make_marks(new, ((last, SAID_AGAIN),), today)
     return Met(new, tuple(done.made), tuple(done.left))
 
 
@@ -165,22 +165,22 @@ def in_force_again(
 ) -> dict[str, bytes]:
     """The bytes of the superseded notes among these, as they were before, and those of the ledger
     with a flag for each and the note that stands in its place, unless that is `gone`."""
-    found: dict[str, bytes] = {}
+    notes: dict[str, bytes] = {}
     pairs: list[tuple[StoredNote, StoredNote, str]] = []
     chains, days = Chains(store.notes()), []
     for file, data in former.items():
         now, then = store.read(file), decode_note(data, file)
         if now.note.head.status != SUPERSEDED or then.head.status == SUPERSEDED:
             continue
-        found[file] = data
+        notes[file] = data
         last = chains.last(now)
         if last is not None and last.file not in gone:
             pairs.append((StoredNote(file, digest(data), then), last, _UNDONE))
             days.append(now.note.head.superseded)
     if pairs:
         text = (ledger or b"").decode("utf-8", "surrogateescape")
-        found[LEDGER] = conflicts.add(text, pairs, max(days)).encode("utf-8", "surrogateescape")
-    return found
+        notes[LEDGER] = conflicts.add(text, pairs, max(days)).encode("utf-8", "surrogateescape")
+    return notes
 
 
 # --- as ops of a commit
@@ -197,20 +197,20 @@ def with_marks(groups: Sequence[Group], made: Sequence[Superseding], ledger: str
 
     `ledger` is the text of the conflict ledger; the pairs in it are settled.
     """
-    found = [*groups]
+    groups_marked = [*groups]
     for each in made:
-        mine = [g for g in found if {each.new, each.old.file} & {c.file for c in g.changes}]
-        found = [group for group in found if group not in mine]
+        mine = [g for g in groups_marked if {each.new, each.old.file} & {c.file for c in g.changes}]
+        groups_marked = [group for group in groups_marked if group not in mine]
         changes = [change for group in mine for change in group.changes]
-        found.append(Group(_lines([*mine], each), tuple(_marked(changes, each))))
-    return _settled(found, made, ledger)
+        groups_marked.append(Group(_join_lines([*mine], each), tuple(_mark_changes(changes, each))))
+    return _settle_groups(groups_marked, made, ledger)
 
 
-def _lines(groups: Sequence[Group], each: Superseding) -> str:
+def _join_lines(groups: Sequence[Group], each: Superseding) -> str:
     return "\n".join([*(group.line for group in groups), each.line()])
 
 
-def _marked(changes: Sequence[Change], each: Superseding) -> list[Change]:
+def _mark_changes(changes: Sequence[Change], each: Superseding) -> list[Change]:
     """The changes with the mark: of a note that comes in the same commit it is in its text."""
     data = each.text.encode("utf-8")
     if any(change.file == each.old.file for change in changes):
@@ -221,7 +221,9 @@ def _marked(changes: Sequence[Change], each: Superseding) -> list[Change]:
     return [*changes, Change(each.old.file, each.old.digest, data)]
 
 
-def _settled(groups: Sequence[Group], made: Sequence[Superseding], ledger: str) -> list[Group]:
+def _settle_groups(
+    groups: Sequence[Group], made: Sequence[Superseding], ledger: str
+) -> list[Group]:
     """The ops with the ticks of the pairs that the marks settle, in the op that has the ledger or
     in that of the first such pair."""
     ids = {conflicts.entry_id(each.old.file, each.new): each for each in made}

@@ -61,14 +61,14 @@ class Edit:
     replaces: str
 
 
-def waiting(refresher: Refresher) -> list[Conflict]:
+def waiting_conflicts(refresher: Refresher) -> list[Conflict]:
     """The open entries, in the ledger's order."""
     entries = refresher.open_conflicts()
     digests = refresher.store.digests({file for entry in entries for file in entry.files})
     return [Conflict(entry, conflicts.is_stale(entry, digests)) for entry in entries]
 
 
-def across(
+def find_across(
     projects: Sequence[StoredNote], persons: Sequence[StoredNote], ledger: str = ""
 ) -> list[Across]:
     """The notes of two stores that have the same words but for one literal, without those that the
@@ -76,19 +76,19 @@ def across(
     from mdmemory.text import conflict
 
     entries = conflicts.parse(ledger)
-    found = []
+    pairs = []
     for one in projects:
         for other in persons:
             pair = conflict.other_literal(*(each.note.head.description for each in (one, other)))
-            if pair is None or conflicts.is_known(entries, one, _persons(other)):
+            if pair is None or conflicts.is_known(entries, one, _persons_note(other)):
                 continue
-            since = max(_day(one), _day(other))
+            since = max(_note_day(one), _note_day(other))
             id = conflicts.entry_id(one.file, f"{PERSON}/{other.file}")
-            found.append(Across(id, one.file, other.file, conflict.why(pair), since))
-    return found
+            pairs.append(Across(id, one.file, other.file, conflict.why(pair), since))
+    return pairs
 
 
-def _persons(stored: StoredNote) -> StoredNote:
+def _persons_note(stored: StoredNote) -> StoredNote:
     """A note of the person's as a line about both layers names it."""
     return stored._replace(file=f"{PERSON}/{stored.file}")
 
@@ -98,21 +98,23 @@ def both_hold(writer: Writer, one: StoredNote, other: StoredNote, why: str, toda
     note `one` and the person's `other` were looked at, and both hold. One commit."""
     with writer.lock_store():
         text = writer.refresher.store.ledger()
-        pair = (one, _persons(other), why)
+        pair = (one, _persons_note(other), why)
         id = conflicts.entry_id(one.file, pair[1].file)
         fresh = conflicts.clear_entry(conflicts.add(text, [pair], today), id)
         change = change_ledger(text, fresh)
         line = f"resolve {id} ({one.file} × {pair[1].file}): keep both"
-        said = subject("resolve", [f"{headline(one.note.head)}: both hold"])
-        return writer.write(said, [Group(line, (change,))], kind="resolve", destructive=True)
+        subject_line = subject("resolve", [f"{headline(one.note.head)}: both hold"])
+        return writer.write(
+            subject_line, [Group(line, (change,))], kind="resolve", destructive=True
+        )
 
 
-def _day(stored: StoredNote) -> str:
+def _note_day(stored: StoredNote) -> str:
     head = stored.note.head
     return head.updated or head.created or ""
 
 
-def resolve(
+def resolve_conflict(
     writer: Writer, id: str, *, keep: str | None = None, superseded_on: str = "",
     edited: Edit | None = None,
 ) -> Resolved:  # fmt: skip
@@ -128,8 +130,8 @@ def resolve(
         entry = next((entry for entry in _open(store) if entry.id == id), None)
         if entry is None:
             raise NotFound(f"There is no open conflict {id}.", "`mdmemory review` lists them.")
-        gone = [] if keep is None else _others(store, entry, keep)
-        left = _mark(writer, keep, superseded_on) if keep and superseded_on else lambda _: None
+        gone = [] if keep is None else _other_notes(store, entry, keep)
+        left = _mark_with(writer, keep, superseded_on) if keep and superseded_on else lambda _: None
         changes = [Change(note.file, note.digest, left(note)) for note in gone]
         how = f"keep {keep}" if keep else "keep both"
         if edited is not None:
@@ -137,7 +139,7 @@ def resolve(
             how = f"edit {edited.file}"
         changes.append(change_ledger(text, conflicts.clear_entry(text, id)))
         group = Group(f"resolve {id} ({' × '.join(entry.files)}): {how}", tuple(changes))
-        stay = [note for note in _present(store, entry) if note not in gone]
+        stay = [note for note in _present_notes(store, entry) if note not in gone]
         verb = "resolve, keep" if keep else "resolve, keep both:"
         about = subject(verb, [headline(note.note.head) for note in stay])
         written = writer.write(about, [group], kind="resolve", destructive=True)
@@ -152,14 +154,14 @@ def _open(store: Store) -> list[Entry]:
     return conflicts.open_entries(text, superseded_files(store.those_of(files)))
 
 
-def _mark(writer: Writer, keep: str, today: str) -> Callable[[StoredNote], bytes]:
+def _mark_with(writer: Writer, keep: str, today: str) -> Callable[[StoredNote], bytes]:
     """What a note's file says once the note `keep` superseded it."""
-    kept = writer.refresher.store.find(keep).note.head.name
+    winner = writer.refresher.store.find(keep).note.head.name
 
-    def left(stored: StoredNote) -> bytes:
-        return editing.admitted(writer, stored, mark_superseded(stored.note, kept, today).text)
+    def text_left(stored: StoredNote) -> bytes:
+        return editing.admit_text(writer, stored, mark_superseded(stored.note, winner, today).text)
 
-    return left
+    return text_left
 
 
 def _edit(writer: Writer, entry: Entry, edited: Edit) -> Change:
@@ -169,18 +171,18 @@ def _edit(writer: Writer, entry: Entry, edited: Edit) -> Change:
         raise NotFound(f"{stored.file} is not part of {entry.id}.")
     if stored.digest != edited.replaces:
         raise NoteChanged(f"{stored.file} was changed meanwhile.", "Look at it and edit again.")
-    return Change(stored.file, stored.digest, editing.admitted(writer, stored, edited.text))
+    return Change(stored.file, stored.digest, editing.admit_text(writer, stored, edited.text))
 
 
-def _others(store: Store, entry: Entry, keep: str) -> list[StoredNote]:
-    kept = store.find(keep).file
-    if kept not in entry.files:
+def _other_notes(store: Store, entry: Entry, keep: str) -> list[StoredNote]:
+    winner = store.find(keep).file
+    if winner not in entry.files:
         raise NotFound(
-            f"{kept} is not part of {entry.id}.",
+            f"{winner} is not part of {entry.id}.",
             f"Keep one of {', '.join(entry.files)}, or --both.",
         )
-    return [note for note in _present(store, entry) if note.file != kept]
+    return [note for note in _present_notes(store, entry) if note.file != winner]
 
 
-def _present(store: Store, entry: Entry) -> list[StoredNote]:
+def _present_notes(store: Store, entry: Entry) -> list[StoredNote]:
     return store.those_of(entry.files)

@@ -44,7 +44,7 @@ class Setup:
     files: list[str] = field(default_factory=list)
 
 
-def init(
+def init_store(
     root: Path, places: Places, is_secret: Callable[[str], bool], *,
     store: str | None = None, own_repo: bool = False, text: bytes = b"", tracked: bool = True,
     subject: str = "memory: begin a store",
@@ -62,12 +62,12 @@ def init(
     with writing(root):
         root.mkdir(parents=True, exist_ok=True)
     _require_no_links(root, inside)
-    said: list[str] = []
+    remarks: list[str] = []
     repository = repositories.find(root)
     if own_repo:
-        repository = _own_repository(root, inside, repository, said)
+        repository = _own_repository(root, inside, repository, remarks)
     elif repository is None:
-        repository = new_repository(root, said)
+        repository = new_repository(root, remarks)
     base = root / inside if own_repo else root
     if repository is not None:
         _require_history(History(repository, base), os.path.relpath(root / inside, base))
@@ -79,13 +79,13 @@ def init(
     settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
     if not tracked and not (root / PROJECT_FILE).exists():
         settings = replace(settings, values={**settings.values, "index.tracked": False})
-    setup = Setup(Project(root, root / inside, settings), said, text, subject)
-    with _locked(setup.project, repository):
-        _fill(setup, base, repository, is_secret)
+    setup = Setup(Project(root, root / inside, settings), remarks, text, subject)
+    with _locked_project(setup.project, repository):
+        _fill_store(setup, base, repository, is_secret)
     open_project(root, places)
     moved.forget_move(root)
     if not own_repo:
-        setup.said += _advice(setup.project.store)
+        setup.said += _give_advice(setup.project.store)
     return setup
 
 
@@ -95,7 +95,7 @@ def _settings_text(inside: str | Path, *, tracked: bool) -> bytes:
     return f'store = "{inside}"\n{more}'.encode()
 
 
-def _advice(folder: Path) -> list[str]:
+def _give_advice(folder: Path) -> list[str]:
     """A sentence when the store lies in a repository with a remote and other authors."""
     repository = repositories.find(folder)
     if repository is None or not repository.ask("remote"):
@@ -143,10 +143,10 @@ def _require_no_links(root: Path, inside: str) -> None:
             raise NoStore(f"{part} is a file.", "Move it, or choose another folder with --store.")
 
 
-def new_repository(folder: Path, said: list[str]) -> repositories.Repository | None:
+def new_repository(folder: Path, remarks: list[str]) -> repositories.Repository | None:
     """Make the folder a git repository, or say why it is none."""
     if not repositories.is_installed():
-        said.append(
+        remarks.append(
             "git is not installed: notes are written and read, but nothing can be taken back, so "
             "removing and compacting are refused. Install git and run `mdmemory init` again."
         )
@@ -154,12 +154,12 @@ def new_repository(folder: Path, said: list[str]) -> repositories.Repository | N
     done = repositories.run(folder, ["init", "-q", "."])
     if done.returncode != 0:
         raise RepositoryState(f"git init failed in {folder}: {done.stderr.decode().strip()}")
-    said.append(f"Made a git repository in {folder}.")
+    remarks.append(f"Made a git repository in {folder}.")
     return repositories.find(folder)
 
 
 def _own_repository(
-    root: Path, inside: str, outer: repositories.Repository | None, said: list[str]
+    root: Path, inside: str, outer: repositories.Repository | None, remarks: list[str]
 ) -> repositories.Repository | None:
     """The store as a repository of its own, which the outer one is told, privately, to ignore."""
     if outer is None or inside == ".":
@@ -184,34 +184,34 @@ def _own_repository(
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
         new_repository(folder, [])
-    exclude(outer, _ignored(history, folder))
-    said.append(
+    exclude_lines(outer, _ignored_warning(history, folder))
+    remarks.append(
         f"The store {folder} is a git repository of its own. {outer.top} ignores it through "
         ".git/info/exclude; all its branches and worktrees share it."
     )
     return repositories.find(folder)
 
 
-def _ignored(history: History, store: Path) -> list[str]:
+def _ignored_warning(history: History, store: Path) -> list[str]:
     """What the outer repository ignores for a store in a repository of its own."""
     inside = os.path.relpath(store, history.folder)
     return [f"/{history.prefix}{name}" for name in (inside, PROJECT_FILE)]
 
 
-def _excludes(repository: repositories.Repository) -> Path:
+def _exclude_file(repository: repositories.Repository) -> Path:
     return repository.common_dir / "info" / "exclude"
 
 
-def exclude(repository: repositories.Repository, lines: Sequence[str]) -> None:
+def exclude_lines(repository: repositories.Repository, lines: Sequence[str]) -> None:
     """Let a repository ignore what these lines say, on this machine alone."""
-    path = _excludes(repository)
+    path = _exclude_file(repository)
     with writing(path):
         path.parent.mkdir(exist_ok=True)
     for change in attributes.lines_added(path, path.name, lines):
         write_atomic(path, change.new or b"")
 
 
-def remove(project: Project) -> list[str]:
+def remove_store(project: Project) -> list[str]:
     """Take out the store in a repository of its own that `init --here` made, where it holds no note
     and no commit but the first; sentences, [] where there is no such store."""
     folder, own = project.store, repositories.find(project.store)
@@ -229,7 +229,9 @@ def remove(project: Project) -> list[str]:
     if read_regular(settings) == _settings_text(folder.relative_to(project.root), tracked=True):
         settings.unlink()
     shutil.rmtree(project.private, ignore_errors=True)
-    attributes.drop_lines(_excludes(outer), _ignored(History(outer, project.root), folder))
+    attributes.drop_lines(
+        _exclude_file(outer), _ignored_warning(History(outer, project.root), folder)
+    )
     return [f"Removed {folder}, which had no note, and what named it."]
 
 
@@ -244,7 +246,7 @@ def _require_history(history: History, inside: str) -> None:
             f"Take the rule out (`git check-ignore -v {sample}` names it), choose another folder "
             "with --store, or use --here.",
         )
-    if name := attributes.filtered(history, [sample]):
+    if name := attributes.filtered_by(history, [sample]):
         raise RepositoryState(
             f"A content filter ({name}) applies to notes in {history.folder / inside}, so git "
             "would not hold their bytes.",
@@ -253,7 +255,7 @@ def _require_history(history: History, inside: str) -> None:
 
 
 @contextmanager
-def _locked(project: Project, repository: repositories.Repository | None) -> Iterator[None]:
+def _locked_project(project: Project, repository: repositories.Repository | None) -> Iterator[None]:
     try:
         project.prepare_private()
     except NoState:  # with git nothing of it is needed
@@ -264,7 +266,7 @@ def _locked(project: Project, repository: repositories.Repository | None) -> Ite
         yield
 
 
-def _fill(
+def _fill_store(
     setup: Setup,
     base: Path,
     repository: repositories.Repository | None,
@@ -278,7 +280,7 @@ def _fill(
         is_shared = base == setup.project.root != setup.project.store
         if is_shared and setup.project.settings.switch("git.sign"):
             history.signer = Signer(history.repository, setup.said.append)
-    changes = _missing(setup, base, history, refresher)
+    changes = _missing_changes(setup, base, history, refresher)
     if history and changes:
         transactions = Transactions(history)
         files = [change.file for change in changes]
@@ -295,7 +297,7 @@ def _fill(
     refresher.refresh()
 
 
-def _missing(
+def _missing_changes(
     setup: Setup, base: Path, history: History | None, refresher: Refresher
 ) -> list[Change]:
     """The files that a store needs and does not have, as changes relative to `base`."""
@@ -306,18 +308,18 @@ def _missing(
         changes.append(Change(PROJECT_FILE, None, setup.text))
     here: list[Change] = []
     if history:
-        here += _attributes(setup, history)
+        here += _attribute_changes(setup, history)
         if not project.settings.switch("index.tracked"):
             path = project.store / ".gitignore"
             here += attributes.lines_added(path, path.name, [f"/{name}" for name in GENERATED])
-    here += _index(setup, refresher)
+    here += _index_changes(setup, refresher)
     return changes + [
         Change(os.path.normpath(os.path.join(inside, c.file)), c.old, c.new, c.derived)
         for c in here
     ]
 
 
-def _attributes(setup: Setup, history: History) -> list[Change]:
+def _attribute_changes(setup: Setup, history: History) -> list[Change]:
     store = setup.project.store
     raw = attributes.same_bytes(History(history.repository, store), Store(store))
     if not raw:
@@ -326,10 +328,10 @@ def _attributes(setup: Setup, history: History) -> list[Change]:
             f"`{attributes.RAW}`; `mdmemory doctor` explains."
         )
     path = store / ".gitattributes"
-    return attributes.lines_added(path, path.name, attributes.wanted(raw))
+    return attributes.lines_added(path, path.name, attributes.wanted_lines(raw))
 
 
-def _index(setup: Setup, refresher: Refresher) -> list[Change]:
+def _index_changes(setup: Setup, refresher: Refresher) -> list[Change]:
     """MEMORY.md where there is none; somebody's own text under its name becomes a note first."""
     store = setup.project.store
     foreign: dict[str, bytes] = {}
@@ -338,7 +340,7 @@ def _index(setup: Setup, refresher: Refresher) -> list[Change]:
             foreign[name] = data
     rescued = []
     for name, data in foreign.items():
-        note = _free(store, f"{name.strip('_').removesuffix('.md').lower()}-before-mdmemory")
+        note = _free_name(store, f"{name.strip('_').removesuffix('.md').lower()}-before-mdmemory")
         rescued.append(Change(note, None, data))
         setup.said.append(f"{name} was there before: its text is now the note {note}.")
     is_tracked = setup.project.settings.switch("index.tracked")
@@ -351,7 +353,7 @@ def _index(setup: Setup, refresher: Refresher) -> list[Change]:
     ]
 
 
-def _free(folder: Path, stem: str) -> str:
+def _free_name(folder: Path, stem: str) -> str:
     names = chain([f"{stem}.md"], (f"{stem}-{number}.md" for number in count(2)))
     return next(name for name in names if not os.path.lexists(folder / name))
 

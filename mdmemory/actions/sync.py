@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdmemory.actions import joining, remotes
-from mdmemory.actions.remotes import count, require, tracked
+from mdmemory.actions.remotes import count_commits, require_done, tracked_commit
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, NoGit, RepositoryState
 from mdmemory.files import digest, to_text
@@ -58,7 +58,7 @@ class Synced:
     said: list[str] = field(default_factory=list)
 
 
-def sync(
+def sync_store(
     writer: Writer, environment: Mapping[str, str], today: str, *, rebase: bool = False,
     remote: str | None = None, push_all: bool = False,
 ) -> Synced:  # fmt: skip
@@ -73,50 +73,50 @@ def sync(
     if history is None:
         raise writer.refusal() or NoGit("There is no git repository.")
     own = PersonsGit(history.repository.top, environment)
-    is_new = remote is not None and remotes.connect(writer, history, own, remote)
+    is_new = remote is not None and remotes.connect_remote(writer, history, own, remote)
     try:
-        return _sync(writer, history, own, today, rebase=rebase, push_all=push_all)
+        return _sync_steps(writer, history, own, today, rebase=rebase, push_all=push_all)
     except RepositoryState as refused:
         if not (is_new and refused.code == _NOT_A_STORE):
             raise
-        remotes.disconnect(writer, history)
+        remotes.disconnect_remote(writer, history)
         raise RepositoryState(refused.message, _OTHER_ADDRESS, code=refused.code) from refused
 
 
-def _sync(
+def _sync_steps(
     writer: Writer, history: History, own: PersonsGit, today: str, *, rebase: bool, push_all: bool
 ) -> Synced:
     with writer.lock_store():
         if refusal := writer.refusal():
             raise refusal
-        name, there = remotes.upstream(history, is_own=writer.is_own)
+        name, there = remotes.upstream_of(history, is_own=writer.is_own)
         upstream = f"{name}/{there.removeprefix('refs/heads/')}"
         result = Synced(history.repository.top, upstream)
-        _commit(writer, history, result)
+        _commit_store(writer, history, result)
     for _ in range(ROUNDS):
-        remotes.fetch(history, own, name, is_own=writer.is_own)
+        remotes.fetch_remote(history, own, name, is_own=writer.is_own)
         with writer.lock_store():
             if refusal := writer.refusal():
                 raise refusal
-            _commit(writer, history, result)  # whatever was written meanwhile
+            _commit_store(writer, history, result)  # whatever was written meanwhile
             if writer.is_own:
-                _join(writer, history, result, today)
+                _join_histories(writer, history, result, today)
             else:
                 if not push_all:
                     _refuse_foreign(history, result)
-                _merge(own, history, result, rebase)
+                _merge_remote(own, history, result, rebase)
             if result.conflicts:
                 return result
             writer.refresher.forget()
-            _commit(writer, history, result)  # the index of what is now there
-        if _push(own, history, result, name, there):
+            _commit_store(writer, history, result)  # the index of what is now there
+        if _push_branch(own, history, result, name, there):
             return result
     raise GitFailed(
         f"{result.upstream} was ahead again each of {ROUNDS} times.", "Run `mdmemory sync` again."
     )
 
 
-def _commit(writer: Writer, history: History, result: Synced) -> None:
+def _commit_store(writer: Writer, history: History, result: Synced) -> None:
     """Commit the store as it is, held notes excepted, and the index that belongs to it."""
     checkpoint = writer.checkpoint_all(())
     written = writer.write("memory: bring the index up to date", [], kind="sync")
@@ -127,22 +127,22 @@ def _commit(writer: Writer, history: History, result: Synced) -> None:
 # a repository of the store's own
 
 
-def _join(writer: Writer, history: History, result: Synced, today: str) -> None:
+def _join_histories(writer: Writer, history: History, result: Synced, today: str) -> None:
     """Both histories as one commit, or the other's where it has all of this one."""
-    ours, theirs = history.head(), tracked(history)
+    ours, theirs = history.head(), tracked_commit(history)
     if theirs is None:
         return
-    fetched = count(history, f"{ours}..{theirs}" if ours else theirs)
+    fetched = count_commits(history, f"{ours}..{theirs}" if ours else theirs)
     if not fetched:
         return
     result.fetched += fetched
     base = history.merge_base(ours, theirs) if ours else None
     if base is None:
         _require_store(writer.project.store, history, result.upstream, theirs)
-    joined = joining.join(history, base, ours, theirs)
+    joined = joining.join_trees(history, base, ours, theirs)
     message = None
     if base is None or base != ours:
-        _flag(history, joined, ours, today)
+        _flag_pairs(history, joined, ours, today)
         message = Message(
             f"memory: join what was written elsewhere ({result.upstream})", trailers=_JOINS
         )
@@ -150,7 +150,7 @@ def _join(writer: Writer, history: History, result: Synced, today: str) -> None:
         index = history.read_many(theirs, GENERATED)
         files = history.read_tree(ours, GENERATED).keys() | index.keys()
         joined.texts |= {file: index.get(file) for file in files}
-    changes = _changes(history, joined.texts, ours, result.upstream)
+    changes = _join_changes(history, joined.texts, ours, result.upstream)
     written = writer.join(changes, ours, theirs, message)
     result.merged = written.commit
     result.doubled += joined.doubled
@@ -182,11 +182,11 @@ def _require_store(store: Path, history: History, upstream: str, theirs: str) ->
         )
 
 
-def _flag(history: History, joined: joining.Joined, ours: str | None, today: str) -> None:
+def _flag_pairs(history: History, joined: joining.Joined, ours: str | None, today: str) -> None:
     """Each pair of texts that both were kept goes into the ledger."""
     pairs = []
     for first, second in joined.doubled:
-        notes = [_stored(history, joined, ours, file) for file in (first, second)]
+        notes = [_stored_note(history, joined, ours, file) for file in (first, second)]
         if notes[0] and notes[1]:
             pairs.append((notes[0], notes[1], joining.WHY))
     if pairs:
@@ -196,7 +196,7 @@ def _flag(history: History, joined: joining.Joined, ours: str | None, today: str
         joined.texts[LEDGER] = fresh.encode("utf-8", "surrogateescape")
 
 
-def _stored(
+def _stored_note(
     history: History, joined: joining.Joined, ours: str | None, file: str
 ) -> StoredNote | None:
     if "/" in file or not is_note_name(file):
@@ -205,7 +205,7 @@ def _stored(
     return StoredNote(file, digest(data), decode_note(data, file))
 
 
-def _changes(
+def _join_changes(
     history: History, texts: Mapping[str, bytes | None], ours: str | None, upstream: str
 ) -> list[Change]:
     """The changes that put these texts in place of those of `ours`.
@@ -222,15 +222,15 @@ def _changes(
         changes.append(Change(file, old, data, derived))
     if foreign:
         raise RepositoryState(
-            f"{upstream} was not merged: {_named(foreign)} would be overwritten, and no commit "
-            "holds it.",
+            f"{upstream} was not merged: {_name_files(foreign)} would be overwritten, and no "
+            "commit holds it.",
             "Commit it or put it away (a note that is on hold is never committed by mdmemory), "
             "then run `mdmemory sync` again.",
         )
     return changes
 
 
-def _named(files: Sequence[str]) -> str:
+def _name_files(files: Sequence[str]) -> str:
     return ", ".join(files[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")
 
 
@@ -239,7 +239,7 @@ def _named(files: Sequence[str]) -> str:
 
 def _refuse_foreign(history: History, result: Synced) -> None:
     """Only what the memory wrote is pushed unasked."""
-    theirs = tracked(history)
+    theirs = tracked_commit(history)
     beyond = ("HEAD", f"^{theirs}") if theirs else ("HEAD",)
     commits = log.read_with_files(history.repository, "--no-merges", *beyond, "--")
     foreign = [each for each in commits if not _is_ours(history, each)]
@@ -264,15 +264,15 @@ def _is_ours(history: History, commit: log.Logged) -> bool:
     return is_known and (inside or kind == "init")
 
 
-def _merge(own: PersonsGit, history: History, result: Synced, rebase: bool) -> None:
-    head, theirs = history.head(), tracked(history)
+def _merge_remote(own: PersonsGit, history: History, result: Synced, rebase: bool) -> None:
+    head, theirs = history.head(), tracked_commit(history)
     if theirs is None or head is None:
         return
-    fetched = count(history, f"{head}..{theirs}")
+    fetched = count_commits(history, f"{head}..{theirs}")
     result.fetched += fetched
     if not fetched:
         return
-    result.conflicts = [] if rebase else _foreseen(own, head, theirs)
+    result.conflicts = [] if rebase else _foresee_conflicts(own, head, theirs)
     if result.conflicts:
         return
     words = ["rebase"] if rebase else ["merge", "--no-edit"]
@@ -298,7 +298,7 @@ def _merge(own: PersonsGit, history: History, result: Synced, rebase: bool) -> N
         )
 
 
-def _foreseen(own: PersonsGit, head: str, theirs: str) -> list[str]:
+def _foresee_conflicts(own: PersonsGit, head: str, theirs: str) -> list[str]:
     """The files that a merge would leave to the person; [] where git (before 2.38) cannot say."""
     words = ("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, theirs)
     done = own.run(*words)
@@ -308,15 +308,17 @@ def _foreseen(own: PersonsGit, head: str, theirs: str) -> list[str]:
 # and back
 
 
-def _push(own: PersonsGit, history: History, result: Synced, remote: str, there: str) -> bool:
+def _push_branch(
+    own: PersonsGit, history: History, result: Synced, remote: str, there: str
+) -> bool:
     """Whether the upstream has everything now; False when somebody else was quicker."""
-    theirs = tracked(history)
-    ahead = count(history, f"{theirs}..HEAD" if theirs else "HEAD")
+    theirs = tracked_commit(history)
+    ahead = count_commits(history, f"{theirs}..HEAD" if theirs else "HEAD")
     if not ahead:
         return True
     done = own.run("push", "--quiet", remote, f"HEAD:{there}")
     if done.returncode != 0 and any(words in done.stderr for words in _OVERTAKEN):
         return False
-    require(done, f"git could not push to {remote}")
+    require_done(done, f"git could not push to {remote}")
     result.pushed += ahead
     return True

@@ -63,7 +63,7 @@ def undo(writer: Writer, id: str | None = None, agree: Agree | None = None) -> U
 
     Raises NotFound when there is nothing to undo.
     """
-    return _undo(writer, lambda history: [_chosen(history, id)], agree)[0]
+    return _undo(writer, lambda history: [_choose_commit(history, id)], agree)[0]
 
 
 def undo_session(writer: Writer, session: str, agree: Agree | None = None) -> list[Undone]:
@@ -73,7 +73,7 @@ def undo_session(writer: Writer, session: str, agree: Agree | None = None) -> li
     Raises NotFound when it wrote nothing that is not undone already.
     """
 
-    def chosen(history: History) -> list[Logged]:
+    def chosen_writes(history: History) -> list[Logged]:
         gone = history.list_undone()
         wrote = history.log_of("Memory-Session", session)
         if entries := [entry for entry in wrote if entry.commit not in gone]:
@@ -83,25 +83,25 @@ def undo_session(writer: Writer, session: str, agree: Agree | None = None) -> li
             "`mdmemory log --json` shows which session wrote what.",
         )
 
-    return _undo(writer, chosen, agree)
+    return _undo(writer, chosen_writes, agree)
 
 
-def newest(writer: Writer) -> Planned | None:
+def newest_change(writer: Writer) -> Planned | None:
     """The change that a plain undo takes back; None where there is none, or no git."""
     with writer.lock_store():  # what waits is committed by that
         if writer.history is None:
             return None
-        entry = _newest(writer.history)
-        return None if entry is None else _planned(writer.history, entry)
+        entry = _find_newest(writer.history)
+        return None if entry is None else _plan_undo(writer.history, entry)
 
 
-def knows(writer: Writer, id: str) -> bool:
+def knows_commit(writer: Writer, id: str) -> bool:
     """Whether a Memory-Id or a commit names a commit of ours in this store."""
     with writer.lock_store():
         if writer.history is None:
             return False
         try:
-            find(writer.history, id)
+            find_commit(writer.history, id)
         except NotFound:
             return False
         return True
@@ -116,22 +116,22 @@ def _undo(
         from mdmemory.git.gitpython import open_history  # a person is asked, and no hook
 
         with writer.lock_store():  # what waits is committed by that
-            history = open_history(_ready(writer))
+            history = open_history(_ready_history(writer))
             entries = chosen(history)
-            plans = [_planned(history, entry) for entry in entries]
+            plans = [_plan_undo(history, entry) for entry in entries]
         if not agree(plans):
             raise MdmemoryError("Nothing was undone.", "`mdmemory log` lists the changes.")
         agreed = [plan.commit for plan in plans]
     with writer.lock_store():
-        history = _ready(writer)
+        history = _ready_history(writer)
         if agree is not None:
-            entries = [_chosen(history, commit) for commit in agreed]
+            entries = [_choose_commit(history, commit) for commit in agreed]
         else:
             entries = chosen(history)
         return _take_back(writer, history, entries)
 
 
-def _ready(writer: Writer) -> History:
+def _ready_history(writer: Writer) -> History:
     refusal = writer.refusal(PATIENCE)
     if refusal or writer.history is None:
         raise refusal or NoGit("There is no git repository.")
@@ -141,15 +141,15 @@ def _ready(writer: Writer) -> History:
 # --- which commit
 
 
-def _chosen(history: History, id: str | None) -> Logged:
+def _choose_commit(history: History, id: str | None) -> Logged:
     if id is None:
-        if (found := _newest(history)) is not None:
-            return found
+        if (newest := _find_newest(history)) is not None:
+            return newest
         raise NotFound(
             "There is nothing to undo: no change of a note.",
             "`mdmemory log` shows what was done; `mdmemory undo ID` takes back any of it.",
         )
-    entry = find(history, id)
+    entry = find_commit(history, id)
     if entry.get("Memory-Op") == "init":
         raise NotFound(
             f"{id} began the store.", f"Take it back with `git revert {entry.commit[:10]}`."
@@ -164,17 +164,17 @@ def _chosen(history: History, id: str | None) -> Logged:
     return entry
 
 
-def _newest(history: History) -> Logged | None:
+def _find_newest(history: History) -> Logged | None:
     seen = 0
     # mostly the newest is the one; older ones may name very many notes, and take long to read
     for limit in (1, 30, None):
-        found = history.logged(limit)
-        for entry, undone in found[seen:]:
+        commits = history.logged(limit)
+        for entry, undone in commits[seen:]:
             if not undone and _is_change(entry):
                 return entry
-        if limit is None or len(found) < limit:
+        if limit is None or len(commits) < limit:
             break
-        seen = len(found)
+        seen = len(commits)
     return None
 
 
@@ -186,7 +186,7 @@ def _is_change(entry: Logged) -> bool:
     return is_dropped or (about_notes and entry.get("Memory-Op") not in NO_CHANGES)
 
 
-def find(history: History, id: str) -> Logged:
+def find_commit(history: History, id: str) -> Logged:
     """The commit of ours that a Memory-Id or a commit name means."""
     for entry in history.log_of(ID_TRAILER, id):
         return entry
@@ -197,12 +197,12 @@ def find(history: History, id: str) -> Logged:
     )
 
 
-def _planned(history: History, entry: Logged) -> Planned:
+def _plan_undo(history: History, entry: Logged) -> Planned:
     kind = entry.get("Memory-Op") or ""
-    return Planned(entry.commit, entry.time, kind, _facts(history, entry))
+    return Planned(entry.commit, entry.time, kind, _facts_of(history, entry))
 
 
-def _facts(history: History, entry: Logged) -> tuple[str, ...]:
+def _facts_of(history: History, entry: Logged) -> tuple[str, ...]:
     """The facts that a commit was about, one for each op: the first few, and how many more. Of a
     renaming the two names, for its fact stays; of what left the inbox its name."""
     if entry.get("Memory-Op") in ("rename", leaving.KIND):
@@ -211,13 +211,13 @@ def _facts(history: History, entry: Logged) -> tuple[str, ...]:
     files = [file for group in groups[:_NAMED] for file in group]
     after = history.read_many(entry.commit, files)
     before = history.read_many(history.parent(entry.commit), files)
-    facts = [_fact(group, after, before) for group in groups[:_NAMED]]
+    facts = [_fact_of(group, after, before) for group in groups[:_NAMED]]
     named = [*dict.fromkeys(filter(None, facts))] or [*entry.ops[:_NAMED]]
     more = [f"and {len(groups) - _NAMED} more"] if len(groups) > _NAMED else []
     return (*named, *more)
 
 
-def _fact(
+def _fact_of(
     files: Sequence[str], after: Mapping[str, bytes | None], before: Mapping[str, bytes | None]
 ) -> str:
     """The fact that an op was about: of the note that it left, else the name of one it removed."""
@@ -247,18 +247,20 @@ def _take_back(writer: Writer, history: History, entries: Sequence[Logged]) -> l
     before: Contents = {}  # what the files hold now
     now: Contents = {}  # what they hold once the newer ones are taken back
     backs = [_back_of(history, entry, before, now) for entry in entries]
-    facts = {back.entry.commit: _facts(history, back.entry) for back in backs}
+    facts = {back.entry.commit: _facts_of(history, back.entry) for back in backs}
     groups = [
         Group(f"undo {' '.join(files)}", changes)
         for files in group_ops(op for back in backs for op in back.ops)
-        if (changes := _changes(files, before, now))
+        if (changes := _undo_changes(files, before, now))
     ]
     written = Written()
     if groups:
         done = [back for back in backs if back.ops]
-        said = [fact for back in done for fact in _told(back, facts[back.entry.commit], now)]
+        facts_told = [
+            fact for back in done for fact in _facts_told(back, facts[back.entry.commit], now)
+        ]
         written = writer.write(
-            subject("undo", said), groups, kind="undo", destructive=True,
+            subject("undo", facts_told), groups, kind="undo", destructive=True,
             trailers=[(UNDOES, back.entry.commit) for back in done],
         )  # fmt: skip
     late = dict(written.kept)
@@ -274,7 +276,7 @@ def _take_back(writer: Writer, history: History, entries: Sequence[Logged]) -> l
     ]
 
 
-def _told(back: _Back, facts: tuple[str, ...], now: Contents) -> Sequence[str]:
+def _facts_told(back: _Back, facts: tuple[str, ...], now: Contents) -> Sequence[str]:
     """The facts that the commit's subject may repeat: of a note that goes only its name."""
     gone = [file for file in back.restored if is_note_name(file) and now[file] is None]
     return [file.removesuffix(".md") for file in gone] or facts
@@ -283,7 +285,7 @@ def _told(back: _Back, facts: tuple[str, ...], now: Contents) -> Sequence[str]:
 def _back_of(history: History, entry: Logged, before: Contents, now: Contents) -> _Back:
     back = _Back(entry)
     for files in entry.groups():
-        fresh = _former(history, entry.commit, files, before, now)
+        fresh = _former_bytes(history, entry.commit, files, before, now)
         if isinstance(fresh, str):
             if again := _in_force_again(history, entry.commit, files, before, now):
                 back.ops.append([*again])
@@ -297,7 +299,7 @@ def _back_of(history: History, entry: Logged, before: Contents, now: Contents) -
     return back
 
 
-def _former(
+def _former_bytes(
     history: History, commit: str, files: Sequence[str], before: Contents, now: Contents
 ) -> Contents | str:
     """The bytes that these files had before the commit, or why they cannot go back to them."""
@@ -305,17 +307,20 @@ def _former(
     read = history.read_many(history.parent(commit), files)
     former = {file: read.get(file) for file in files}
     for file in files:
-        if problem := _look(history, file, before, now):
+        if problem := _read_file(history, file, before, now):
             return problem
-        if _said(now[file]) == _said(left.get(file)):
+        if _without_counters(now[file]) == _without_counters(left.get(file)):
             continue
-        if file != LEDGER or (ledger := _ledger(now[file], left.get(file), former[file])) is None:
+        if (
+            file != LEDGER
+            or (ledger := _restored_ledger(now[file], left.get(file), former[file])) is None
+        ):
             return "it was changed since"
         former[file] = ledger
     return former
 
 
-def _ledger(now: bytes | None, left: bytes | None, former: bytes | None) -> bytes | None:
+def _restored_ledger(now: bytes | None, left: bytes | None, former: bytes | None) -> bytes | None:
     """The ledger without the lines of one change; None where they were changed since."""
     texts = [(data or b"").decode("utf-8", "surrogateescape") for data in (now, left, former)]
     text = conflicts.take_back(*texts)
@@ -337,16 +342,16 @@ def _in_force_again(
     marked = {
         file: data for file in filter(is_note_name, files)
         if (data := former.get(file)) is not None
-        and not _look(history, file, before, now) and now[file] is not None
-        and _unnamed(now[file]) == _unnamed(left.get(file))
+        and not _read_file(history, file, before, now) and now[file] is not None
+        and _without_successor(now[file]) == _without_successor(left.get(file))
     }  # fmt: skip
-    if not marked or _look(history, LEDGER, before, now):
+    if not marked or _read_file(history, LEDGER, before, now):
         return {}
     gone = [file for file, data in now.items() if data is None]
     return {**replacing.in_force_again(Store(history.folder), marked, now[LEDGER], gone)}
 
 
-def _look(history: History, file: str, before: Contents, now: Contents) -> str:
+def _read_file(history: History, file: str, before: Contents, now: Contents) -> str:
     """Read what a file holds, where that was not done yet; why it cannot be read, or ""."""
     if file not in now:
         try:
@@ -356,11 +361,11 @@ def _look(history: History, file: str, before: Contents, now: Contents) -> str:
     return ""
 
 
-def _unnamed(data: bytes | None) -> bytes | None:
-    return None if data is None else _said(_SUCCESSOR.sub(b"", data, count=1))
+def _without_successor(data: bytes | None) -> bytes | None:
+    return None if data is None else _without_counters(_SUCCESSOR.sub(b"", data, count=1))
 
 
-def _changes(files: Sequence[str], before: Contents, now: Contents) -> tuple[Change, ...]:
+def _undo_changes(files: Sequence[str], before: Contents, now: Contents) -> tuple[Change, ...]:
     return tuple(
         Change(file, None if (old := before[file]) is None else digest(old), now[file])
         for file in files
@@ -368,7 +373,7 @@ def _changes(files: Sequence[str], before: Contents, now: Contents) -> tuple[Cha
     )
 
 
-def _said(data: bytes | None) -> bytes | None:
+def _without_counters(data: bytes | None) -> bytes | None:
     """A note without its counters; they stand in the head, before the second fence."""
     if data is None or not data.startswith(b"---"):
         return data

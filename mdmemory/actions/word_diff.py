@@ -24,23 +24,23 @@ Line = tuple[DiffPiece, ...]
 """One line of the united text; a line that went and one that came in its place may be one."""
 
 
-def between(before: str, after: str) -> list[Line]:
+def diff_lines(before: str, after: str) -> list[Line]:
     """All lines of both texts, united, with what went and what came marked."""
     lines: list[list[DiffPiece]] = [[]]
-    for piece in _pieces(before.replace("\r\n", "\n"), after.replace("\r\n", "\n")):
+    for piece in _diff_pieces(before.replace("\r\n", "\n"), after.replace("\r\n", "\n")):
         for number, words in enumerate(piece.words.split("\n")):
             lines += [[]] if number else []
             lines[-1] += [DiffPiece(piece.sign, words)] if words else []
     return [tuple(line) for line in lines]
 
 
-def _pieces(before: str, after: str) -> Iterator[DiffPiece]:
+def _diff_pieces(before: str, after: str) -> Iterator[DiffPiece]:
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    for lines_stay, lines_gone, lines_came in _stretches(old, new):
+    for lines_stay, lines_gone, lines_came in _split_stretches(old, new):
         yield DiffPiece(SAME, lines_stay)
         gone, came = "", ""
         words = _WORD.findall(lines_gone), _WORD.findall(lines_came)
-        for stay, went, new_words in _stretches(*words) if lines_gone and lines_came else ():
+        for stay, went, new_words in _split_stretches(*words) if lines_gone and lines_came else ():
             if stay.strip(" \t") or not (gone or came):  # blanks between two changes go along
                 yield from (DiffPiece(GONE, gone), DiffPiece(NEW, came), DiffPiece(SAME, stay))
                 gone, came, stay = "", "", ""
@@ -50,10 +50,10 @@ def _pieces(before: str, after: str) -> Iterator[DiffPiece]:
         yield from (DiffPiece(GONE, gone), DiffPiece(NEW, came))
 
 
-def _stretches(old: list[str], new: list[str]) -> Iterator[tuple[str, str, str]]:
+def _split_stretches(old: list[str], new: list[str]) -> Iterator[tuple[str, str, str]]:
     """What stays in both, with what goes and what comes after it."""
-    start = _alike(old, new)
-    end = _alike(old[start:][::-1], new[start:][::-1])
+    start = _count_alike(old, new)
+    end = _count_alike(old[start:][::-1], new[start:][::-1])
     gone, came = old[start : len(old) - end], new[start : len(new) - end]
     stay = [*old[:start]]
     if max(len(gone), len(came)) > MOST:
@@ -69,24 +69,26 @@ def _stretches(old: list[str], new: list[str]) -> Iterator[tuple[str, str, str]]
     yield "".join([*stay, *old[len(old) - end :]]), "", ""
 
 
-def _alike(one: list[str], other: list[str]) -> int:
+def _count_alike(one: list[str], other: list[str]) -> int:
     least = min(len(one), len(other))
     return next((at for at in range(least) if one[at] != other[at]), least)
 
 
-def sides(before: str, after: str) -> tuple[list[Line], list[Line]]:
+def diff_sides(before: str, after: str) -> tuple[list[Line], list[Line]]:
     """Both texts by themselves, line by line: the first with what the second lacks marked as gone,
     the second with what the first lacks as new."""
 
-    def side(missing: str) -> list[Line]:
-        found = ((tuple(piece for piece in line if piece.sign != missing), line) for line in lines)
-        return [rest for rest, whole in found if rest or not whole]
+    def side_lines(missing: str) -> list[Line]:
+        changed = (
+            (tuple(piece for piece in line if piece.sign != missing), line) for line in lines
+        )
+        return [rest for rest, whole in changed if rest or not whole]
 
-    lines = between(before, after)
-    return side(NEW), side(GONE)
+    lines = diff_lines(before, after)
+    return side_lines(NEW), side_lines(GONE)
 
 
-def shortened(lines: Sequence[Line], around: int = 2) -> list[tuple[Line, ...]]:
+def shorten_lines(lines: Sequence[Line], around: int = 2) -> list[tuple[Line, ...]]:
     """The stretches of lines that changed, each with so many lines that stayed before and after."""
     changed = [at for at, line in enumerate(lines) if any(each.sign != SAME for each in line)]
     stretches: list[range] = []

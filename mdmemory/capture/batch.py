@@ -10,7 +10,13 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from mdmemory.actions.editing import taken_names
-from mdmemory.actions.replacing import UNCONFIRMED, Superseding, anothers, marks, with_marks
+from mdmemory.actions.replacing import (
+    UNCONFIRMED,
+    Superseding,
+    make_marks,
+    tell_anothers,
+    with_marks,
+)
 from mdmemory.capture.fact import Fact, NotStored
 from mdmemory.capture.note_text import (
     body_beside,
@@ -76,7 +82,7 @@ class Batch:
         self._groups: dict[str, Group] = {}
         self._flags: list[tuple[StoredNote, StoredNote, str]] = []
         self._taken: set[str] | None = None
-        self._is_anothers = anothers(writer)
+        self._is_anothers = tell_anothers(writer)
 
     def known_elsewhere(self, fact: Fact) -> str:
         """The file in which the person's store says it for all projects; "" for none."""
@@ -137,7 +143,7 @@ class Batch:
                 self.flag_pair(old, new, f"{why} ({ANOTHERS})")
             else:
                 free.append((old, why))
-        marks_made = marks(new, free, self._today)
+        marks_made = make_marks(new, free, self._today)
         self.made += marks_made.made
         return [*left, *((old, NOT_EDITABLE) for old, _ in marks_made.left)]
 

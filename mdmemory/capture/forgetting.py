@@ -108,7 +108,7 @@ def _remove_note(
     done: Forgotten, each: StoredIn, turn: str, session: str, now: datetime
 ) -> Forgotten:
     writer, prefix = each.source.writer, each.source.prefix
-    gone = editing.remove(writer, each.stored.file, trailers=session_trailer(session))
+    gone = editing.remove_note(writer, each.stored.file, trailers=session_trailer(session))
     spend_budget(writer, session, turn, now, 1)
     _note_down(writer, session, "forgotten", "", each.stored.file, now)
     settle_removal(writer.project, each.stored.file)

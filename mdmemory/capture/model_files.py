@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from mdmemory.actions import replacing
 from mdmemory.actions.editing import (
     check_new,
-    readable,
     refuse_held,
     refuse_secret,
     refuse_waiting,
+    require_readable,
     taken_names,
 )
 from mdmemory.actions.replacing import UNCONFIRMED
@@ -86,7 +86,7 @@ def change_note(
     on hold, waits for a person, or is in an open conflict.
     """
     with writer.lock_store():
-        stored = readable(writer.refresher.store.read(file))
+        stored = require_readable(writer.refresher.store.read(file))
         refuse_unsettled(writer, stored)
         text = changed(stored.note.text)
         if text == stored.note.text:
@@ -187,7 +187,7 @@ def _write_note(
     change = Change(new.file, before, new.note.text.encode("utf-8"))
     written = writer.write(
         subject(kind, [headline(new.note.head)]),
-        meetings.joined([Group(line, (change,))], writer.refresher.store.ledger(), today),
+        meetings.joined_groups([Group(line, (change,))], writer.refresher.store.ledger(), today),
         kind=kind,
         trailers=session_trailer(session),
         by_model=True,

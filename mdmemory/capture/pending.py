@@ -103,7 +103,7 @@ def accept_fact(
     if into is None and path is not None:
         with writer.lock_store():
             writer.commit_inbox()
-            leaves = leaving.leaves(writer, path)
+            leaves = leaving.leaving_changes(writer, path)
     done = editing.add(
         into or writer, name=limits.slugify(chosen.name) or "fact", type=chosen.type,
         description=chosen.description, body=chosen.body, kind=chosen.kind, today=today,
@@ -144,7 +144,7 @@ def leaving_changes(writer: Writer, facts: Iterable[PendingFact]) -> list[Change
     paths = [path for fact in facts if (path := file_of(writer.project, fact.id)) is not None]
     if paths:
         writer.commit_inbox()
-    return [change for path in paths for change in leaving.leaves(writer, path)]
+    return [change for path in paths for change in leaving.leaving_changes(writer, path)]
 
 
 def forget_stored(writer: Writer, facts: Iterable[PendingFact]) -> None:

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from mdmemory.actions.note_history import Step, TextChange, kind
+from mdmemory.actions.note_history import Step, TextChange, kind_of
 from mdmemory.cli.commands import add_flag, number
 from mdmemory.cli.output import agrees, emit, is_terminal, layered, opened, visible, warn
 from mdmemory.errors import UsageError
@@ -127,7 +127,7 @@ def _in_words(changes: Sequence[TextChange]) -> str:
     parts = []
     for change in changes:
         title = f"{change.file} ({change.mark})" if change.mark else change.file
-        stretches = word_diff.shortened(word_diff.between(change.before, change.after))
+        stretches = word_diff.shorten_lines(word_diff.diff_lines(change.before, change.after))
         lines = [
             "".join(f"{marks[sign][0]}{visible(words)}{marks[sign][1]}" for sign, words in line)
             for number, stretch in enumerate(stretches)
@@ -176,7 +176,7 @@ def _captures(asked: Namespace) -> int:
 def _json(layers: Layers, row: _Row, *, is_note: bool) -> dict[str, Any]:
     entry, step = row.logged, row.step
     return {
-        "id": entry.get(ID_TRAILER), "time": entry.time or None, "kind": kind(entry),
+        "id": entry.get(ID_TRAILER), "time": entry.time or None, "kind": kind_of(entry),
         "commit": entry.commit or None, "checkpoint": entry.get("Memory-Checkpoint"),
         "session": entry.get("Memory-Session"), "ops": [*entry.ops], "undone": row.undone,
         "waiting": entry.waits, "layer": layers.of(row.memory),

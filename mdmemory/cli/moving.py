@@ -44,13 +44,13 @@ def move(asked: Namespace) -> int:
     """Move the store and its history, by default out of the project into your memory folder. The
     project's commits stay as they are."""
     places = person.places()
-    done = None if asked.dry_run else store_move.finish(Path.cwd())
+    done = None if asked.dry_run else store_move.finish_move(Path.cwd())
     if done is None:
         project = opened(asked).project
         writer = Writer(
             project, is_secret, "`mdmemory move`", warn, patience=Patience(PATIENCE, warn)
         )
-        done = store_move.move(
+        done = store_move.move_store(
             writer, places, is_secret, to=asked.to, folder=asked.folder, dry_run=asked.dry_run
         )
     fields = {

@@ -102,16 +102,18 @@ def _made(asked: Namespace, root: Path) -> Setup:
     if asked.user:
         return memory_folder.begin_person(places, is_secret)
     if asked.join:
-        return setup.init(memory_folder.join(root, asked.join, places), places, is_secret)
+        return setup.init_store(
+            memory_folder.join_store(root, asked.join, places), places, is_secret
+        )
     in_tree = root_in_tree(root.absolute()) if root.is_dir() else None
     if in_tree is not None and asked.dir is None and not asked.here:
         root = in_tree
     # a project whose wiring is in its repository has its store there, too
     is_inside = asked.here or asked.shared or asked.store or asked.opencode or asked.git_hooks
     if not is_inside and in_tree is None:
-        return memory_folder.begin(root, places, is_secret)
+        return memory_folder.begin_store(root, places, is_secret)
     _refuse_wiring_of_elsewhere(asked, root.absolute(), in_tree, places)
-    return setup.init(
+    return setup.init_store(
         root, places, is_secret, store=asked.store, own_repo=asked.here, tracked=not asked.shared
     )
 
@@ -182,7 +184,7 @@ def _remove(asked: Namespace, root: Path) -> int:
     project = Memory.open(root, store=asked.store).project
     said = _unwire(project, is_personal=asked.user) + git_hooks.remove(project)
     said += [f"The notes stay in {project.store}."] if said else []
-    said += setup.remove(project) or ([] if said else ["Nothing to remove."])
+    said += setup.remove_store(project) or ([] if said else ["Nothing to remove."])
     return _tell(asked, setup.Setup(project), said)
 
 

@@ -212,9 +212,9 @@ class Compactor:
         that code found."""
         if isinstance(self.planner, Given):
             return plan, [*proposal.sure]
-        from mdmemory.actions.replacing import anothers
+        from mdmemory.actions.replacing import tell_anothers
 
-        is_anothers = anothers(self.writer, many=True)
+        is_anothers = tell_anothers(self.writer, many=True)
         plan, ops, more = with_outlived(
             plan, notes, self.now.date().isoformat(), self.writer.history,
             lambda note: not is_anothers(note), self.writer.refresher.is_secret,

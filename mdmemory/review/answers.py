@@ -172,7 +172,7 @@ def _file(
     if home is memory:
         with writer.lock_store():
             writer.commit_inbox()
-            leaves = leaving.leaves(writer, path)
+            leaves = leaving.leaving_changes(writer, path)
     description = description_of(text)
     done = editing.add(
         home._writer(), name=name_of(description), type=type, description=description, body=text,

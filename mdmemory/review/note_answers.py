@@ -32,13 +32,15 @@ def conflict(
     if wording is not None and action == Action.EDIT:
         side = item.notes[wording.side]
         edited = resolve.Edit(side.file, wording.text, side.digest)
-        done = resolve.resolve(writer, item.key, edited=edited)
+        done = resolve.resolve_conflict(writer, item.key, edited=edited)
         return finish(item, action, f"Edited {side.name}.", memory, done.written)
     if action == Action.BOTH:
-        done = resolve.resolve(writer, item.key)
+        done = resolve.resolve_conflict(writer, item.key)
         return finish(item, action, "Both hold.", memory, done.written)
     stays, gone = (one, other) if action == Action.THIS else (other, one)
-    done = resolve.resolve(writer, item.key, keep=stays.file, superseded_on=memory._today())
+    done = resolve.resolve_conflict(
+        writer, item.key, keep=stays.file, superseded_on=memory._today()
+    )
     text = f"{stays.name} holds, and replaced {gone.name}."
     return finish(item, action, text, memory, done.written)
 

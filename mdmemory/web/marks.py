@@ -7,7 +7,16 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup, escape
 
 from mdmemory import unseen
-from mdmemory.actions.word_diff import GONE, NEW, SAME, DiffPiece, Line, between, shortened, sides
+from mdmemory.actions.word_diff import (
+    GONE,
+    NEW,
+    SAME,
+    DiffPiece,
+    Line,
+    diff_lines,
+    diff_sides,
+    shorten_lines,
+)
 
 _TAGS = {GONE: "del", NEW: "ins"}
 
@@ -55,7 +64,7 @@ def _kind(pieces: Line) -> str:
 
 def beside(one: str, other: str) -> tuple[Markup, Markup]:
     """Two texts that stand beside each other, with the words marked that the other one lacks."""
-    first, second = sides(one, other)
+    first, second = diff_sides(one, other)
     return _beside(first), _beside(second)
 
 
@@ -89,7 +98,7 @@ def hunks(parts: Iterable[Iterable[Line]]) -> Markup:
 
 def changes(before: str, after: str) -> Markup:
     """What changed from one text to another, with a few lines around each change."""
-    return hunks(shortened(between(before, after)))
+    return hunks(shorten_lines(diff_lines(before, after)))
 
 
 def signed(diff: str) -> Markup:

@@ -30,11 +30,11 @@ SECRET = "ghp_" + "a1B2" * 9
 
 def go(root: Path, **how: str | bool | None) -> Moved:
     """What `mdmemory move` does in the folder `root`."""
-    left = move.finish(root)
+    left = move.finish_move(root)
     if left is not None:
         return left
     writer = Writer(Memory.open(root).project, is_secret, "a test")
-    return move.move(writer, person.places(), is_secret, **how)  # type: ignore[arg-type]
+    return move.move_store(writer, person.places(), is_secret, **how)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
-from mdmemory.actions.setup import remove
+from mdmemory.actions.setup import remove_store
 from mdmemory.errors import BadSetting, MdmemoryError, NoStore, RepositoryState, UsageError
 from mdmemory.store.index import MARKER
 
@@ -159,12 +159,12 @@ def test_a_store_of_its_own_is_taken_out_whole_while_it_has_no_note(repository: 
     exclude.write_text("/mine\n")
     before = everything(repository), exclude.read_bytes()
     memory, _ = Memory.init(repository, own_repo=True)
-    assert len(remove(memory.project)) == 1
+    assert len(remove_store(memory.project)) == 1
     assert (everything(repository), exclude.read_bytes()) == before
     memory, _ = Memory.init(repository, own_repo=True)
     memory.add("a", type="project", description="A")
     kept = everything(repository)
-    assert "it stays" in remove(memory.project)[0]
+    assert "it stays" in remove_store(memory.project)[0]
     assert everything(repository) == kept
 
 

@@ -283,7 +283,7 @@ def test_a_push_that_others_overtake_is_made_on_top_of_theirs(
     one, two = clones
     add(one, "tea")
     add(two, "coffee")
-    push = syncing._push
+    push = syncing._push_branch
     overtaken: list[bool] = []
 
     def late(*arguments: object) -> bool:
@@ -292,7 +292,7 @@ def test_a_push_that_others_overtake_is_made_on_top_of_theirs(
             two.sync()
         return push(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(syncing, "_push", late)
+    monkeypatch.setattr(syncing, "_push_branch", late)
     done = one.sync()
     assert done.fetched == 1
     assert done.merged

@@ -116,7 +116,7 @@ def test_of_very_many_some_go_in_a_pass_and_one_that_stays_holds_nobody_up(
     monkeypatch.setattr("mdmemory.compact.expiry._AT_ONCE", 1)
     asked: list[str] = []
     monkeypatch.setattr(
-        "mdmemory.actions.replacing.anothers",
+        "mdmemory.actions.replacing.tell_anothers",
         lambda writer, many: lambda note: bool(asked.append(note.file)),
     )
     passes = [memory.compact(offline=True) for _ in range(4)]

@@ -205,7 +205,7 @@ def _written(text: str) -> object:
 
 def _difference(text: str) -> object:
     change = TextChange("a.md", "", text, f"{text[::-1]} a")
-    return history._in_words([change]), word_diff.sides(text, change.after)
+    return history._in_words([change]), word_diff.diff_sides(text, change.after)
 
 
 def _result(text: str) -> object:
@@ -402,8 +402,8 @@ EVERY = (
     row(_event, compress),
     row(observation.parse_ids, observation),
     row(timeline._clean, timeline),
-    row(_difference, word_diff, "sides"),
-    row(lambda text: word_diff.between(text, f"{text[::-1]} a"), word_diff, "between"),
+    row(_difference, word_diff, "diff_sides"),
+    row(lambda text: word_diff.diff_lines(text, f"{text[::-1]} a"), word_diff, "diff_lines"),
     row(lambda text: pages.render(text, lambda name: f"/{name}"), pages, "rendered", pages.MOST),
     # queries
     row(lambda text: query.parse(text, TODAY), query, "parse", bounds.QUERY, dates, words),
