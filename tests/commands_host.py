@@ -87,7 +87,7 @@ class CommandHost:
 
     def alone(self, name: str, **more: Any) -> dict[str, Any]:
         """What the hook prints without a bridge."""
-        return alone.answer(self.host, self.event(name, **more), self.folder).output
+        return alone.answer_alone(self.host, self.event(name, **more), self.folder).output
 
     def write(self, *outputs: dict[str, Any]) -> None:
         """Write these contexts into the session's file, as the client does."""

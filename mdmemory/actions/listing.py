@@ -74,8 +74,8 @@ def _contested_files(refresher: Refresher) -> set[str]:
 
 
 def count_notes(refresher: Refresher) -> dict[str, int]:
-    """How many rows `list_notes` has, how many of them are listed, held, unconfirmed and superseded,
-    and how many conflicts are open."""
+    """How many rows `list_notes` has, how many of them are listed, held, unconfirmed and
+    superseded, and how many conflicts are open."""
     state = refresher.current()
     catalog = state.catalog
     held_files = catalog.held

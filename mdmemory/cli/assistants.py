@@ -35,14 +35,16 @@ def setup(asked: Namespace) -> int:
         return _with_meaning(asked)
     missing = [name for name in clients.NAMES if not clients.is_installed(name, os.environ)]
     names = _names(asked, missing)
-    wired = clients.connected(os.environ)
-    work = clients.remove if asked.remove else clients.install
+    wired = clients.connected_clients(os.environ)
+    work = clients.remove_clients if asked.remove else clients.install_clients
     said = work(names, os.environ, dry_run=asked.dry_run)
     if said and not asked.remove:
         said += [
-            f"{clients.title(name)} was not found on this machine, and is wired all the same."
-            for name in names if name in missing
-        ]  # fmt: skip
+            f"{clients.client_title(name)} was not found on this machine, "
+            "and is wired all the same."
+            for name in names
+            if name in missing
+        ]
     if asked.json:
         emit({"clients": names, "missing": missing, "said": said})
     elif not said:
@@ -101,7 +103,7 @@ def _removed(names: list[str]) -> list[str]:
 
 
 def _titles(names: list[str]) -> str:
-    return ", ".join(map(clients.title, names))
+    return ", ".join(map(clients.client_title, names))
 
 
 def _names(asked: Namespace, missing: list[str]) -> list[str]:

@@ -166,9 +166,9 @@ def _inbox() -> None:
 def _where_next(folder: Path) -> None:
     from shlex import join, quote
 
-    from mdmemory.hosts.git_hooks import command
+    from mdmemory.hosts.git_hooks import program_words
 
-    program = "mdmemory" if shutil.which("mdmemory") else join(command())
+    program = "mdmemory" if shutil.which("mdmemory") else join(program_words())
     store = quote(str(folder / _STORE))
     print()
     _say("bold", "Where to look:")
@@ -191,11 +191,11 @@ def _hooks() -> CommandHooks:
     from mdmemory.hosts.background import Starter
     from mdmemory.hosts.bridge_log import Log
     from mdmemory.hosts.commands.hooks import CommandHooks
-    from mdmemory.hosts.git_hooks import command
+    from mdmemory.hosts.git_hooks import program_words
     from mdmemory.layers import Layers
 
     opened = partial(Layers.open, holder="the demo", automatic=True)
-    return CommandHooks(opened, partial(Starter, command), Log())
+    return CommandHooks(opened, partial(Starter, program_words), Log())
 
 
 def _say_to(why: str, hooks: CommandHooks, words: str) -> None:

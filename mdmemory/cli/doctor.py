@@ -33,9 +33,9 @@ def doctor(asked: Namespace) -> int:
     if asked.quality:
         return _quality(asked, layers)
     environment = person.places().environment
-    if layers.question is None and not layers.there() and problems.connected(environment):
+    if layers.question is None and not layers.there() and problems.connected_titles(environment):
         return _without_store(asked, environment)
-    rows = problems.problems(layers, environment, fix=asked.fix)
+    rows = problems.list_problems(layers, environment, fix=asked.fix)
     if not asked.json and not rows:
         stores = (str(memory.project.store) for _, memory in layers.each())
         print(f"No problems in {' and '.join(stores)}.")

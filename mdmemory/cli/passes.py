@@ -42,7 +42,7 @@ def explain(asked: Namespace) -> int:
     text = " ".join(asked.text)
     layers = layered(asked)
     found = explained(text, layers)
-    found["recalled"] = [each.file for each in by_message.notes(layers, text)]
+    found["recalled"] = [each.file for each in by_message.notes_for(layers, text)]
     if asked.json:
         emit(found)
         return 0
@@ -103,10 +103,10 @@ def extract(asked: Namespace) -> int:
     transcript = input_file.read(asked.transcript) if asked.transcript else _copy(memory, asked)
     if not asked.after:
         return _read(layers, transcript, asked)
-    from mdmemory.hosts.background import quiet
+    from mdmemory.hosts.background import wait_quiet
 
     # with the copy in hand: a session that is deleted now loses nothing
-    with quiet(memory.project, asked.session or asked.transcript, asked.after) as is_newest:
+    with wait_quiet(memory.project, asked.session or asked.transcript, asked.after) as is_newest:
         if not is_newest:
             return 0
         _adopt(memory)

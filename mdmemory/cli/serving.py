@@ -65,12 +65,12 @@ def _forward(store: str | None) -> int:
 
 
 def _listen(store: str | None) -> int:
-    from mdmemory.hosts.bridge.listening import listen
+    from mdmemory.hosts.bridge.listening import listen_around
     from mdmemory.hosts.bridge_log import Log
 
     try:
         named = store or os.environ.get("MDMEMORY_STORE", "")
-        listen(Path(os.getcwd()), named, os.environ)
+        listen_around(Path(os.getcwd()), named, os.environ)
     except (MdmemoryError, OSError) as problem:
         Log().failure("bridge", problem)
         return 1
@@ -78,9 +78,9 @@ def _listen(store: str | None) -> int:
 
 
 def _command(store: str | None) -> list[str]:
-    from mdmemory.hosts.git_hooks import command  # its imports would lengthen our start
+    from mdmemory.hosts.git_hooks import program_words  # its imports would lengthen our start
 
-    return [*command(), "--store", store] if store else command()
+    return [*program_words(), "--store", store] if store else program_words()
 
 
 def _own_streams() -> tuple[int, int]:
@@ -139,12 +139,12 @@ def _is_read_already(asked: Namespace) -> bool:
         return False
     from mdmemory.cli.output import opened
     from mdmemory.config import person
-    from mdmemory.hosts.opencode.checks import reading
+    from mdmemory.hosts.opencode.checks import reading_problems
     from mdmemory.hosts.opencode.places import Place
 
     try:
         project = opened(asked).project
-        return not reading(Place(project.root, project.store), person.opencode_folder())
+        return not reading_problems(Place(project.root, project.store), person.opencode_folder())
     except MdmemoryError:
         return False  # no store yet, or an unreadable configuration
 
@@ -162,7 +162,7 @@ def hook(asked: Namespace) -> int:
     """
     is_typed = os.isatty(0)
     if asked.host in client.HOSTS and not is_typed:
-        client.answer(asked.host, asked.store or os.environ.get("MDMEMORY_STORE", ""))
+        client.answer_event(asked.host, asked.store or os.environ.get("MDMEMORY_STORE", ""))
         return 0
     if asked.host in client.HOSTS:
         problem = UsageError(

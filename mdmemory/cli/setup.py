@@ -69,7 +69,7 @@ def init(asked: Namespace) -> int:
     if asked.git_hooks:
         from mdmemory.hosts import git_hooks
 
-        said += git_hooks.install(project, git_hooks.command())
+        said += git_hooks.install_hooks(project, git_hooks.program_words())
     if not said:
         said.append(f"{project.store} is already a store; nothing changed.")
     elif done.files:
@@ -182,7 +182,7 @@ def _remove(asked: Namespace, root: Path) -> int:
     if not root.is_dir():
         raise NotFound(f"No such folder: {root}.", "Name the project's folder.")
     project = Memory.open(root, store=asked.store).project
-    said = _unwire(project, is_personal=asked.user) + git_hooks.remove(project)
+    said = _unwire(project, is_personal=asked.user) + git_hooks.remove_hooks(project)
     said += [f"The notes stay in {project.store}."] if said else []
     said += setup.remove_store(project) or ([] if said else ["Nothing to remove."])
     return _tell(asked, setup.Setup(project), said)
@@ -213,10 +213,10 @@ def _unwire(project: Project, *, is_personal: bool) -> list[str]:
     from mdmemory.hosts.opencode.places import Place
 
     if is_personal:
-        return clients.remove([clients.OPENCODE], os.environ)
+        return clients.remove_clients([clients.OPENCODE], os.environ)
     # of a store that was moved out of the project the files there stay
     store = project.top / DEFAULT_STORE if project.around else project.store
-    return wiring.remove(Place(project.top, store))
+    return wiring.remove_wiring(Place(project.top, store))
 
 
 def _install(asked: Namespace, root: Path, store: Path) -> list[str]:
@@ -226,14 +226,14 @@ def _install(asked: Namespace, root: Path, store: Path) -> list[str]:
     from mdmemory.hosts.opencode.places import Place
 
     if asked.user:
-        return personal.install(
+        return personal.install_personal(
             os.environ, store=store, mcp=asked.mcp, no_npm=asked.no_npm, dry_run=asked.dry_run
         )
-    wanted = Wanted(protocol.short(), git_hooks.command())
+    wanted = Wanted(protocol.short(), git_hooks.program_words())
     place = Place(root, store)
-    said = wiring.install(place, wanted, mcp=asked.mcp, dry_run=asked.dry_run)
+    said = wiring.install_wiring(place, wanted, mcp=asked.mcp, dry_run=asked.dry_run)
     if asked.no_npm and not asked.mcp and not asked.dry_run:
-        said += wiring.spare_npm(personal.place(os.environ))
+        said += wiring.spare_npm(personal.personal_place(os.environ))
     return said
 
 

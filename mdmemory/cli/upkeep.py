@@ -68,7 +68,7 @@ def status(asked: Namespace) -> int:
 
     layers = layered(asked)
     environment = person.places().environment
-    assistants = problems.connected(environment)
+    assistants = problems.connected_titles(environment)
     if assistants and not asked.json and layers.question is None and not layers.there():
         print(f"store       {NO_STORE_YET}\nassistants  {assistants}")
         return 0
@@ -91,7 +91,7 @@ def status(asked: Namespace) -> int:
         lines.append(f"not read    {plural(passed, 'turn')}: no answer of a model could be read")
     if said := protocol.in_force().said:
         lines.append(f"protocol    {said}")
-    lines.append(f"assistants  {problems.assistants(memory, environment)}")
+    lines.append(f"assistants  {problems.describe_assistants(memory, environment)}")
     print("\n".join(lines))
     return 0
 

@@ -39,7 +39,7 @@ class Starter:
         self._command, self._folder = command, folder
         self._running: list[Process] = []
 
-    def __call__(self, words: Sequence[str], log: Path, held: Sequence[int] = ()) -> Process:
+    def __call__(self, words: Sequence[str], log: Path, handles: Sequence[int] = ()) -> Process:
         """Start `mdmemory WORDS`, with its errors in the file `log` where that can be written.
 
         It runs in a session of its own, so that no signal to ours reaches it, and keeps the open
@@ -54,7 +54,7 @@ class Starter:
         try:
             process = subprocess.Popen(
                 [*self._command(), *words], cwd=self._folder, stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True, pass_fds=held,
+                stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True, pass_fds=handles,
             )  # fmt: skip
         finally:
             os.close(errors)
@@ -83,13 +83,13 @@ def start_compactions(layers: Layers, start: Starter, log: Path) -> float:
 
 
 @contextmanager
-def quiet(project: Project, session: str, seconds: float) -> Iterator[bool]:
+def wait_quiet(project: Project, session: str, seconds: float) -> Iterator[bool]:
     """Wait until `session` has been quiet for `seconds`, then take the background of the store.
 
     Yields False, at once, when a newer process waits for the same session. Ends this process after
     an hour of work, and raises Busy when others had the background all that time.
     """
-    file = _claim(project, session)
+    file = _claim_wait(project, session)
     mark = file.read_bytes()
     left = seconds
     while left > 0:
@@ -98,7 +98,7 @@ def quiet(project: Project, session: str, seconds: float) -> Iterator[bool]:
         if _is_replaced(file, mark):
             yield False
             return
-    with _limited(), background(project, LIFE):
+    with _limit_life(), hold_background(project, LIFE):
         is_newest = not _is_replaced(file, mark)  # others may have worked for long
         if is_newest:
             file.unlink(missing_ok=True)
@@ -106,7 +106,7 @@ def quiet(project: Project, session: str, seconds: float) -> Iterator[bool]:
 
 
 @contextmanager
-def background(project: Project, patience: float = 0.0) -> Iterator[None]:
+def hold_background(project: Project, patience: float = 0.0) -> Iterator[None]:
     """Be the only process in the background of a store: one model is asked at a time.
 
     Raises Busy when another process is there for more than `patience` seconds.
@@ -123,12 +123,12 @@ def background(project: Project, patience: float = 0.0) -> Iterator[None]:
         os.close(handle)
 
 
-def _claim(project: Project, session: str) -> Path:
+def _claim_wait(project: Project, session: str) -> Path:
     """Replace the process that waits for this session; the file that names the newest one."""
     folder = project.prepare_private() / _WAITING
     with writing(folder):
         make_folder(folder)
-    _sweep(folder)
+    _sweep_folder(folder)
     file = folder / digest(session.encode("utf-8"))[:16]
     write_atomic(file, os.urandom(8).hex().encode("ascii"), mode=0o600)
     return file
@@ -142,7 +142,7 @@ def _is_replaced(file: Path, mark: bytes) -> bool:
         return False
 
 
-def _sweep(folder: Path) -> None:
+def _sweep_folder(folder: Path) -> None:
     for file in folder.iterdir():
         try:
             if time.time() - file.stat().st_mtime > _OLD:
@@ -156,13 +156,13 @@ def _open(project: Project) -> int:
 
 
 @contextmanager
-def _limited() -> Iterator[None]:
+def _limit_life() -> Iterator[None]:
     """End this process after LIFE by an exception, which ends a model's own process too."""
 
-    def end(*_: object) -> None:
+    def end_process(*_: object) -> None:
         raise SystemExit("mdmemory: background work took more than an hour and was ended.")
 
-    before = signal.signal(signal.SIGALRM, end)
+    before = signal.signal(signal.SIGALRM, end_process)
     signal.alarm(LIFE)
     try:
         yield

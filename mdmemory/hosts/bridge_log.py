@@ -52,7 +52,7 @@ class Log:
         place = f"{Path(at.tb_frame.f_code.co_filename).name}:{at.tb_lineno}" if at else "?"
         self.say(f"{method}: unexpected {type(problem).__name__} at {place}.")
 
-    def tried(self, method: str, work: Callable[[], _T]) -> _T | None:
+    def try_work(self, method: str, work: Callable[[], _T]) -> _T | None:
         """The result of `work`, or None where it fails: the rest of the answer is still good."""
         try:
             return work()
@@ -69,10 +69,10 @@ class Log:
             return
         self._recent.append(line)
         with suppress(OSError):
-            _append(self.file, f"{person.now().strftime('%Y-%m-%dT%H:%M:%SZ')} {line}\n")
+            _append_line(self.file, f"{person.now().strftime('%Y-%m-%dT%H:%M:%SZ')} {line}\n")
 
 
-def findings(project: Project) -> list[str]:
+def recent_errors(project: Project) -> list[str]:
     """One sentence on the errors of the last seven days; [] without any."""
     file = project.private / NAME
     try:
@@ -107,13 +107,13 @@ def open_log(file: Path) -> int:
     handle = private_folder.open_file(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     size = os.fstat(handle).st_size
     if size > MAX_BYTES:
-        kept = os.pread(handle, MAX_BYTES // 2, size - MAX_BYTES // 2).partition(b"\n")[2]
+        tail = os.pread(handle, MAX_BYTES // 2, size - MAX_BYTES // 2).partition(b"\n")[2]
         os.ftruncate(handle, 0)  # in place: other processes have it open
-        os.write(handle, kept)
+        os.write(handle, tail)
     return handle
 
 
-def _append(file: Path, line: str) -> None:
+def _append_line(file: Path, line: str) -> None:
     handle = open_log(file)
     try:
         os.write(handle, line.encode("utf-8"))

@@ -82,12 +82,12 @@ class ByMessage:
             return Near()
         stores = [each for each in fresh if each is not None]
         seen = stores if len(stores) == len(layers.there()) else ()
-        found = self._in_time(partial(_search, layers, heard.text, seen))
-        notes = [*_notes(found, heard.indexes)]
+        result = self._in_time(partial(_search, layers, heard.text, seen))
+        notes = [*_notes_found(result, heard.indexes)]
         whole = [each.file for each, is_whole in notes if is_whole]
         fitting = [
             each for each, is_whole in notes
-            if with_shown or not (is_whole or _names(heard.prompt, each.file))
+            if with_shown or not (is_whole or _names_file(heard.prompt, each.file))
         ]  # fmt: skip
         named = () if with_shown else tuple(whole)
         if not fitting:
@@ -110,30 +110,30 @@ class ByMessage:
         """What a search finds. Raises TooSlow, also while an earlier one is still at work."""
         if self._thread is not None and self._thread.is_alive():
             raise TooSlow("An earlier search is still at work.")
-        found: list[Found] = []
+        results: list[Found] = []
         problems: list[Exception] = []
 
-        def work() -> None:
+        def do_work() -> None:
             try:
-                found.append(search())
+                results.append(search())
             except Exception as problem:  # noqa: BLE001 - raised below, in the caller's thread
                 problems.append(problem)
 
-        self._thread = threading.Thread(target=work, daemon=True)
+        self._thread = threading.Thread(target=do_work, daemon=True)
         self._thread.start()
         self._thread.join(PATIENCE)
         if problems:
             raise problems[0]
-        if not found:
+        if not results:
             raise TooSlow(f"The search took longer than {PATIENCE} s.")
-        return found[0]
+        return results[0]
 
 
-def notes(layers: Layers, text: str) -> list[RecalledNote]:
+def notes_for(layers: Layers, text: str) -> list[RecalledNote]:
     """The notes that would go with a message, whatever came before it and however long it takes.
     Raises MdmemoryError."""
-    found = _notes(_search(layers, text, ()), None) if layers.there() else ()
-    return [each for each, is_whole in found if not is_whole]
+    results = _notes_found(_search(layers, text, ()), None) if layers.there() else ()
+    return [each for each, is_whole in results if not is_whole]
 
 
 def _search(layers: Layers, text: str, fresh: Sequence[Refresher]) -> Found:
@@ -143,27 +143,29 @@ def _search(layers: Layers, text: str, fresh: Sequence[Refresher]) -> Found:
     from mdmemory.search import sources
     from mdmemory.search.by_message import MOST
 
-    said = read_typed(text)
+    message = read_typed(text)
     stores = fresh or [Refresher(each.project, is_secret) for each in layers.there()]
-    found: Found = []
-    if not said:
-        return found
+    results: Found = []
+    if not message:
+        return results
     for memory, refresher in zip(layers.there(), stores, strict=True):
         prefix = "" if memory is layers.main else MINE
-        search, may_change = sources.near(refresher), is_statement(said)
-        hits = search.for_message(said, memory.now().date(), may_change=may_change)
-        found += [(prefix, refresher, hit) for hit in hits]
-    found.sort(key=lambda each: -each[2].score)  # stable: of two as sure the project's comes first
-    return found[:MOST]
+        search, may_change = sources.near(refresher), is_statement(message)
+        hits = search.for_message(message, memory.now().date(), may_change=may_change)
+        results += [(prefix, refresher, hit) for hit in hits]
+    results.sort(
+        key=lambda each: -each[2].score
+    )  # stable: of two as sure the project's comes first
+    return results[:MOST]
 
 
-def _notes(found: Found, shown: str | None) -> Iterator[tuple[RecalledNote, bool]]:
+def _notes_found(results: Found, shown: str | None) -> Iterator[tuple[RecalledNote, bool]]:
     """The notes of these hits that are in force, each with whether the index in the prompt has all
     that it says."""
     from mdmemory.prompt.recalled import RecalledNote, is_shown_whole
 
     indexes: dict[str, str] = {}
-    for prefix, refresher, hit in found:
+    for prefix, refresher, hit in results:
         if shown is not None:
             indexes[prefix] = shown
         elif prefix not in indexes:
@@ -191,11 +193,11 @@ def _in_force(refresher: Refresher, file: str) -> StoredNote | None:
         head = stored.note.head
         if head.status != SUPERSEDED:
             return stored
-        stored = _named(refresher, head.superseded_by)
+        stored = _find_named(refresher, head.superseded_by)
     return None
 
 
-def _named(refresher: Refresher, name: str) -> StoredNote | None:
+def _find_named(refresher: Refresher, name: str) -> StoredNote | None:
     """The note with this name or alias: only the few that may have it are read."""
     if not name:
         return None
@@ -205,6 +207,6 @@ def _named(refresher: Refresher, name: str) -> StoredNote | None:
     )
 
 
-def _names(prompt: str, file: str) -> bool:
+def _names_file(prompt: str, file: str) -> bool:
     """Whether the notes of a frozen prompt name this one."""
     return f"({file}," in prompt or f"({file})" in prompt

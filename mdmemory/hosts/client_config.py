@@ -41,7 +41,7 @@ class Wiring:
     own: Sequence[OwnFile] = ()
 
 
-def elsewhere(wiring: Wiring, environment: Mapping[str, str]) -> list[Path]:
+def other_files(wiring: Wiring, environment: Mapping[str, str]) -> list[Path]:
     """The files in other places than the wiring's that have the same entries, by the record."""
     written = wiring_record.read(environment).written
     return [
@@ -51,7 +51,9 @@ def elsewhere(wiring: Wiring, environment: Mapping[str, str]) -> list[Path]:
     ]  # fmt: skip
 
 
-def install(wiring: Wiring, environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
+def install_wiring(
+    wiring: Wiring, environment: Mapping[str, str], *, dry_run: bool = False
+) -> list[str]:
     """Put in what is missing or outdated; a sentence on each changed file, [] when all is there.
 
     Raises MdmemoryError for a file that is not valid, and for links, before anything is written.
@@ -62,13 +64,13 @@ def install(wiring: Wiring, environment: Mapping[str, str], *, dry_run: bool = F
         for each in wiring.configurations
     ]
     changed = [each for each, before, after, _ in texts if after != before]
-    fresh, sentences = own_files.plan(wiring.own)
+    fresh, sentences = own_files.plan_files(wiring.own)
     sentences = [sentence for *_, of_file in texts for sentence in of_file] + sentences
     paths = [each.path for each in changed] + [file.path for file in fresh]
     settings_files.refuse_read_only(paths)
     if dry_run or not paths:
         return sentences
-    record.note_missing([launcher.place(environment), *paths])
+    record.note_missing([launcher.launcher_place(environment), *paths])
     for configuration in changed:
         _write(configuration, record)
     record.save()
@@ -76,12 +78,13 @@ def install(wiring: Wiring, environment: Mapping[str, str], *, dry_run: bool = F
     return sentences
 
 
-def remove(wiring: Wiring, environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
+def remove_wiring(
+    wiring: Wiring, environment: Mapping[str, str], *, dry_run: bool = False
+) -> list[str]:
     """Take out exactly what is ours; a sentence on each file, [] when nothing of ours is there.
 
-    Folders that are empty then stay, and so does the record. Raises MdmemoryError as `install`
-    does.
-    """
+    Folders that are empty then stay, and so does the record. Raises MdmemoryError as
+    `install_wiring` does."""
     record = wiring_record.read(environment)
     texts = [(each, settings_files.read(each.path)) for each in wiring.configurations]
     plan = [(each, text, _without_ours(each, text, record)) for each, text in texts]
@@ -116,12 +119,12 @@ def is_wired(wiring: Wiring) -> bool:
         return False
 
 
-def findings(wiring: Wiring, environment: Mapping[str, str], again: str) -> Iterator[str]:
+def wiring_findings(wiring: Wiring, environment: Mapping[str, str], again: str) -> Iterator[str]:
     """What is missing, old or edited in a wiring, a sentence each; `again` is the next step."""
     record = wiring_record.read(environment)
     for each in wiring.configurations:
         try:
-            states = _states(each, settings_files.read(each.path), record)
+            states = _entry_states(each, settings_files.read(each.path), record)
         except MdmemoryError as problem:
             yield problem.message
             continue
@@ -129,7 +132,7 @@ def findings(wiring: Wiring, environment: Mapping[str, str], again: str) -> Iter
             names = [name for name, its in states.items() if its == state]
             if names:
                 yield f"{each.path}: {', '.join(names)} {what}. {again}"
-    yield from own_files.findings(wiring.own, again)
+    yield from own_files.file_findings(wiring.own, again)
 
 
 _FOUND = {
@@ -143,26 +146,28 @@ _FOUND = {
 # --- the entries of one file
 
 
-def _states(each: Configuration, text: str | None, record: WiringRecord) -> dict[str, str]:
+def _entry_states(each: Configuration, text: str | None, record: WiringRecord) -> dict[str, str]:
     """By the name of each entry: "" where it is as it should be, else missing, old, edited or
     another's."""
-    return {entry.name: _state(each, text, entry, record) for entry in each.entries}
+    return {entry.name: _entry_state(each, text, entry, record) for entry in each.entries}
 
 
-def _state(each: Configuration, text: str | None, entry: ConfigEntry, record: WiringRecord) -> str:
+def _entry_state(
+    each: Configuration, text: str | None, entry: ConfigEntry, record: WiringRecord
+) -> str:
     """ "" where an entry is as it should be, else missing, old, edited or another's."""
-    present = _find(each, text, entry)
+    present = _find_entry(each, text, entry)
     if present is None:
         return "missing"
-    if _says(present, entry.value):
+    if _says_ours(present, entry.value):
         return ""
     known = record.written.get(str(each.path))
-    if known and entry.name in known.values and _says(present, known.values[entry.name]):
+    if known and entry.name in known.values and _says_ours(present, known.values[entry.name]):
         return "old"
     return "edited" if entries.is_ours(present) else "another's"
 
 
-def _says(present: object, value: object) -> bool:
+def _says_ours(present: object, value: object) -> bool:
     """Whether a value is ours, with what a client put into it beside: Codex notes there which tools
     the person allows for good."""
     if isinstance(present, dict) and isinstance(value, dict):
@@ -170,21 +175,21 @@ def _says(present: object, value: object) -> bool:
     return present == value
 
 
-def _find(each: Configuration, text: str | None, entry: ConfigEntry) -> object:
-    with settings_files.naming(each.path):
+def _find_entry(each: Configuration, text: str | None, entry: ConfigEntry) -> object:
+    with settings_files.name_file(each.path):
         return entries.find(text or "", entry, is_toml=each.is_toml)
 
 
 def _is_there(each: Configuration) -> bool:
     text = settings_files.read(each.path)
-    return any(entries.is_ours(_find(each, text, entry)) for entry in each.entries)
+    return any(entries.is_ours(_find_entry(each, text, entry)) for entry in each.entries)
 
 
 def _with_ours(
     each: Configuration, text: str | None, record: WiringRecord
 ) -> tuple[str | None, str | None, list[str]]:
     """The text as it is, as it should be, and sentences on the difference."""
-    states = _states(each, text, record)
+    states = _entry_states(each, text, record)
     words = {"missing": "Added to", "old": "Updated in"}
     sentences = [
         f"{verb} {each.path}: {', '.join(names)}."
@@ -198,32 +203,32 @@ def _with_ours(
     ]
     if not {"missing", "old"} & {*states.values()}:
         return text, text, sentences
-    after, _ = _added(each, text, states, record)
+    after, _ = _add_entries(each, text, states, record)
     return text, after, sentences
 
 
-def _added(
+def _add_entries(
     each: Configuration, text: str | None, states: dict[str, str], record: WiringRecord
 ) -> tuple[str, ConfigEdit]:
     """The text with our entries, put anew into the text without them, and what was done."""
     known = record.written.get(str(each.path))
     free = [entry for entry in each.entries if states[entry.name] not in WHY_LEFT]
-    with settings_files.naming(each.path):
+    with settings_files.name_file(each.path):
         if len(free) == len(each.entries):
             # without a record only what starts our launcher is known to be ours
             sure = free if known else [entry for entry in free if entries.is_ours(entry.value)]
-            base = entries.drop(text or "", sure, known, is_toml=each.is_toml)
+            base = entries.drop_entries(text or "", sure, known, is_toml=each.is_toml)
             return entries.add(base, free, is_toml=each.is_toml)
         # what a person made of ours stays where it is, so the rest is not moved either
         old = [entry for entry in free if states[entry.name] == "old"]
-        base = entries.drop(text or "", old, None, is_toml=each.is_toml)
+        base = entries.drop_entries(text or "", old, None, is_toml=each.is_toml)
         return entries.add(base, free, is_toml=each.is_toml, known=known)
 
 
 def _without_ours(each: Configuration, text: str | None, record: WiringRecord) -> str:
     known = record.written.get(str(each.path))
-    with settings_files.naming(each.path):
-        return entries.drop(text or "", each.entries, known, is_toml=each.is_toml)
+    with settings_files.name_file(each.path):
+        return entries.drop_entries(text or "", each.entries, known, is_toml=each.is_toml)
 
 
 def _is_husk(each: Configuration, text: str, record: WiringRecord) -> bool:
@@ -242,16 +247,16 @@ def _write(each: Configuration, record: WiringRecord, *, is_removal: bool = Fals
         if is_removal:
             after = _without_ours(each, text, record)
         else:
-            after, written = _added(each, text, _states(each, text, record), record)
+            after, written = _add_entries(each, text, _entry_states(each, text, record), record)
             # before the file: a record of what is not there does no harm
-            kept = replace(record, written={**record.written, str(each.path): written})
-            kept.save()
+            updated = replace(record, written={**record.written, str(each.path): written})
+            updated.save()
         if settings_files.read(each.path) != text:
             continue
         if after != text:
-            settings_files.replace(each.path, after.encode(), each.mode)
+            settings_files.replace_file(each.path, after.encode(), each.mode)
         if not is_removal:
-            record.written = kept.written
+            record.written = updated.written
         return
     raise MdmemoryError(
         f"{each.path} is written by another program all the time.",

@@ -42,7 +42,7 @@ class HookSettings:
     def entries(self, host: str) -> list[ConfigEntry]:
         """One for each event of the client `host`."""
         return [
-            entries.hook(
+            entries.hook_entry(
                 host, event, **self.more, timeout=(kind == END and self.last) or self.timeout
             )
             for event, kind in KINDS[host].items()
@@ -85,7 +85,7 @@ class Client:
     findings: Callable[[Environment, Path], Iterable[str]] = lambda _, project: ()
     leave: Callable[..., list[str]] = lambda _, dry_run: []
 
-    def wiring(self, environment: Environment) -> Wiring:
+    def make_wiring(self, environment: Environment) -> Wiring:
         """All that wires it. Who has hooks has our commands and our skill, too."""
         home, server = self.folder(environment), self.server
         files: dict[Path, list[ConfigEntry]] = {}
@@ -105,13 +105,13 @@ class Client:
             own,
         )
 
-    def wirings(self, environment: Environment) -> list[Wiring]:
+    def all_wirings(self, environment: Environment) -> list[Wiring]:
         """Its wiring, and those of other places that the variable named when it was wired, as the
         record tells."""
-        wirings = [self.wiring(environment)]
-        for path in client_config.elsewhere(wirings[0], environment) if self.variable else ():
+        wirings = [self.make_wiring(environment)]
+        for path in client_config.other_files(wirings[0], environment) if self.variable else ():
             for folder in path.parents:
-                other = self.wiring({**environment, self.variable: str(folder)})
+                other = self.make_wiring({**environment, self.variable: str(folder)})
                 if any(each.path == path for each in other.configurations):
                     wirings.append(other)
         return wirings
@@ -119,33 +119,33 @@ class Client:
 
 _CLIENTS = (
     Client(
-        "claude", "Claude Code", "claude", claude.folder, "CLAUDE_CONFIG_DIR",
+        "claude", "Claude Code", "claude", claude.claude_folder, "CLAUDE_CONFIG_DIR",
         # waited for at the start, so that the first request has the tools
         ServerEntry(
-            ".claude.json", "mcpServers", entries.server(type="stdio", alwaysLoad=True),
+            ".claude.json", "mcpServers", entries.server_entry(type="stdio", alwaysLoad=True),
             claude.state_folder,
         ),
         # without a time Claude Code cancels a SessionEnd hook after 1.5 seconds
         HookSettings("settings.json", 30), claude.PERMISSION,
-        carrier=claude.carrier, twice=claude.TWICE, findings=claude.findings,
-        leave=own_memory_settings.withdraw,
+        carrier=claude.plugin_carrier, twice=claude.TWICE, findings=claude.claude_findings,
+        leave=own_memory_settings.withdraw_settings,
     ),
     Client(
-        "codex", "Codex", "codex", codex.folder, "CODEX_HOME",
+        "codex", "Codex", "codex", codex.codex_folder, "CODEX_HOME",
         # nothing makes Codex wait for the server: that would stop it where the server is gone
         ServerEntry("config.toml", "mcp_servers", codex.SERVER),
         # Codex warns at each start where the last has more than 3 seconds
         HookSettings("hooks.json", 30, last=3),
         note="`codex` asks whether to trust the new hooks, and runs none before you say yes",
-        findings=codex.findings,
+        findings=codex.codex_findings,
     ),
     Client(
-        "gemini", "Gemini CLI", "gemini", gemini.folder, "GEMINI_CLI_HOME",
+        "gemini", "Gemini CLI", "gemini", gemini.gemini_folder, "GEMINI_CLI_HOME",
         # without trust a run with -p hides all tools
-        ServerEntry("settings.json", "mcpServers", entries.server(trust=True)),
+        ServerEntry("settings.json", "mcpServers", entries.server_entry(trust=True)),
         HookSettings("settings.json", 30_000, more={"name": "mdmemory"}),  # milliseconds
         note="Gemini CLI asks whether to trust a folder, and runs no hooks in others",
-        carrier=gemini.carrier, twice=gemini.TWICE, findings=gemini.findings,
+        carrier=gemini.extension_carrier, twice=gemini.TWICE, findings=gemini.gemini_findings,
     ),
     Client(
         "cursor", "Cursor", "cursor", editors.cursor_folder, "",
@@ -174,13 +174,14 @@ _OF_FILES = (
 )
 
 
-def title(name: str) -> str:
+def client_title(name: str) -> str:
     """What people call a client."""
     return "OpenCode" if name == OPENCODE else _BY_NAME[name].title
 
 
 def is_of_files(sentence: str) -> bool:
-    """Whether one of the sentences of `install` and `remove` only names changed files."""
+    """Whether one of the sentences of `install_clients` and `remove_clients` only names changed
+    files."""
     return sentence.startswith(_OF_FILES)
 
 
@@ -189,11 +190,11 @@ def is_installed(name: str, environment: Environment) -> bool:
     if name == OPENCODE:
         return personal.is_installed(environment)
     client = _BY_NAME[name]
-    found = shutil.which(client.program, path=environment.get("PATH", ""))
-    return found is not None or client.folder(environment).is_dir()
+    program = shutil.which(client.program, path=environment.get("PATH", ""))
+    return program is not None or client.folder(environment).is_dir()
 
 
-def connected(environment: Environment) -> list[str]:
+def connected_clients(environment: Environment) -> list[str]:
     """The names of the clients that are wired for all projects."""
     return [name for name in NAMES if is_wired(name, environment)]
 
@@ -202,60 +203,66 @@ def is_wired(name: str, environment: Environment) -> bool:
     """Whether anything of ours is in a client's own files, wherever they lay when it was wired."""
     if name == OPENCODE:
         return personal.is_wired(environment)
-    return any(map(client_config.is_wired, _BY_NAME[name].wirings(environment)))
+    return any(map(client_config.is_wired, _BY_NAME[name].all_wirings(environment)))
 
 
-def install(names: Iterable[str], environment: Environment, *, dry_run: bool = False) -> list[str]:
+def install_clients(
+    names: Iterable[str], environment: Environment, *, dry_run: bool = False
+) -> list[str]:
     """Wire clients; sentences on each changed file, and on what stays as it was.
 
     Raises MdmemoryError, with nothing written, where a file of any of them is not valid.
     """
     # OpenCode last: it needs no skill of its own where it reads that of Claude Code
     names = sorted(names, key=OPENCODE.__eq__)
-    plan = _planned(names, partial(_install, environment=environment, dry_run=True), "")
-    plan += launcher.install(environment, dry_run=True)
+    plan = _plan_all(names, partial(_install_client, environment=environment, dry_run=True), "")
+    plan += launcher.install_launcher(environment, dry_run=True)
     if dry_run:
-        return _once([DRY_RUN, *plan]) if plan else []
-    said = [sentence for name in names for sentence in _install(name, environment)]
+        return _distinct_sentences([DRY_RUN, *plan]) if plan else []
+    sentences = [sentence for name in names for sentence in _install_client(name, environment)]
     if OPENCODE not in names:
-        said += personal.share_skill(environment)
+        sentences += personal.share_skill(environment)
     # last: until then what is in place already ends silently
-    return _once([*said, *launcher.install(environment)])
+    return _distinct_sentences([*sentences, *launcher.install_launcher(environment)])
 
 
-def remove(names: Iterable[str], environment: Environment, *, dry_run: bool = False) -> list[str]:
-    """Take out what `install` put in; sentences, [] where nothing of ours is there.
+def remove_clients(
+    names: Iterable[str], environment: Environment, *, dry_run: bool = False
+) -> list[str]:
+    """Take out what `install_clients` put in; sentences, [] where nothing of ours is there.
 
-    Raises MdmemoryError as `install` does.
+    Raises MdmemoryError as `install_clients` does.
     """
     names = [*names]
-    plan = _planned(names, partial(_remove, environment=environment, dry_run=True), " --remove")
+    plan = _plan_all(
+        names, partial(_remove_client, environment=environment, dry_run=True), " --remove"
+    )
     others = [name for name in NAMES if name not in names and is_wired(name, environment)]
-    gone = [] if others else launcher.remove(environment, dry_run=dry_run)
+    gone = [] if others else launcher.remove_launcher(environment, dry_run=dry_run)
     if dry_run:
-        return _once([DRY_RUN, *plan, *gone]) if plan or gone else []
-    said = [sentence for name in names for sentence in _remove(name, environment)]
+        return _distinct_sentences([DRY_RUN, *plan, *gone]) if plan or gone else []
+    sentences = [sentence for name in names for sentence in _remove_client(name, environment)]
     if OPENCODE not in names:
-        said += personal.share_skill(environment)
+        sentences += personal.share_skill(environment)
     record = wiring_record.read(environment)
     record.drop_empty_folders()
     if not others:
         record.drop()
-    elif said:
+    elif sentences:
         record.save()
-    return _once([*said, *gone])
+    return _distinct_sentences([*sentences, *gone])
 
 
-def findings(environment: Environment, project: Path) -> Iterator[str]:
+def client_findings(environment: Environment, project: Path) -> Iterator[str]:
     """What may be wrong between the clients and the memory of a project, a sentence each."""
-    yield from personal.findings(environment)
+    yield from personal.personal_findings(environment)
     for client in _CLIENTS:
-        its = client.wiring(environment)
+        its = client.make_wiring(environment)
         if not client_config.is_wired(its):
             continue
         if client.carrier(environment):
             yield client.twice
-        yield from client_config.findings(
+        yield from client_config.wiring_findings(
             its, environment, f"Run `mdmemory setup {client.name}` again."
         )
         try:
@@ -266,57 +273,59 @@ def findings(environment: Environment, project: Path) -> Iterator[str]:
 
 
 def _launcher_findings(environment: Environment) -> Iterator[str]:
-    wired_names = connected(environment)
+    wired_names = connected_clients(environment)
     if not wired_names:
         return
     try:
-        stale = launcher.install(environment, dry_run=True)
+        stale = launcher.install_launcher(environment, dry_run=True)
     except MdmemoryError as problem:
         yield problem.message
         return
     if stale:
         yield (
-            f"{launcher.place(environment)} does not start this mdmemory. Run "
+            f"{launcher.launcher_place(environment)} does not start this mdmemory. Run "
             f"`mdmemory setup {' '.join(wired_names)}` again."
         )
 
 
-def _planned(names: Sequence[str], plan: Callable[[str], list[str]], option: str) -> list[str]:
+def _plan_all(names: Sequence[str], plan: Callable[[str], list[str]], option: str) -> list[str]:
     """What would be done for all. Where one of them cannot be, the error says how to go on with the
     others."""
-    said: list[str] = []
+    sentences: list[str] = []
     for name in names:
         try:
-            said += plan(name)
+            sentences += plan(name)
         except MdmemoryError as problem:
             others = " ".join(each for each in names if each != name)
             more = f" For the others: `mdmemory setup {others}{option}`." if others else ""
             raise MdmemoryError(problem.message, f"{problem.hint}{more}", problem.code) from problem
-    return said
+    return sentences
 
 
-def _install(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:
+def _install_client(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:
     if name == OPENCODE:
-        return personal.install(environment, dry_run=dry_run)
+        return personal.install_personal(environment, dry_run=dry_run)
     client = _BY_NAME[name]
     if (carrier := client.carrier(environment)) and not is_wired(name, environment):
         # said only where nothing is in place yet, so that a second run has nothing to say
-        known = launcher.install(environment, dry_run=True)
-        said = f"{client.title} has mdmemory as {carrier} already, so its settings stay."
-        return [said] if known else []
+        known = launcher.install_launcher(environment, dry_run=True)
+        sentence = f"{client.title} has mdmemory as {carrier} already, so its settings stay."
+        return [sentence] if known else []
     left = client.leave(environment, dry_run=dry_run)
-    return left + client_config.install(client.wiring(environment), environment, dry_run=dry_run)
+    return left + client_config.install_wiring(
+        client.make_wiring(environment), environment, dry_run=dry_run
+    )
 
 
-def _remove(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:
+def _remove_client(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:
     if name == OPENCODE:
-        return personal.remove(environment, dry_run=dry_run)
+        return personal.remove_personal(environment, dry_run=dry_run)
     client = _BY_NAME[name]
-    said = client.leave(environment, dry_run=dry_run)
-    for each in client.wirings(environment):
-        said += client_config.remove(each, environment, dry_run=dry_run)
-    return said
+    sentences = client.leave(environment, dry_run=dry_run)
+    for each in client.all_wirings(environment):
+        sentences += client_config.remove_wiring(each, environment, dry_run=dry_run)
+    return sentences
 
 
-def _once(sentences: Iterable[str]) -> list[str]:
+def _distinct_sentences(sentences: Iterable[str]) -> list[str]:
     return [*dict.fromkeys(sentences)]

@@ -81,7 +81,7 @@ class Conversation:
     def end(self, layers: Layers) -> None:
         """Store what no call answered: the client is gone, and no turn of its sessions goes on."""
         for session in self._heard.sessions():
-            self._log.tried("end", partial(self.settle_wishes, layers, session))
+            self._log.try_work("end", partial(self.settle_wishes, layers, session))
 
     def take(self, layers: Layers, message: Spoken, notes: Notes) -> Answer:
         """Keep what the message asks to remember, and update the index, before the turn.
@@ -93,37 +93,39 @@ class Conversation:
         answer: Answer = {"parts": [], "saved": []}
         if not message.by_agent:
             self._notifications.begin(session)
-        said = read_request(turn.text) if turn is not None and not message.by_agent else None
-        if turn is not None and said is not None:
-            self._keep(answer, layers, message, turn, said)
+        message_read = (
+            read_request(turn.text) if turn is not None and not message.by_agent else None
+        )
+        if turn is not None and message_read is not None:
+            self._keep_message(answer, layers, message, turn, message_read)
         settle = partial(self.settle_wishes, layers, session, turn.id if turn else "")
-        self._log.tried("message", settle)
+        self._log.try_work("message", settle)
         fresh: list[Refresher | None] = []
         for memory in layers.there():
-            self._log.tried("message", partial(memory.adopt, settled=SETTLED))
-            fresh.append(self._log.tried("message", partial(refresh_index, memory)))
+            self._log.try_work("message", partial(memory.adopt, settled=SETTLED))
+            fresh.append(self._log.try_work("message", partial(refresh_index, memory)))
         if turn is not None:
-            self._go_along(answer, layers, message, said, partial(notes, layers, fresh))
+            self._go_along(answer, layers, message, message_read, partial(notes, layers, fresh))
             self._heard.put(session, True)
             if main := layers.project or layers.person:
                 role = "assistant" if message.by_agent else "user"
                 hear = partial(self._following.heard, main, session, role, turn.text)
-                answer["parts"] += self._log.tried("message", hear) or []
+                answer["parts"] += self._log.try_work("message", hear) or []
         if "toast" in answer:
             self._notifications.shown()
         return answer
 
-    def _keep(
-        self, answer: Answer, layers: Layers, message: Spoken, turn: Turn, said: HeardMessage
+    def _keep_message(
+        self, answer: Answer, layers: Layers, message: Spoken, turn: Turn, heard: HeardMessage
     ) -> None:
         """Keep the wishes of a message, whatever git and the store do."""
-        if said.secret:
+        if heard.secret:
             answer["toast"] = show(NO_SECRET, "warning")
-        if not said.wishes:
+        if not heard.wishes:
             return
         try:
             layers.keep_wishes(
-                said.wishes, session=message.session, turn=turn.id, message=turn.text,
+                heard.wishes, session=message.session, turn=turn.id, message=turn.text,
                 attended=message.attended,
             )  # fmt: skip
         except MdmemoryError as problem:
@@ -131,29 +133,31 @@ class Conversation:
             answer["toast"] = show(f"NOT remembered, and not kept: {problem.message}", "error")
             return
         if main := layers.project or layers.person:
-            self._log.tried("message", partial(_pass_over, self._following.state(main), message))
+            self._log.try_work("message", partial(_pass_over, self._following.state(main), message))
         if message.at_once:
             before = stores_with_notes(layers)
-            done = self._log.tried("message", partial(layers.settle_wishes, message.session)) or []
+            done = (
+                self._log.try_work("message", partial(layers.settle_wishes, message.session)) or []
+            )
             answer["saved"] = [each.file for each in done]
             if line := of_as_said(done, name_new_stores(layers, before)):
                 answer["toast"] = line
 
     def _go_along(
-        self, answer: Answer, layers: Layers, message: Spoken, said: HeardMessage | None,
+        self, answer: Answer, layers: Layers, message: Spoken, heard: HeardMessage | None,
         notes: Callable[[bool], Near],
     ) -> None:  # fmt: skip
         """Put into the answer what the assistant is told with the message."""
         from mdmemory.capture.notice import Noticed
         from mdmemory.prompt.message_part import part
 
-        noticed = said.noticed if said else Noticed()
-        near = self._log.tried("message", partial(notes, bool(noticed)))
+        noticed = heard.noticed if heard else Noticed()
+        near = self._log.try_work("message", partial(notes, bool(noticed)))
         text, named = (near.text, near.named) if near else ("", ())
         answer["parts"] += part(
-            said.text if said else "", noticed, text, named if said else (),
-            has_secret=bool(said and said.secret),
-            is_private=bool(said and said.cut) or (message.is_private and bool(noticed)),
+            heard.text if heard else "", noticed, text, named if heard else (),
+            has_secret=bool(heard and heard.secret),
+            is_private=bool(heard and heard.cut) or (message.is_private and bool(noticed)),
         )  # fmt: skip
         answer["parts"] += notices_of_length(message.length)
 
@@ -162,14 +166,16 @@ class Conversation:
         Where it asks for nothing, `problem` is raised."""
         from mdmemory.capture.wishes import inbox_without_store, keep_wishes
 
-        said = None if message.by_agent or message.turn is None else read_request(message.turn.text)
-        if said is None or not said.wishes or message.turn is None:
+        heard = (
+            None if message.by_agent or message.turn is None else read_request(message.turn.text)
+        )
+        if heard is None or not heard.wishes or message.turn is None:
             raise problem
         self._log.failure("message", problem)
         inbox, turn = inbox_without_store(message.folder), message.turn.id
         try:
             keep_wishes(
-                [inbox], said.wishes, message.session, turn, person.now(),
+                [inbox], heard.wishes, message.session, turn, person.now(),
                 message=message.turn.text,
             )  # fmt: skip
         except MdmemoryError as failure:
@@ -215,11 +221,11 @@ def read_request(text: str) -> HeardMessage:
     from mdmemory.capture.notice import notice_wishes, without_unwanted
     from mdmemory.privacy.redaction import redact, says_something
 
-    said, cut = without_unwanted(text)
-    noticed = notice_wishes(redact(said)[0])
+    text_left, cut = without_unwanted(text)
+    noticed = notice_wishes(redact(text_left)[0])
     wishes = tuple(each for each in noticed.wishes if says_something(each))
     is_secret_ = len(wishes) < len(noticed.wishes)
-    return HeardMessage(said, noticed._replace(wishes=wishes), wishes, is_secret_, bool(cut))
+    return HeardMessage(text_left, noticed._replace(wishes=wishes), wishes, is_secret_, bool(cut))
 
 
 def _pass_over(state: State, message: Spoken) -> None:

@@ -48,28 +48,28 @@ class ConfigEdit:
     made: Sequence[Sequence[str]] = ()
 
 
-def hook(host: str, event: str, **more: Any) -> ConfigEntry:
+def hook_entry(host: str, event: str, **more: Any) -> ConfigEntry:
     """The hook by which a client tells us of an event. Claude Code, Codex and Gemini CLI take it in
     one shape; `more` are further keys of the hook."""
-    command = {"type": "command", **more, "command": launcher.line(f"hook {host}")}
+    command = {"type": "command", **more, "command": launcher.any_shell_line(f"hook {host}")}
     return ConfigEntry(("hooks", event), {"hooks": [command]}, in_list=True)
 
 
-def server(**more: Any) -> dict[str, Any]:
+def server_entry(**more: Any) -> dict[str, Any]:
     """An MCP server of ours, whose instructions leave the index to the hooks."""
-    return {"command": "sh", "args": ["-c", launcher.command("mcp --no-index")], **more}
+    return {"command": "sh", "args": ["-c", launcher.shell_command("mcp --no-index")], **more}
 
 
 def is_ours(value: object) -> bool:
     """Whether a value starts our launcher."""
-    return any(_MARK in text for text in _strings(value))
+    return any(_MARK in text for text in _all_strings(value))
 
 
 def find(text: str, entry: ConfigEntry, *, is_toml: bool = False) -> object:
     """What stands in the place of an entry, or None. Raises JsoncError and TomlError."""
     if is_toml:
         return find_value(text, entry.path)
-    member = _parsed(text).member(*entry.path)
+    member = _parse_text(text).member(*entry.path)
     if member is None or not entry.in_list:
         return member.data if member else None
     if not isinstance(member.data, list):
@@ -99,16 +99,16 @@ def add(
         if is_toml:
             after = set_value(text, entry.path, entry.value)
         else:
-            made += _missing(text, entry)
-            change = jsonc.append if entry.in_list else jsonc.put
-            after = change(_source(text), entry.path, entry.value)
-        splices.append(_splice(text, after))
+            made += _missing_boxes(text, entry)
+            change = jsonc.append_item if entry.in_list else jsonc.put_value
+            after = change(_source_text(text), entry.path, entry.value)
+        splices.append(_find_splice(text, after))
         values[entry.name] = entry.value
         text = after
     return text, ConfigEdit(digest(text.encode()), splices, values, made)
 
 
-def drop(
+def drop_entries(
     text: str, entries: Sequence[ConfigEntry], known: ConfigEdit | None, *, is_toml: bool = False
 ) -> str:
     """The text without our entries; `known` is what `add` did, None where that was lost.
@@ -121,7 +121,7 @@ def drop(
         return text
     plain, gone = text, []
     for entry in entries:
-        after = _without(plain, entry, known, is_toml=is_toml)
+        after = _without_entry(plain, entry, known, is_toml=is_toml)
         gone += [entry] if after != plain else []
         plain = after
     if not gone:
@@ -129,7 +129,11 @@ def drop(
     if not is_toml:
         plain = _without_husks(plain, gone, known)
     back = _taken_back(text, known.splices) if known else None
-    return back if back is not None and _says(back, is_toml) == _says(plain, is_toml) else plain
+    return (
+        back
+        if back is not None and _read_data(back, is_toml) == _read_data(plain, is_toml)
+        else plain
+    )
 
 
 def says_nothing(text: str) -> bool:
@@ -137,7 +141,9 @@ def says_nothing(text: str) -> bool:
     return text.removeprefix(jsonc.BOM).strip().replace(" ", "") in ("", "{}")
 
 
-def _without(text: str, entry: ConfigEntry, known: ConfigEdit | None, *, is_toml: bool) -> str:
+def _without_entry(
+    text: str, entry: ConfigEntry, known: ConfigEdit | None, *, is_toml: bool
+) -> str:
     value = find(text, entry, is_toml=is_toml)
     mine = value == entry.value and (known is None or entry.name in known.values)
     if not mine and not is_ours(value):
@@ -145,7 +151,7 @@ def _without(text: str, entry: ConfigEntry, known: ConfigEdit | None, *, is_toml
     if is_toml:
         return set_value(text, entry.path, None)
     if not entry.in_list:
-        return jsonc.drop(text, entry.path)
+        return jsonc.drop_value(text, entry.path)
     while (value := find(text, entry)) is not None and (is_ours(value) or value == entry.value):
         text = _without_item(text, entry, value)
     return text
@@ -158,32 +164,32 @@ def _without_item(text: str, entry: ConfigEntry, item: object) -> str:
     hooks = item.get("hooks") if isinstance(item, dict) else None
     if isinstance(hooks, list) and not all(map(is_ours, hooks)):
         path += ["hooks", [*map(is_ours, hooks)].index(True)]
-    return jsonc.drop(text, path)
+    return jsonc.drop_value(text, path)
 
 
 def _without_husks(text: str, entries: Sequence[ConfigEntry], known: ConfigEdit | None) -> str:
     """The text without the empty objects and lists that were made for our entries."""
-    made = known.made if known else [box for entry in entries for box in _boxes(entry)]
+    made = known.made if known else [box for entry in entries for box in _entry_boxes(entry)]
     for box in sorted({tuple(each) for each in made}, key=len, reverse=True):
-        member = _parsed(text).member(*box)
+        member = _parse_text(text).member(*box)
         if member and member.data in ({}, []):
-            text = jsonc.drop(text, box)
+            text = jsonc.drop_value(text, box)
     return text
 
 
-def _missing(text: str, entry: ConfigEntry) -> list[tuple[str, ...]]:
+def _missing_boxes(text: str, entry: ConfigEntry) -> list[tuple[str, ...]]:
     """The objects and lists that have to be made for an entry."""
-    root = _parsed(text)
-    return [box for box in _boxes(entry) if root.member(*box) is None]
+    root = _parse_text(text)
+    return [box for box in _entry_boxes(entry) if root.member(*box) is None]
 
 
-def _boxes(entry: ConfigEntry) -> Iterator[tuple[str, ...]]:
+def _entry_boxes(entry: ConfigEntry) -> Iterator[tuple[str, ...]]:
     """Whatever holds an entry: all objects below the root, and its list."""
     for depth in range(1, len(entry.path) + entry.in_list):
         yield entry.path[:depth]
 
 
-def _splice(before: str, after: str) -> Splice:
+def _find_splice(before: str, after: str) -> Splice:
     """The one place in which two texts differ."""
     most = min(len(before), len(after))
     start = next((at for at in range(most) if before[at] != after[at]), most)
@@ -201,29 +207,29 @@ def _taken_back(text: str, splices: Sequence[Splice]) -> str | None:
     return text
 
 
-def _says(text: str, is_toml: bool) -> object:
+def _read_data(text: str, is_toml: bool) -> object:
     """The data of a text, None where it is not valid."""
     try:
-        return read_toml(text) if is_toml else _parsed(text).data
+        return read_toml(text) if is_toml else _parse_text(text).data
     except (jsonc.JsoncError, TomlError):
         return None
 
 
-def _parsed(text: str) -> jsonc.JsoncText:
-    return jsonc.parse(_source(text))
+def _parse_text(text: str) -> jsonc.JsoncText:
+    return jsonc.parse(_source_text(text))
 
 
-def _source(text: str) -> str:
+def _source_text(text: str) -> str:
     """JSON text; a blank one as the clients take it, for an empty object."""
     return text if text.removeprefix(jsonc.BOM).strip() else text + _EMPTY
 
 
-def _strings(value: object) -> Iterator[str]:
+def _all_strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for each in value.values():
-            yield from _strings(each)
+            yield from _all_strings(each)
     elif isinstance(value, list):
         for each in value:
-            yield from _strings(each)
+            yield from _all_strings(each)

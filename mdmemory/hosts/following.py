@@ -62,7 +62,7 @@ class BySession(Generic[_T]):
         return self._values.pop(session, None)
 
 
-def _inode(path: Path) -> int:
+def _inode_of(path: Path) -> int:
     """The inode number of the file at `path`, or 0."""
     try:
         return path.lstat().st_ino
@@ -85,7 +85,11 @@ class Following:
         """The open database of the project; opened again when its file was removed or replaced."""
         path = memory.project.state_file
         old = self._state
-        if old is not None and self._file == (path, _inode(path)) and not self._is_retry_due(old):
+        if (
+            old is not None
+            and self._file == (path, _inode_of(path))
+            and not self._is_retry_due(old)
+        ):
             return old
         fresh = memory.state()
         if old is not None and old.trouble and fresh.trouble:
@@ -95,7 +99,7 @@ class Following:
             if old is not None:
                 old.__exit__()
             self._state = old = fresh
-        self._file, self._opened_at = (path, _inode(path)), time.monotonic()
+        self._file, self._opened_at = (path, _inode_of(path)), time.monotonic()
         return old
 
     def _is_retry_due(self, state: State) -> bool:

@@ -37,7 +37,7 @@ _SHELLS = {b"sh", b"bash", b"dash", b"zsh", b"ksh", b"ash", b"mksh"}
 _SHEBANG = re.compile(rb"#![ \t]*(\S+)[ \t]*([^\r\n]*)\r?\n?")
 
 
-def command() -> list[str]:
+def program_words() -> list[str]:
     """The words by which other programs start mdmemory; the first is an absolute path."""
     script = Path(sys.executable).with_name("mdmemory")
     if os.access(script, os.X_OK):
@@ -46,47 +46,53 @@ def command() -> list[str]:
     return [sys.executable, "-P", "-m", "mdmemory"]
 
 
-def install(project: Project, program: Sequence[str]) -> list[str]:
+def install_hooks(project: Project, program: Sequence[str]) -> list[str]:
     """Put the line into each hook; sentences on the changes, [] when all is in place.
 
     A hook that is no shell script, a link, or one that git does not run is left alone and named.
     Raises MdmemoryError where the folder of hooks is not the person's own.
     """
-    repository = _repository(project)
-    folder = _folder(repository)
-    start = _start(project, repository, folder)
+    repository = _store_repository(project)
+    folder = _hooks_folder(repository)
+    start = _start_folder(project, repository, folder)
     sentences: list[str] = []
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     changed = [
-        name for name in _GUARDS if _put(folder / name, _line(name, program, start), sentences)
+        name
+        for name in _GUARDS
+        if _put_line(folder / name, _hook_line(name, program, start), sentences)
     ]
     if changed:
-        sentences.insert(0, f"MEMORY.md now follows git: a line in {_and(changed)} in {folder}.")
+        sentences.insert(
+            0, f"MEMORY.md now follows git: a line in {_join_and(changed)} in {folder}."
+        )
         if _is_tracked(repository, folder):
             sentences.append(f"git tracks {folder}, so the line goes to whoever gets your commits.")
     return sentences
 
 
-def remove(project: Project) -> list[str]:
+def remove_hooks(project: Project) -> list[str]:
     """Take out our lines, and the hooks that hold nothing else; sentences, or []."""
     try:
-        folder = _folder(_repository(project))
+        folder = _hooks_folder(_store_repository(project))
     except NoGit:
         return []
     except MdmemoryError as problem:
         return [f"No hook was changed: {problem.message}"]
-    return [f"Took the line out of {folder / name}." for name in _GUARDS if _take(folder / name)]
+    return [
+        f"Took the line out of {folder / name}." for name in _GUARDS if _take_line(folder / name)
+    ]
 
 
-def _repository(project: Project) -> repositories.Repository:
+def _store_repository(project: Project) -> repositories.Repository:
     repository = repositories.find(project.store)
     if repository is None:
         raise NoGit(f"{project.store} is in no git repository.", "Run `mdmemory init` first.")
     return repository
 
 
-def _folder(repository: repositories.Repository) -> Path:
+def _hooks_folder(repository: repositories.Repository) -> Path:
     """The folder in which git looks for hooks. Raises MdmemoryError if others own it."""
     named = _hooks_path(repository)
     path = repository.top / named if named else repository.common_dir / "hooks"
@@ -111,7 +117,7 @@ def _hooks_path(repository: repositories.Repository) -> str:
     return ([""] + [value for scope, value in values if scope != "command"])[-1]
 
 
-def _start(project: Project, repository: repositories.Repository, folder: Path) -> str:
+def _start_folder(project: Project, repository: repositories.Repository, folder: Path) -> str:
     """The folder in which the line starts mdmemory; git runs the line at the top of the work tree.
 
     Not `--store`: a branch from before the store has none.
@@ -130,7 +136,7 @@ def _start(project: Project, repository: repositories.Repository, folder: Path) 
     return "" if inside == "." else f"./{inside}"
 
 
-def _line(name: str, program: Sequence[str], start: str) -> bytes:
+def _hook_line(name: str, program: Sequence[str], start: str) -> bytes:
     words = shlex.join([*program, "index"])
     if start:
         words = f"(cd {shlex.quote(start)} && {words})"
@@ -141,17 +147,17 @@ def _line(name: str, program: Sequence[str], start: str) -> bytes:
     return os.fsencode(text)
 
 
-def _put(path: Path, line: bytes, sentences: list[str]) -> bool:
+def _put_line(path: Path, line: bytes, sentences: list[str]) -> bool:
     """Whether the hook had to change."""
     if not os.path.lexists(path):
         write_atomic(path, b"#!/bin/sh\n" + line + b" " + MADE + b"\n", mode=0o755)
         return True
-    problem = _unsuitable(path)
+    problem = _why_unsuitable(path)
     if problem:
         sentences.append(f"Left {path} alone: {problem}.")
         return False
     text = read_regular(path)
-    without, mark = _without(text)
+    without, mark = _without_line(text)
     shebang = _SHEBANG.match(without)
     at = shebang.end() if shebang else 0
     head = without[:at] if without[:at].endswith(b"\n") or not at else without[:at] + b"\n"
@@ -163,10 +169,10 @@ def _put(path: Path, line: bytes, sentences: list[str]) -> bool:
     return True
 
 
-def _take(path: Path) -> bool:
+def _take_line(path: Path) -> bool:
     if path.is_symlink() or not path.is_file():
         return False
-    without, mark = _without(read_regular(path))
+    without, mark = _without_line(read_regular(path))
     if not mark:
         return False
     if mark == MADE and without == b"#!/bin/sh\n":
@@ -176,7 +182,7 @@ def _take(path: Path) -> bool:
     return True
 
 
-def _without(text: bytes) -> tuple[bytes, bytes]:
+def _without_line(text: bytes) -> tuple[bytes, bytes]:
     """The hook without our line, and the line's mark (b"" when there was none)."""
     lines = text.splitlines(keepends=True)
     marks = [mark for line in lines for mark in (MARK, MADE) if line.rstrip().endswith(mark)]
@@ -184,7 +190,7 @@ def _without(text: bytes) -> tuple[bytes, bytes]:
     return b"".join(rest), marks[0] if marks else b""
 
 
-def _unsuitable(path: Path) -> str:
+def _why_unsuitable(path: Path) -> str:
     """Why the line cannot stand in this hook, or ""."""
     if path.is_symlink() or not path.is_file():
         return "it is a link, or no file"
@@ -210,5 +216,5 @@ def _is_tracked(repository: repositories.Repository, folder: Path) -> bool:
     return len(ignored) < len(_GUARDS)
 
 
-def _and(names: Sequence[str]) -> str:
+def _join_and(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

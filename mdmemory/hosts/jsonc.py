@@ -46,7 +46,7 @@ class JsoncText:
     def __init__(self, text: str) -> None:
         self.text = text
         # without comments; then also without trailing commas
-        self.plain = _COMMENT.sub(_blanked, text.replace(BOM, " ", text.startswith(BOM)))
+        self.plain = _COMMENT.sub(_blank_comment, text.replace(BOM, " ", text.startswith(BOM)))
         self._strict = _COMMA.sub(lambda match: match[0] if match[0] != "," else " ", self.plain)
         try:
             self.data = json.loads(self._strict, parse_constant=_refuse_constant)
@@ -97,7 +97,7 @@ def parse(text: str) -> JsoncText:
     return JsoncText(text)
 
 
-def put(text: str, path: Sequence[str], value: object) -> str:
+def put_value(text: str, path: Sequence[str], value: object) -> str:
     """`text` with `value` under `path`, a key for each level, where nothing is yet; missing objects
     are made.
 
@@ -112,26 +112,26 @@ def put(text: str, path: Sequence[str], value: object) -> str:
         if inner is None:
             for outer in reversed(path[depth + 1 :]):
                 value = {outer: value}
-            return _insert(document, box, value, f"{json.dumps(key, ensure_ascii=False)}: ")
+            return _insert_part(document, box, value, f"{json.dumps(key, ensure_ascii=False)}: ")
         box = inner
     return text
 
 
-def append(text: str, path: Sequence[str], item: object) -> str:
+def append_item(text: str, path: Sequence[str], item: object) -> str:
     """`text` with `item` at the end of the list under `path`; a missing list is made.
 
-    Raises JsoncError as `put` does, and where the value is no list.
+    Raises JsoncError as `put_value` does, and where the value is no list.
     """
     document = JsoncText(text)
     box = document.member(*path)
     if box is None:
-        return put(text, path, [item])
+        return put_value(text, path, [item])
     if not isinstance(box.data, list):
         raise JsoncError(f'A list was expected for "{path[-1]}"', text, box.start)
-    return _insert(document, box, item)
+    return _insert_part(document, box, item)
 
 
-def drop(text: str, path: Sequence[str | int]) -> str:
+def drop_value(text: str, path: Sequence[str | int]) -> str:
     """`text` without the value under `path`; comments stay. Raises JsoncError."""
     document = JsoncText(text)
     box, part = document.member(*path[:-1]), document.member(*path)
@@ -156,34 +156,34 @@ def drop(text: str, path: Sequence[str | int]) -> str:
     return text[:hole] + text[hole:].lstrip(" \t")
 
 
-def _insert(document: JsoncText, box: Value, value: object, key: str = "") -> str:
+def _insert_part(document: JsoncText, box: Value, value: object, key: str = "") -> str:
     """The text with a new last part of the list or object `box`, laid out as its neighbours are."""
     text, parts = document.text, document.parts(box)
     line_end = (_LINE_END.search(text) or ["\n"])[0]
     if not parts:
-        outer = _indent(text, box.start)
-        indent = outer + _unit(document)
-        source = line_end + indent + key + _written(document, value, indent)
+        outer = _line_indent(text, box.start)
+        indent = outer + _indent_unit(document)
+        source = line_end + indent + key + _value_source(document, value, indent)
         inside = text[box.start + 1 : box.end - 1]
         closing = "" if _LINE_END.search(inside) else line_end + outer
         return text[: box.start + 1] + source + inside + closing + text[box.end - 1 :]
     last, comma = parts[-1].end, document.comma(parts[-1].end)
     place = comma + 1 if comma >= 0 else last
     if _is_inline(document, box):
-        source = f" {key}{_written(document, value, is_inline=True)}"
+        source = f" {key}{_value_source(document, value, is_inline=True)}"
     else:
         # behind that part's own comment
         end = _LINE_END.search(document.plain, place)
         if end and not document.plain[place : end.start()].strip():
             place = end.start()
-        indent = _indent(text, parts[-1].first)
-        source = line_end + indent + key + _written(document, value, indent)
+        indent = _line_indent(text, parts[-1].first)
+        source = line_end + indent + key + _value_source(document, value, indent)
     if comma >= 0:
         return text[:place] + source + "," + text[place:]
     return text[:last] + "," + text[last:place] + source + text[place:]
 
 
-def _blanked(match: re.Match[str]) -> str:
+def _blank_comment(match: re.Match[str]) -> str:
     """A comment as blanks; a string, and a comment that is not closed, as they are."""
     token = match[0]
     is_closed = token.startswith("//") or (len(token) > 3 and token.endswith("*/"))
@@ -194,11 +194,13 @@ def _refuse_constant(word: str) -> object:
     raise ValueError(word)  # NaN and Infinity: Python's json takes them, OpenCode does not
 
 
-def _written(document: JsoncText, value: object, indent: str = "", is_inline: bool = False) -> str:
+def _value_source(
+    document: JsoncText, value: object, indent: str = "", is_inline: bool = False
+) -> str:
     """The source of a value; over several lines unless `is_inline`, `indent` before each."""
     if is_inline:
         return json.dumps(value, ensure_ascii=False)
-    source = json.dumps(value, ensure_ascii=False, indent=_unit(document))
+    source = json.dumps(value, ensure_ascii=False, indent=_indent_unit(document))
     line_end = (_LINE_END.search(document.text) or ["\n"])[0]
     return source.replace("\n", line_end + indent)
 
@@ -207,17 +209,17 @@ def _line_start(text: str, at: int) -> int:
     return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
 
 
-def _indent(text: str, at: int) -> str:
+def _line_indent(text: str, at: int) -> str:
     """The white space at the beginning of the line."""
     start = text[_line_start(text, at) : at]
     return start[: len(start) - len(start.lstrip(" \t"))]
 
 
-def _unit(document: JsoncText) -> str:
+def _indent_unit(document: JsoncText) -> str:
     """One step of indentation as the document makes it."""
     parts = document.parts(document.root)
     is_lined = parts and not _is_inline(document, document.root)
-    return (is_lined and _indent(document.text, parts[0].first)) or "  "
+    return (is_lined and _line_indent(document.text, parts[0].first)) or "  "
 
 
 def _is_inline(document: JsoncText, box: Value) -> bool:

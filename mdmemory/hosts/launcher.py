@@ -74,27 +74,27 @@ _COMMAND = (
 )
 
 
-def command(words: str) -> str:
+def shell_command(words: str) -> str:
     """The text by which `sh -c` starts mdmemory with `words`."""
     return _COMMAND + words
 
 
-def line(words: str) -> str:
+def any_shell_line(words: str) -> str:
     """The same for any shell: a client may run a hook by the person's own, such as fish."""
-    return f"sh -c '{command(words)}'"
+    return f"sh -c '{shell_command(words)}'"
 
 
-def place(environment: Mapping[str, str] | None = None) -> Path:
+def launcher_place(environment: Mapping[str, str] | None = None) -> Path:
     """Where the launcher lies: beside the person's settings."""
     return person.places(environment).personal_settings.with_name(NAME)
 
 
-def text(program: Path) -> bytes:
+def launcher_text(program: Path) -> bytes:
     """The launcher of the script `program`."""
     return _TEXT.replace(_PROGRAM, shlex.quote(str(program))).encode()
 
 
-def program(environment: Mapping[str, str]) -> Path:
+def program_path(environment: Mapping[str, str]) -> Path:
     """The script that starts this mdmemory.
 
     The `mdmemory` on the PATH where it belongs to this installation: that path outlives an update.
@@ -112,21 +112,21 @@ def program(environment: Mapping[str, str]) -> Path:
     return beside
 
 
-def install(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
+def install_launcher(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
     """Write the launcher where it is missing or starts another program; sentences on it.
 
     Raises MdmemoryError where the file there is somebody else's.
     """
-    path, script = place(environment), program(environment)
-    present = _present(path)
-    if present == text(script):
+    path, script = launcher_place(environment), program_path(environment)
+    present = _present_bytes(path)
+    if present == launcher_text(script):
         return []
     if os.path.lexists(path) and not _is_ours(present):
         raise MdmemoryError(f"{path} is not a file of mdmemory.", "Move it out of the way.")
     if not dry_run:
         with writing(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(path, text(script), mode=0o755)
+        write_atomic(path, launcher_text(script), mode=0o755)
     sentences = [f"Wrote {path}, which starts {script}."]
     if _CACHE in script.parts:
         sentences.append(
@@ -136,10 +136,10 @@ def install(environment: Mapping[str, str], *, dry_run: bool = False) -> list[st
     return sentences
 
 
-def remove(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
+def remove_launcher(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
     """Remove the launcher; sentences, or [] where there is none of ours."""
-    path = place(environment)
-    if not _is_ours(_present(path)):
+    path = launcher_place(environment)
+    if not _is_ours(_present_bytes(path)):
         return []
     if not dry_run:
         path.unlink()
@@ -148,7 +148,7 @@ def remove(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str
     return [f"Removed {path}."]
 
 
-def _present(path: Path) -> bytes:
+def _present_bytes(path: Path) -> bytes:
     """The bytes of the file at `path`; none where there is no regular file."""
     return read_regular(path) if path.is_file() and not path.is_symlink() else b""
 

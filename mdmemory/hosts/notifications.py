@@ -75,17 +75,17 @@ class Notifications:
     def line(self, layers: Layers, session: str) -> str:
         """The line at the start of a session, for the assistant; "" for none."""
         self.begin(session)
-        before = self._before(session)
-        return lines.for_assistant(lines.start(before, recall.waiting(layers), _today()))
+        before = self._before_session(session)
+        return lines.for_assistant(lines.start(before, recall.count_waiting(layers), _today_date()))
 
     def next(self) -> Toast | None:
         """The line to show now, or None: looked for every second, so it costs next to nothing."""
         if not self.shows or self._clock() < self._free_at:
             return None
         while self._starting and not self._toasts:
-            self._start(self._starting.popleft())
+            self._start_session(self._starting.popleft())
         if not self._toasts and self._started:
-            for receipt in self._take():
+            for receipt in self._take_receipts():
                 self.toast(lines.as_toast(receipt))
         if not self._toasts:
             return None
@@ -99,40 +99,44 @@ class Notifications:
         self.begin(session)
         if session in self._starting:
             self._starting.remove(session)
-            self._start(session, layers)
-        for receipt in self._take():
+            self._start_session(session, layers)
+        for receipt in self._take_receipts():
             self.toast(lines.as_toast(receipt))
-        told = [toast["message"] for toast in self._toasts]
+        messages = [toast["message"] for toast in self._toasts]
         self._toasts.clear()
-        return told
+        return messages
 
-    def _start(self, session: str, layers: Layers | None = None) -> None:
-        before = self._before(session)
-        waiting = recall.waiting(layers or self._open())
-        toast = lines.start_toast(before, waiting, _today())
+    def _start_session(self, session: str, layers: Layers | None = None) -> None:
+        before = self._before_session(session)
+        waiting = recall.count_waiting(layers or self._open())
+        toast = lines.start_toast(before, waiting, _today_date())
         if toast != self._last:  # what waits is said once, until it changes
             self._last = toast
             self.toast(toast)
 
-    def _before(self, session: str) -> list[Receipt]:
+    def _before_session(self, session: str) -> list[Receipt]:
         """What was done before a session, taken from the receipts once."""
-        found = self._started[session]
-        if found is None:
-            found = self._started[session] = self._take()
-        return found
+        receipts = self._started[session]
+        if receipts is None:
+            receipts = self._started[session] = self._take_receipts()
+        return receipts
 
-    def _take(self) -> list[Receipt]:
+    def _take_receipts(self) -> list[Receipt]:
         """The receipts of all layers. Where nobody would see them they are only read."""
-        found = [
+        receipts = [
             receipt
             for folder in self._folders
             for receipt in receipt_box.take_receipts(folder, self._is_ours, remove=self.shows)
         ]
-        return sorted(found, key=lambda receipt: receipt.at)
+        return sorted(receipts, key=lambda receipt: receipt.at)
 
     def _is_ours(self, receipt: Receipt) -> bool:
         """Whether the receipt is of a session here, or its own client had its time."""
-        return not receipt.session or receipt.session in self._started or _age(receipt) > FOREIGN
+        return (
+            not receipt.session
+            or receipt.session in self._started
+            or _receipt_age(receipt) > FOREIGN
+        )
 
 
 def facts_of(layers: Layers, files: Sequence[str]) -> list[str]:
@@ -145,11 +149,11 @@ def facts_of(layers: Layers, files: Sequence[str]) -> list[str]:
     return facts
 
 
-def _today() -> date:
+def _today_date() -> date:
     return person.now().date()
 
 
-def _age(receipt: Receipt) -> float:
+def _receipt_age(receipt: Receipt) -> float:
     """The seconds since a receipt was left; many where it does not say."""
     try:
         return (person.now() - datetime.fromisoformat(receipt.at)).total_seconds()

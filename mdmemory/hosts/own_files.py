@@ -44,12 +44,12 @@ class OwnFile:
         return "edited" if read_stamp(present) else "another's"
 
 
-def plan(files: Iterable[OwnFile], name: Name = str) -> tuple[list[OwnFile], list[str]]:
+def plan_files(files: Iterable[OwnFile], name: Name = str) -> tuple[list[OwnFile], list[str]]:
     """The files that are to be written, and what is to be said: one sentence for all of them, and
     one for each that is left."""
     steps = [(file, step) for file in files if (step := file.step())]
     sentences = [
-        f"{verb} {_listed([name(file.path) for file in written])}."
+        f"{verb} {_list_names([name(file.path) for file in written])}."
         for verb in _WRITTEN
         if (written := [file for file, step in steps if step == verb])
     ]
@@ -65,14 +65,14 @@ def plan(files: Iterable[OwnFile], name: Name = str) -> tuple[list[OwnFile], lis
 def write(files: Iterable[OwnFile]) -> None:
     """Write files; what was there gives its permissions."""
     for file in files:
-        settings_files.replace(file.path, file.bytes, 0o644)
+        settings_files.replace_file(file.path, file.bytes, 0o644)
 
 
 def plan_removal(paths: Iterable[Path], name: Name = str) -> tuple[list[Path], list[str]]:
     """Which of these files are as we wrote them, and go; sentences on them, and on edited ones."""
     present = {path: data for path in paths if (data := _bytes_of_file(path)) is not None}
     ours = [path for path, data in present.items() if is_unedited(data)]
-    sentences = [f"Removed {_listed([*map(name, ours)])}."] if ours else []
+    sentences = [f"Removed {_list_names([*map(name, ours)])}."] if ours else []
     return ours, sentences + [
         f"Left {name(path)} where it is: it was edited."
         for path, data in present.items()
@@ -80,7 +80,7 @@ def plan_removal(paths: Iterable[Path], name: Name = str) -> tuple[list[Path], l
     ]
 
 
-def findings(files: Iterable[OwnFile], again: str) -> Iterator[str]:
+def file_findings(files: Iterable[OwnFile], again: str) -> Iterator[str]:
     """What is missing, old or edited, a sentence each; `again` is the next step."""
     for file in files:
         present = settings_files.bytes_of(file.path)
@@ -96,7 +96,7 @@ def _bytes_of_file(path: Path) -> bytes | None:
     return None if path.is_symlink() else settings_files.bytes_of(path)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     """The names of files; of several, the folder that they share is named once."""
     if len(names) == 1:
         return names[0]

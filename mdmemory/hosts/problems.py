@@ -18,14 +18,14 @@ from mdmemory.version import DISTRIBUTION
 _OURS = "mdmemory/__init__.py,"  # in the list of files of whoever wrote it
 
 
-def problems(
+def list_problems(
     layers: Layers, environment: Mapping[str, str], *, fix: bool = False
 ) -> list[dict[str, Any]]:
     """One row each: check, level (error or warning), path, message, fixable, layer. `fix` first
     repairs what is safe to repair."""
     main, layer = layers.main, layers.of(layers.main)
     rows = [{**asdict(finding), "layer": of} for of, finding in layers.doctor(fix=fix)]
-    return [*rows, *({**row, "layer": layer} for row in _around(main, environment))]
+    return [*rows, *({**row, "layer": layer} for row in _outside_problems(main, environment))]
 
 
 def by_file(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -50,36 +50,38 @@ def in_all(rows: list[dict[str, Any]]) -> str:
 
 def of_assistants(environment: Mapping[str, str], folder: Path) -> list[dict[str, Any]]:
     """The same rows of the clients that are wired for all projects, without a layer."""
-    rows = [_warning("assistants", text) for text in clients.findings(environment, folder)]
-    return [*rows, *(_warning("package", text) for text in _shared_package())]
+    rows = [
+        _warning_row("assistants", text) for text in clients.client_findings(environment, folder)
+    ]
+    return [*rows, *(_warning_row("package", text) for text in _shared_package())]
 
 
-def connected(environment: Mapping[str, str]) -> str:
+def connected_titles(environment: Mapping[str, str]) -> str:
     """The assistants that are connected for all projects, in words; "" for none."""
-    names = clients.connected(environment)
-    return f"{', '.join(map(clients.title, names))}, in all projects" if names else ""
+    names = clients.connected_clients(environment)
+    return f"{', '.join(map(clients.client_title, names))}, in all projects" if names else ""
 
 
-def assistants(memory: Memory, environment: Mapping[str, str]) -> str:
+def describe_assistants(memory: Memory, environment: Mapping[str, str]) -> str:
     """Which assistants are connected to the memory, in words."""
     from mdmemory.hosts.opencode import wiring
     from mdmemory.hosts.opencode.places import Place
 
-    said = [everywhere] if (everywhere := connected(environment)) else []
+    parts = [everywhere] if (everywhere := connected_titles(environment)) else []
     if wiring.is_used(Place(memory.project.root, memory.project.store)):
-        said.append("OpenCode, in this project")
-    return "; ".join(said) or "none is connected (`mdmemory setup`)"
+        parts.append("OpenCode, in this project")
+    return "; ".join(parts) or "none is connected (`mdmemory setup`)"
 
 
-def _around(memory: Memory, environment: Mapping[str, str]) -> list[dict[str, Any]]:
+def _outside_problems(memory: Memory, environment: Mapping[str, str]) -> list[dict[str, Any]]:
     """Problems that lie outside the stores: with assistants, and with search by meaning."""
     from mdmemory.search import sources
 
-    rows = [_warning("opencode", text) for text in _opencode(memory, environment)]
+    rows = [_warning_row("opencode", text) for text in _opencode_problems(memory, environment)]
     rows += of_assistants(environment, memory.project.top)
     if missing := sources.trouble(memory.project.settings):
-        told = f"Search by meaning is on, and goes by words: {missing}."
-        rows.append(_warning("meaning", told))
+        sentence = f"Search by meaning is on, and goes by words: {missing}."
+        rows.append(_warning_row("meaning", sentence))
     return rows
 
 
@@ -98,13 +100,13 @@ def _shared_package() -> Iterator[str]:
             )
 
 
-def _warning(check: str, message: str) -> dict[str, Any]:
+def _warning_row(check: str, message: str) -> dict[str, Any]:
     return {
         "check": check, "level": "warning", "path": "", "message": message, "fixable": False,
     }  # fmt: skip
 
 
-def _opencode(memory: Memory, environment: Mapping[str, str]) -> list[str]:
+def _opencode_problems(memory: Memory, environment: Mapping[str, str]) -> list[str]:
     """Problems between this store and OpenCode."""
     from mdmemory.config import person
     from mdmemory.hosts.opencode import checks, wiring
@@ -113,6 +115,8 @@ def _opencode(memory: Memory, environment: Mapping[str, str]) -> list[str]:
     project = memory.project
     place = Place(project.root, project.store)
     if not wiring.is_used(place):
-        return bridge_log.findings(project)
-    found = checks.examine(place, git_hooks.command(), person.opencode_folder(environment))
-    return [*found, *bridge_log.findings(project)]
+        return bridge_log.recent_errors(project)
+    problems_seen = checks.examine_project(
+        place, git_hooks.program_words(), person.opencode_folder(environment)
+    )
+    return [*problems_seen, *bridge_log.recent_errors(project)]

@@ -22,7 +22,7 @@ def at_hand(memory: Memory, session: str) -> str:
         return own.blocks()
 
 
-def waiting(layers: Layers) -> dict[str, int]:
+def count_waiting(layers: Layers) -> dict[str, int]:
     """How many things of each kind wait for the user."""
     if not layers.there():
         return {}
@@ -37,7 +37,7 @@ def by_hand(layers: Layers, _session: str) -> str:
     return "\n".join(filter(None, (receipts.by_hand(look.found, look.lost) for look in looks)))
 
 
-def observations(layers: Layers, _session: str) -> str:
+def recall_observations(layers: Layers, _session: str) -> str:
     """The observations of earlier sessions, the newest in full."""
     memory = layers.main
     observations = memory.observations()

@@ -19,7 +19,7 @@ from mdmemory.files import read_if_there, sync_folder, write_beside, writing
 _MOST = 64 * 1024 * 1024  # bytes of a configuration; Claude Code's grows with its projects
 
 
-def invalid(path: Path | str, problem: Exception | str) -> MdmemoryError:
+def invalid_file(path: Path | str, problem: Exception | str) -> MdmemoryError:
     """The error for a file whose text is not what its client reads."""
     return MdmemoryError(
         f"{path} is not a valid configuration: {problem}.",
@@ -29,12 +29,12 @@ def invalid(path: Path | str, problem: Exception | str) -> MdmemoryError:
 
 
 @contextmanager
-def naming(path: Path | str) -> Iterator[None]:
-    """A context in which the error of a text that is not valid becomes `invalid`."""
+def name_file(path: Path | str) -> Iterator[None]:
+    """A context in which the error of a text that is not valid becomes `invalid_file`."""
     try:
         yield
     except ValueError as problem:
-        raise invalid(path, problem) from problem
+        raise invalid_file(path, problem) from problem
 
 
 def read(path: Path) -> str | None:
@@ -43,10 +43,10 @@ def read(path: Path) -> str | None:
     try:
         return None if data is None else data.decode()
     except UnicodeDecodeError as problem:
-        raise invalid(path, "It is not UTF-8") from problem
+        raise invalid_file(path, "It is not UTF-8") from problem
 
 
-def table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def table_of(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """A table in what a file says; an empty one where none is."""
     value = data.get(key)
     return value if isinstance(value, dict) else {}
@@ -63,8 +63,10 @@ def bytes_of(path: Path) -> bytes | None:
     try:
         return read_if_there(path, _MOST)
     except MdmemoryError as problem:  # which speaks of a file in a store, by its name
-        told = problem.message.replace(path.name, str(path), 1)
-        raise MdmemoryError(told, "Mend that and run this again; nothing was written.") from problem
+        message = problem.message.replace(path.name, str(path), 1)
+        raise MdmemoryError(
+            message, "Mend that and run this again; nothing was written."
+        ) from problem
 
 
 def refuse_read_only(paths: Sequence[Path]) -> None:
@@ -75,7 +77,7 @@ def refuse_read_only(paths: Sequence[Path]) -> None:
             raise MdmemoryError(f"{path} is read-only.", f"`{allow}`, and run this again.")
 
 
-def replace(path: Path, data: bytes, mode: int) -> None:
+def replace_file(path: Path, data: bytes, mode: int) -> None:
     """Write a file in one step; what was there gives its permissions and its owner."""
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)

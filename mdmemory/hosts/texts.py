@@ -49,13 +49,13 @@ def files_for(host: str) -> dict[str, str]:
     such as ~/.claude. `host` is claude, codex, gemini or opencode."""
     files: dict[str, str] = {}
     for name in COMMANDS:
-        files |= _FORMS[host](name, _source(name))
+        files |= _FORMS[host](name, _read_source(name))
     if host == "opencode":
         files["command/memory.md"] = assets.read("templates/opencode/command/memory.md")
     return files | {SKILL: assets.read(assets.SKILL)}
 
 
-def typed(prompt: str) -> Typed | None:
+def read_typed(prompt: str) -> Typed | None:
     """The command of ours that a prompt is, or None.
 
     A prompt comes as it was typed from Claude Code (`/remember X`, of the plugin
@@ -66,19 +66,19 @@ def typed(prompt: str) -> Typed | None:
     if text.startswith(("/", "$")) and text[1:2].strip():
         first, *words = text[1:].split(maxsplit=1)
         name = first.removeprefix(f"{PLUGIN}:")
-        return _typed(name, *words) if name in COMMANDS else None
+        return _typed_command(name, *words) if name in COMMANDS else None
     for name in COMMANDS:
-        before, _, after = _source(name).body.strip().partition(_ARGUMENTS)
+        before, _, after = _read_source(name).body.strip().partition(_ARGUMENTS)
         if text.startswith(before) and text.endswith(after) and len(text) >= len(before + after):
-            return _typed(name, text[len(before) : len(text) - len(after)].strip())
+            return _typed_command(name, text[len(before) : len(text) - len(after)].strip())
     return None
 
 
-def _typed(name: str, words: str = "") -> Typed:
-    return Typed(name, words, _source(name).request.replace(_ARGUMENTS, words).strip())
+def _typed_command(name: str, words: str = "") -> Typed:
+    return Typed(name, words, _read_source(name).request.replace(_ARGUMENTS, words).strip())
 
 
-def _source(name: str) -> _Source:
+def _read_source(name: str) -> _Source:
     text = assets.read(f"templates/opencode/command/{name}.md")
     head, _, body = text.removeprefix("---\ndescription: ").partition("\n---\n")
     return _Source(head, body)
@@ -87,11 +87,11 @@ def _source(name: str) -> _Source:
 # --- the form of each client
 
 
-def _opencode(name: str, source: _Source) -> dict[str, str]:
+def _opencode_files(name: str, source: _Source) -> dict[str, str]:
     return {f"command/{name}.md": f"---\ndescription: {source.description}\n---\n{source.body}"}
 
 
-def _claude(name: str, source: _Source) -> dict[str, str]:
+def _claude_files(name: str, source: _Source) -> dict[str, str]:
     tools = [f"{server}__{tool}" for server in _SERVERS for tool in _ALLOWED.get(name, ())]
     if name == UNDO:
         tools = ["Bash(mdmemory undo:*)"]
@@ -105,14 +105,14 @@ _HINTS = {
 }  # fmt: skip
 
 
-def _gemini(name: str, source: _Source) -> dict[str, str]:
+def _gemini_files(name: str, source: _Source) -> dict[str, str]:
     description = json.dumps(source.description, ensure_ascii=False)
     prompt = source.body.replace(_ARGUMENTS, "{{args}}")
     # a literal string of TOML takes every character but three such quotes as it is
     return {f"commands/{name}.toml": f"description = {description}\nprompt = '''\n{prompt}'''\n"}
 
 
-def _codex(name: str, source: _Source) -> dict[str, str]:
+def _codex_files(name: str, source: _Source) -> dict[str, str]:
     head = f"name: {name}\ndescription: {source.description}\n"
     body = source.body.replace(_ARGUMENTS, f"(what the user wrote behind `${name}`)")
     return {
@@ -122,5 +122,8 @@ def _codex(name: str, source: _Source) -> dict[str, str]:
 
 
 _FORMS: dict[str, Callable[[str, _Source], dict[str, str]]] = {
-    "claude": _claude, "codex": _codex, "gemini": _gemini, "opencode": _opencode,
-}  # fmt: skip
+    "claude": _claude_files,
+    "codex": _codex_files,
+    "gemini": _gemini_files,
+    "opencode": _opencode_files,
+}

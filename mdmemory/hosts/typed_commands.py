@@ -21,7 +21,7 @@ MOST = 10  # things that one message shows
 
 def run(name: str, words: str, layers: Layers) -> TakenBack:
     """Do what the command `name`, one of NAMES, is for, before the assistant answers."""
-    return take_back(layers, words) if name == texts.UNDO else review(layers, words)
+    return take_back(layers, words) if name == texts.UNDO else review_typed(layers, words)
 
 
 def take_back(layers: Layers, id: str) -> TakenBack:
@@ -34,7 +34,7 @@ def take_back(layers: Layers, id: str) -> TakenBack:
     return lines.taken_back(facts, [why for _, why in done.kept], done.written.id)
 
 
-def review(layers: Layers, words: str) -> TakenBack:
+def review_typed(layers: Layers, words: str) -> TakenBack:
     """What waits, as data for the assistant. With the words `ID ANSWER`, which the person typed,
     that answer is given first, and the person gets a line on it."""
     from mdmemory.review import waiting
@@ -43,7 +43,7 @@ def review(layers: Layers, words: str) -> TakenBack:
 
     match words.split():
         case [id, action] if action in ACTIONS and action != Action.EDIT:
-            return _answer(layers, id, action)
+            return _answer_item(layers, id, action)
     try:
         items = waiting.items(layers)
     except MdmemoryError as problem:
@@ -58,7 +58,7 @@ def review(layers: Layers, words: str) -> TakenBack:
     )
 
 
-def _answer(layers: Layers, id: str, action: str) -> TakenBack:
+def _answer_item(layers: Layers, id: str, action: str) -> TakenBack:
     from mdmemory.review import answers, waiting
 
     try:
@@ -66,8 +66,10 @@ def _answer(layers: Layers, id: str, action: str) -> TakenBack:
         answers.require_shown(item, action)
         done = answers.answer(layers, item, action)
     except MdmemoryError as problem:
-        said = problem.sentences
-        return TakenBack(f"mdmemory: {said} Tell the user.", lines.show(said, "warning", most=400))
+        sentences = problem.sentences
+        return TakenBack(
+            f"mdmemory: {sentences} Tell the user.", lines.show(sentences, "warning", most=400)
+        )
     back = f" Undo: {lines.UNDO} {done.id}" if done.id else ""
     return TakenBack(
         f"mdmemory gave the user's answer: {done.said} Tell them.",

@@ -11,7 +11,7 @@ from mdmemory import overview
 from mdmemory.actions.listing import in_words
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts.problems import assistants, by_file, in_all, problems
+from mdmemory.hosts.problems import by_file, describe_assistants, in_all, list_problems
 from mdmemory.web.jobs import Job
 from mdmemory.web.site import Site, redirect
 
@@ -30,7 +30,7 @@ def health(site: Site, request: Request) -> Response:
     return site.page(
         request, "health.html", wait=not job.is_done, is_fresh=stores.is_fresh,
         stores=stores.value, work=work.value, job=job, rows=rows, in_all=in_all(rows),
-        assistants=assistants(site.layers.main, person.places().environment),
+        assistants=describe_assistants(site.layers.main, person.places().environment),
         question=site.layers.question,
     )  # fmt: skip
 
@@ -50,7 +50,7 @@ def _examine(site: Site, *, fix: bool) -> Job:
     layers = site.layers
 
     def work(_: Job) -> list[dict[str, Any]]:
-        return problems(layers, person.places().environment, fix=fix)
+        return list_problems(layers, person.places().environment, fix=fix)
 
     return site.jobs.begin(_EXAMINED, work, soon=0.03)
 

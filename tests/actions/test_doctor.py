@@ -15,7 +15,7 @@ from mdmemory.actions.doctor import Finding
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
 from mdmemory.git import replacement
-from mdmemory.hosts.problems import by_file, problems
+from mdmemory.hosts.problems import by_file, list_problems
 from mdmemory.layers import Layers
 from mdmemory.version import DISTRIBUTION
 
@@ -133,7 +133,7 @@ def test_whatever_is_wrong_with_a_note_is_one_line_and_the_end_counts_the_lines(
         assert [part for part in told if part not in line] == []
         errors = sum(line.startswith("error: ") for line in lines)
         assert end.startswith("1 error, " * errors + f"{len(lines) - errors} warning")
-        page = by_file(problems(Layers.open("."), os.environ))
+        page = by_file(list_problems(Layers.open("."), os.environ))
         assert [row["message"] for row in page if row["path"] == note.name] == [
             line.split(": ", 2)[2]
         ]

@@ -324,7 +324,7 @@ def test_the_persons_own_hooks_run_and_ours_do_not_wait_for_the_lock(
     one, two = clones
     add(two, "coffee")
     two.sync()
-    git_hooks.install(one.project, git_hooks.command())
+    git_hooks.install_hooks(one.project, git_hooks.program_words())
     hook = one.project.root / ".git/hooks/pre-push"
     hook.write_text("#!/bin/sh\necho secrets found >&2\nexit 1\n", encoding="utf-8")
     hook.chmod(0o755)

@@ -18,7 +18,7 @@ from mdmemory.capture.pending import FULL, PendingFact, put_facts
 from mdmemory.cli import main
 from mdmemory.config import person
 from mdmemory.errors import NotFound
-from mdmemory.hosts.recall import waiting
+from mdmemory.hosts.recall import count_waiting
 from mdmemory.layers import Layers
 from mdmemory.store.state import State
 
@@ -272,13 +272,13 @@ def test_what_waits_is_listed_counted_and_named_at_the_start_of_a_session(
     memory: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     layers = Layers.open(memory.project.root)
-    assert not any(waiting(layers).values())
+    assert not any(count_waiting(layers).values())
     let_wait(memory)
-    assert waiting(layers)["pending"] == 1
+    assert count_waiting(layers)["pending"] == 1
     assert main(["status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["inbox"]["pending"] == 1
     (memory.project.store / ".inbox/import-1.md").write_text("left over\n", "utf-8")
-    found = {kind: count for kind, count in waiting(layers).items() if count}
+    found = {kind: count for kind, count in count_waiting(layers).items() if count}
     assert found == {"pending": 1, "import_rest": 1}
     assert main(["review"]) == 0
     out = capsys.readouterr().out

@@ -205,7 +205,7 @@ def test_searches_tools_and_messages_tell_what_the_last_check_found(
             answer_of(layers, "memory_search", query="port of the ferry"),
             answer_of(layers, "memory_get", file="project-ferry.md"),
         ]
-        marks = [each.mark for each in by_message.notes(layers, message)]
+        marks = [each.mark for each in by_message.notes_for(layers, message)]
         return [(hit.status, hit.mark), *answers, marks]
 
     if change == "drifted":

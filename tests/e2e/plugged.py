@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from pace import HUNG
 
-from mdmemory.hosts.opencode.files import plugin
+from mdmemory.hosts.opencode.files import plugin_source
 
 STORE = "notes/memory"
 PROGRAM = Path(sys.executable).with_name("mdmemory")
@@ -56,7 +56,7 @@ def plug(project: Path, home: Path, command: list[str] | None = None) -> None:
     file = project / ".opencode/plugin/mdmemory.ts"
     file.parent.mkdir(parents=True, exist_ok=True)
     index = f"../../{STORE}/MEMORY.md"
-    file.write_text(plugin(command or [str(PROGRAM)], [index]), encoding="utf-8")
+    file.write_text(plugin_source(command or [str(PROGRAM)], [index]), encoding="utf-8")
 
 
 def spare_npm(folder: Path) -> None:

@@ -81,7 +81,7 @@ def test_where_setup_wired_claude_code_the_plugin_says_nothing(
     say(client, "plugin", "install", "mdmemory@mdmemory")
     file = empty_home / ".claude/settings.json"
     settings = json.loads(file.read_text())
-    hook = {"type": "command", "command": launcher.line("hook claude")}
+    hook = {"type": "command", "command": launcher.any_shell_line("hook claude")}
     settings["hooks"] = {"UserPromptSubmit": [{"hooks": [hook]}]}
     file.write_text(json.dumps(settings))
     ran = client.run("Hello.")

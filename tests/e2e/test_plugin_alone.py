@@ -20,7 +20,7 @@ import pytest
 from client import MISSING, ROOT
 from pace import HUNG
 
-from mdmemory.hosts.opencode.files import plugin
+from mdmemory.hosts.opencode.files import plugin_source
 
 pytestmark = pytest.mark.slow
 MODULES = ROOT / ".opencode-client/node_modules"
@@ -41,14 +41,14 @@ def compile_plugin(folder: Path, text: str, *words: str) -> str:
 
 
 def test_the_plugin_fits_the_published_types_for_any_command(tmp_path: Path) -> None:
-    text = plugin(ODD, ODD)
+    text = plugin_source(ODD, ODD)
     assert compile_plugin(tmp_path, text) == ""
     broken = text.replace('"chat.message": safe', '"chat.massage": safe')
     assert "chat.massage" in compile_plugin(tmp_path, broken), "nothing was checked"
 
 
 def test_the_plugin_is_small_and_imports_nothing() -> None:
-    text = plugin(ODD)
+    text = plugin_source(ODD)
     assert f"= {json.dumps(ODD)}\n" in text
     lines = text.splitlines()
     assert len(lines) < 300
@@ -116,7 +116,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compiled")
     (folder / "bridge.py").write_text(BRIDGE, encoding="utf-8")
     command = [sys.executable, str(folder / "bridge.py")]
-    text = plugin(command, ["../notes/MEMORY.md", "/own/MEMORY.md"])
+    text = plugin_source(command, ["../notes/MEMORY.md", "/own/MEMORY.md"])
     assert compile_plugin(folder, text, "--noEmit", "false") == ""
     (folder / "mdmemory.js").rename(folder / "mdmemory.mjs")
     module = (folder / "mdmemory.mjs").read_text(encoding="utf-8")

@@ -40,9 +40,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_a_session_that_stays_quiet_is_read_after_that_time(
     opened: Project, quick: list[float]
 ) -> None:
-    with background.quiet(opened, "ses_1", 2.5) as is_newest:
+    with background.wait_quiet(opened, "ses_1", 2.5) as is_newest:
         assert is_newest
-        with pytest.raises(Busy), background.background(opened):
+        with pytest.raises(Busy), background.hold_background(opened):
             pass
     assert sum(quick) == 2.5
     assert list((opened.private / "waiting").iterdir()) == []
@@ -54,12 +54,12 @@ def test_a_newer_process_for_the_session_takes_the_place_at_once(
     def sleep(seconds: float) -> None:
         waited.append(seconds)
         if len(waited) == 3:
-            background._claim(opened, "ses_1")
-        background._claim(opened, "ses_other")
+            background._claim_wait(opened, "ses_1")
+        background._claim_wait(opened, "ses_other")
 
     waited: list[float] = []
     monkeypatch.setattr(time, "sleep", sleep)
-    with background.quiet(opened, "ses_1", 60) as is_newest:
+    with background.wait_quiet(opened, "ses_1", 60) as is_newest:
         assert not is_newest
     assert len(waited) == 3
 
@@ -67,15 +67,15 @@ def test_a_newer_process_for_the_session_takes_the_place_at_once(
 def test_one_that_was_replaced_while_others_had_their_turn_reads_nothing(
     opened: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turn = background.background(opened)
+    turn = background.hold_background(opened)
     turn.__enter__()
 
     def sleep(seconds: float) -> None:
-        background._claim(opened, "ses_1")
+        background._claim_wait(opened, "ses_1")
         turn.__exit__(None, None, None)
 
     monkeypatch.setattr(time, "sleep", sleep)
-    with background.quiet(opened, "ses_1", 0.0) as is_newest:
+    with background.wait_quiet(opened, "ses_1", 0.0) as is_newest:
         assert not is_newest
 
 
@@ -87,14 +87,14 @@ def test_state_that_is_deleted_meanwhile_stops_nobody(
             file.unlink()
 
     monkeypatch.setattr(time, "sleep", sleep)
-    with background.quiet(opened, "ses_1", 5) as is_newest:
+    with background.wait_quiet(opened, "ses_1", 5) as is_newest:
         assert is_newest
 
 
 def test_what_a_killed_process_left_is_swept_up(opened: Project) -> None:
-    old, young = (background._claim(opened, name) for name in ("old", "young"))
+    old, young = (background._claim_wait(opened, name) for name in ("old", "young"))
     os.utime(old, (0, 0))
-    background._claim(opened, "new")
+    background._claim_wait(opened, "new")
     assert not old.exists()
     assert young.exists()
 
@@ -104,7 +104,7 @@ def test_background_work_ends_after_an_hour(
 ) -> None:
     alarms: list[int] = []
     monkeypatch.setattr(signal, "alarm", alarms.append)
-    with background.quiet(opened, "ses_1", 0.0):
+    with background.wait_quiet(opened, "ses_1", 0.0):
         assert alarms == [3600]
         with pytest.raises(SystemExit, match="more than an hour"):
             os.kill(os.getpid(), signal.SIGALRM)

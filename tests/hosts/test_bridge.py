@@ -160,7 +160,7 @@ def test_a_block_is_frozen_until_a_compaction_or_a_new_start(
     plugin: Plugin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = iter(range(10))
-    monkeypatch.setattr(recall, "observations", lambda *_: f"block {next(counted)}")
+    monkeypatch.setattr(recall, "recall_observations", lambda *_: f"block {next(counted)}")
     assert plugin.ask("system") == plugin.ask("system") == {"text": "block 0"}
     assert plugin.ask("system", "ses_2") == {"text": "block 1"}
     plugin.say("Good morning")
@@ -229,7 +229,7 @@ def test_a_compaction_that_is_due_is_begun_soon_after_the_start_and_then_now_and
     assert plugin.hooks.look() == 1
     assert plugin.started.words == []
     assert plugin.hooks.look() == 90
-    with background.background(Memory.open(project).project):
+    with background.hold_background(Memory.open(project).project):
         plugin.hooks.look()
     assert plugin.started.words == [["compact", "--if-due"]]
 
@@ -244,7 +244,7 @@ def test_the_log_is_bounded_and_holds_no_secret(
     found = Memory.open(project).project
     log = Log()
     log.belongs_to(found)
-    assert bridge_log.findings(found) == []
+    assert bridge_log.recent_errors(found) == []
     token = "ghp_" + "a1B2" * 9
     log.failure("call", MdmemoryError(f"It is {token}.", "Try\nagain."))
     log.failure("call", MdmemoryError(f"It is {token}.", "Try\nagain."))
@@ -258,10 +258,10 @@ def test_the_log_is_bounded_and_holds_no_secret(
     assert "in confidence" not in text
     assert len(text) < 2_300
     assert text.endswith("line 99\n")
-    (finding,) = bridge_log.findings(found)
+    (finding,) = bridge_log.recent_errors(found)
     assert "line 99" in finding
     os.utime(log.file, (0, 0))
-    assert bridge_log.findings(found) == []
+    assert bridge_log.recent_errors(found) == []
 
 
 def test_what_is_no_trouble_is_not_told_as_one(project: Path) -> None:
@@ -271,9 +271,9 @@ def test_what_is_no_trouble_is_not_told_as_one(project: Path) -> None:
     log.say("Written now, as it was asked for earlier: project-a.md.")
     with log.file.open("a", encoding="utf-8") as file:
         file.write("mdmemory: Written now, as it was asked for earlier: project-b.md.\n")
-    assert bridge_log.findings(found) == []
+    assert bridge_log.recent_errors(found) == []
     log.say("The disk is full.")
-    (finding,) = bridge_log.findings(found)
+    (finding,) = bridge_log.recent_errors(found)
     assert "The disk is full." in finding
 
 
@@ -286,7 +286,7 @@ def test_the_log_is_not_written_through_a_link(project: Path, tmp_path: Path) ->
     log.belongs_to(found)
     log.say("ours")
     assert victim.read_text(encoding="utf-8") == "theirs"
-    assert bridge_log.findings(found) == []
+    assert bridge_log.recent_errors(found) == []
 
 
 # --- the process -----------------------------------------------------------------------------

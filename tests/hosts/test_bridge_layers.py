@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from plugin_host import PluginHost
 
-from mdmemory.hosts.bridge_log import findings
+from mdmemory.hosts.bridge_log import recent_errors
 from mdmemory.memory import Memory
 
 Git = Callable[..., str]
@@ -98,9 +98,9 @@ def test_a_store_that_was_made_is_no_trouble_to_doctor(work: Path) -> None:
     plugin.turn(NAME, "msg_2")
     project = Memory.open(work).project
     assert plugin.log.file == project.private / "bridge.log"
-    assert findings(project) == []
+    assert recent_errors(project) == []
     plugin.log.say("message: the disk is full.")
-    assert "the disk is full" in findings(project)[0]
+    assert "the disk is full" in recent_errors(project)[0]
 
 
 def test_a_message_that_asks_for_nothing_makes_no_store(work: Path, empty_home: Path) -> None:

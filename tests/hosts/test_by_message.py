@@ -16,7 +16,7 @@ from plugin_host import PluginHost
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
 from mdmemory.hosts import by_message, following
-from mdmemory.hosts.bridge_log import findings
+from mdmemory.hosts.bridge_log import recent_errors
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.search import notes as search_notes
@@ -290,7 +290,7 @@ def test_the_folder_decides_where_the_search_is_behind(
     assert plugin.recall(NEEDS, "msg_2", "ses_2") == ""
     (store / FILE).unlink()
     assert plugin.recall(NEEDS, "msg_3", "ses_3") == ""
-    assert findings(Memory.open(project).project) == []
+    assert recent_errors(Memory.open(project).project) == []
 
 
 def test_an_unconfirmed_note_and_one_in_conflict_say_so(plugin: Plugin, project: Path) -> None:
@@ -331,7 +331,7 @@ def test_a_slow_search_holds_up_no_turn(
     assert plugin.recall(NEEDS, "msg_2") == ""
     ended.set()
     assert "message: The search took longer than" in plugin.log.file.read_text(encoding="utf-8")
-    assert findings(Memory.open(project).project) == [], "nothing is to be mended"
+    assert recent_errors(Memory.open(project).project) == [], "nothing is to be mended"
 
 
 def test_a_failing_search_costs_the_message_nothing_else(

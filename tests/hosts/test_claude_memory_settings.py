@@ -54,7 +54,7 @@ def point(repository: Path, store: Path) -> None:
     note_down(path, value=str(store), file=not before, folder=not path.parent.exists(), line=True)
     path.parent.mkdir(exist_ok=True)
     alone = json.dumps({"autoMemoryDirectory": str(store)}, indent=2) + "\n"
-    text = jsonc.put(before, ["autoMemoryDirectory"], str(store)) if before else alone
+    text = jsonc.put_value(before, ["autoMemoryDirectory"], str(store)) if before else alone
     path.write_bytes(text.encode())
     exclude = repository / ".git/info/exclude"
     exclude.parent.mkdir(exist_ok=True)
@@ -63,7 +63,7 @@ def point(repository: Path, store: Path) -> None:
 
 
 def carried(folder: Path) -> Path | None:
-    return own_memory_settings.carried(folder, os.environ)
+    return own_memory_settings.carried_folder(folder, os.environ)
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def test_what_was_set_is_taken_back_byte_for_byte(
         local(repository).chmod(0o640)
     point(repository, store)
     assert carried(repository) == store
-    assert own_memory_settings.withdraw(os.environ, dry_run=True)
+    assert own_memory_settings.withdraw_settings(os.environ, dry_run=True)
     assert carried(repository) == store
-    assert own_memory_settings.withdraw(os.environ)
-    assert own_memory_settings.withdraw(os.environ) == []
+    assert own_memory_settings.withdraw_settings(os.environ)
+    assert own_memory_settings.withdraw_settings(os.environ) == []
     if before is None:
         assert not local(repository).parent.exists()
         assert (exclude.read_bytes() if exclude.exists() else None) == there
@@ -105,7 +105,7 @@ def test_what_a_person_added_since_stays_when_ours_is_taken_back(
     point(repository, store)
     named = json.loads(local(repository).read_bytes())
     local(repository).write_text(json.dumps({"model": "opus", **named}, indent=2), "utf-8")
-    own_memory_settings.withdraw(os.environ)
+    own_memory_settings.withdraw_settings(os.environ)
     assert json.loads(local(repository).read_bytes()) == {"model": "opus"}
 
 
@@ -116,7 +116,7 @@ def test_what_a_person_set_and_what_cannot_be_read_stays(
     local(repository).parent.mkdir()
     local(repository).write_text(text, "utf-8")
     note_down(local(repository), value=str(store), file=True)
-    assert own_memory_settings.withdraw(os.environ) == []
+    assert own_memory_settings.withdraw_settings(os.environ) == []
     assert local(repository).read_text("utf-8") == text
 
 
@@ -161,5 +161,5 @@ def test_what_a_copied_home_shares_with_the_first_one_stays(
     before = local(repository).read_bytes()
     shutil.copytree(empty_home, tmp_path / "copy")
     monkeypatch.setenv("HOME", str(tmp_path / "copy"))
-    assert own_memory_settings.withdraw(os.environ) == []
+    assert own_memory_settings.withdraw_settings(os.environ) == []
     assert local(repository).read_bytes() == before

@@ -16,12 +16,12 @@ from mdmemory.hosts import entries, jsonc
 from mdmemory.hosts.entries import ConfigEntry
 
 OURS = (
-    entries.hook("claude", "Stop", timeout=30),
-    entries.hook("claude", "SessionStart", timeout=30),
+    entries.hook_entry("claude", "Stop", timeout=30),
+    entries.hook_entry("claude", "SessionStart", timeout=30),
     ConfigEntry(("permissions", "allow"), "mcp__mdmemory", in_list=True),
-    ConfigEntry(("mcpServers", "mdmemory"), entries.server(trust=True)),
+    ConfigEntry(("mcpServers", "mdmemory"), entries.server_entry(trust=True)),
 )
-TABLE = ConfigEntry(("mcp_servers", "mdmemory"), entries.server(env_vars=["A", "B"]))
+TABLE = ConfigEntry(("mcp_servers", "mdmemory"), entries.server_entry(env_vars=["A", "B"]))
 WORDS = st.sampled_from(["hooks", "Stop", "allow", "permissions", "mcpServers", "é", "", 'q"'])
 PLAIN = st.none() | st.booleans() | st.integers() | WORDS
 VALUES = st.recursive(
@@ -56,8 +56,8 @@ def test_any_settings_are_themselves_again(text: str, other: str) -> None:
     after, done = entries.add(text, OURS)
     assert all(entries.find(after, entry) == entry.value for entry in OURS)
     assert entries.add(after, OURS, known=done)[0] == after, "a second time nothing is added"
-    assert entries.drop(after, OURS, done) == text
-    assert entries.drop(other, OURS, done) == other, "what is not ours stays"
+    assert entries.drop_entries(after, OURS, done) == text
+    assert entries.drop_entries(other, OURS, done) == other, "what is not ours stays"
 
 
 @settings(max_examples=scaled(200), deadline=None)
@@ -66,7 +66,7 @@ def test_of_settings_that_a_client_wrote_anew_only_ours_is_taken(text: str, know
     assume("//" not in text)
     after, done = entries.add(text, OURS)
     anew = json.dumps(jsonc.parse(after).data, indent=2)
-    left = entries.drop(anew, OURS, done if known else None)
+    left = entries.drop_entries(anew, OURS, done if known else None)
     before: Any = jsonc.parse(text).data
     said: Any = jsonc.parse(left).data
     if known:
@@ -102,10 +102,10 @@ def test_any_toml_is_itself_again(parts: list[str], more: list[str], end: str, l
     after, done = entries.add(text, [TABLE], is_toml=True)
     data = tomllib.loads(after)
     assert data["mcp_servers"]["mdmemory"] == TABLE.value
-    assert entries.drop(after, [TABLE], done, is_toml=True) == text
+    assert entries.drop_entries(after, [TABLE], done, is_toml=True) == text
     added = "".join(end + part.replace("\n", end) + end for part in more if part not in parts)
     for known in (done, None):
-        left = entries.drop(after + added, [TABLE], known, is_toml=True)
+        left = entries.drop_entries(after + added, [TABLE], known, is_toml=True)
         assert read_toml(left) == read_toml(text + end + added)
         assert find_value(left, TABLE.path) is None
 
@@ -115,4 +115,4 @@ def test_what_is_no_toml_is_refused(text: str) -> None:
     with pytest.raises(TomlError):
         entries.add(text, [TABLE], is_toml=True)
     with pytest.raises(TomlError):
-        entries.drop(text, [TABLE], None, is_toml=True)
+        entries.drop_entries(text, [TABLE], None, is_toml=True)

@@ -193,7 +193,7 @@ def test_a_block_that_fails_takes_no_other_with_it(
         raise BadTranscript("It is broken.")
 
     monkeypatch.setattr(recall, "by_hand", broken)
-    monkeypatch.setattr(recall, "observations", lambda *_: "what was seen")
+    monkeypatch.setattr(recall, "recall_observations", lambda *_: "what was seen")
     assert host.prompt() == "what was seen"
     assert "It is broken." in host.log.file.read_text(encoding="utf-8")
 

@@ -58,7 +58,7 @@ def test_install_and_remove_leave_what_was_there(memory: Memory, hooks: Path) ->
     mine = put(hooks / "post-commit", "#!/usr/bin/env bash\nset -eu\necho mine\nexit 0\n", 0o700)
     put(hooks / "post-checkout", "echo without a shebang")
     before = snapshot(hooks)
-    said = git_hooks.install(memory.project, PROGRAM)
+    said = git_hooks.install_hooks(memory.project, PROGRAM)
     assert said == [
         "MEMORY.md now follows git: a line in post-commit, post-merge, post-checkout and "
         f"post-rewrite in {hooks}."
@@ -69,21 +69,21 @@ def test_install_and_remove_leave_what_was_there(memory: Memory, hooks: Path) ->
     assert mine.stat().st_mode & 0o777 == 0o700
     assert all(os.access(hooks / name, os.X_OK) for name in HOOKS)
     installed = snapshot(hooks)
-    assert git_hooks.install(memory.project, PROGRAM) == []
+    assert git_hooks.install_hooks(memory.project, PROGRAM) == []
     assert snapshot(hooks) == installed
-    assert len(git_hooks.remove(memory.project)) == 4
+    assert len(git_hooks.remove_hooks(memory.project)) == 4
     assert snapshot(hooks) == before
-    assert git_hooks.remove(memory.project) == []
+    assert git_hooks.remove_hooks(memory.project) == []
 
 
 def test_a_program_that_moved_replaces_the_line(memory: Memory, hooks: Path) -> None:
-    git_hooks.install(memory.project, ["/old/mdmemory"])
+    git_hooks.install_hooks(memory.project, ["/old/mdmemory"])
     put(hooks / "post-merge", (hooks / "post-merge").read_text(encoding="utf-8") + "echo mine\n")
-    git_hooks.install(memory.project, ["/new place/mdmemory"])
+    git_hooks.install_hooks(memory.project, ["/new place/mdmemory"])
     text = (hooks / "post-merge").read_text(encoding="utf-8")
     assert "'/new place/mdmemory' index" in text
     assert "/old/" not in text
-    git_hooks.remove(memory.project)
+    git_hooks.remove_hooks(memory.project)
     assert [path.name for path in hooks.iterdir()] == ["post-merge"]
     assert (hooks / "post-merge").read_text(encoding="utf-8") == "#!/bin/sh\necho mine\n"
 
@@ -102,7 +102,7 @@ def test_a_hook_that_the_line_does_not_fit_is_left_and_named(
 ) -> None:
     hook = put(hooks / "post-merge", content, mode)
     before = hook.read_bytes()
-    said = git_hooks.install(memory.project, PROGRAM)
+    said = git_hooks.install_hooks(memory.project, PROGRAM)
     assert said[0].endswith(f"a line in post-commit, post-checkout and post-rewrite in {hooks}.")
     assert words in said[1]
     assert (hook.read_bytes(), hook.stat().st_mode & 0o777) == (before, mode)
@@ -111,7 +111,7 @@ def test_a_hook_that_the_line_does_not_fit_is_left_and_named(
 def test_a_linked_hook_is_not_written_through(memory: Memory, hooks: Path, tmp_path: Path) -> None:
     shared = put(tmp_path / "shared", "#!/bin/sh\n")
     (hooks / "post-merge").symlink_to(shared)
-    assert "it is a link" in git_hooks.install(memory.project, PROGRAM)[1]
+    assert "it is a link" in git_hooks.install_hooks(memory.project, PROGRAM)[1]
     assert shared.read_text(encoding="utf-8") == "#!/bin/sh\n"
 
 
@@ -119,7 +119,7 @@ def test_a_linked_hook_is_not_written_through(memory: Memory, hooks: Path, tmp_p
 def test_the_index_follows_commit_checkout_merge_and_rebase(
     memory: Memory, repository: Path, hooks: Path, git: Git
 ) -> None:
-    git_hooks.install(memory.project, git_hooks.command())
+    git_hooks.install_hooks(memory.project, git_hooks.program_words())
     note(repository)
     git(repository, "add", "-A")
     git(repository, "commit", "-qm", "by hand")
@@ -155,7 +155,7 @@ def test_a_rebase_of_stale_indexes_is_not_stopped_by_a_fresh_one(
     note(repository, "not in any index", "e")
     git(repository, "add", "notes/memory/e.md")
     git(repository, "commit", "-qm", "without the index")
-    git_hooks.install(memory.project, git_hooks.command())
+    git_hooks.install_hooks(memory.project, git_hooks.program_words())
     git(repository, "switch", "-q", "side")
     git(repository, "checkout", "-q", "HEAD", "--", "notes/memory/MEMORY.md")
     git(repository, "rebase", "-q", "main")
@@ -176,7 +176,7 @@ def test_what_git_stashed_by_itself_is_given_back(
     git(repository, "add", "notes/memory/e.md")
     git(repository, "commit", "-qm", "without the index")
     git(repository, "checkout", "-qf", "side")
-    git_hooks.install(memory.project, git_hooks.command())
+    git_hooks.install_hooks(memory.project, git_hooks.program_words())
     note(repository, "not committed", "c")
     memory.index()
     (repository / "README").write_text("work\n", encoding="utf-8")
@@ -189,12 +189,12 @@ def test_a_failing_or_disabled_mdmemory_is_not_noticed(
     memory: Memory, repository: Path, hooks: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(hooks / "post-checkout", "#!/bin/sh\nset -eu\nexit 3\n")
-    git_hooks.install(memory.project, ["/nowhere/mdmemory"])
+    git_hooks.install_hooks(memory.project, ["/nowhere/mdmemory"])
     done = subprocess.run(["git", "-C", repository, "switch", "-c", "x"], capture_output=True)
     # git passes on that the hook of the person failed, as it did before
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"nowhere" not in done.stderr
-    git_hooks.install(memory.project, git_hooks.command())
+    git_hooks.install_hooks(memory.project, git_hooks.program_words())
     monkeypatch.setenv("MDMEMORY_DISABLE", "1")
     note(repository)
     git(repository, "add", "-A")
@@ -205,7 +205,7 @@ def test_a_failing_or_disabled_mdmemory_is_not_noticed(
 def test_a_branch_without_a_store_gets_none(
     memory: Memory, repository: Path, hooks: Path, git: Git
 ) -> None:
-    git_hooks.install(memory.project, git_hooks.command())
+    git_hooks.install_hooks(memory.project, git_hooks.program_words())
     git(repository, "switch", "-q", "--detach", "HEAD~1")
     assert sorted(path.name for path in repository.iterdir()) == [".git", ".mdmemory", "README"]
 
@@ -215,7 +215,7 @@ def test_a_project_below_the_top_and_a_linked_worktree_are_found(
     repository: Path, hooks: Path, git: Git, tmp_path: Path
 ) -> None:
     memory, _ = Memory.init(repository / "it's one")
-    git_hooks.install(memory.project, git_hooks.command())
+    git_hooks.install_hooks(memory.project, git_hooks.program_words())
     other = tmp_path / "linked"
     git(repository, "worktree", "add", "-q", "-b", "side", str(other))
     store = other / "it's one/notes/memory"
@@ -228,7 +228,7 @@ def test_a_project_below_the_top_and_a_linked_worktree_are_found(
 
 def test_a_store_that_is_its_own_repository_has_its_own_hooks(repository: Path, git: Git) -> None:
     memory, _ = Memory.init(repository, own_repo=True)
-    git_hooks.install(memory.project, git_hooks.command())
+    git_hooks.install_hooks(memory.project, git_hooks.program_words())
     store = memory.project.store
     (store / "a.md").write_text("Uses tabs.\n", encoding="utf-8")
     git(store, "add", "-A")
@@ -241,15 +241,15 @@ def test_a_folder_of_hooks_in_the_work_tree_is_used_and_said_to_be_shared(
     memory: Memory, repository: Path, git: Git
 ) -> None:
     git(repository, "config", "core.hooksPath", ".husky")
-    said = git_hooks.install(memory.project, PROGRAM)
+    said = git_hooks.install_hooks(memory.project, PROGRAM)
     assert said[1] == (
         f"git tracks {repository / '.husky'}, so the line goes to whoever gets your commits."
     )
     assert (repository / ".husky/post-merge").exists()
     assert not (repository / ".git/hooks/post-merge").exists()
     (repository / ".husky/.gitignore").write_text("*\n", encoding="utf-8")
-    git_hooks.remove(memory.project)
-    assert len(git_hooks.install(memory.project, PROGRAM)) == 1
+    git_hooks.remove_hooks(memory.project)
+    assert len(git_hooks.install_hooks(memory.project, PROGRAM)) == 1
 
 
 def test_hooks_for_all_repositories_find_the_store_by_themselves(
@@ -257,12 +257,12 @@ def test_hooks_for_all_repositories_find_the_store_by_themselves(
 ) -> None:
     (tmp_path / "hooks").mkdir()
     git(repository, "config", "core.hooksPath", str(tmp_path / "hooks"))
-    git_hooks.install(memory.project, ["/bin/mdmemory"])
+    git_hooks.install_hooks(memory.project, ["/bin/mdmemory"])
     text = (tmp_path / "hooks/post-merge").read_text(encoding="utf-8")
     assert "*) /bin/mdmemory index <" in text
     below, _ = Memory.init(repository / "below")
     with pytest.raises(MdmemoryError, match="are for all your repositories"):
-        git_hooks.install(below.project, ["/bin/mdmemory"])
+        git_hooks.install_hooks(below.project, ["/bin/mdmemory"])
 
 
 def test_hooks_that_are_switched_off_or_somebody_elses_are_left(
@@ -270,13 +270,13 @@ def test_hooks_that_are_switched_off_or_somebody_elses_are_left(
 ) -> None:
     git(repository, "config", "core.hooksPath", "/dev/null")
     with pytest.raises(MdmemoryError, match="git runs no hooks"):
-        git_hooks.install(memory.project, PROGRAM)
+        git_hooks.install_hooks(memory.project, PROGRAM)
     (tmp_path / "theirs").mkdir()
     git(repository, "config", "core.hooksPath", str(tmp_path / "theirs"))
     monkeypatch.setattr(os, "getuid", lambda: -1)
     with pytest.raises(MdmemoryError, match="not yours alone"):
-        git_hooks.install(memory.project, PROGRAM)
-    assert git_hooks.remove(memory.project)[0].startswith("No hook was changed")
+        git_hooks.install_hooks(memory.project, PROGRAM)
+    assert git_hooks.remove_hooks(memory.project)[0].startswith("No hook was changed")
     assert list((tmp_path / "theirs").iterdir()) == []
 
 

@@ -30,7 +30,7 @@ def items(text: str) -> list[object]:
 
 def appended(text: str) -> str:
     for item in NEW:
-        text = jsonc.append(text, ["list"], item)
+        text = jsonc.append_item(text, ["list"], item)
     return text
 
 
@@ -53,17 +53,17 @@ def appended(text: str) -> str:
     ],
 )
 def test_an_addition_is_laid_out_as_its_neighbours_are(before: str, after: str) -> None:
-    assert jsonc.append(before, ["list"], "x") == after
+    assert jsonc.append_item(before, ["list"], "x") == after
 
 
 def test_a_list_of_that_name_elsewhere_is_not_mistaken_for_it() -> None:
     before = '{"a": {"list": ["n"]}, "b": "\\"list\\": []", /* "list": [] */ "c": [{"list": []}]}'
-    after = jsonc.append(before, ["list"], "x")
+    after = jsonc.append_item(before, ["list"], "x")
     assert after == before[:-1] + ', "list": ["x"]}'
 
 
 def test_of_a_name_given_twice_the_last_grows_because_it_is_the_one_that_counts() -> None:
-    assert jsonc.append('{"list":["a"],"list":["b"]}', ["list"], "x") == (
+    assert jsonc.append_item('{"list":["a"],"list":["b"]}', ["list"], "x") == (
         '{"list":["a"],"list":["b", "x"]}'
     )
 
@@ -92,7 +92,7 @@ def test_of_a_name_given_twice_the_last_grows_because_it_is_the_one_that_counts(
 )
 def test_what_is_not_right_is_named_with_line_and_column(text: str, line: int, column: int) -> None:
     with pytest.raises(jsonc.JsoncError) as caught:
-        jsonc.append(text, ["list"], "x")
+        jsonc.append_item(text, ["list"], "x")
     assert (caught.value.line, caught.value.column) == (line, column)
 
 
@@ -177,12 +177,12 @@ def test_plain_json_is_read_as_python_reads_it(data: object) -> None:
 def test_what_was_added_goes_again_and_nothing_else_does(text: str) -> None:
     after = appended(text)
     for _ in NEW:
-        after = jsonc.drop(after, ["list", len(items(after)) - 1])
+        after = jsonc.drop_value(after, ["list", len(items(after)) - 1])
     old, new = jsonc.parse(text), jsonc.parse(after)
     listed, left = old.member("list"), new.member("list")
     assert (left.data if left else None) == (listed.data if listed else [])
     assert data_without(text, "list") == data_without(after, "list")
-    gone = jsonc.drop(after, ["list"])
+    gone = jsonc.drop_value(after, ["list"])
     assert jsonc.parse(gone).member("list") is None
     assert data_without(text, "list") == data_without(gone, "list")
 
@@ -199,20 +199,20 @@ def test_what_was_added_goes_again_and_nothing_else_does(text: str) -> None:
     ],
 )  # fmt: skip
 def test_a_member_comes_and_goes_and_leaves_no_trace(before: str, after: str) -> None:
-    assert jsonc.put(before, ["box", "x"], [1]) == after
-    taken = jsonc.drop(after, ["box", "x"])
+    assert jsonc.put_value(before, ["box", "x"], [1]) == after
+    taken = jsonc.drop_value(after, ["box", "x"])
     if "box" not in before:
-        taken = jsonc.drop(taken, ["box"])
+        taken = jsonc.drop_value(taken, ["box"])
     assert jsonc.parse(taken).data == jsonc.parse(before).data
     assert "".join(taken.split()) == "".join(before.split())
 
 
 def test_a_value_on_the_way_that_is_no_object_is_refused() -> None:
     with pytest.raises(jsonc.JsoncError, match="An object was expected"):
-        jsonc.put('{"c": 2}', ["c", "d"], 1)
+        jsonc.put_value('{"c": 2}', ["c", "d"], 1)
 
 
 def test_what_is_not_there_cannot_be_removed() -> None:
     text = '{"a": {"b": [1]}} // end'
     for path in (["a", "c"], ["x", "y"], ["a", "b", 2]):
-        assert jsonc.drop(text, path) == text
+        assert jsonc.drop_value(text, path) == text

@@ -66,7 +66,7 @@ def wire(host: str, home: Path) -> None:
     """As `mdmemory setup` does."""
     file = home / SETTINGS[host]
     file.parent.mkdir(parents=True, exist_ok=True)
-    hook = {"type": "command", "command": launcher.line(f"hook {host}")}
+    hook = {"type": "command", "command": launcher.any_shell_line(f"hook {host}")}
     file.write_text(json.dumps({"hooks": {"SessionStart": [{"hooks": [hook]}]}}, indent=2))
 
 

@@ -14,7 +14,7 @@ from pace import HUNG
 
 from mdmemory.hosts import clients, launcher
 from mdmemory.hosts.opencode import personal
-from mdmemory.hosts.opencode.files import constants
+from mdmemory.hosts.opencode.files import plugin_constants
 from mdmemory.note.stamps import add_stamp, drop_stamp
 
 Say = Callable[..., tuple[int, str]]
@@ -32,7 +32,7 @@ def test_nothing_is_seeded_that_would_keep_npm_from_the_persons_folder(
 
 def test_what_is_written_names_no_version_of_the_program(empty_home: Path, say: Say) -> None:
     say("opencode")
-    words = constants((empty_home / PLUGIN).read_text(encoding="utf-8"))
+    words = plugin_constants((empty_home / PLUGIN).read_text(encoding="utf-8"))
     assert words == {
         "COMMAND": [str(empty_home / ".config/mdmemory/launch")],
         "INSTRUCTIONS": ["../memory/PROTOCOL.md"],
@@ -89,7 +89,11 @@ def test_a_script_hears_which_clients_and_what_was_done(empty_home: Path, say: S
 
 def start(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [launcher.place(), *words], capture_output=True, text=True, timeout=HUNG, check=False
+        [launcher.launcher_place(), *words],
+        capture_output=True,
+        text=True,
+        timeout=HUNG,
+        check=False,
     )
 
 
@@ -100,9 +104,9 @@ def script(empty_home: Path, tmp_path: Path) -> Path:
     script.parent.mkdir()
     script.write_text(f"#!{sys.executable}\nimport sys\nprint(sys.argv[1:])\n", encoding="utf-8")
     script.chmod(0o755)
-    launcher.place().parent.mkdir(parents=True)
-    launcher.place().write_bytes(launcher.text(script))
-    launcher.place().chmod(0o755)
+    launcher.launcher_place().parent.mkdir(parents=True)
+    launcher.launcher_place().write_bytes(launcher.launcher_text(script))
+    launcher.launcher_place().chmod(0o755)
     return script
 
 
@@ -137,11 +141,13 @@ def test_an_update_of_the_program_changes_nothing_for_the_clients(
     link.symlink_to(beside)
     monkeypatch.setenv("PATH", f"{link.parent}{os.pathsep}{os.environ['PATH']}")
     say("opencode")
-    assert f"program={link}\n" in launcher.place().read_text(encoding="utf-8"), "the stable name"
+    assert f"program={link}\n" in launcher.launcher_place().read_text(encoding="utf-8"), (
+        "the stable name"
+    )
     plugin = (empty_home / PLUGIN).read_bytes()
     monkeypatch.setenv("PATH", "/nowhere")
     say("opencode")
-    assert f"program={beside}\n" in launcher.place().read_text(encoding="utf-8")
+    assert f"program={beside}\n" in launcher.launcher_place().read_text(encoding="utf-8")
     assert (empty_home / PLUGIN).read_bytes() == plugin
 
 
@@ -153,33 +159,33 @@ def test_another_program_on_the_path_is_not_started(
     other.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     say("opencode")
-    assert str(other) not in launcher.place().read_text(encoding="utf-8")
+    assert str(other) not in launcher.launcher_place().read_text(encoding="utf-8")
 
 
 def test_a_file_of_somebody_else_in_its_place_stays(empty_home: Path, say: Say) -> None:
-    launcher.place().parent.mkdir(parents=True)
-    launcher.place().write_text("#!/bin/sh\necho mine\n", encoding="utf-8")
+    launcher.launcher_place().parent.mkdir(parents=True)
+    launcher.launcher_place().write_text("#!/bin/sh\necho mine\n", encoding="utf-8")
     code, said = say("opencode")
     assert (code, "is not a file of mdmemory" in said) == (1, True), said
     assert say("--remove") == (0, "Nothing to remove.\n")
-    assert launcher.place().read_text(encoding="utf-8") == "#!/bin/sh\necho mine\n"
+    assert launcher.launcher_place().read_text(encoding="utf-8") == "#!/bin/sh\necho mine\n"
 
 
 # --- doctor --------------------------------------------------------------------------------------
 
 
 def test_doctor_names_what_setup_would_write_anew(empty_home: Path, say: Say) -> None:
-    assert personal.findings(os.environ) == []
+    assert personal.personal_findings(os.environ) == []
     say("opencode")
-    assert personal.findings(os.environ) == []
-    launcher.place().write_bytes(launcher.text(Path("/gone/mdmemory")))
-    (said,) = clients.findings(os.environ, empty_home)
+    assert personal.personal_findings(os.environ) == []
+    launcher.launcher_place().write_bytes(launcher.launcher_text(Path("/gone/mdmemory")))
+    (said,) = clients.client_findings(os.environ, empty_home)
     assert said.endswith("does not start this mdmemory. Run `mdmemory setup opencode` again.")
     say("opencode")
     plugin = empty_home / PLUGIN
     plugin.write_bytes(add_stamp(drop_stamp(plugin.read_text(encoding="utf-8")), PLUGIN, "0.0.9"))
-    (said,) = personal.findings(os.environ)
+    (said,) = personal.personal_findings(os.environ)
     assert "is of mdmemory 0.0.9" in said
     plugin.write_text(plugin.read_text(encoding="utf-8") + "// mine\n", encoding="utf-8")
-    (said,) = personal.findings(os.environ)
+    (said,) = personal.personal_findings(os.environ)
     assert "was edited" in said

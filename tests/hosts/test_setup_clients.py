@@ -171,7 +171,7 @@ def test_the_command_runs_the_launcher_and_ends_silently_without_one(
     empty_home: Path, tmp_path: Path
 ) -> None:
     def run(**more: str) -> tuple[int, str]:
-        words = ["sh", "-c", launcher.line("hook claude")]
+        words = ["sh", "-c", launcher.any_shell_line("hook claude")]
         done = subprocess.run(
             words, env={**os.environ, **more}, capture_output=True, text=True, timeout=HUNG,
             check=False,
@@ -235,7 +235,7 @@ def test_setup_ends_in_five_lines_and_names_each_file_where_that_is_asked_for(
 def test_removal_names_a_settings_file_with_a_key_that_stays(key: str, say: Say) -> None:
     say("cursor")
     main(["config", "set", "--global", key, "offline"])
-    file = launcher.place().with_name("config.toml")
+    file = launcher.launcher_place().with_name("config.toml")
     assert (f"{file} stays, with an API key in it." in say("--remove")[1]) == ("key" in key)
     assert file.is_file()
 
@@ -313,7 +313,7 @@ def test_tools_that_a_person_allows_in_codex_make_no_wiring_of_ours_another_one(
     allowed = '\n[mcp_servers.mdmemory.tools.memory_store]\napproval_mode = "approve"\n'
     path.write_bytes(path.read_bytes() + allowed.encode())
     assert say("codex") == (0, "All is in place; nothing changed.\n")
-    assert not [each for each in clients.findings(os.environ, lived_in) if "edited" in each]
+    assert not [each for each in clients.client_findings(os.environ, lived_in) if "edited" in each]
     say("codex", "--remove")
     assert path.read_bytes().rstrip() == before.rstrip()
 
@@ -374,7 +374,7 @@ def test_a_command_of_the_persons_own_by_one_of_our_names_stays_theirs(
     path.parent.mkdir(parents=True)
     path.write_text("mine")
     assert f"Left {path} as it is: it is not ours." in say("claude")[1]
-    assert [*clients.findings(os.environ, empty_home)] == []
+    assert [*clients.client_findings(os.environ, empty_home)] == []
     say("--remove")
     assert path.read_text() == "mine"
 
@@ -427,7 +427,7 @@ def test_a_new_version_replaces_ours_alone(lived_in: Path, say: Say) -> None:
         say("claude")
     skill = lived_in / ".claude/skills/mdmemory/SKILL.md"
     skill.write_bytes(add_stamp(drop_stamp(skill.read_text(encoding="utf-8")), skill.name, "0.0.9"))
-    said = [*clients.findings(os.environ, lived_in)]
+    said = [*clients.client_findings(os.environ, lived_in)]
     assert any("hooks.Stop" in each and "another version" in each for each in said), said
     assert any("is of mdmemory 0.0.9" in each for each in said), said
     _, told = say("claude", "--dry-run")
@@ -435,7 +435,7 @@ def test_a_new_version_replaces_ours_alone(lived_in: Path, say: Say) -> None:
     say("claude")
     assert '"timeout": 30' in (lived_in / ".claude/settings.json").read_text(encoding="utf-8")
     assert '"timeout": 20' not in (lived_in / ".claude/settings.json").read_text(encoding="utf-8")
-    assert [*clients.findings(os.environ, lived_in)] == []
+    assert [*clients.client_findings(os.environ, lived_in)] == []
     say("--remove")
     assert tree(lived_in) == before
 
@@ -448,7 +448,7 @@ def test_what_a_person_changed_in_ours_stays_and_is_named(empty_home: Path, say:
     code, said = say("gemini")
     assert (code, said.startswith("Left mcpServers.mdmemory in")) == (0, True), said
     assert path.read_bytes() == before
-    (told,) = [each for each in clients.findings(os.environ, empty_home) if "edited" in each]
+    (told,) = [each for each in clients.client_findings(os.environ, empty_home) if "edited" in each]
     assert "mcpServers.mdmemory" in told
 
 
@@ -459,7 +459,7 @@ def test_a_server_of_the_persons_own_stays_and_is_named(empty_home: Path, say: S
     code, said = say("claude")
     assert (code, f"Left mcpServers.mdmemory in {path}" in said) == (0, True), said
     assert path.read_bytes() == before
-    assert any("is not ours" in each for each in clients.findings(os.environ, empty_home))
+    assert any("is not ours" in each for each in clients.client_findings(os.environ, empty_home))
     say("--remove")
     assert path.read_bytes() == before
 
@@ -520,9 +520,9 @@ def test_without_names_the_installed_are_wired_and_a_named_one_that_is_not_there
 def test_the_launcher_goes_with_the_last_client(empty_home: Path, say: Say) -> None:
     say("claude", "opencode")
     say("claude", "--remove")
-    assert launcher.place().is_file()
+    assert launcher.launcher_place().is_file()
     say("opencode", "--remove")
-    assert not launcher.place().exists()
+    assert not launcher.launcher_place().exists()
 
 
 def test_no_client_sees_the_skill_twice(empty_home: Path, say: Say) -> None:
@@ -554,7 +554,7 @@ def test_a_package_of_ours_is_carrier_enough(client: str, empty_home: Path, say:
         (empty_home / ".gemini/extensions/mdmemory").mkdir(parents=True)
     before = tree(empty_home)
     code, said = say(client)
-    assert (code, "already" in said, launcher.place().is_file()) == (0, True, True), said
+    assert (code, "already" in said, launcher.launcher_place().is_file()) == (0, True, True), said
     now = tree(empty_home)
     assert {name: now[name] for name in before} == before
     assert say(client) == (0, "All is in place; nothing changed.\n")
@@ -565,7 +565,7 @@ def test_both_a_plugin_and_a_wiring_are_named(empty_home: Path, say: Say) -> Non
     (empty_home / ".gemini/extensions/mdmemory").mkdir(parents=True)
     plugins = '"enabledPlugins": {"mdmemory@x": true},'
     edited(empty_home / ".claude/settings.json", '{\n  "hooks"', f'{{\n  {plugins} "hooks"')
-    said = "\n".join(clients.findings(os.environ, empty_home))
+    said = "\n".join(clients.client_findings(os.environ, empty_home))
     assert said.count("each hook runs twice") == 2
 
 
@@ -573,7 +573,7 @@ def test_both_a_plugin_and_a_wiring_are_named(empty_home: Path, say: Say) -> Non
 
 
 def found(empty_home: Path) -> str:
-    return "\n".join(clients.findings(os.environ, empty_home))
+    return "\n".join(clients.client_findings(os.environ, empty_home))
 
 
 def test_doctor_names_a_wiring_of_which_a_half_is_missing(empty_home: Path, say: Say) -> None:

@@ -32,8 +32,8 @@ START, SAID = b'{"hook_event_name": "SessionStart"}', b'{"hook_event_name": "Use
 def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The folders for which a bridge would have been started; what needs none is done alone."""
     folders: list[str] = []
-    monkeypatch.setattr(starting, "start", lambda _, folder, rest: folders.append(folder))
-    monkeypatch.setattr(without, "_alone", lambda *_: Alone({"alone": True}))
+    monkeypatch.setattr(starting, "start_bridge", lambda _, folder, rest: folders.append(folder))
+    monkeypatch.setattr(without, "_answer_alone", lambda *_: Alone({"alone": True}))
     return folders
 
 
@@ -93,7 +93,7 @@ def enter(path: Path, folder: str = "/project") -> None:
 
 def ask(data: bytes = SAID, folder: str = "/project", host: str = "claude") -> bytes:
     event = asking.HookCall(host, folder, "", data, time.monotonic())
-    return client.output(event, os.environ)
+    return client.event_output(event, os.environ)
 
 
 # --- with a bridge -------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def test_a_session_starts_with_the_bridge_that_it_starts(
 def test_a_message_and_the_end_of_its_turn_are_answered_by_the_bridge_that_they_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(starting, "start", lambda *_: enter(tmp_path / "s") or Mock())
+    monkeypatch.setattr(starting, "start_bridge", lambda *_: enter(tmp_path / "s") or Mock())
 
     def ask_first(data: bytes) -> bytes:
         Path(entry_of().file).unlink(missing_ok=True)
@@ -264,7 +264,7 @@ def test_a_message_and_the_end_of_its_turn_are_answered_by_the_bridge_that_they_
         assert ask_first(SAID) == b"", "the bridge says what came of it"
         assert ask_first(b'{"hook_event_name": "Stop"}') == b""
         refused = Alone({"alone": True}, is_refused=True)
-        monkeypatch.setattr(without, "_alone", lambda *_: refused)
+        monkeypatch.setattr(without, "_answer_alone", lambda *_: refused)
         assert ask_first(SAID) == ALONE, "what is to be typed once more is not done meanwhile"
 
 
@@ -283,7 +283,7 @@ def test_where_none_can_be_started_the_event_is_served_all_the_same(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(starting, "start", full)
+    monkeypatch.setattr(starting, "start_bridge", full)
     assert ask(SAID) == ALONE
     assert ask(START) == ALONE
 

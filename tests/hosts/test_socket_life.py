@@ -284,11 +284,11 @@ def test_without_a_store_no_bridge_stays_and_none_is_started_again_soon(
     person: Person, tmp_path: Path
 ) -> None:
     entry = place.MapEntry(os.environ, str(tmp_path), "")
-    first = starting.start(entry, str(tmp_path), starting.LATER)
+    first = starting.start_bridge(entry, str(tmp_path), starting.LATER)
     assert first
     assert first.wait(HUNG) == 0
     assert not person.met(tmp_path)
-    assert starting.start(entry, str(tmp_path), starting.LATER) is None
+    assert starting.start_bridge(entry, str(tmp_path), starting.LATER) is None
 
 
 @pytest.mark.parametrize("jump", [-86_400, 86_400])
@@ -297,7 +297,7 @@ def test_a_clock_that_jumps_does_not_keep_a_bridge_from_being_started(
 ) -> None:
     entry = place.MapEntry(os.environ, str(person.project), "")
     Path(entry.folder).mkdir(parents=True)
-    mark = Path(starting.mark(entry))
+    mark = Path(starting.start_mark(entry))
     mark.write_bytes(b"")
     os.utime(mark, (time.time() + jump, time.time() + jump))
     person.hook("UserPromptSubmit")

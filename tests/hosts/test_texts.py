@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmemory.hosts import texts
-from mdmemory.hosts.texts import COMMANDS, FORGET, REMEMBER, SKILL, UNDO, files_for, typed
+from mdmemory.hosts.texts import COMMANDS, FORGET, REMEMBER, SKILL, UNDO, files_for, read_typed
 from mdmemory.note.stamps import add_stamp, is_unedited
 
 HOSTS = ("claude", "codex", "gemini", "opencode")
@@ -82,16 +82,16 @@ def test_what_was_typed_is_found_in_each_clients_form(words: str, name: str) -> 
     filled = prompt_of("gemini", name).replace("{{args}}", words)
     forms = (f"/{name} {words}", f"/{texts.PLUGIN}:{name} {words}", f"${name} {words}\n", filled)
     for form in forms:
-        found = typed(form)
+        found = read_typed(form)
         assert found is not None
         assert (found.name, found.words) == (name, words)
 
 
 def test_what_was_said_is_a_sentence_that_can_be_quoted() -> None:
-    found = typed("/forget the proxy's port")
+    found = read_typed("/forget the proxy's port")
     assert found is not None
     assert found.said == "Forget the proxy's port"
-    found = typed("$remember")
+    found = read_typed("$remember")
     assert found is not None
     assert (found.words, found.said) == ("", "Remember:")
 
@@ -102,4 +102,4 @@ def test_what_was_said_is_a_sentence_that_can_be_quoted() -> None:
      "Forget the port", "/other:remember x", f"/{FORGET}: x", f"/{UNDO}x"],
 )  # fmt: skip
 def test_other_prompts_are_no_command_of_ours(prompt: str) -> None:
-    assert typed(prompt) is None
+    assert read_typed(prompt) is None

@@ -45,28 +45,28 @@ class HookCall:
         """The line for the bridge, which reads the JSON: here nothing would be gained by it."""
         data = self.data.translate(_SPACES)  # line ends stand nowhere inside of JSON's strings
         head = (
-            f'{{"version": {_quoted(VERSION)}, "method": "hook", "params": {{"host": '
-            f'{_quoted(self.host)}, "folder": {_quoted(self.folder)}, "store": '
-            f'{_quoted(self.store)}, "client": {_quoted(self.client)}, "event": '
+            f'{{"version": {_json_string(VERSION)}, "method": "hook", "params": {{"host": '
+            f'{_json_string(self.host)}, "folder": {_json_string(self.folder)}, "store": '
+            f'{_json_string(self.store)}, "client": {_json_string(self.client)}, "event": '
         )
         return b"".join((head.encode("ascii"), data, b"}}\n"))
 
 
-def ask(entry: place.MapEntry, event: HookCall) -> bytes:
+def ask_bridge(entry: place.MapEntry, event: HookCall) -> bytes:
     """The bridge's output for an event. Raises NoBridge where there is none, and Silent where it
     has the event but did not answer in time."""
     path = entry.socket()
     if not path:
         raise NoBridge
     try:
-        connection = place.connect(path, max(0.01, event.left()))
+        connection = place.connect_socket(path, max(0.01, event.left()))
     except (TimeoutError, BlockingIOError) as problem:
         raise Silent from problem  # too many wait for it
     except OSError as problem:
         raise NoBridge from problem
     try:
         connection.sendall(event.request())
-        line = _line(connection, event)
+        line = _ask_line(connection, event)
     except OSError as problem:
         raise Silent from problem
     finally:
@@ -79,7 +79,7 @@ def ask(entry: place.MapEntry, event: HookCall) -> bytes:
     return b""  # it has logged what failed
 
 
-def _line(connection: _socket.socket, event: HookCall) -> bytes:
+def _ask_line(connection: _socket.socket, event: HookCall) -> bytes:
     """The line that the bridge sends. Raises OSError where it does not come whole, or in time."""
     parts: list[bytes] = []
     while not parts or not parts[-1].endswith(b"\n"):
@@ -93,7 +93,7 @@ def _line(connection: _socket.socket, event: HookCall) -> bytes:
     return b"".join(parts)
 
 
-def _quoted(text: str) -> str:
+def _json_string(text: str) -> str:
     """A string of JSON, in ASCII."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'

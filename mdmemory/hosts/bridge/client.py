@@ -31,35 +31,35 @@ def run(words: list[str]) -> bool:
         return True
     if words[0] not in HOSTS or os.isatty(0):
         return False
-    answer(words[0], os.environ.get("MDMEMORY_STORE", ""))
+    answer_event(words[0], os.environ.get("MDMEMORY_STORE", ""))
     return True
 
 
-def answer(host: str, store: str) -> None:
+def answer_event(host: str, store: str) -> None:
     """Read the event from standard input, and write what the host is to do, if anything."""
     began = time.monotonic()
-    _thread.start_new_thread(_end, (_ALL,))
+    _thread.start_new_thread(_end_after, (_ALL,))
     try:
         data = _read()
         if data:
-            call = asking.HookCall(host, _folder(), store, data, began, list_ancestors())
-            _write(output(call, os.environ))
+            call = asking.HookCall(host, _current_folder(), store, data, began, list_ancestors())
+            _write(event_output(call, os.environ))
     except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 - no hook fails a turn
-        _log(problem)
+        _log_problem(problem)
 
 
-def output(event: asking.HookCall, environment: Mapping[str, str]) -> bytes:
+def event_output(event: asking.HookCall, environment: Mapping[str, str]) -> bytes:
     """What the host is to read: JSON, or nothing."""
     entry = place.MapEntry(environment, event.folder, event.store)
     try:
-        return asking.ask(entry, event)
+        return asking.ask_bridge(entry, event)
     except (asking.NoBridge, asking.Silent) as problem:
         from mdmemory.hosts.bridge import without
 
-        return without.output(entry, event, may_start=isinstance(problem, asking.NoBridge))
+        return without.output_without(entry, event, may_start=isinstance(problem, asking.NoBridge))
 
 
-def _folder() -> str:
+def _current_folder() -> str:
     """Where the client runs; the root where that folder was removed."""
     try:
         return os.getcwd()
@@ -84,13 +84,13 @@ def _write(text: bytes) -> None:
         text = text[os.write(1, text) :]
 
 
-def _end(seconds: float) -> None:
+def _end_after(seconds: float) -> None:
     """End this process, whatever it hangs in: the host goes on without us."""
     time.sleep(seconds)
     os._exit(0)
 
 
-def _log(problem: BaseException) -> None:
+def _log_problem(problem: BaseException) -> None:
     """Log what went wrong; where that fails too, there is nobody to tell."""
     try:
         from mdmemory.hosts.bridge_log import Log

@@ -22,7 +22,7 @@ from mdmemory.hosts.background import Starter
 from mdmemory.hosts.bridge import place, starting
 from mdmemory.hosts.bridge.server import HELLO, QUEUE, Life, SocketServer
 from mdmemory.hosts.bridge_log import Log
-from mdmemory.hosts.git_hooks import command
+from mdmemory.hosts.git_hooks import program_words
 from mdmemory.hosts.opencode.bridge import Methods, Result, Woken
 from mdmemory.layers import Layers
 from mdmemory.store.project import Project
@@ -40,7 +40,7 @@ _PAUSE = 0.05  # seconds between two looks at it
 _OLD = 30 * 86_400  # seconds until a folder for which no bridge was started is forgotten
 
 
-def listen(folder: Path, named: str, environment: Mapping[str, str]) -> None:
+def listen_around(folder: Path, named: str, environment: Mapping[str, str]) -> None:
     """Be the bridge of the store around `folder`, or name the one that is there to whoever looks
     for it from that folder. Where there is no store, nothing. `named` is MDMEMORY_STORE, or "".
 
@@ -59,20 +59,20 @@ def listen(folder: Path, named: str, environment: Mapping[str, str]) -> None:
     lock = lock_file(private / LOCK)
     until = time.monotonic() + _WAIT
     while not is_ours(lock):
-        if _answers(path):
-            _enter(entry, path)
+        if _answers_at(path):
+            _enter_bridge(entry, path)
             return
         if time.monotonic() > until:
             return  # it hangs; whoever comes later tries again
         time.sleep(_PAUSE)
-    _serve(served, project, private, entry)
+    _serve_store(served, project, private, entry)
 
 
-def _serve(served: Served, project: Project, private: Path, entry: place.MapEntry) -> None:
+def _serve_store(served: Served, project: Project, private: Path, entry: place.MapEntry) -> None:
     path = private / place.SOCKET
     os.chdir(private)  # the path of a socket is limited to some hundred bytes
     inside = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    with _bound() as listener:
+    with _bind_socket() as listener:
         ours = os.lstat(place.SOCKET)
         os.chdir("/")
 
@@ -82,7 +82,7 @@ def _serve(served: Served, project: Project, private: Path, entry: place.MapEntr
             return False
 
         try:
-            _enter(entry, str(path))
+            _enter_bridge(entry, str(path))
             if project.settings.text("search.embeddings") == "local":
                 from mdmemory.search.sources import warm_up
 
@@ -124,20 +124,22 @@ class Served:
         """What answers the events."""
         from mdmemory.hosts.commands.hooks import CommandHooks
 
-        typed = partial(self._opened, automatic=False)
-        return CommandHooks(self._opened, cache(self._starter), self.log, open_typed=typed)
+        typed = partial(self._open_layers, automatic=False)
+        return CommandHooks(
+            self._open_layers, cache(self._make_starter), self.log, open_typed=typed
+        )
 
     def methods(self, hooks: CommandHooks) -> Methods:
         """What a request may ask for."""
         answer = hooks.methods()["hook"]
 
-        def hook(params: Mapping[str, Any]) -> Result:
+        def run_hook(params: Mapping[str, Any]) -> Result:
             self.named = str(params.get("store") or "")
             return {"output": answer(params)["output"]}  # the client reads no other form
 
-        return {"hook": hook, HELLO: lambda _: {}}
+        return {"hook": run_hook, HELLO: lambda _: {}}
 
-    def _opened(self, folder: Path, automatic: bool = True) -> Layers:
+    def _open_layers(self, folder: Path, automatic: bool = True) -> Layers:
         layers = self._open(folder, automatic)
         project = _main(layers)
         if project is None or project.root != self._root:
@@ -152,9 +154,9 @@ class Served:
             automatic=automatic,
         )  # fmt: skip
 
-    def _starter(self, folder: Path) -> Starter:
+    def _make_starter(self, folder: Path) -> Starter:
         named = ["--store", self.named] if self.named else []
-        return Starter(lambda: [*command(), *named], folder)
+        return Starter(lambda: [*program_words(), *named], folder)
 
 
 def _main(layers: Layers) -> Project | None:
@@ -162,7 +164,7 @@ def _main(layers: Layers) -> Project | None:
     return memory.project if memory else None
 
 
-def _bound() -> socket.socket:
+def _bind_socket() -> socket.socket:
     """A socket in the current folder that this user alone can connect to. It gets its name once it
     answers, in place of what a killed bridge left there."""
     with suppress(FileNotFoundError):
@@ -178,10 +180,10 @@ def _bound() -> socket.socket:
     return listener
 
 
-def _answers(path: str) -> bool:
+def _answers_at(path: str) -> bool:
     """Whether a bridge of this version answers at `path`; one of another is asked to end by it."""
     try:
-        with closing(place.connect(path, _WAIT)) as connection:
+        with closing(place.connect_socket(path, _WAIT)) as connection:
             hello = json.dumps({"version": VERSION, "method": HELLO})
             connection.sendall(hello.encode("ascii") + b"\n")
             answer: bytes = connection.recv(1 << 12)
@@ -190,12 +192,12 @@ def _answers(path: str) -> bool:
         return False
 
 
-def _enter(entry: place.MapEntry, path: str) -> None:
+def _enter_bridge(entry: place.MapEntry, path: str) -> None:
     """Let hooks from the entry's folder find the bridge at `path`."""
     folder = Path(entry.folder)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_atomic(Path(entry.file), entry.text(path), mode=0o600)
-    Path(starting.mark(entry)).unlink(missing_ok=True)
+    Path(starting.start_mark(entry)).unlink(missing_ok=True)
     for file in folder.iterdir():
         with suppress(OSError):
             if time.time() - file.stat().st_mtime > _OLD:

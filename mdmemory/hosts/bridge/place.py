@@ -60,7 +60,7 @@ def state_folder(environment: Mapping[str, str]) -> str:
     return os.path.join(base, "mdmemory")
 
 
-def connect(path: str, seconds: float) -> _socket.socket:
+def connect_socket(path: str, seconds: float) -> _socket.socket:
     """A connection to the bridge of this user at `path`, whose calls take up to `seconds` each.
     Raises OSError where there is none, or where another user's process is there."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mdmemory.hosts.bridge.place import peer_user
-from mdmemory.hosts.opencode.bridge import END, MAX_LINE, Methods, answered, parsed
+from mdmemory.hosts.opencode.bridge import END, MAX_LINE, Methods, answer_request, parse_request
 from mdmemory.version import VERSION
 
 _LINE = MAX_LINE + 64 * 1024  # bytes: a hook's event, and the request around it
@@ -71,30 +71,30 @@ class SocketServer:
         self._listener.setblocking(False)
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._selector.register(woken, selectors.EVENT_READ)
-        asked = time.monotonic()
-        due, looked = asked + self._next_look(), asked
+        start = time.monotonic()
+        due, moment = start + self._next_look(), start
         while not self._ended:
             now = time.monotonic()
-            wait = min(due, asked + self._life.idle, looked + self._life.look) - now
+            wait = min(due, start + self._life.idle, moment + self._life.look) - now
             ready = {key.fd for key, _ in self._selector.select(max(0.0, wait))}
             if woken in ready:
                 break
             if ready:
-                asked = time.monotonic()
-                self._take(ready)
+                start = time.monotonic()
+                self._take_ready(ready)
             now = time.monotonic()
             for client in [each for each in self._clients.values() if each.until < now]:
-                self._drop(client)
+                self._drop_client(client)
             if now >= due or (ready and not self._cannot_look):
                 due = now + self._next_look()
-            if now >= looked + self._life.look:
-                looked = now
+            if now >= moment + self._life.look:
+                moment = now
                 if not self._life.is_met():
                     break
-            if now >= asked + self._life.idle:
+            if now >= start + self._life.idle:
                 break
         for client in [*self._clients.values()]:
-            self._drop(client)
+            self._drop_client(client)
         self._selector.close()
 
     def _next_look(self) -> float:
@@ -107,7 +107,7 @@ class SocketServer:
             return 600.0
         return seconds
 
-    def _take(self, ready: set[int]) -> None:
+    def _take_ready(self, ready: set[int]) -> None:
         for number in sorted(ready):
             if number == self._listener.fileno():
                 self._accept()
@@ -142,44 +142,44 @@ class SocketServer:
             data = b""
         client.line += data
         if b"\n" in data:
-            self._answer(client)
+            self._answer_client(client)
         elif len(client.line) > _LINE:
             client.line[:] = b"!"  # no JSON, and the answer says so
-            self._answer(client)
+            self._answer_client(client)
         elif data:
             return
-        self._drop(client)
+        self._drop_client(client)
 
-    def _answer(self, client: _Client) -> None:
+    def _answer_client(self, client: _Client) -> None:
         if _has_gone(client.connection):
             return
-        request = parsed(bytes(client.line.partition(b"\n")[0]))
+        request = parse_request(bytes(client.line.partition(b"\n")[0]))
         faulthandler.dump_traceback_later(LONGEST, exit=True)
         try:
-            line = self._line(request)
+            line = self._answer_line(request)
         finally:
             faulthandler.cancel_dump_traceback_later()
         client.connection.settimeout(_PATIENCE)
         try:
             client.connection.sendall(line)
         except OSError:  # nobody hears it any more
-            self._lose(request)
+            self._lose_answer(request)
 
-    def _lose(self, request: Mapping[str, Any]) -> None:
+    def _lose_answer(self, request: Mapping[str, Any]) -> None:
         try:
             self._lost(request)
         except Exception as problem:  # noqa: BLE001 - the others are answered all the same
             self._failed("lost", problem)
 
-    def _line(self, request: Mapping[str, Any]) -> bytes:
+    def _answer_line(self, request: Mapping[str, Any]) -> bytes:
         is_end = request.get("method") == END
         is_other = bool(request) and not is_end and request.get("version") != VERSION
         self._ended = is_end or is_other
         if is_other:
             return _OTHER
-        return answered(request, self._methods, self._failed)
+        return answer_request(request, self._methods, self._failed)
 
-    def _drop(self, client: _Client) -> None:
+    def _drop_client(self, client: _Client) -> None:
         self._selector.unregister(client.connection)
         del self._clients[client.connection.fileno()]
         client.connection.close()

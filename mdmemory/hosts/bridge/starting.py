@@ -22,12 +22,12 @@ LATER = 300.0  # seconds until what failed is tried again
 _LOOK = 0.02  # seconds between two looks for it
 
 
-def mark(entry: MapEntry) -> str:
+def start_mark(entry: MapEntry) -> str:
     """The file whose time says when a bridge for the folder was last started; gone once it ran."""
     return f"{entry.file}.starting"
 
 
-def start(entry: MapEntry, folder: str, rest: float) -> Process | None:
+def start_bridge(entry: MapEntry, folder: str, rest: float) -> Process | None:
     """Start a bridge for `folder`, unless that was tried in the last `rest` seconds.
 
     Raises OSError where the map cannot be written: then nobody would find the bridge.
@@ -49,7 +49,7 @@ def wait_briefly(started: Process | None, is_late: Callable[[], bool]) -> bool:
 
 def _is_first(entry: MapEntry, rest: float) -> bool:
     os.makedirs(entry.folder, mode=0o700, exist_ok=True)
-    path = mark(entry)
+    path = start_mark(entry)
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError:

@@ -17,7 +17,7 @@ from mdmemory.capture.note_text import keys_of
 from mdmemory.config import person
 from mdmemory.errors import BadNote, MdmemoryError, NoStore, NotFound
 from mdmemory.files import digest, is_inside, read_regular, write_atomic
-from mdmemory.hosts.claude.own_memory_settings import carried, main_checkout
+from mdmemory.hosts.claude.own_memory_settings import carried_folder, main_checkout
 from mdmemory.layers import MINE, PROJECT, USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.note.editing import edit
@@ -45,17 +45,17 @@ def take_in(layers: Layers, folder: Path, environment: Mapping[str, str]) -> lis
     if layers.settings.text(SETTING) == "off":
         return []
     place = folder_of(folder, environment)
-    said: list[str] = []
-    named = carried(folder, environment)
+    sentences: list[str] = []
+    named = carried_folder(folder, environment)
     for memory in layers.there():
         if named is not None and is_inside(named, memory.project.store):
-            said += rescue_lines(memory)
+            sentences += rescue_lines(memory)
     stores = [memory.project.store for memory in layers.there()]
     if place is not None and not any(is_inside(place, store) for store in stores):
         is_read = named is None
         with suppress(NoStore):  # nothing may be made here, or it is not certain whose it is
-            said += take(layers, place, is_read=is_read)
-    return said
+            sentences += take_folder(layers, place, is_read=is_read)
+    return sentences
 
 
 def folder_of(folder: Path, environment: Mapping[str, str]) -> Path | None:
@@ -64,45 +64,45 @@ def folder_of(folder: Path, environment: Mapping[str, str]) -> Path | None:
     top = str(main_checkout(folder))
     slug = "".join(char if char.isascii() and char.isalnum() else "-" for char in top)
     if len(slug) <= _MOST_SLUG:
-        found = [projects / slug]
+        folders = [projects / slug]
     else:
-        found = sorted(projects.glob(f"{slug[:_MOST_SLUG]}*"))
-    return next((each / "memory" for each in found if (each / "memory").is_dir()), None)
+        folders = sorted(projects.glob(f"{slug[:_MOST_SLUG]}*"))
+    return next((each / "memory" for each in folders if (each / "memory").is_dir()), None)
 
 
-def take(layers: Layers, place: Path, *, is_read: bool) -> list[str]:
+def take_folder(layers: Layers, place: Path, *, is_read: bool) -> list[str]:
     """Take over what is new in Claude's folder `place`; sentences for the person.
 
     `is_read`: Claude still reads that folder, so what it removed there goes, and what the person
     forgot here is named. Raises NoStore where a new note has no store to go to.
     """
-    texts = _texts(place)
-    known = _known(layers, place)
+    texts = _read_texts(place)
+    known = _known_texts(layers, place)
     told = {(each.file, each.digest) for each in known}
     digests = {file: digest(data) for file, data in texts.items()}
     new = {file: data for file, data in texts.items() if (file, digests[file]) not in told}
     notes = {file: data for file, data in new.items() if file != INDEX}
-    said = _taken(layers, place, known, notes) if notes else []
+    sentences = _take_texts(layers, place, known, notes) if notes else []
     if INDEX in new and layers.there():
-        said += _keep_lines(layers, place, texts[INDEX], {*texts})
+        sentences += _keep_lines(layers, place, texts[INDEX], {*texts})
     if is_read and layers.there():
-        said += _outdated(layers, place, known, digests)
-    return said
+        sentences += _drop_outdated(layers, place, known, digests)
+    return sentences
 
 
-def _texts(place: Path) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+def _read_texts(place: Path) -> dict[str, bytes]:
+    texts: dict[str, bytes] = {}
     for path in sorted(place.glob("*.md"))[:_MOST_FILES]:
         if path.name != INDEX and not is_note_name(path.name):
             continue
         try:
-            found[path.name] = read_regular(path, _MOST_BYTES)
+            texts[path.name] = read_regular(path, _MOST_BYTES)
         except MdmemoryError:
             continue  # a link, or half of a file: Claude's own business
-    return found
+    return texts
 
 
-def _known(layers: Layers, place: Path) -> list[TakenText]:
+def _known_texts(layers: Layers, place: Path) -> list[TakenText]:
     if not layers.there():
         return []
     with layers.main.state() as state:
@@ -117,7 +117,7 @@ def _note_down(layers: Layers, place: Path, *texts: TakenText) -> None:
 # --- what is new
 
 
-def _taken(
+def _take_texts(
     layers: Layers, place: Path, known: Sequence[TakenText], new: Mapping[str, bytes]
 ) -> list[str]:
     """Bring new texts into the stores, and note all of them down."""
@@ -138,12 +138,12 @@ def _taken(
         type = USER if parse(text, file).head.type == USER else PROJECT
         memory = layers.for_fact(type)
         earlier = next((each for each in reversed(known) if each.file == file and each.note), None)
-        note = _kept(layers, data)
-        note = _replaced(layers, earlier, text) if note is None else note
-        note = _said(layers, text, file) if note is None else note
+        note = _note_having(layers, data)
+        note = _replace_note(layers, earlier, text) if note is None else note
+        note = _store_text(layers, text, file) if note is None else note
         if note is None:
-            name = _free(memory.project.store, file)
-            data = _placed(layers, text, file, type)
+            name = _free_name(memory.project.store, file)
+            data = _place_text(layers, text, file, type)
             write_atomic(memory.project.store / name, data, replace=False)
             fresh.setdefault(id(memory), []).append(name)
             note = f"{MINE if memory is layers.person else ''}{name}"
@@ -158,7 +158,7 @@ def _taken(
     return [*_of_notes(place, sum(map(len, fresh.values()))), *_of_secrets(place, secrets)]
 
 
-def _placed(layers: Layers, text: str, file: str, type: str) -> bytes:
+def _place_text(layers: Layers, text: str, file: str, type: str) -> bytes:
     """The text as it is; of one that only the person's store can take, with the folder it is of."""
     _, route = layers.open_for(personal=type == USER)
     for key, value in route.metadata(type, "").items():
@@ -181,7 +181,7 @@ def _of_secrets(place: Path, files: Sequence[str]) -> list[str]:
     ]
 
 
-def _kept(layers: Layers, data: bytes) -> str | None:
+def _note_having(layers: Layers, data: bytes) -> str | None:
     """The note that has, or "" where a note once had, exactly these bytes."""
     for memory in layers.there():
         prefix = MINE if memory is layers.person else ""
@@ -194,7 +194,7 @@ def _kept(layers: Layers, data: bytes) -> str | None:
     return None
 
 
-def _replaced(layers: Layers, earlier: TakenText | None, text: str) -> str | None:
+def _replace_note(layers: Layers, earlier: TakenText | None, text: str) -> str | None:
     """The note that was made of this file earlier, with the new text in it; None where somebody
     changed or removed it since."""
     if earlier is None or suspicion_of(text):
@@ -207,7 +207,7 @@ def _replaced(layers: Layers, earlier: TakenText | None, text: str) -> str | Non
     return earlier.note
 
 
-def _said(layers: Layers, text: str, file: str) -> str | None:
+def _store_text(layers: Layers, text: str, file: str) -> str | None:
     """ "" where a note says it already."""
     keys = keys_of(parse(text, file))
     for memory in layers.there():
@@ -216,7 +216,7 @@ def _said(layers: Layers, text: str, file: str) -> str | None:
     return None
 
 
-def _free(store: Path, file: str) -> str:
+def _free_name(store: Path, file: str) -> str:
     """A name for the file that no note of the store has."""
     there = {path.name.casefold() for path in store.iterdir()}
     stem, number, name = file.removesuffix(".md"), 1, file
@@ -260,36 +260,40 @@ def rescue_lines(memory: Memory) -> list[str]:
     known |= {*history.read_tree(head)} if history else set()
     ours = [line.strip() for line in before.decode("utf-8", "replace").splitlines()]
     lines = strange_lines(data.decode("utf-8", "replace"), known, ours)
-    said = _kept_lines(memory, lines, store)
+    kept_lines = _kept_lines(memory, lines, store)
     if not data.startswith(OURS):
         write_atomic(store / INDEX, before)  # without its first line it would count as a person's
     memory.index()
-    return said
+    return kept_lines
 
 
 # --- what is out of date
 
 
-def _outdated(
+def _drop_outdated(
     layers: Layers, place: Path, known: Sequence[TakenText], now: Mapping[str, str]
 ) -> list[str]:
     """Remove what Claude removed, and name what it still says though the person does not."""
-    said: list[str] = []
+    sentences: list[str] = []
     last = {each.file: each for each in known if each.note}
     gone = [each for file, each in last.items() if file not in now]
     if now and len(gone) <= max(FEW, len(last) // 4):
         for each in gone:
-            if _remove(layers, each):
-                said.append(f"{each.note} is removed: Claude Code removed it from its own memory.")
+            if _remove_note(layers, each):
+                sentences.append(
+                    f"{each.note} is removed: Claude Code removed it from its own memory."
+                )
             _note_down(layers, place, replace(each, note=""))
     for file, each in last.items():
         if now.get(file) == each.digest and not each.told and _is_out(layers, each.note):
-            said.append(f"Claude Code's own memory still says what you took back: {place / file}.")
+            sentences.append(
+                f"Claude Code's own memory still says what you took back: {place / file}."
+            )
             _note_down(layers, place, replace(each, told=True))
-    return said
+    return sentences
 
 
-def _remove(layers: Layers, each: TakenText) -> bool:
+def _remove_note(layers: Layers, each: TakenText) -> bool:
     """Remove a note that nobody changed since it was taken over."""
     try:
         memory, name = layers.holding(each.note)

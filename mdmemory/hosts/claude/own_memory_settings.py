@@ -48,7 +48,7 @@ def persons_file(environment: Mapping[str, str]) -> Path:
     return person.hosts(environment).claude.with_name("settings.json")
 
 
-def carried(folder: Path, environment: Mapping[str, str]) -> Path | None:
+def carried_folder(folder: Path, environment: Mapping[str, str]) -> Path | None:
     """The folder that Claude itself puts into the prompt in `folder`, as its settings name it; None
     where they name none, or its own memory is off. A session has what held when it began."""
     local, persons = _read(main_checkout(folder) / LOCAL), _read(persons_file(environment))
@@ -65,8 +65,8 @@ def carried(folder: Path, environment: Mapping[str, str]) -> Path | None:
 def _is_off(local: Json, persons: Json, environment: Mapping[str, str]) -> bool:
     if environment.get(OFF, "").lower() not in ("", "0", "false"):
         return True
-    said = [each[ENABLED] for each in (local, persons) if ENABLED in each]
-    return said[:1] == [False]
+    switches = [each[ENABLED] for each in (local, persons) if ENABLED in each]
+    return switches[:1] == [False]
 
 
 def _read(path: Path) -> Json:
@@ -80,7 +80,7 @@ def _read(path: Path) -> Json:
 # --- what 0.2 set
 
 
-def withdraw(
+def withdraw_settings(
     environment: Mapping[str, str], folder: Path | None = None, *, dry_run: bool = False
 ) -> list[str]:
     """Take back what was set for the project around `folder`, or (None) for any; sentences."""
@@ -113,9 +113,9 @@ def _is_ours(path: Path, entry: Json) -> bool:
 
 
 def _take_back(path: Path, entry: Json) -> None:
-    rest = jsonc.drop(settings_files.read(path) or "", [FOLDER])
+    rest = jsonc.drop_value(settings_files.read(path) or "", [FOLDER])
     if not (entry.get("file") and entries.says_nothing(rest)):
-        settings_files.replace(path, rest.encode(), 0o600)
+        settings_files.replace_file(path, rest.encode(), 0o600)
         return
     path.unlink()
     if entry.get("folder"):

@@ -22,20 +22,20 @@ TWICE = (
 )
 
 
-def folder(environment: Mapping[str, str]) -> Path:
+def claude_folder(environment: Mapping[str, str]) -> Path:
     """Where Claude Code keeps the person's settings."""
     return person.hosts(environment).claude.parent
 
 
 def state_folder(environment: Mapping[str, str]) -> Path:
     """Where the one file lies that is not in that folder, unless a variable moved the folder."""
-    return folder(environment) if environment.get("CLAUDE_CONFIG_DIR") else Path.home()
+    return claude_folder(environment) if environment.get("CLAUDE_CONFIG_DIR") else Path.home()
 
 
-def carrier(environment: Mapping[str, str]) -> str:
+def plugin_carrier(environment: Mapping[str, str]) -> str:
     """What carries the memory into Claude Code already: our plugin; "" where it is not on."""
     try:
-        text = settings_files.read(folder(environment) / "settings.json") or "{}"
+        text = settings_files.read(claude_folder(environment) / "settings.json") or "{}"
         plugins = jsonc.parse(text).member("enabledPlugins")
     except ValueError:
         return ""
@@ -44,14 +44,14 @@ def carrier(environment: Mapping[str, str]) -> str:
     return "a plugin" if is_on else ""
 
 
-def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
+def claude_findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
     """What Claude Code itself keeps from working, a sentence each."""
-    text = settings_files.read(folder(environment) / "settings.json") or "{}"
+    text = settings_files.read(claude_folder(environment) / "settings.json") or "{}"
     switch = jsonc.parse(text).member("disableAllHooks")
     if switch is not None and switch.data is True:
         yield (
-            f"{folder(environment) / 'settings.json'} switches all hooks off (disableAllHooks), so "
-            "Claude Code tells the memory nothing. Take that out."
+            f"{claude_folder(environment) / 'settings.json'} switches all hooks off "
+            "(disableAllHooks), so Claude Code tells the memory nothing. Take that out."
         )
     if os.path.lexists(project / ".mcp.json"):
         yield from _in_project(project / ".mcp.json")
@@ -60,10 +60,10 @@ def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
 def _in_project(path: Path) -> Iterator[str]:
     """A server of the project's stands before the person's of the same name."""
     try:
-        found = jsonc.parse(settings_files.read(path) or "{}").member("mcpServers", _SERVER)
+        servers = jsonc.parse(settings_files.read(path) or "{}").member("mcpServers", _SERVER)
     except ValueError:
         return
-    if found:
+    if servers:
         yield (
             f"{path} names a server {_SERVER!r}, which Claude Code uses in place of the one of "
             "`mdmemory setup`; its index comes a second time. Take it out."

@@ -12,32 +12,32 @@ from pathlib import Path
 
 from mdmemory.config.writing import read_toml
 from mdmemory.hosts import entries, jsonc, settings_files
-from mdmemory.hosts.settings_files import table
+from mdmemory.hosts.settings_files import table_of
 
 # Codex hands a server twelve variables, and none of these.
 _VARIABLES = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
               "MDMEMORY_DISABLE", "CODEX_HOME"]  # fmt: skip
 # Without a mode Codex asks about what may destroy: `codex exec` then refuses to forget.
-SERVER = entries.server(env_vars=_VARIABLES, default_tools_approval_mode="approve")
+SERVER = entries.server_entry(env_vars=_VARIABLES, default_tools_approval_mode="approve")
 
 
-def folder(environment: Mapping[str, str]) -> Path:
+def codex_folder(environment: Mapping[str, str]) -> Path:
     """Where Codex keeps the person's settings."""
     named = environment.get("CODEX_HOME", "")
     return Path(named) if os.path.isabs(named) else Path.home() / ".codex"
 
 
-def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
+def codex_findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
     """What the person has still to do in Codex, a sentence each."""
-    home = folder(environment)
+    home = codex_folder(environment)
     settings = read_toml(settings_files.read(home / "config.toml") or "")
-    if table(settings, "features").get("hooks") is False:
+    if table_of(settings, "features").get("hooks") is False:
         yield (
             f"{home / 'config.toml'} switches hooks off, so Codex tells the memory nothing. Set "
             "`hooks = true` in [features]."
         )
-    known = table(table(settings, "hooks"), "state")
-    states = [table(known, name) for name in _ours(home / "hooks.json")]
+    known = table_of(table_of(settings, "hooks"), "state")
+    states = [table_of(known, name) for name in _our_hooks(home / "hooks.json")]
     if any(state.get("enabled") is False for state in states):
         yield (
             "Hooks of mdmemory are switched off in Codex, so it tells the memory nothing of these "
@@ -50,7 +50,7 @@ def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
         )
 
 
-def _ours(file: Path) -> Iterator[str]:
+def _our_hooks(file: Path) -> Iterator[str]:
     """The names by which Codex knows our hooks."""
     events = jsonc.parse(settings_files.read(file) or "{}").member("hooks")
     listed = events.data if events and isinstance(events.data, dict) else {}

@@ -32,59 +32,59 @@ class Alone(NamedTuple):
     is_refused: bool = False
 
 
-def answer(host: str, event: Mapping[str, Any], folder: Path) -> Alone:
+def answer_alone(host: str, event: Mapping[str, Any], folder: Path) -> Alone:
     """The answer to an event in `folder`. Raises MdmemoryError."""
-    found = events.read(host, event, folder)
-    if found is None:
+    event_read = events.read(host, event, folder)
+    if event_read is None:
         return Alone({})
-    stores = _stores(found.folder)
-    if found.kind == events.PROMPT:
-        return _prompt(found, stores)
-    if found.kind == events.START:
-        text = _start(found, stores) if stores else ""
-        return Alone(events.output(found, text, _written(found, stores)))
+    stores = _open_stores(event_read.folder)
+    if event_read.kind == events.PROMPT:
+        return _answer_prompt(event_read, stores)
+    if event_read.kind == events.START:
+        text = _start_text(event_read, stores) if stores else ""
+        return Alone(events.hook_output(event_read, text, _write_kept(event_read, stores)))
     if stores:
-        _hand_over(found, stores[0][1])
-    lines = _written(found, stores) if found.kind == events.STOP else ()
-    return Alone(events.output(found, "", lines))
+        _hand_over(event_read, stores[0][1])
+    lines = _write_kept(event_read, stores) if event_read.kind == events.STOP else ()
+    return Alone(events.hook_output(event_read, "", lines))
 
 
-def _stores(folder: Path) -> Stores:
+def _open_stores(folder: Path) -> Stores:
     """The stores for a folder with their layers, the project's first."""
     places = person.places()
-    found: Stores = []
+    stores: Stores = []
     try:
         if (project := of_project(folder, None, places)) is not None:
-            found.append(("project", project))
+            stores.append(("project", project))
     except MdmemoryError:  # who can ask about it tells it
         pass
     own = of_person(places)
-    if own is not None and all(own.root != project.root for _, project in found):
-        found.append(("user", own))
-    return found
+    if own is not None and all(own.root != project.root for _, project in stores):
+        stores.append(("user", own))
+    return stores
 
 
 def _hand_over(event: HookEvent, project: Project) -> None:
     """Start a process that reads the session once it has been idle for a while."""
     from mdmemory.hosts.background import Starter
     from mdmemory.hosts.bridge_log import NAME
-    from mdmemory.hosts.git_hooks import command
+    from mdmemory.hosts.git_hooks import program_words
 
-    start = Starter(command, event.folder)
+    start = Starter(program_words, event.folder)
     start(
-        events.reading(event.session, events.idle(project.settings)),
+        events.reading_words(event.session, events.idle_seconds(project.settings)),
         project.prepare_private() / NAME,
     )
 
 
-def _start(event: HookEvent, stores: Stores) -> str:
+def _start_text(event: HookEvent, stores: Stores) -> str:
     """The protocol and the indexes, where it is time for them and the session lacks them."""
     is_gemini = event.host == "gemini"
     if is_gemini != (event.kind == events.PROMPT):
         return ""
     carried = None
     if event.host == "claude":
-        from mdmemory.hosts.claude.own_memory_settings import carried as carried_by
+        from mdmemory.hosts.claude.own_memory_settings import carried_folder as carried_by
 
         carried = carried_by(event.folder, person.places().environment)
     indexes = [
@@ -97,23 +97,23 @@ def _start(event: HookEvent, stores: Stores) -> str:
     return text if is_new or not events.has_had(event, part) else ""
 
 
-def _prompt(event: HookEvent, stores: Stores) -> Alone:
+def _answer_prompt(event: HookEvent, stores: Stores) -> Alone:
     """Keep what the person asks to remember, and say so."""
     from mdmemory.hosts import texts
 
-    first = _start(event, stores) if stores else ""
-    command = texts.typed(event.words)
+    first = _start_text(event, stores) if stores else ""
+    command = texts.read_typed(event.words)
     if command is not None and command.name in (texts.UNDO, texts.REVIEW):
-        said = f"mdmemory is just starting. Have the user type {command.name} once more."
+        notice = f"mdmemory is just starting. Have the user type {command.name} once more."
         told = ["Not done yet: type it once more."]
-        return Alone(events.output(event, context.framed(said), told), is_refused=True)
-    told, lines, has_kept = _kept(event, command.said if command else event.words, stores)
-    said = context.framed(*map(context.harmless, told))
-    text = "\n\n".join(filter(None, (first, said)))
-    return Alone(events.output(event, text, lines), has_kept)
+        return Alone(events.hook_output(event, context.frame_texts(notice), told), is_refused=True)
+    told, lines, has_kept = _keep_wishes(event, command.said if command else event.words, stores)
+    notice = context.frame_texts(*map(context.harmless_text, told))
+    text = "\n\n".join(filter(None, (first, notice)))
+    return Alone(events.hook_output(event, text, lines), has_kept)
 
 
-def _kept(event: HookEvent, words: str, stores: Stores) -> tuple[list[str], list[str], bool]:
+def _keep_wishes(event: HookEvent, words: str, stores: Stores) -> tuple[list[str], list[str], bool]:
     """Keep what a message asks to remember: what the assistant and the person are told, and whether
     anything was kept."""
     from mdmemory.transcripts.turns import clean
@@ -124,10 +124,12 @@ def _kept(event: HookEvent, words: str, stores: Stores) -> tuple[list[str], list
     from mdmemory.hosts.conversation import NO_SECRET, read_request
     from mdmemory.prompt.message_part import part
 
-    said = read_request(text)
-    lines = [NO_SECRET] if said.secret else []
-    told = part(said.text, said.noticed, "", has_secret=said.secret, is_private=said.cut)
-    if not said.wishes:
+    message = read_request(text)
+    lines = [NO_SECRET] if message.secret else []
+    told = part(
+        message.text, message.noticed, "", has_secret=message.secret, is_private=message.cut
+    )
+    if not message.wishes:
         return told, lines, False
     from mdmemory.capture import wishes
 
@@ -137,14 +139,14 @@ def _kept(event: HookEvent, words: str, stores: Stores) -> tuple[list[str], list
     )
     try:
         wishes.keep_wishes(
-            inboxes, said.wishes, event.session, event.turn, person.now(), text, event.attended
+            inboxes, message.wishes, event.session, event.turn, person.now(), text, event.attended
         )
     except MdmemoryError as problem:
         return told, [f"NOT remembered, and not kept: {problem.message}"], False
     return told, lines, True
 
 
-def _written(event: HookEvent, stores: Stores) -> list[str]:
+def _write_kept(event: HookEvent, stores: Stores) -> list[str]:
     """Write what was kept earlier, and say what became of it; mostly there is nothing."""
     inbox = person.state_folder() / "inbox"  # of wishes from where no store was yet
     if not any(project.has_wishes() for _, project in stores) and not any(inbox.glob("*")):

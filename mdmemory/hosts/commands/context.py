@@ -35,13 +35,13 @@ class LayerIndex:
     text: str
 
 
-def framed(*texts: str) -> str:
+def frame_texts(*texts: str) -> str:
     """The texts in one frame that tells readers of the session whose they are; "" for none."""
-    said = "\n\n".join(filter(None, texts))
-    return f"{OPEN}\n{said}\n{CLOSE}" if said else ""
+    content = "\n\n".join(filter(None, texts))
+    return f"{OPEN}\n{content}\n{CLOSE}" if content else ""
 
 
-def harmless(text: str) -> str:
+def harmless_text(text: str) -> str:
     """A text in which no tag closes the frame, or another one of ours."""
     return _TAGS.sub("‹", text)
 
@@ -55,17 +55,17 @@ def at_start(
 
     Where not all fits, the indexes lose lines, the project's first, and say so.
     """
-    fixed = [harmless(protocol.strip()), *rest]
-    room = MOST - len(framed(*fixed)) - 4
+    fixed = [harmless_text(protocol.strip()), *rest]
+    room = MOST - len(frame_texts(*fixed)) - 4
     shown: list[str] = []
     # the person's is given room first, and stands first
     for index in sorted(indexes, key=lambda each: each.layer != "user"):
-        text = cut(harmless(index.text), _HEADINGS[index.layer], room)
+        text = cut_index(harmless_text(index.text), _HEADINGS[index.layer], room)
         room -= len(text) + 2
         shown += [text] if text else []
     part = "\n\n".join(shown) or fixed[0]
-    text = framed(fixed[0], *shown, *fixed[1:])
-    return (text if len(text) <= MOST else framed(fixed[0])), part
+    text = frame_texts(fixed[0], *shown, *fixed[1:])
+    return (text if len(text) <= MOST else frame_texts(fixed[0])), part
 
 
 def without_angles(text: str) -> str:
@@ -73,7 +73,7 @@ def without_angles(text: str) -> str:
     return _TAG.sub(r"[\1]", text)
 
 
-def cut(index: str, heading: str, room: int) -> str:
+def cut_index(index: str, heading: str, room: int) -> str:
     """An index below `heading` in at most `room` characters: whole lines, and how many of how many
     notes they are; "" where no note fits."""
     lines = [line for line in index.split("\n") if not line.startswith(_TOP)]
@@ -82,8 +82,8 @@ def cut(index: str, heading: str, room: int) -> str:
     if not notes or len(whole) <= room:
         return whole if notes else ""
     footer = next((line for line in reversed(lines) if line.startswith("> ")), "")
-    total = _total(footer, notes)
-    left = room - len(heading) - len(_counted(total, total)) - 2
+    total = _total_notes(footer, notes)
+    left = room - len(heading) - len(_count_line(total, total)) - 2
     kept: list[str] = []
     for line in lines:
         if line.startswith("> ") or len(line) + 1 > left:
@@ -93,14 +93,14 @@ def cut(index: str, heading: str, room: int) -> str:
     shown = sum(map(_is_note, kept))
     while kept and not _is_note(kept[-1]):
         kept.pop()  # a heading without a note below it
-    return "\n".join([heading, *kept, "", _counted(shown, total)]) if shown else ""
+    return "\n".join([heading, *kept, "", _count_line(shown, total)]) if shown else ""
 
 
 def _is_note(line: str) -> bool:
     return line.startswith("- [")
 
 
-def _total(footer: str, notes: int) -> int:
+def _total_notes(footer: str, notes: int) -> int:
     """All notes, as the index itself counts them: "> 23 of 140 notes"."""
     match footer.split()[:5]:
         case [">", _, "of", total, *_] if total.isdecimal():
@@ -108,7 +108,7 @@ def _total(footer: str, notes: int) -> int:
     return notes
 
 
-def _counted(shown: int, total: int) -> str:
+def _count_line(shown: int, total: int) -> str:
     return f"> {shown} of {total} notes; memory_search finds the others."
 
 

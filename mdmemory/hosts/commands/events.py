@@ -67,7 +67,7 @@ def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
 
     Half a surrogate pair, which JSON may carry, stands for no character, and cannot be written.
     """
-    event = {key: _whole(value) for key, value in event.items()}
+    event = {key: _whole_text(value) for key, value in event.items()}
     name = as_text(event.get("hook_event_name"))
     kind = KINDS.get(host, {}).get(name)
     session = as_text(event.get("session_id"))
@@ -78,7 +78,7 @@ def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
         return None
     cwd, transcript = as_text(event.get("cwd")), as_text(event.get("transcript_path"))
     return HookEvent(
-        host, kind, name, session, _turn(event), _there(Path(cwd), folder),
+        host, kind, name, session, _turn_id(event), _first_folder(Path(cwd), folder),
         Path(transcript) if os.path.isabs(transcript) and "\0" not in transcript else None,
         words=words,
         answer=as_text(event.get("last_assistant_message") or event.get("prompt_response")),
@@ -87,13 +87,13 @@ def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
     )  # fmt: skip
 
 
-def _whole(value: Any) -> Any:
+def _whole_text(value: Any) -> Any:
     if not isinstance(value, str) or value.isascii():
         return value
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _there(*folders: Path) -> Path:
+def _first_folder(*folders: Path) -> Path:
     """The first of these folders that is there: a session may name what was moved or removed since
     it began. Where none is, what is left of the way to the first."""
     known = [each for each in folders if each.is_absolute() and "\0" not in str(each)]
@@ -104,13 +104,13 @@ def _there(*folders: Path) -> Path:
     return next(each for each in (first, *first.parents) if os.path.isdir(each))
 
 
-def _turn(event: Mapping[str, Any]) -> str:
+def _turn_id(event: Mapping[str, Any]) -> str:
     """The id of the turn; of Gemini CLI, which gives none, one made of its time and words."""
     given = next(filter(is_id, (as_text(event.get(key)) for key in _TURNS)), "")
     if given:
         return f"hook-{given}"[:120]
-    said = f"{event.get('timestamp')}\n{event.get('prompt')}".encode("utf-8", "replace")
-    return f"hook-{hashlib.sha256(said).hexdigest()[:16]}"
+    stamp = f"{event.get('timestamp')}\n{event.get('prompt')}".encode("utf-8", "replace")
+    return f"hook-{hashlib.sha256(stamp).hexdigest()[:16]}"
 
 
 def without_context(prompt: str) -> str:
@@ -123,28 +123,33 @@ def without_context(prompt: str) -> str:
     return prompt
 
 
-def output(event: HookEvent, context: str = "", lines: Sequence[str] = ()) -> dict[str, Any]:
+def hook_output(event: HookEvent, context: str = "", lines: Sequence[str] = ()) -> dict[str, Any]:
     """What the hook prints: `context` for the assistant, `lines` for the person; {} for nothing."""
     printed: dict[str, Any] = {}
     if context:
-        said = without_angles(context) if event.host == "gemini" else _marked(event, context)
-        printed["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": said}
-    if told := "\n".join(f"{MARK}{line}" for line in lines if line):
-        printed["systemMessage"] = _marked(event, told)
+        context_text = (
+            without_angles(context) if event.host == "gemini" else _mark_commands(event, context)
+        )
+        printed["hookSpecificOutput"] = {
+            "hookEventName": event.name,
+            "additionalContext": context_text,
+        }
+    if line := "\n".join(f"{MARK}{line}" for line in lines if line):
+        printed["systemMessage"] = _mark_commands(event, line)
     return printed
 
 
-def _marked(event: HookEvent, text: str) -> str:
+def _mark_commands(event: HookEvent, text: str) -> str:
     """A text that names commands of ours as the host knows them: Codex starts them by a dollar."""
     return text.replace(f" {_COMMAND}", f" ${_COMMAND[1:]}") if event.host == "codex" else text
 
 
-def idle(settings: Settings) -> float:
+def idle_seconds(settings: Settings) -> float:
     """The seconds that a session has to be idle until it is read."""
     return settings.whole("extract.debounce_ms") / 1000
 
 
-def reading(session: str, seconds: float) -> list[str]:
+def reading_words(session: str, seconds: float) -> list[str]:
     """The words of the command that reads a session once it has been idle for `seconds`."""
     # without a delay it would be a command that a person typed, which waits for nobody
     return ["extract", f"--session={session}", f"--after={max(0.1, seconds):g}"]

@@ -87,16 +87,18 @@ class CommandHooks:
         self._folder = event.folder
         self._notifications.shows = event.attended
         do = {
-            events.START: self._begin, events.PROMPT: self._prompt, events.STOP: self._stop,
-            events.END: self._end,
-        }[event.kind]  # fmt: skip
+            events.START: self._begin_session,
+            events.PROMPT: self._answer_prompt,
+            events.STOP: self._stop,
+            events.END: self._end_session,
+        }[event.kind]
         try:
             output = do(event)
         except MdmemoryError as problem:
             self._log.failure(event.kind, problem)
             # said once: a turn that goes on without its memory needs no more words
-            said = problem.sentences
-            output = events.output(event, "", [said] if do == self._begin else [])
+            sentences = problem.sentences
+            output = events.hook_output(event, "", [sentences] if do == self._begin_session else [])
         self._told = str(output.get("systemMessage", ""))
         return {"output": output}
 
@@ -120,7 +122,7 @@ class CommandHooks:
             _warm_up()
         next_reading = self._readings.look()
         if (now := self._clock()) >= self._compaction_at:
-            self._compaction_at = now + self._compact()
+            self._compaction_at = now + self._start_compaction()
         left = self._compaction_at - now
         return left if next_reading is None else min(left, next_reading)
 
@@ -128,7 +130,7 @@ class CommandHooks:
         """Leave what waits to processes of their own: this one ends."""
         self._readings.close()
 
-    def _compact(self) -> float:
+    def _start_compaction(self) -> float:
         """Start a compaction if one is due; the seconds until it is looked for again."""
         if self._folder is None:
             return _LATER
@@ -141,56 +143,61 @@ class CommandHooks:
 
     # --- a session starts, or starts anew
 
-    def _begin(self, event: HookEvent) -> Output:
+    def _begin_session(self, event: HookEvent) -> Output:
         layers = self._open(event.folder)
-        self._log.tried("start", partial(self._conversation.settle_wishes, layers))
+        self._log.try_work("start", partial(self._conversation.settle_wishes, layers))
         if not layers.there():
-            return events.output(event, "", _asked(layers))
+            return events.hook_output(event, "", _open_questions(layers))
         if event.source == "compact":
             compacted = partial(self._following.compacted, layers.main, event.session)
-            self._log.tried("start", compacted)
+            self._log.try_work("start", compacted)
         text = self._starting.text(layers, event)
         if event.host == "claude":  # a session that lasts seconds may have no other event of ours
-            self._log.tried("start", partial(_leave_claude, event.folder))
-        return events.output(event, text, self._lines(layers, event))
+            self._log.try_work("start", partial(_leave_claude, event.folder))
+        return events.hook_output(event, text, self._event_lines(layers, event))
 
-    def _lines(self, layers: Layers, event: HookEvent) -> list[str]:
+    def _event_lines(self, layers: Layers, event: HookEvent) -> list[str]:
         """What the person is told at an event: what happened meanwhile, and what waits."""
-        asked = _asked(layers) if event.kind == events.START else []
+        questions = _open_questions(layers) if event.kind == events.START else []
         tell = partial(self._notifications.at_event, layers, event.session)
-        return [*asked, *(self._log.tried(event.kind, tell) or [])]
+        return [*questions, *(self._log.try_work(event.kind, tell) or [])]
 
     # --- the person says something
 
-    def _prompt(self, event: HookEvent) -> Output:
+    def _answer_prompt(self, event: HookEvent) -> Output:
         from mdmemory.hosts import texts, typed_commands
 
-        command = texts.typed(event.words)
+        command = texts.read_typed(event.words)
         if command is not None and command.name in typed_commands.NAMES:
-            return self._typed(event, command)
-        said = command.said if command is not None else event.words
-        message, notes = _spoken(event, said, command), partial(self._notes, event, command)
+            return self._run_typed(event, command)
+        words = command.said if command is not None else event.words
+        message, notes = (
+            _spoken_message(event, words, command),
+            partial(self._notes_for, event, command),
+        )
         try:
             layers = self._open(event.folder)
         except MdmemoryError as problem:
-            return _answered(event, self._conversation.put_by(message, problem))
-        first = self._log.tried("prompt", partial(self._starting.text, layers, event)) or ""
+            return _answer_output(event, self._conversation.put_by(message, problem))
+        first = self._log.try_work("prompt", partial(self._starting.text, layers, event)) or ""
         answer = self._conversation.take(layers, message, notes)
         lines = []
         if layers.there():
-            self._log.tried("prompt", partial(self._hear, layers, event, "user", said))
-            lines = self._lines(layers, event)
-        return _answered(event, answer, lines, first)
+            self._log.try_work("prompt", partial(self._hear_words, layers, event, "user", words))
+            lines = self._event_lines(layers, event)
+        return _answer_output(event, answer, lines, first)
 
-    def _typed(self, event: HookEvent, command: Typed) -> Output:
+    def _run_typed(self, event: HookEvent, command: Typed) -> Output:
         """Do what the person typed as a command of ours, before the assistant answers."""
         from mdmemory.hosts import typed_commands
 
         done = typed_commands.run(command.name, command.words, self._open_typed(event.folder))
         lines = [message] if (message := done.toast.get("message")) else []
-        return events.output(event, context.framed(context.harmless(done.text)), lines)
+        return events.hook_output(
+            event, context.frame_texts(context.harmless_text(done.text)), lines
+        )
 
-    def _notes(
+    def _notes_for(
         self, event: HookEvent, command: object, layers: Layers,
         fresh: Sequence[Refresher | None], with_shown: bool,
     ) -> Near:  # fmt: skip
@@ -211,7 +218,7 @@ class CommandHooks:
 
         return ByMessage(self._following)
 
-    def _hear(self, layers: Layers, event: HookEvent, role: str, words: str) -> None:
+    def _hear_words(self, layers: Layers, event: HookEvent, role: str, words: str) -> None:
         """Keep what was said as proof for a tool that another process runs."""
         from mdmemory.session import heard
 
@@ -226,21 +233,21 @@ class CommandHooks:
         layers = self._open(event.folder)
         lines = []
         if event.host == "claude":
-            lines = self._log.tried("stop", partial(_claudes_own, layers, event.folder)) or []
+            lines = self._log.try_work("stop", partial(_claudes_own, layers, event.folder)) or []
         settle = partial(self._conversation.settle_wishes, layers, event.session)
-        self._log.tried("stop", settle)  # it may make the first store
+        self._log.try_work("stop", settle)  # it may make the first store
         if layers.there():
-            hear = partial(self._hear, layers, event, "assistant", event.answer)
-            self._log.tried("stop", hear)
-            self._log.tried("stop", partial(self._hand_over, layers, event))
-            lines += self._lines(layers, event)
-        return events.output(event, "", lines)
+            hear = partial(self._hear_words, layers, event, "assistant", event.answer)
+            self._log.try_work("stop", hear)
+            self._log.try_work("stop", partial(self._hand_over, layers, event))
+            lines += self._event_lines(layers, event)
+        return events.hook_output(event, "", lines)
 
-    def _end(self, event: HookEvent) -> Output:
+    def _end_session(self, event: HookEvent) -> Output:
         """Hand over, and be quick: Claude Code waits for 1.5 s."""
         layers = self._open(event.folder)
         if layers.there():
-            self._log.tried("end", partial(self._hand_over, layers, event))
+            self._log.try_work("end", partial(self._hand_over, layers, event))
         return {}
 
     def _hand_over(self, layers: Layers, event: HookEvent) -> None:
@@ -251,10 +258,10 @@ class CommandHooks:
         project, log = layers.main.project, self._log.file
 
         def read(seconds: float) -> None:
-            words = events.reading(session, seconds)
-            self._log.tried("reading", lambda: self._start(folder)(words, log))
+            words = events.reading_words(session, seconds)
+            self._log.try_work("reading", lambda: self._start(folder)(words, log))
 
-        seconds, private = events.idle(project.settings), project.prepare_private()
+        seconds, private = events.idle_seconds(project.settings), project.prepare_private()
         self._readings.put(session, seconds, read, private=private, folder=folder)
 
     def _take_up(self, layers: Layers) -> None:
@@ -269,7 +276,7 @@ class CommandHooks:
         layers = self._open_layers(folder)
         if memory := layers.project or layers.person:
             self._log.belongs_to(memory.project)
-            self._log.tried("reading", partial(self._take_up, layers))
+            self._log.try_work("reading", partial(self._take_up, layers))
         self._notifications.look_in(layers)
         return layers
 
@@ -288,35 +295,35 @@ def _warm_up() -> None:
     by_message.everyday(_ANY)
 
 
-def _asked(layers: Layers) -> list[str]:
+def _open_questions(layers: Layers) -> list[str]:
     """What the person has to say before the project's store is used; [] for nothing."""
-    asked = layers.question
-    return [asked.sentences] if asked is not None else []
+    question = layers.question
+    return [question.sentences] if question is not None else []
 
 
-def _spoken(event: HookEvent, said: str, command: Typed | None) -> Spoken:
+def _spoken_message(event: HookEvent, words: str, command: Typed | None) -> Spoken:
     """The message as its session will show it later: without what is private, or ours."""
     from mdmemory.hosts.texts import REMEMBER
     from mdmemory.privacy.private import strip_private
     from mdmemory.transcripts.turns import Turn, clean
 
-    text = clean(said)
+    text = clean(words)
     return Spoken(
         event.session, Turn(event.turn, "user", text) if text else None, event.folder,
-        is_private=bool(strip_private(said)[1]), length=len(said), transcript=event.transcript,
+        is_private=bool(strip_private(words)[1]), length=len(words), transcript=event.transcript,
         attended=event.attended, at_once=command is not None and command.name == REMEMBER,
     )  # fmt: skip
 
 
-def _answered(
+def _answer_output(
     event: HookEvent, answer: Output, lines: Sequence[str] = (), first: str = ""
 ) -> Output:
     """What the hook prints of the answer to a message, after `first`, and of more lines for the
     person."""
-    parts = [each if _is_framed(each) else context.harmless(each) for each in answer["parts"]]
+    parts = [each if _is_framed(each) else context.harmless_text(each) for each in answer["parts"]]
     told = [answer["toast"]["message"]] if "toast" in answer else []
-    text = "\n\n".join(filter(None, (first, context.framed(*parts))))
-    return events.output(event, text, [*told, *lines])
+    text = "\n\n".join(filter(None, (first, context.frame_texts(*parts))))
+    return events.hook_output(event, text, [*told, *lines])
 
 
 def _is_framed(text: str) -> bool:
@@ -329,7 +336,7 @@ def _leave_claude(folder: Path) -> None:
     """Let Claude Code keep its own memory in its own folder again, from its next session on."""
     from mdmemory.hosts.claude import own_memory_settings
 
-    own_memory_settings.withdraw(person.places().environment, folder)
+    own_memory_settings.withdraw_settings(person.places().environment, folder)
 
 
 def _claudes_own(layers: Layers, folder: Path) -> list[str]:

@@ -44,11 +44,11 @@ class Readings:
         `private` is the store's `.mdmemory`. Without a place for it only this process knows."""
         file = private / FOLDER / f"{digest(session.encode('utf-8'))[:16]}{_END}"
         if session not in self._waiting:
-            told = json.dumps({"session": session, "folder": str(folder)})
+            record = json.dumps({"session": session, "folder": str(folder)})
             with suppress(MdmemoryError):
                 with writing(file.parent):
                     make_folder(file.parent)
-                write_atomic(file, told.encode("ascii"), mode=0o600)
+                write_atomic(file, record.encode("ascii"), mode=0o600)
         self._waiting[session] = _Reading(self._clock() + seconds, start, file)
 
     def look(self) -> float | None:
@@ -56,16 +56,16 @@ class Readings:
         now = self._clock()
         for session, reading in [*self._waiting.items()]:
             if reading.due <= now:
-                self._begin(session, 0.0)
+                self._begin_reading(session, 0.0)
         return min((each.due - now for each in self._waiting.values()), default=None)
 
     def close(self) -> None:
         """Start all that wait, each for the time that is left."""
         now = self._clock()
         for session, reading in [*self._waiting.items()]:
-            self._begin(session, max(0.0, reading.due - now))
+            self._begin_reading(session, max(0.0, reading.due - now))
 
-    def _begin(self, session: str, seconds: float) -> None:
+    def _begin_reading(self, session: str, seconds: float) -> None:
         reading = self._waiting.pop(session)
         reading.start(seconds)
         with suppress(OSError):
@@ -80,5 +80,5 @@ def waiting_sessions(private: Path) -> Iterator[tuple[str, Path]]:
         return
     for name in names:
         with suppress(MdmemoryError, ValueError, LookupError, TypeError):
-            told = json.loads(read_regular(private / FOLDER / name, _SIZE))
-            yield str(told["session"]), Path(str(told["folder"]))
+            record = json.loads(read_regular(private / FOLDER / name, _SIZE))
+            yield str(record["session"]), Path(str(record["folder"]))

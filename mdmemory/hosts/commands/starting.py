@@ -39,25 +39,25 @@ class Starting:
 
     def text(self, layers: Layers, event: HookEvent) -> str:
         """The text for an event, "" where the session needs none."""
-        carried = self._log.tried("start", partial(self._carried_by, event))
+        carried = self._log.try_work("start", partial(self._carried_by, event))
         if not layers.there() or not self._is_time(event):
             return ""
         for memory in layers.there():
-            self._log.tried("start", partial(refresh_index, memory))
+            self._log.try_work("start", partial(refresh_index, memory))
         session = event.session
-        found = [*_indexes(layers)]
-        rest = [*filter(None, (self._log.tried("start", each) for each in (
+        indexes = [*_layer_indexes(layers)]
+        rest = [*filter(None, (self._log.try_work("start", each) for each in (
             partial(self._following.at_hand, layers.main, session),
-            lambda: context.harmless(self._notifications.line(layers, session)),
-            lambda: context.harmless(recall.by_hand(layers, session)),
+            lambda: context.harmless_text(self._notifications.line(layers, session)),
+            lambda: context.harmless_text(recall.by_hand(layers, session)),
         )))]  # fmt: skip
-        given = [each for store, each in found if not context.is_same(store, carried)]
+        given = [each for store, each in indexes if not context.is_same(store, carried)]
         text, part = context.at_start(protocol.for_tools(), given, rest)
         self._given.put(session, True)
         if event.source not in ("startup", *_KEPT) and events.has_had(event, part):
             return ""
         self.frozen.put(session, "\n".join(rest))
-        self.indexes.put(session, "".join(f"\n{each.text}\n" for _, each in found))
+        self.indexes.put(session, "".join(f"\n{each.text}\n" for _, each in indexes))
         return text
 
     def lost(self, session: str) -> None:
@@ -81,12 +81,12 @@ class Starting:
             return known if known != Path() else None
         from mdmemory.hosts.claude import own_memory_settings
 
-        found = own_memory_settings.carried(event.folder, person.places().environment)
-        self._carried.put(folder, found or Path())
-        return found
+        carried = own_memory_settings.carried_folder(event.folder, person.places().environment)
+        self._carried.put(folder, carried or Path())
+        return carried
 
 
-def _indexes(layers: Layers) -> Iterator[tuple[Path, LayerIndex]]:
+def _layer_indexes(layers: Layers) -> Iterator[tuple[Path, LayerIndex]]:
     """The store and the index of each layer, as it is now."""
     for memory in layers.there():
         data = read_if_there(memory.project.store / INDEX) or b""

@@ -12,7 +12,7 @@ from typing import Any
 
 from mdmemory.hosts import launcher
 
-SERVER: dict[str, Any] = {"command": "sh", "args": ["-c", launcher.command("mcp")]}
+SERVER: dict[str, Any] = {"command": "sh", "args": ["-c", launcher.shell_command("mcp")]}
 # without a folder VS Code starts a person's server in the home folder
 VSCODE_SERVER = {"type": "stdio", **SERVER, "cwd": "${workspaceFolder}"}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.hosts import jsonc, settings_files
-from mdmemory.hosts.settings_files import table
+from mdmemory.hosts.settings_files import table_of
 
 TWICE = (
     "Gemini CLI has mdmemory as an extension and by `mdmemory setup`, so each hook runs twice. Run "
@@ -19,23 +19,23 @@ TWICE = (
 )
 
 
-def folder(environment: Mapping[str, str]) -> Path:
+def gemini_folder(environment: Mapping[str, str]) -> Path:
     """Where Gemini CLI keeps the person's settings."""
     named = environment.get("GEMINI_CLI_HOME", "")
     return (Path(named) if os.path.isabs(named) else Path.home()) / ".gemini"
 
 
-def carrier(environment: Mapping[str, str]) -> str:
+def extension_carrier(environment: Mapping[str, str]) -> str:
     """What carries the memory into Gemini CLI already: our extension; "" where there is none."""
-    is_there = (folder(environment) / "extensions" / "mdmemory").is_dir()
+    is_there = (gemini_folder(environment) / "extensions" / "mdmemory").is_dir()
     return "an extension" if is_there else ""
 
 
-def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
+def gemini_findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
     """What the person has still to do in Gemini CLI, a sentence each."""
-    home = folder(environment)
+    home = gemini_folder(environment)
     settings = _read(home / "settings.json")
-    if table(table(settings, "security"), "folderTrust").get("enabled") is False:
+    if table_of(table_of(settings, "security"), "folderTrust").get("enabled") is False:
         return
     named = environment.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH", "")
     if not _is_trusted(_read(Path(named) if named else home / "trustedFolders.json"), project):
@@ -47,12 +47,12 @@ def findings(environment: Mapping[str, str], project: Path) -> Iterator[str]:
 
 def _is_trusted(rules: Mapping[str, Any], project: Path) -> bool:
     """Whether a rule trusts a folder; of several the one for the longest path holds."""
-    real, found = os.path.realpath(project), ("", False)
+    real, trust = os.path.realpath(project), ("", False)
     for path, rule in rules.items():
         of = os.path.realpath(os.path.dirname(path) if rule == "TRUST_PARENT" else path)
         if real == of or real.startswith(of.rstrip(os.sep) + os.sep):
-            found = max(found, (of, rule != "DO_NOT_TRUST"))
-    return found[1]
+            trust = max(trust, (of, rule != "DO_NOT_TRUST"))
+    return trust[1]
 
 
 def _read(path: Path) -> Mapping[str, Any]:

@@ -46,7 +46,7 @@ class Bridge:
     ) -> None:  # fmt: skip
         self._source, self._sink = source, sink
         self._tick, self._news = tick, news
-        self._answered = partial(answered, methods=methods, failed=failed)
+        self._answered = partial(answer_request, methods=methods, failed=failed)
         self._ended = False
         self._writing = threading.Lock()
         self._calls: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
@@ -55,15 +55,15 @@ class Bridge:
     def serve(self) -> None:
         """Answer requests until the end. An error of a request is its answer."""
         with Woken() as woken:
-            for line in self._lines(woken):
-                self._take(line)
+            for line in self._read_lines(woken):
+                self._take_line(line)
                 if self._ended:
                     break
         if self._caller:
             self._calls.put(None)
             self._caller.join(LAST_CALL)
 
-    def _lines(self, woken: int) -> Iterator[bytes]:
+    def _read_lines(self, woken: int) -> Iterator[bytes]:
         buffer = bytearray()
         due = time.monotonic() + self._tick()
         while True:
@@ -87,18 +87,18 @@ class Bridge:
             elif len(buffer) > MAX_LINE:
                 buffer = bytearray(b"!")  # the rest of the line is no JSON, and the answer says so
 
-    def _take(self, line: bytes) -> None:
-        request = parsed(line)
+    def _take_line(self, line: bytes) -> None:
+        request = parse_request(line)
         if request.get("method") == SLOW:
             if self._caller is None:
-                self._caller = threading.Thread(target=self._call, daemon=True)
+                self._caller = threading.Thread(target=self._answer_calls, daemon=True)
                 self._caller.start()
             self._calls.put(request)
             return
         self._write(self._answered(request, id=request.get("id")))
         self._ended = request.get("method") == END
 
-    def _call(self) -> None:
+    def _answer_calls(self) -> None:
         while (request := self._calls.get()) is not None:
             self._write(self._answered(request, id=request.get("id")))
 
@@ -111,16 +111,16 @@ class Bridge:
                 self._ended = True
 
 
-def parsed(line: bytes) -> dict[str, Any]:
+def parse_request(line: bytes) -> dict[str, Any]:
     """The request in a line; {} for a line that holds none."""
     try:
-        value = json.loads(line, parse_constant=_finite, parse_float=_finite)
+        value = json.loads(line, parse_constant=_finite_number, parse_float=_finite_number)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
 
-def answered(
+def answer_request(
     request: Mapping[str, Any],
     methods: Methods,
     failed: Callable[[str, Exception], None],
@@ -129,24 +129,24 @@ def answered(
     """The line that answers a request, which begins with `head`: `result`, or `error` with `code`,
     `message` and `hint`. `failed` gets the method and the error of one that failed."""
     try:
-        text = json.dumps({**head, "result": _done(request, methods)}, allow_nan=False)
+        text = json.dumps({**head, "result": _run_method(request, methods)}, allow_nan=False)
     except MdmemoryError as problem:
-        text = json.dumps({**head, "error": error(problem)})
-        failed(_name(request), problem)
+        text = json.dumps({**head, "error": error_fields(problem)})
+        failed(_method_name(request), problem)
     except Exception as problem:  # noqa: BLE001 - one request's failure must not end the others
         sentence = f"Something unexpected happened ({type(problem).__name__})."
         unexpected = MdmemoryError(sentence, "bridge.log says where.", "unexpected")
-        text = json.dumps({**head, "error": error(unexpected)})
-        failed(_name(request), problem)
+        text = json.dumps({**head, "error": error_fields(unexpected)})
+        failed(_method_name(request), problem)
     return text.encode("ascii") + b"\n"
 
 
-def error(problem: MdmemoryError) -> dict[str, str]:
+def error_fields(problem: MdmemoryError) -> dict[str, str]:
     """A failure as it stands in an answer."""
     return {"code": problem.code, "message": problem.message, "hint": problem.hint}
 
 
-def _done(request: Mapping[str, Any], methods: Methods) -> Result:
+def _run_method(request: Mapping[str, Any], methods: Methods) -> Result:
     method, params = request.get("method"), request.get("params", {})
     if method is None:
         raise UsageError("The line is no request.", "It has to be a JSON object with `method`.")
@@ -160,7 +160,7 @@ def _done(request: Mapping[str, Any], methods: Methods) -> Result:
     return known(params)
 
 
-def _finite(written: str) -> float:
+def _finite_number(written: str) -> float:
     """A number of JSON. Python also reads NaN, Infinity and 1e999, which other readers refuse."""
     value = float(written)
     if not math.isfinite(value):
@@ -168,7 +168,7 @@ def _finite(written: str) -> float:
     return value
 
 
-def _name(request: Mapping[str, Any]) -> str:
+def _method_name(request: Mapping[str, Any]) -> str:
     return str(request.get("method"))[:40]
 
 
@@ -180,12 +180,12 @@ class Woken:
         self._read, self._write = os.pipe()
         os.set_blocking(self._write, False)
         self._before = {
-            signal.SIGTERM: signal.signal(signal.SIGTERM, self._wake),
+            signal.SIGTERM: signal.signal(signal.SIGTERM, self._wake_up),
             signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
         }
         return self._read
 
-    def _wake(self, *_: object) -> None:
+    def _wake_up(self, *_: object) -> None:
         os.write(self._write, b".")
 
     def __exit__(self, *_: object) -> None:

@@ -17,26 +17,30 @@ _INIT = "`mdmemory init --opencode`"
 _AGAIN = f"Run {_INIT} again"
 
 
-def examine(place: Place, command: Sequence[str], personal: Path) -> list[str]:
+def examine_project(place: Place, command: Sequence[str], personal: Path) -> list[str]:
     """All findings on a project. `command` starts this mdmemory, `personal` is the person's own
     configuration folder of OpenCode."""
-    return [*reading(place, personal), *_plugin_state(place, command), *_twice(place)]
+    return [
+        *reading_problems(place, personal),
+        *_plugin_state(place, command),
+        *_served_twice(place),
+    ]
 
 
-def reading(place: Place, personal: Path | None = None) -> list[str]:
+def reading_problems(place: Place, personal: Path | None = None) -> list[str]:
     """What keeps OpenCode from reading this store's memory; [] when it is wired.
 
     A plugin in the `personal` folder makes OpenCode read the index of every store.
     """
     personal = place.config_folder or personal
     is_wired_here = place.config_folder is None and (place.folder / PLUGIN).is_file()
-    if personal and not is_wired_here and "INSTRUCTIONS" in _constants(personal / PLUGIN):
+    if personal and not is_wired_here and "INSTRUCTIONS" in _read_constants(personal / PLUGIN):
         return []
     try:
-        listed = [(entry, place.resolve(entry)) for _, entry in places.instructions(place)]
+        listed = [(entry, place.resolve(entry)) for _, entry in places.all_instructions(place)]
     except MdmemoryError as problem:
         return [problem.message]
-    resolved = {*(path for _, path in listed), *_instructions(place)}
+    resolved = {*(path for _, path in listed), *_wanted_instructions(place)}
     index = os.path.realpath(place.store / INDEX_FILE)
     findings = []
     for file in place.wanted:
@@ -51,17 +55,18 @@ def reading(place: Place, personal: Path | None = None) -> list[str]:
     ]
 
 
-def _instructions(place: Place) -> list[str]:
+def _wanted_instructions(place: Place) -> list[str]:
     """The real paths of what the plugin has OpenCode read."""
     path = place.folder / PLUGIN
     return [
-        os.path.realpath(path.parent / name) for name in _constants(path).get("INSTRUCTIONS", [])
+        os.path.realpath(path.parent / name)
+        for name in _read_constants(path).get("INSTRUCTIONS", [])
     ]
 
 
-def _constants(path: Path) -> dict[str, list[str]]:
+def _read_constants(path: Path) -> dict[str, list[str]]:
     text = read_regular(path).decode("utf-8", "replace") if path.is_file() else ""
-    return files.constants(text)
+    return files.plugin_constants(text)
 
 
 def still_listed(place: Place) -> list[str]:
@@ -69,7 +74,7 @@ def still_listed(place: Place) -> list[str]:
     wanted = {os.path.realpath(file) for file in place.wanted}
     return [
         f"{place.name(file)} still lists {entry}, in a spelling that is not ours."
-        for file, entry in places.instructions(place)
+        for file, entry in places.all_instructions(place)
         if place.resolve(entry) in wanted
     ]
 
@@ -81,18 +86,18 @@ def _plugin_state(place: Place, command: Sequence[str]) -> Iterator[str]:
     name = place.name(path)
     if wrong := explain_outdated(read_regular(path), name, f"{_AGAIN}."):
         yield wrong
-    words = _constants(path).get("COMMAND")
+    words = _read_constants(path).get("COMMAND")
     if words and not os.access(words[0], os.X_OK):
         yield f"{name} starts {words[0]}, which does not exist or cannot be run. {_AGAIN}."
     elif words and words != [*command]:
         yield f"{name} starts another mdmemory than this one: {words[0]}. {_AGAIN}."
 
 
-def _twice(place: Place) -> Iterator[str]:
+def _served_twice(place: Place) -> Iterator[str]:
     try:
         servers = places.serving_configurations(place)
     except MdmemoryError:
-        return  # told by `reading`
+        return  # told by `reading_problems`
     if servers and (place.folder / PLUGIN).is_file():
         yield (
             f"The plugin and an MCP server in {place.name(servers[0])} both bring our tools. "

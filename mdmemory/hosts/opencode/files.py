@@ -44,7 +44,7 @@ class Wanted:
     left_out: Collection[str] = ()
 
 
-def plugin(
+def plugin_source(
     command: Sequence[str], instructions: Sequence[str] = (), *, personal: bool = False
 ) -> str:
     """The plugin's source. It starts mdmemory by `command`, and has OpenCode read `instructions`,
@@ -56,7 +56,7 @@ def plugin(
     return source.replace("__MDMEMORY_INSTRUCTIONS__", json.dumps([*instructions]))
 
 
-def constants(source: str) -> dict[str, list[str]]:
+def plugin_constants(source: str) -> dict[str, list[str]]:
     """The words of COMMAND and INSTRUCTIONS in a plugin's source, as far as it has them."""
     values = {}
     for name, written in _CONSTANT.findall(source):
@@ -77,12 +77,12 @@ def refuse_links(place: Place) -> None:
             place.refuse_links(place.folder / name)
 
 
-def own(place: Place, wanted: Wanted, *, mcp: bool) -> list[OwnFile]:
+def own_files(place: Place, wanted: Wanted, *, mcp: bool) -> list[OwnFile]:
     """Our files for a place. With `mcp` a configuration stands in place of the plugin; one that is
     the person's is not among them."""
     return [
         OwnFile(place.folder / name, text)
-        for name, text in _texts(place, wanted, mcp).items()
+        for name, text in _file_texts(place, wanted, mcp).items()
         if name != CONFIGURATION or not _is_the_persons(place.folder / name)
     ]
 
@@ -92,7 +92,7 @@ def missing_settings(place: Place, wanted: Wanted) -> list[str]:
     path = place.folder / CONFIGURATION
     if not _is_the_persons(path):
         return []
-    listed = {place.resolve(entry) for _, entry in places.instructions(place)}
+    listed = {place.resolve(entry) for _, entry in places.all_instructions(place)}
     missing = [from_home(each) for each in place.wanted if os.path.realpath(each) not in listed]
     command = () if places.serving_configurations(place) else wanted.command
     snippet = places.settings_by_hand(missing, command)
@@ -106,7 +106,7 @@ def _is_the_persons(path: Path) -> bool:
     return path.exists() and not is_unedited(read_regular(path))
 
 
-def _texts(place: Place, wanted: Wanted, mcp: bool) -> dict[str, str]:
+def _file_texts(place: Place, wanted: Wanted, mcp: bool) -> dict[str, str]:
     """The text of each file by its name."""
     texts = {PROTOCOL: wanted.protocol}
     if mcp:
@@ -119,14 +119,16 @@ def _texts(place: Place, wanted: Wanted, mcp: bool) -> dict[str, str]:
         # for all projects: the bridge names the index of each
         read = place.wanted[:1] if place.config_folder else place.wanted
         named = [_from_plugin(place, each) for each in read]
-        texts[PLUGIN] = plugin(wanted.command, named, personal=place.config_folder is not None)
+        texts[PLUGIN] = plugin_source(
+            wanted.command, named, personal=place.config_folder is not None
+        )
     return texts | {
         name: assets.read(source)
         for name, source in _TEMPLATES.items() if name not in wanted.left_out
     }  # fmt: skip
 
 
-def skill(place: Place) -> OwnFile:
+def skill_file(place: Place) -> OwnFile:
     """The file of our skill."""
     return OwnFile(place.folder / SKILL, assets.read(assets.SKILL))
 
@@ -176,8 +178,8 @@ def plan_no_npm(place: Place) -> dict[Path, str]:
 def no_npm_sentences(place: Place, planned: Collection[Path]) -> list[str]:
     """What is said of the files that `plan_no_npm` gives."""
     folder = place.shown_folder
-    told = f"Skipped OpenCode's npm install in {folder} (the plugin has no dependencies)."
-    return [told] if planned else []
+    sentence = f"Skipped OpenCode's npm install in {folder} (the plugin has no dependencies)."
+    return [sentence] if planned else []
 
 
 def let_npm(place: Place) -> None:
@@ -190,7 +192,7 @@ def let_npm(place: Place) -> None:
         return  # npm was here: the files are its own now
     modules.rmdir()
     for name, text in _NPM_FILES.items():
-        if _bytes(place.folder / name) == text.encode():
+        if _file_bytes(place.folder / name) == text.encode():
             (place.folder / name).unlink()
 
 
@@ -199,7 +201,7 @@ def is_spared(place: Place) -> bool:
     if not (place.folder / _MODULES).is_dir():
         return False
     try:
-        lock = json.loads(_bytes(place.folder / "package-lock.json"))
+        lock = json.loads(_file_bytes(place.folder / "package-lock.json"))
         return _PACKAGE in lock["packages"][""]["dependencies"]
     except (ValueError, KeyError, TypeError):
         return False
@@ -219,5 +221,5 @@ def _is_free(place: Place) -> bool:
     return not others and not places.names_plugins(place)
 
 
-def _bytes(path: Path) -> bytes:
+def _file_bytes(path: Path) -> bytes:
     return read_regular(path) if path.is_file() else b""

@@ -19,7 +19,14 @@ from mdmemory.hosts.commands import events
 from mdmemory.hosts.conversation import Conversation, Spoken, refresh_index, transcript_of
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.notifications import Notifications, facts_of
-from mdmemory.hosts.opencode.messages import Children, Params, caller_of, message_of, named, used
+from mdmemory.hosts.opencode.messages import (
+    Children,
+    Params,
+    caller_of,
+    message_of,
+    named_id,
+    tool_used,
+)
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.prompt.blocks import join
@@ -86,14 +93,14 @@ class Hooks:
         return ByMessage(self._following)
 
     @cached_property
-    def _watching(self) -> Watching:
+    def _watching_now(self) -> Watching:
         from mdmemory.hosts.opencode.watching import Watching
 
         return Watching(self._following)
 
     def news(self) -> Result | None:
         """What to tell the person now, unasked: `{"toast": ...}`, or None."""
-        toast = self._log.tried("news", self._notifications.next)
+        toast = self._log.try_work("news", self._notifications.next)
         return None if toast is None else {"toast": toast}
 
     def look(self) -> float:
@@ -110,7 +117,7 @@ class Hooks:
     def hello(self, params: Params) -> Result:
         """Our version, the hooks to forward, the file that the prompt has to hold, and the tools
         of the assistant."""
-        from mdmemory.hosts.opencode.watching import wanted
+        from mdmemory.hosts.opencode.watching import wanted_hooks
         from mdmemory.tools import table
 
         if params.get("protocol") != PROTOCOL:
@@ -126,7 +133,7 @@ class Hooks:
         try:
             layers = self._open()
             # what is said here may make a store: tools and hooks are there before it
-            hooks += wanted(layers.settings)
+            hooks += wanted_hooks(layers.settings)
             tools = table.offered(layers.settings)
             self._indexes = layers.indexes()
         except MdmemoryError as problem:  # without a store every tool would fail
@@ -145,14 +152,14 @@ class Hooks:
 
         `parts` are texts for the assistant, `saved` the written files, `toast` a line for the user.
         """
-        session = named(params, "session")
+        session = named_id(params, "session")
         message = message_of(session, params, self._children)
         message = replace(message, attended=self._attended, at_once=self._is_remember(message))
         try:
             layers = self._open()
         except MdmemoryError as problem:
             return self._conversation.put_by(message, problem)
-        answer = self._conversation.take(layers, message, partial(self._notes, message))
+        answer = self._conversation.take(layers, message, partial(self._notes_for, message))
         if self._indexes in (None, layers.indexes()):
             return answer
         self._indexes = layers.indexes()
@@ -164,10 +171,10 @@ class Hooks:
 
         if message.turn is None or not self._commands.get(message.session):
             return False
-        command = texts.typed(message.turn.text)
+        command = texts.read_typed(message.turn.text)
         return command is not None and command.name == texts.REMEMBER
 
-    def _notes(
+    def _notes_for(
         self, message: Spoken, layers: Layers, fresh: Sequence[Refresher | None], with_shown: bool
     ) -> Near:
         from mdmemory.hosts.by_message import Heard, Near
@@ -181,19 +188,21 @@ class Hooks:
 
     def system(self, params: Params) -> Result:
         """The blocks of a session. They change only at its start and at a compaction."""
-        session = named(params, "session")
+        session = named_id(params, "session")
         layers = self._open()
         for memory in layers.there():
             refresh_index(memory)
-        self._watching.window(params)
+        self._watching_now.window(params)
         if not layers.there():
             return {"text": ""}
-        return {"text": self._frozen.get_or_make(session, lambda: self._prompt(layers, session))}
+        return {
+            "text": self._frozen.get_or_make(session, lambda: self._session_prompt(layers, session))
+        }
 
-    def _prompt(self, layers: Layers, session: str) -> str:
+    def _session_prompt(self, layers: Layers, session: str) -> str:
         first = [] if self._children.knows(session) else [self._notifications.line]
-        blocks: list[Block] = [*first, recall.by_hand, self._at_hand, recall.observations]
-        texts = [self._log.tried("system", partial(each, layers, session)) for each in blocks]
+        blocks: list[Block] = [*first, recall.by_hand, self._at_hand, recall.recall_observations]
+        texts = [self._log.try_work("system", partial(each, layers, session)) for each in blocks]
         return join(filter(None, texts))
 
     def _at_hand(self, layers: Layers, session: str) -> str:
@@ -201,33 +210,35 @@ class Hooks:
 
     def compacting(self, params: Params) -> Result:
         """Texts for the prompt of the host's own summary: our request, and notes by number."""
-        session = named(params, "session")
+        session = named_id(params, "session")
         if self._children.knows(session):
             return {"context": []}
         layers = self._open()
         if not layers.there():
             return {"context": []}
         memory, texts = layers.main, list[str]()
-        if (asked := self._log.tried("compacting", layers.summary_request)) is not None:
-            texts, notes = [asked[0]], asked[1]
+        if (request := self._log.try_work("compacting", layers.summary_request)) is not None:
+            texts, notes = [request[0]], request[1]
             self._numbered.put(session, notes)
-        self._log.tried("compacting", partial(self._observe_rest, memory, session))
+        self._log.try_work("compacting", partial(self._observe_rest, memory, session))
         return {"context": [*texts, *recall.for_compaction(memory, session)]}
 
     def _observe_rest(self, memory: Memory, session: str) -> None:
         observations = memory.observations()
         if observations.is_on and not observations.brought_up(session):
-            self._observe(memory, session)
+            self._observe_session(memory, session)
 
     def compacted(self, params: Params) -> Result:
         """Store the facts of a summary (`summary`, or the session's newest) and the session's own
         decisions; `saved` are the written files. The next prompt gets new blocks."""
-        session = named(params, "session")
+        session = named_id(params, "session")
         self._frozen.drop(session)
         notes = self._numbered.drop(session)
         layers = self._open()
         if layers.there():
-            self._log.tried("compacted", partial(self._following.compacted, layers.main, session))
+            self._log.try_work(
+                "compacted", partial(self._following.compacted, layers.main, session)
+            )
         if not layers.there() or self._children.knows(session):
             return {"saved": []}
         whole = transcript_of(session)
@@ -235,14 +246,14 @@ class Hooks:
         text = params.get("summary") or (whole.summaries[-1].text if whole.summaries else "")
         if isinstance(text, str) and text:
             take = partial(layers.summary, session, text, whole.turns, shown=notes)
-            done = self._log.tried("compacted", take)
+            done = self._log.try_work("compacted", take)
             files += done.files() if done else []
-        promoted = partial(self._promoted, layers, session, whole.turns)
-        files += self._log.tried("compacted", promoted) or []
+        promoted = partial(self._promote_session, layers, session, whole.turns)
+        files += self._log.try_work("compacted", promoted) or []
         self._notifications.toast(of_summary(facts_of(layers, files)))
         return {"saved": files}
 
-    def _promoted(self, layers: Layers, session: str, turns: Sequence[Turn]) -> list[str]:
+    def _promote_session(self, layers: Layers, session: str, turns: Sequence[Turn]) -> list[str]:
         if not layers.settings.switch("session.memory"):
             return []
         done = layers.promote(session, turns)
@@ -250,42 +261,42 @@ class Hooks:
             self._log.failure("compacted", done.failure)
         return done.promoted
 
-    def _observe(self, memory: Memory, session: str) -> None:
+    def _observe_session(self, memory: Memory, session: str) -> None:
         words = ["session", session, "--work"]
         self._start.alone(memory.project, words, self._log.file)
 
     def tool(self, params: Params) -> Result:
         """Follow a tool of the host; `output` is shown in place of its own, where there is one."""
-        session, use = named(params, "session"), used(params)
+        session, use = named_id(params, "session"), tool_used(params)
         memory = self._main()
-        output = self._watching.tool(memory, session, use) if memory else None
+        output = self._watching_now.tool(memory, session, use) if memory else None
         return {} if output is None else {"output": output}
 
     def said(self, params: Params) -> Result:
         """Collect a part of an answer that is not whole yet."""
-        session, text = named(params, "session"), params.get("text")
+        session, text = named_id(params, "session"), params.get("text")
         if isinstance(text, str):
-            self._watching.said(session, text)
+            self._watching_now.said(session, text)
         return {}
 
     def answered(self, params: Params) -> Result:
         """Follow a whole answer, whose tokens the provider has counted."""
-        session, message = named(params, "session"), named(params, "message")
+        session, message = named_id(params, "session"), named_id(params, "message")
         if memory := self._main():
-            self._watching.answered(memory, session, message, params)
+            self._watching_now.answered(memory, session, message, params)
         return {}
 
     def call(self, params: Params) -> Result:
         """Run a tool of ours for the assistant of a session; `text` is its output."""
         from mdmemory.tools import table
 
-        session, name = named(params, "session"), params.get("tool")
+        session, name = named_id(params, "session"), params.get("tool")
         arguments = params.get("arguments", {})
         if not isinstance(name, str) or not isinstance(arguments, dict):
             raise UsageError("A call needs the name of a `tool` and an object of `arguments`.")
         # some models send null for a parameter that they leave out
         given = {key: value for key, value in arguments.items() if value is not None}
-        with self._watching.answering():
+        with self._watching_now.answering():
             answer = table.call(self._open(), name, given, caller_of(session, name))
         self._notifications.toast(answer.toast)
         return {"text": answer.text}
@@ -294,7 +305,7 @@ class Hooks:
         """Do what a command of ours is for; of any other only note that its text comes next."""
         from mdmemory.hosts import typed_commands
 
-        self._commands.put(named(params, "session"), True)
+        self._commands.put(named_id(params, "session"), True)
         name, words = params.get("command"), params.get("arguments")
         if name not in typed_commands.NAMES:
             return {}
@@ -306,10 +317,10 @@ class Hooks:
 
     def reverted(self, params: Params) -> Result:
         """Tell the person which notes stay; what came with the messages may come again."""
-        session, message = named(params, "session"), named(params, "message")
+        session, message = named_id(params, "session"), named_id(params, "message")
         if memory := self._main():
             again = partial(self._following.reverted, memory, session, message)
-            self._log.tried("reverted", again)
+            self._log.try_work("reverted", again)
         if self._reverted.get(session) != message:
             from mdmemory.hosts.typed_commands import still_there
 
@@ -319,42 +330,42 @@ class Hooks:
 
     def created(self, params: Params) -> Result:
         """Note a new session; one with a `parent` is a sub-agent's, without words of the user."""
-        session = named(params, "session")
+        session = named_id(params, "session")
         self._frozen.drop(session)
         self._children.put(session, bool(params.get("parent")))
         return {}
 
     def idle(self, params: Params) -> Result:
         """Start a process that reads the session once it has been idle for a while."""
-        session = named(params, "session")
+        session = named_id(params, "session")
         self._commands.drop(session)  # what comes next is the person's
         layers = self._open()
-        self._log.tried("idle", partial(self._conversation.settle_wishes, layers, session))
+        self._log.try_work("idle", partial(self._conversation.settle_wishes, layers, session))
         if not layers.there():
             return {}
         memory = layers.main
         if not self._children.knows(session):
-            words = events.reading(session, events.idle(memory.project.settings))
+            words = events.reading_words(session, events.idle_seconds(memory.project.settings))
             self._start(words, self._log.file)
         if memory.observations().is_on:
-            self._observe(memory, session)
+            self._observe_session(memory, session)
         return {}
 
     def deleted(self, params: Params) -> Result:
         """Forget a deleted session. A process that waits to read it has its copy."""
-        session = named(params, "session")
+        session = named_id(params, "session")
         self._frozen.drop(session)
         self._numbered.drop(session)
         self._children.drop(session)
         self._conversation.forget(session)
-        self._watching.deleted(session)
+        self._watching_now.deleted(session)
         if memory := self._main():
             self._following.deleted(memory, session)
         return {}
 
     def close(self) -> None:
         """The client is gone."""
-        self._log.tried("end", lambda: self._conversation.end(self._open()))
+        self._log.try_work("end", lambda: self._conversation.end(self._open()))
 
     def _open(self) -> Layers:
         layers = self._open_layers()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # each is loaded by the function that needs it
 Params = Mapping[str, Any]
 
 
-def named(params: Params, key: str) -> str:
+def named_id(params: Params, key: str) -> str:
     """The id under `key`. Raises UsageError where there is none."""
     from mdmemory.transcripts.turns import is_id
 
@@ -38,7 +38,7 @@ def message_of(session: str, params: Params, children: Children) -> Spoken:
     from mdmemory.transcripts.opencode import build_transcript
 
     parts = params.get("parts", [])
-    message = {"info": {"id": named(params, "message"), "role": "user"}, "parts": parts}
+    message = {"info": {"id": named_id(params, "message"), "role": "user"}, "parts": parts}
     turns = build_transcript({"id": session}, [message]).turns
     found = [part.get("text") for part in parts if isinstance(part, dict)]
     texts = [text for text in found if isinstance(text, str)]
@@ -62,7 +62,7 @@ class Used:
     exit_code: int | None
 
 
-def used(params: Params) -> Used:
+def tool_used(params: Params) -> Used:
     """The use of a tool in a request. Raises UsageError where it names no tool."""
     tool, args, output = params.get("tool"), params.get("args"), params.get("output")
     if not isinstance(tool, str) or not tool:
@@ -128,20 +128,20 @@ def window_of(params: Params) -> int:
 
     limit = params.get("limit")
     given = limit if isinstance(limit, dict) else {}
-    return usable(*(_whole(given.get(name)) for name in ("context", "input", "output")))
+    return usable(*(_whole_number(given.get(name)) for name in ("context", "input", "output")))
 
 
-def counted(tokens: object) -> int:
+def count_tokens(tokens: object) -> int:
     """The tokens of the context, as a provider counted them for one answer; 0: unknown."""
     if not isinstance(tokens, dict):
         return 0
     cache = tokens.get("cache")
     parts = [tokens.get("input"), tokens.get("output")]
     parts += [cache.get("read"), cache.get("write")] if isinstance(cache, dict) else []
-    return _whole(tokens.get("total")) or sum(map(_whole, parts))
+    return _whole_number(tokens.get("total")) or sum(map(_whole_number, parts))
 
 
-def _whole(value: object) -> int:
+def _whole_number(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return int(value) if 0 <= value < 10**12 else 0

@@ -21,7 +21,7 @@ from mdmemory.note.stamps import explain_outdated, read_stamp
 from mdmemory.store.project import person_root
 
 
-def place(environment: Mapping[str, str], store: Path | None = None) -> Place:
+def personal_place(environment: Mapping[str, str], store: Path | None = None) -> Place:
     """The person's configuration folder of OpenCode, with their own store."""
     root = person_root(person.places(environment))
     return Place(root, store or root, person.opencode_folder(environment))
@@ -29,11 +29,11 @@ def place(environment: Mapping[str, str], store: Path | None = None) -> Place:
 
 def is_installed(environment: Mapping[str, str]) -> bool:
     """Whether the person has OpenCode: on the PATH, or a folder of its configuration."""
-    found = shutil.which("opencode", path=environment.get("PATH", ""))
-    return found is not None or person.opencode_folder(environment).is_dir()
+    program = shutil.which("opencode", path=environment.get("PATH", ""))
+    return program is not None or person.opencode_folder(environment).is_dir()
 
 
-def install(
+def install_personal(
     environment: Mapping[str, str], *, store: Path | None = None, mcp: bool = False,
     no_npm: bool = False, dry_run: bool = False,
 ) -> list[str]:  # fmt: skip
@@ -43,15 +43,15 @@ def install(
     with `no_npm` npm is kept from the folder. Raises MdmemoryError where a file of ours would be
     written through a link or over another's.
     """
-    where = place(environment, store)
+    where = personal_place(environment, store)
     files.refuse_links(where)
     left_out = [files.SKILL] if has_skill(environment) else []
-    wanted = Wanted(protocol.short(), [str(launcher.place(environment))], left_out)
-    started = launcher.install(environment, dry_run=True)
+    wanted = Wanted(protocol.short(), [str(launcher.launcher_place(environment))], left_out)
+    started = launcher.install_launcher(environment, dry_run=True)
     record = wiring_record.read(environment)
-    wired = wiring.install(where, wanted, mcp=mcp, dry_run=dry_run, record=record)
+    wired = wiring.install_wiring(where, wanted, mcp=mcp, dry_run=dry_run, record=record)
     if not dry_run:
-        launcher.install(environment)
+        launcher.install_launcher(environment)
     sentences = [*wired, *started]
     if no_npm and not mcp and not dry_run:
         sentences += wiring.spare_npm(where)
@@ -63,16 +63,16 @@ def install(
     return sentences
 
 
-def remove(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
-    """Take out exactly what `install` put in; sentences, [] when nothing of ours is there. The
-    launcher stays: other clients may start it."""
+def remove_personal(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
+    """Take out exactly what `install_personal` put in; sentences, [] when nothing of ours is there.
+    The launcher stays: other clients may start it."""
     record = wiring_record.read(environment)
-    return wiring.remove(place(environment), dry_run=dry_run, record=record)
+    return wiring.remove_wiring(personal_place(environment), dry_run=dry_run, record=record)
 
 
 def is_wired(environment: Mapping[str, str]) -> bool:
     """Whether our plugin is in the person's folder, or a configuration of ours in its place."""
-    folder = place(environment).folder
+    folder = personal_place(environment).folder
     configuration = folder / files.CONFIGURATION
     if (folder / files.PLUGIN).is_file():
         return True
@@ -87,22 +87,22 @@ def has_skill(environment: Mapping[str, str]) -> bool:
 
 def share_skill(environment: Mapping[str, str]) -> list[str]:
     """Bring a skill that is there already in line with Claude Code's coming or going; sentences."""
-    where = place(environment)
+    where = personal_place(environment)
     path = where.folder / files.SKILL
     if not is_wired(environment) or path.is_symlink() or path.is_file() != has_skill(environment):
         return []
-    record, skill = wiring_record.read(environment), files.skill(where)
+    record, skill = wiring_record.read(environment), files.skill_file(where)
     if path.is_file():
-        return wiring.drop(where, [files.SKILL], record)
+        return wiring.drop_files(where, [files.SKILL], record)
     record.note_missing([path])
     record.save()
     own_files.write([skill])
     return [f"Installed {path}."]
 
 
-def findings(environment: Mapping[str, str]) -> list[str]:
+def personal_findings(environment: Mapping[str, str]) -> list[str]:
     """What may be wrong with the person's wiring, a sentence each; [] where there is none."""
-    file = place(environment).folder / files.PLUGIN
+    file = personal_place(environment).folder / files.PLUGIN
     if not file.is_file():
         return []
     wrong = explain_outdated(read_regular(file), file, "Run `mdmemory setup opencode` again.")

@@ -13,7 +13,7 @@ from typing import Any
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import is_inside, read_regular
 from mdmemory.hosts import jsonc
-from mdmemory.hosts.settings_files import invalid, naming, table
+from mdmemory.hosts.settings_files import invalid_file, name_file, table_of
 
 PROTOCOL_FILE = "PROTOCOL.md"
 INDEX_FILE = "MEMORY.md"
@@ -103,66 +103,70 @@ def from_home(path: Path) -> str:
 
 def new_configuration(paths: Sequence[str], command: Sequence[str]) -> str:
     """The text of a configuration that lists the `paths`, and starts a server by `command`."""
-    settings = {"$schema": SCHEMA, **_settings(paths, command)}
+    settings = {"$schema": SCHEMA, **_config_settings(paths, command)}
     return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
 
 
 def settings_by_hand(paths: Sequence[str], command: Sequence[str]) -> str:
     """The same settings in one line, for a person to add; "" where there are none."""
-    settings = _settings(paths, command)
+    settings = _config_settings(paths, command)
     return json.dumps(settings, ensure_ascii=False) if settings else ""
 
 
-def _settings(paths: Sequence[str], command: Sequence[str]) -> dict[str, Any]:
+def _config_settings(paths: Sequence[str], command: Sequence[str]) -> dict[str, Any]:
     settings: dict[str, Any] = {LIST: [*paths]} if paths else {}
     server = {"type": "local", "command": [*command, "mcp"], "enabled": True}
     return settings | ({SERVERS: {SERVER: server}} if command else {})
 
 
 def require_valid_configurations(place: Place) -> None:
-    """Raise MdmemoryError as `instructions` does."""
+    """Raise MdmemoryError as `all_instructions` does."""
     for file in place.configurations():
-        _listed(place, file)
+        _listed_instructions(place, file)
 
 
-def instructions(place: Place) -> Iterator[tuple[Path, str]]:
+def all_instructions(place: Place) -> Iterator[tuple[Path, str]]:
     """Each configuration with each of its instructions. Raises MdmemoryError where one is not
     valid, or has no list of strings under `instructions`."""
     for file in place.configurations():
-        for entry in _listed(place, file):
+        for entry in _listed_instructions(place, file):
             yield file, entry
 
 
 def serving_configurations(place: Place) -> list[Path]:
     """The configurations that name an MCP server as ours is named."""
-    return [file for file in place.configurations() if SERVER in table(_root(place, file), SERVERS)]
+    return [
+        file
+        for file in place.configurations()
+        if SERVER in table_of(_root_object(place, file), SERVERS)
+    ]
 
 
 def names_plugins(place: Place) -> bool:
     """Whether a configuration asks for plugins of its own."""
-    return any(_root(place, file).get("plugin") for file in place.configurations())
+    return any(_root_object(place, file).get("plugin") for file in place.configurations())
 
 
-def _listed(place: Place, file: Path) -> list[str]:
-    listed = _root(place, file).get(LIST, [])
+def _listed_instructions(place: Place, file: Path) -> list[str]:
+    listed = _root_object(place, file).get(LIST, [])
     if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
-        raise invalid(place.name(file), f'"{LIST}" is not a list of strings')
+        raise invalid_file(place.name(file), f'"{LIST}" is not a list of strings')
     return listed
 
 
-def _root(place: Place, file: Path) -> dict[str, Any]:
-    text = _text(place, file)
+def _root_object(place: Place, file: Path) -> dict[str, Any]:
+    text = _read_text(place, file)
     if not text.removeprefix(jsonc.BOM).strip():
         return {}
-    with naming(place.name(file)):
+    with name_file(place.name(file)):
         root = jsonc.parse(text).data
     if not isinstance(root, dict):
-        raise invalid(place.name(file), "An object was expected")
+        raise invalid_file(place.name(file), "An object was expected")
     return root
 
 
-def _text(place: Place, file: Path) -> str:
+def _read_text(place: Place, file: Path) -> str:
     try:
         return read_regular(os.path.realpath(file)).decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise invalid(place.name(file), "It is not UTF-8") from problem
+        raise invalid_file(place.name(file), "It is not UTF-8") from problem

@@ -16,7 +16,7 @@ from mdmemory import bounds
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.following import BySession, Following
-from mdmemory.hosts.opencode.messages import Params, Used, counted, model_of, window_of
+from mdmemory.hosts.opencode.messages import Params, Used, count_tokens, model_of, window_of
 from mdmemory.memory import Memory
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ MAX_WAITING = 32_000_000  # characters of outputs that wait to be stored
 Failed = Callable[[Exception], None]
 
 
-def wanted(settings: Settings) -> list[str]:
+def wanted_hooks(settings: Settings) -> list[str]:
     """The names of the hooks that the settings need, [] where all is switched off."""
     from mdmemory.session.sections import is_followed
 
@@ -63,11 +63,11 @@ class Afterwards:
     @contextmanager
     def answering(self) -> Iterator[None]:
         """A context in which a question is answered, which goes before the work."""
-        self._ask(1)
+        self._ask_more(1)
         try:
             yield
         finally:
-            self._ask(-1)
+            self._ask_more(-1)
 
     def add(self, session: str, size: int, failed: Failed, work: Callable[[], None]) -> None:
         """Do `work` of a session later, or now if too much waits already.
@@ -78,7 +78,7 @@ class Afterwards:
         if sum(each[1] for each in self._waiting) + size > MAX_WAITING:
             work()
             return
-        self._ask(0)  # an answer follows, and then a prompt
+        self._ask_more(0)  # an answer follows, and then a prompt
         try:
             piece = self._thread.submit(self._run, failed, work)
         except RuntimeError:  # the system gives no thread
@@ -92,7 +92,7 @@ class Afterwards:
             if owner == session and not piece.cancel():
                 piece.exception()
 
-    def _ask(self, more: int) -> None:
+    def _ask_more(self, more: int) -> None:
         with self._changing:
             self._asked, self._last = self._asked + more, time.monotonic()
 
@@ -136,12 +136,12 @@ class Watching:
         own = self._following.own(memory, session)
         pruned = None
         if own is not None:
-            lose = partial(self._lose, memory.project, session)
+            lose = partial(self._report_loss, memory.project, session)
             pruned = own.tool(
                 use.tool, use.args, use.output, exit_code=use.exit_code, now=memory.now(),
                 later=partial(self._afterwards.add, session, len(use.output), lose),
             )  # fmt: skip
-        self._observe(memory, session, use)
+        self._observe_use(memory, session, use)
         if not use.is_text:
             return None
         notices = self._following.take_notices(session)
@@ -162,7 +162,7 @@ class Watching:
         if own is None or params.get("summary"):  # `compacted` follows a summary
             return
         notices = own.message(
-            "assistant", text, now=memory.now(), tokens=counted(params.get("tokens")),
+            "assistant", text, now=memory.now(), tokens=count_tokens(params.get("tokens")),
             window=self._windows.get(model_of(params)) or 0,
         )  # fmt: skip
         if notices:
@@ -174,7 +174,7 @@ class Watching:
         for each in (self._texts, self._answered):
             each.drop(session)
 
-    def _lose(self, project: Project, session: str, problem: Exception) -> None:
+    def _report_loss(self, project: Project, session: str, problem: Exception) -> None:
         """Report an output that could not be stored: the assistant holds a mark that names it."""
         why = problem.message if isinstance(problem, MdmemoryError) else ""
         notice = f"A whole output could not be stored and is lost. {why}".rstrip()
@@ -183,7 +183,7 @@ class Watching:
         log.belongs_to(project)
         log.failure("tool", problem)
 
-    def _observe(self, memory: Memory, session: str, use: Used) -> None:
+    def _observe_use(self, memory: Memory, session: str, use: Used) -> None:
         observations = memory.observations()
         if observations.is_on and use.is_text:
             from mdmemory.observe.queue import tool_used

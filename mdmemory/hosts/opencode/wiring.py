@@ -18,7 +18,7 @@ from mdmemory.hosts.wiring_record import WiringRecord, drop_empty
 DRY_RUN = "A dry run writes nothing. Without it:"
 
 
-def install(
+def install_wiring(
     place: Place, wanted: Wanted, *, mcp: bool = False, dry_run: bool = False,
     record: WiringRecord | None = None,
 ) -> list[str]:  # fmt: skip
@@ -31,7 +31,7 @@ def install(
     """
     files.refuse_links(place)
     places.require_valid_configurations(place)
-    fresh, sentences = own_files.plan(files.own(place, wanted, mcp=mcp), place.name)
+    fresh, sentences = own_files.plan_files(files.own_files(place, wanted, mcp=mcp), place.name)
     if mcp:
         sentences += files.missing_settings(place, wanted)
     unneeded = {} if mcp or place.config_folder else files.plan_no_npm(place)
@@ -46,24 +46,25 @@ def install(
     if mcp:
         files.let_npm(place)
     unwanted = [PLUGIN if mcp else CONFIGURATION, *wanted.left_out]
-    return sentences + drop(place, unwanted, record)
+    return sentences + drop_files(place, unwanted, record)
 
 
-def remove(place: Place, *, dry_run: bool = False, record: WiringRecord | None = None) -> list[str]:
-    """Take back what `install` did; sentences on it, [] when nothing of ours is there.
+def remove_wiring(
+    place: Place, *, dry_run: bool = False, record: WiringRecord | None = None
+) -> list[str]:
+    """Take back what `install_wiring` did; sentences on it, [] when nothing of ours is there.
 
-    Only what is as we write it goes. Raises MdmemoryError as `install` does, before anything is
-    changed.
-    """
+    Only what is as we write it goes. Raises MdmemoryError as `install_wiring` does, before anything
+    is changed."""
     files.refuse_links(place)
     places.require_valid_configurations(place)
     if not dry_run:
         files.let_npm(place)
-    sentences = drop(place, files.NAMES, record, dry_run=dry_run)
+    sentences = drop_files(place, files.NAMES, record, dry_run=dry_run)
     return sentences if dry_run else sentences + checks.still_listed(place)
 
 
-def drop(
+def drop_files(
     place: Place, names: Sequence[str], record: WiringRecord | None = None, *,
     dry_run: bool = False,
 ) -> list[str]:  # fmt: skip
@@ -97,4 +98,4 @@ def spare_npm(place: Place) -> list[str]:
 
 def _write_plain(texts: dict[Path, str]) -> None:
     for path, text in texts.items():
-        settings_files.replace(path, text.encode(), 0o644)
+        settings_files.replace_file(path, text.encode(), 0o644)

@@ -24,7 +24,7 @@ OFTEN, SELDOM = 200, 12  # runs of what is cheap, and of what writes
 LINES = "\n".join(f"src/module_{n}.py:{n * 7}: line {n} of some output" for n in range(25_000))
 OUTPUTS = {"8 kB": 8_000, "100 kB": 100_000, "1 MB": 1_000_000}
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}}
-COMMAND = launcher.line("hook claude")
+COMMAND = launcher.any_shell_line("hook claude")
 
 
 class Bridge:
@@ -188,7 +188,7 @@ class Hooks:
 
     def __init__(self, world: World, env: dict[str, str]) -> None:
         self._world, self._turn = world, count()
-        launcher.install(env)
+        launcher.install_launcher(env)
         self.entry = place.MapEntry(env, str(world.project), "")
 
     def event(self, name: str, **more: Any) -> Cost:
@@ -221,7 +221,7 @@ class Hooks:
         """Let it look as if a bridge had just failed to start."""
         shutil.rmtree(self.entry.folder, ignore_errors=True)
         Path(self.entry.folder).mkdir(parents=True)
-        Path(starting.mark(self.entry)).touch()
+        Path(starting.start_mark(self.entry)).touch()
 
     def end(self, pid: int) -> None:
         """End the bridge."""
