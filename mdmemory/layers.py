@@ -370,7 +370,7 @@ class Layers:
             ask = partial(memory.search, query, k=k, report=report, meaning=meaning)
             if (more := self._also(ask)) is not None:
                 found.append(search.answer.of_layer(more, *layer))
-        joined = search.answer.joined(found, k)
+        joined = search.answer.join_stores(found, k)
         return joined._replace(hits=self._with_conflicts(joined.hits))
 
     def _asked_of(self, all_projects: bool) -> list[tuple[tuple[str, str], Memory]]:

@@ -281,7 +281,7 @@ class Memory:
         """A note, or its first to last line of `lines`, from 1. Raises NotFound, UsageError."""
         (refresher := self._refresher()).current()
         waiting = refresher.catalog().waiting
-        return search.results.passage(
+        return search.results.read_passage(
             refresher.store, is_secret, file, lines, waiting, self._today()
         )
 
@@ -422,7 +422,7 @@ class Memory:
         memory (the notes), sessions, files, observations, or all of the first three; `at` names a
         commit: the notes as they stood there. `report(done, total, what)` follows the reading of
         changed notes; without `meaning` no vectors are used. Raises UsageError, NotFound."""
-        search.sources.check(source, k, at)
+        search.sources.check_source(source, k, at)
         if source == "observations":
             return self.observations().search(query, k=k)
         today, history = self._clock().date(), None if at is None else self._history()

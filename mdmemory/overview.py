@@ -75,4 +75,4 @@ def _missing(settings: Settings) -> str:
         return ""
     from mdmemory.search import sources  # which loads all of search
 
-    return sources.trouble(settings)
+    return sources.meaning_trouble(settings)

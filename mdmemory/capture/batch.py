@@ -35,7 +35,7 @@ from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, Note, headline, parse
 from mdmemory.search.near import NEAREST, near_in, near_notes
-from mdmemory.search.unread import unread
+from mdmemory.search.unread import unread_notes
 from mdmemory.store import conflicts, superseding
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.superseding import Chains, in_force
@@ -274,7 +274,7 @@ class Seen:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._held = writer.refresher.catalog().held
-        self._unread = unread(writer.refresher)
+        self._unread = unread_notes(writer.refresher)
         self._notes = [] if self._unread is not None else visible_notes(writer)
 
     def stating(self, keys: Collection[str]) -> list[StoredNote]:

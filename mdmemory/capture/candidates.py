@@ -23,7 +23,7 @@ from mdmemory.llm.sizes import ANYTHING, UNBOUNDED, Room, no_room, room, tokens
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
 from mdmemory.note.note import Head, list_standing
 from mdmemory.privacy.redaction import redact
-from mdmemory.search.near import Near, scan
+from mdmemory.search.near import Near, scan_notes
 from mdmemory.store.sources import StoredIn
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import MAX_CHARS, Turn
@@ -182,7 +182,7 @@ def is_worth_asking(turns: Sequence[Turn]) -> bool:
 
 
 def make_question(
-    turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, near: Near = scan,
+    turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, near: Near = scan_notes,
     free: Room = ANYTHING,
 ) -> Question:  # fmt: skip
     """Ask for the facts in these (redacted) turns.

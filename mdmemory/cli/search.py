@@ -68,7 +68,7 @@ def search(asked: Namespace) -> int:
 
 
 def _shown(hit: Hit, layers: Layers, query: str, colour: bool, how: str) -> str:
-    from mdmemory.search.results import telling
+    from mdmemory.search.results import telling_lines
 
     file = hit.file
     if hit.source == "memory":
@@ -80,15 +80,15 @@ def _shown(hit: Hit, layers: Layers, query: str, colour: bool, how: str) -> str:
     if hit.source == "sessions":  # the id of a session says little
         status += visible(f"  {hit.date}  {hit.title}".rstrip())
     lines = [hit.description] if hit.description else []
-    lines += telling(hit, query, _TOLD if lines else _SHOWN, _WIDTH)
+    lines += telling_lines(hit, query, _TOLD if lines else _SHOWN, _WIDTH)
     lines = [visible(line)[:_WIDTH] for line in lines]
     lines = [f"    {_marked(line, query) if colour else line}" for line in lines]
     return "\n".join([f"{title}{status}", *lines])
 
 
 def _marked(line: str, query: str) -> str:
-    from mdmemory.search.query import marks
+    from mdmemory.search.query import mark_words
 
-    for start, end in reversed(marks(query, line)):
+    for start, end in reversed(mark_words(query, line)):
         line = f"{line[:start]}{_MARK[0]}{line[start:end]}{_MARK[1]}{line[end:]}"
     return line

@@ -150,7 +150,7 @@ def _search(layers: Layers, text: str, fresh: Sequence[Refresher]) -> Found:
         return results
     for memory, refresher in zip(layers.there(), stores, strict=True):
         prefix = "" if memory is layers.main else MINE
-        search, may_change = sources.near(refresher), is_statement(message)
+        search, may_change = sources.near_search(refresher), is_statement(message)
         hits = search.for_message(message, memory.now().date(), may_change=may_change)
         results += [(prefix, refresher, hit) for hit in hits]
     results.sort(

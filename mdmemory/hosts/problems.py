@@ -79,7 +79,7 @@ def _outside_problems(memory: Memory, environment: Mapping[str, str]) -> list[di
 
     rows = [_warning_row("opencode", text) for text in _opencode_problems(memory, environment)]
     rows += of_assistants(environment, memory.project.top)
-    if missing := sources.trouble(memory.project.settings):
+    if missing := sources.meaning_trouble(memory.project.settings):
         sentence = f"Search by meaning is on, and goes by words: {missing}."
         rows.append(_warning_row("meaning", sentence))
     return rows

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from mdmemory.search.chunks import tokens
+from mdmemory.search.chunks import count_tokens
 from mdmemory.session.cleaning import LEFT_OUT, clean, cut, line, visible
 from mdmemory.store.state import State, Statement
 
@@ -73,7 +73,7 @@ class Observation:
     @property
     def tokens(self) -> int:
         """The tokens of the whole text."""
-        return tokens(self.text)
+        return count_tokens(self.text)
 
 
 def make_draft(

@@ -13,8 +13,8 @@ from mdmemory.observe import observation
 from mdmemory.observe.observation import MAX_OBSERVATIONS, Observation
 from mdmemory.observe.summaries import Summary
 from mdmemory.search import schema, sqlite
-from mdmemory.search.answer import answer
-from mdmemory.search.chunks import Chunk, tokens
+from mdmemory.search.answer import answer_query
+from mdmemory.search.chunks import Chunk, count_tokens
 from mdmemory.search.database import Document
 from mdmemory.search.results import MEMORY, Found
 from mdmemory.search.sqlite import SQLite
@@ -39,7 +39,7 @@ def block(
     """The block for observations (the newest first), of at most `budget` tokens; "" if none fits.
     `total` is the number of all observations."""
     most = max(total, len(observations))
-    left = budget - tokens(_wrap([_render_count(most, most)])) - 1
+    left = budget - count_tokens(_wrap([_render_count(most, most)])) - 1
     last = _clean(f"The last summary ({summary.at[:10]}):\n{summary.text}") if summary else ""
     whole: list[str] = [last] if last and _measure(last) <= left else []
     left -= sum(map(_measure, whole))
@@ -63,7 +63,7 @@ def block(
 
 
 def _measure(text: str) -> int:
-    return tokens(text) + 1  # the line ends after it
+    return count_tokens(text) + 1  # the line ends after it
 
 
 def _clean(text: str) -> str:
@@ -90,9 +90,9 @@ def find(state: State, query: str, *, k: int, today: date) -> Found:
 
     def job(database: SQLite) -> Found:
         _update(database, observation.newest(state, MAX_OBSERVATIONS))
-        return answer(database, query, source=MEMORY, k=k, today=today)
+        return answer_query(database, query, source=MEMORY, k=k, today=today)
 
-    answered, texts = sqlite.use(state.path.with_name(FILE), f"{schema.STAMP} {SOURCE}", job)
+    answered, texts = sqlite.use_file(state.path.with_name(FILE), f"{schema.STAMP} {SOURCE}", job)
     hits = tuple(hit._replace(source=SOURCE, description="") for hit in answered.hits)
     return answered._replace(hits=hits, said=(*texts, *answered.said))
 
@@ -102,7 +102,7 @@ def forget(state: State) -> None:
     path = state.path.with_name(FILE)
     if path.exists():
         left = observation.newest(state, MAX_OBSERVATIONS)
-        sqlite.use(path, f"{schema.STAMP} {SOURCE}", lambda database: _update(database, left))
+        sqlite.use_file(path, f"{schema.STAMP} {SOURCE}", lambda database: _update(database, left))
 
 
 def _update(database: SQLite, observations: Sequence[Observation]) -> None:

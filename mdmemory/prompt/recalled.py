@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from mdmemory.note.note import Note
 from mdmemory.prompt.blocks import CLOSE, OPEN, safe
-from mdmemory.search.chunks import tokens
+from mdmemory.search.chunks import count_tokens
 from mdmemory.session.cleaning import LOOKED_AT, cut
 from mdmemory.store import index
 from mdmemory.text.words import keys
@@ -56,13 +56,13 @@ def block(notes: Sequence[RecalledNote], budget: int) -> tuple[str, dict[str, in
     """The text for the prompt in at most `budget` tokens, and the notes in it, each with its share
     of these; "" where not even one fits. A note that is too long is skipped, and a shorter one
     after it may fit."""
-    frame = tokens(f"{OPEN}\n{_SAID}\n\n\n{CLOSE}")
+    frame = count_tokens(f"{OPEN}\n{_SAID}\n\n\n{CLOSE}")
     left = budget - frame
     entries: list[str] = []
     files: dict[str, int] = {}
     for each in notes:
         entry = _entry(each)
-        cost = tokens(entry) + 1
+        cost = count_tokens(entry) + 1
         if cost <= left:
             left -= cost
             entries.append(entry)

@@ -33,34 +33,34 @@ _LOOKED_AT = 12  # places whose texts are read
 _NUMBER = re.compile(r"\d{1,3}|(?:19|20)\d\d(?:\d{4})?")
 
 
-def needed(database: Database, text: str, today: date, bar: float = BAR) -> list[Hit]:
+def needed_notes(database: Database, text: str, today: date, bar: float = BAR) -> list[Hit]:
     """The notes that a message needs, the surest first, each by its best place; [] for most
     messages. A score is how far above chance that is, as a logarithm: at least `bar`."""
     total = max(LEAST, database.count(MEMORY))
-    terms = [*_distinct(parse(text, today).terms)]
-    light = everyday(text)
+    terms = [*_distinct_terms(parse(text, today).terms)]
+    light = everyday_stems(text)
     telling = sum(not is_light(term, light) for term in terms)
     if telling < MEETING:
         return []
-    scores = _scores(database, terms, total, light)
+    scores = _score_chunks(database, terms, total, light)
     chance = math.log(total) + CHANCES * math.log(telling)
     sure = {
-        chunk: score for chunk, (score, met) in scores.items()
-        if met >= MEETING and score >= chance + bar
+        chunk: score for chunk, (score, telling) in scores.items()
+        if telling >= MEETING and score >= chance + bar
     }  # fmt: skip
     best = sorted(sure, key=lambda chunk: (-sure[chunk], chunk))[:_LOOKED_AT]
     rows = database.rows(best) if best else {}
-    found: dict[str, Hit] = {}
+    hits: dict[str, Hit] = {}
     for chunk in best:
         if chunk in rows and sure[chunk] >= NEARLY * sure[best[0]]:
-            found.setdefault(rows[chunk].file, of_row(rows[chunk], sure[chunk] - chance))
-    return list(found.values())[:MOST]
+            hits.setdefault(rows[chunk].file, of_row(rows[chunk], sure[chunk] - chance))
+    return list(hits.values())[:MOST]
 
 
 def is_telling(text: str, today: date) -> bool:
     """Whether a message has words enough to be about something."""
-    light = everyday(text)
-    terms = _distinct(parse(text, today).terms)
+    light = everyday_stems(text)
+    terms = _distinct_terms(parse(text, today).terms)
     return sum(not is_light(term, light) for term in terms) >= MEETING
 
 
@@ -72,7 +72,7 @@ def of_row(row: Row, score: float) -> Hit:
     )  # fmt: skip
 
 
-def _distinct(terms: Iterable[Term]) -> Iterator[Term]:
+def _distinct_terms(terms: Iterable[Term]) -> Iterator[Term]:
     """The terms without those that are another one in another form, or what people also call it,
     and without characters of CJK alone: their pairs count."""
     seen: set[tuple[str, ...]] = set()
@@ -93,25 +93,25 @@ def is_light(term: Term, light: Container[str]) -> bool:
     return is_any or any(len(way) == 1 and way[0] in light for way in term.ways)
 
 
-def _scores(
+def _score_chunks(
     database: Database, terms: Collection[Term], total: int, light: Container[str]
 ) -> dict[int, tuple[float, int]]:
     """The sum of the rarities of the words that each place shares with the message, and how many
     of them tell what it is about."""
     limit = max(FEW, int(total * COMMON))
-    found: dict[int, tuple[float, int]] = {}
+    scores: dict[int, tuple[float, int]] = {}
     for term in terms:
-        held = database.holding(term, MEMORY, limit)
-        tells = not is_light(term, light) and bool(term.weight) and len(held) < limit
-        weight = ranking.rarity(len(held), total) * (1.0 if tells else LIGHT)
-        for chunk in held:
-            score, met = found.get(chunk, (0.0, 0))
-            found[chunk] = score + weight, met + tells
-    return found
+        holders = database.holding(term, MEMORY, limit)
+        tells = not is_light(term, light) and bool(term.weight) and len(holders) < limit
+        weight = ranking.word_rarity(len(holders), total) * (1.0 if tells else LIGHT)
+        for chunk in holders:
+            score, telling = scores.get(chunk, (0.0, 0))
+            scores[chunk] = score + weight, telling + tells
+    return scores
 
 
-def everyday(text: str) -> frozenset[str]:
+def everyday_stems(text: str) -> frozenset[str]:
     """The stems of the words of everyday work that a text has, by the rule of each language."""
     known = everyday_words()
-    found = (word for word in words.tokens(text) if word in known)
-    return frozenset(way for word in found for way in ways(word))
+    stems = (word for word in words.tokens(text) if word in known)
+    return frozenset(way for word in stems for way in ways(word))

@@ -30,44 +30,46 @@ def by_words(database: Database, query: Query, source: str, limit: int) -> Fit:
     terms, counts = _looked_up(database, query, source)
     limit *= BESIDE if source == SESSIONS else 1
     counted = [*zip(counts, terms, strict=True)]
-    rare = ranking.rarest([pair for pair in counted if not pair[1].is_other], SCANNED)
+    rare = ranking.rarest_terms([pair for pair in counted if not pair[1].is_other], SCANNED)
     scores = database.best(rare, query.phrases, source, limit)
     quoted = bool(query.phrases and scores)
     if not scores and query.phrases:  # quotes are often meant lightly
         scores = database.best(rare, (), source, limit)
-    few = [(held, term) for held, term in counted if term.is_other and 0 < held <= SCANNED]
+    few = [(count, term) for count, term in counted if term.is_other and 0 < count <= SCANNED]
     if few and not quoted:
-        for chunk, score in database.best(ranking.rarest(few, SCANNED), (), source, limit).items():
+        for chunk, score in database.best(
+            ranking.rarest_terms(few, SCANNED), (), source, limit
+        ).items():
             scores[chunk] = scores.get(chunk, 0.0) + _OTHER * score
-    windows = _windows(database, scores) if source == SESSIONS else {}
+    windows = _turn_windows(database, scores) if source == SESSIONS else {}
     among, total = {*scores, *windows}, database.count(source)
-    asked = [
-        _match(database, term, held, total, among, term in rare)
-        for held, term in counted
+    matches = [
+        _match_term(database, term, count, total, among, term in rare)
+        for count, term in counted
         if term.weight == 1 or (term.weight and term in rare)  # a light word of many tells nothing
     ]
-    lifts = ranking.lifts(asked)
+    lifts = ranking.find_lifts(matches)
     scores = {chunk: score + lifts.get(chunk, 0.0) for chunk, score in scores.items()}
     if source == SESSIONS:
-        scores = ranking.smoothed(scores, windows)
-    shares = ranking.shares(asked, scores)
+        scores = ranking.smooth_scores(scores, windows)
+    shares = ranking.word_shares(matches, scores)
     scores = {chunk: score * shares[chunk] for chunk, score in scores.items()}
     rows = None if source == SESSIONS else database.rows(scores)
     if rows is not None:
-        scores = _together(scores, rows)
-    return Fit(ranking.fused([Channel(scores)]), rows)
+        scores = _with_neighbours(scores, rows)
+    return Fit(ranking.fuse_channels([Channel(scores)]), rows)
 
 
-def _together(scores: Mapping[int, float], rows: Mapping[int, Row]) -> dict[int, float]:
+def _with_neighbours(scores: Mapping[int, float], rows: Mapping[int, Row]) -> dict[int, float]:
     """The scores with a part of those of the other chunks of a file, and of other files that were
     written down in the same session."""
     files, sessions = (
         {c: getattr(row, of) for c, row in rows.items()} for of in ("file", "session")
     )
-    return ranking.beside(ranking.whole_files(scores, files), sessions)
+    return ranking.add_beside(ranking.whole_files(scores, files), sessions)
 
 
-def _windows(database: Database, turns: Collection[int]) -> dict[int, list[int]]:
+def _turn_windows(database: Database, turns: Collection[int]) -> dict[int, list[int]]:
     """The turns, and those beside them, each with its own neighbours of the same session."""
     rows = database.rows({turn + step for turn in turns for step in (-1, 0, 1)})
     return {
@@ -84,27 +86,32 @@ def _looked_up(database: Database, query: Query, source: str) -> tuple[list[Term
     terms: list[Term] = []
     counts: list[int] = []
     for term in query.terms:
-        held = database.held(term, source) if term.weight or term.is_other else 0
-        if term.weight and not held:
-            term = _guessed(database, term)
-            held = database.held(term, source) if term.sure < 1 else 0
+        count = database.held(term, source) if term.weight or term.is_other else 0
+        if term.weight and not count:
+            term = _guess_term(database, term)
+            count = database.held(term, source) if term.sure < 1 else 0
         terms.append(term)
-        counts.append(held)
+        counts.append(count)
     return terms, counts
 
 
-def _match(
-    database: Database, term: Term, held: int, total: int, among: Collection[int], is_scored: bool
+def _match_term(
+    database: Database,
+    term: Term,
+    held_by: int,
+    total: int,
+    among: Collection[int],
+    is_scored: bool,
 ) -> TermMatch:
     """What a term says, and which of some chunks have it."""
-    rarity = ranking.rarity(held, total)
-    lift = rarity - ranking.scored_rarity(held, total) if is_scored else rarity
-    chunks = database.having(term, among) if held else set()
+    rarity = ranking.word_rarity(held_by, total)
+    lift = rarity - ranking.scored_rarity(held_by, total) if is_scored else rarity
+    chunks = database.having(term, among) if held_by else set()
     head = database.having(term, chunks, head=True) if lift > ranking.HEADED else set()
-    return TermMatch(term.weight * rarity, chunks, term.sure, held, lift, head)
+    return TermMatch(term.weight * rarity, chunks, term.sure, held_by, lift, head)
 
 
-def _guessed(database: Database, term: Term) -> Term:
+def _guess_term(database: Database, term: Term) -> Term:
     """A term that nothing has, as the similar words that something has; itself without any."""
     if term.prefix or len(term.ways[0]) > 1:
         return term

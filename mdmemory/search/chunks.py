@@ -24,19 +24,21 @@ class Chunk(NamedTuple):
     text: str
 
 
-def tokens(text: str) -> int:
+def count_tokens(text: str) -> int:
     """The length of a text in tokens: a quarter of its characters, CJK one each; rounded up."""
-    return -(-_quarters(text) // CHARACTERS)
+    return -(-_count_quarters(text) // CHARACTERS)
 
 
-def _quarters(text: str) -> int:
+def _count_quarters(text: str) -> int:
     if text.isascii():
         return len(text)
     narrow = len(re.sub(_WIDE, "", text))
     return narrow + CHARACTERS * (len(text) - narrow)
 
 
-def cut(text: str, size: int = SIZE, overlap: int = OVERLAP, first: int = 1) -> Iterator[Chunk]:
+def cut_text(
+    text: str, size: int = SIZE, overlap: int = OVERLAP, first: int = 1
+) -> Iterator[Chunk]:
     """The pieces of a text, of at most `size` tokens; none of a text without words.
 
     The last lines of a piece, up to `overlap` tokens (never over half of `size`), open the next.
@@ -44,36 +46,36 @@ def cut(text: str, size: int = SIZE, overlap: int = OVERLAP, first: int = 1) -> 
     """
     if not text.strip():
         return
-    if len(text) <= size * CHARACTERS and tokens(text) <= size:
+    if len(text) <= size * CHARACTERS and count_tokens(text) <= size:
         yield Chunk(first, first + text.count("\n"), text)
         return
     limit, shared = size * CHARACTERS, min(overlap, size // 2) * CHARACTERS
-    held: list[tuple[int, str, int]] = []  # number, line, quarters of tokens
+    lines: list[tuple[int, str, int]] = []  # number, line, quarters of tokens
     total, fresh = 0, False  # fresh: something in `held` that no piece has had
-    for number, line in _lines(text, size, first):
-        cost = _quarters(line) + 1  # its line end
-        if held and total + cost > limit + 1:  # the last has none
+    for number, line in _numbered_lines(text, size, first):
+        cost = _count_quarters(line) + 1  # its line end
+        if lines and total + cost > limit + 1:  # the last has none
             if fresh:
-                yield _chunk(held)
-            while held and (total > shared + 1 or total + cost > limit + 1):
-                total -= held.pop(0)[2]
-        held.append((number, line, cost))
+                yield _make_chunk(lines)
+            while lines and (total > shared + 1 or total + cost > limit + 1):
+                total -= lines.pop(0)[2]
+        lines.append((number, line, cost))
         total, fresh = total + cost, True
-    yield _chunk(held)
+    yield _make_chunk(lines)
 
 
-def _lines(text: str, size: int, first: int) -> Iterator[tuple[int, str]]:
+def _numbered_lines(text: str, size: int, first: int) -> Iterator[tuple[int, str]]:
     """The lines with their numbers; one that is longer than a piece comes in parts."""
     for number, line in enumerate(text.split("\n"), first):
-        yield from ((number, part) for part in _parts(line, size))
+        yield from ((number, part) for part in _line_parts(line, size))
 
 
-def _parts(line: str, size: int) -> Iterator[str]:
+def _line_parts(line: str, size: int) -> Iterator[str]:
     start = 0
     while True:
         part = line[start : start + size * CHARACTERS]
-        while tokens(part) > size:  # wide characters count one each
-            part = part[: max(1, len(part) * size // tokens(part))]
+        while count_tokens(part) > size:  # wide characters count one each
+            part = part[: max(1, len(part) * size // count_tokens(part))]
         if start + len(part) < len(line):
             space = part.rfind(" ", len(part) // 2)
             part = part[: space + 1] if space > 0 else part
@@ -83,8 +85,8 @@ def _parts(line: str, size: int) -> Iterator[str]:
             return
 
 
-def _chunk(held: list[tuple[int, str, int]]) -> Chunk:
-    pieces = [held[0][1]]
-    for (before, _, _), (number, line, _) in pairwise(held):
+def _make_chunk(lines: list[tuple[int, str, int]]) -> Chunk:
+    pieces = [lines[0][1]]
+    for (before, _, _), (number, line, _) in pairwise(lines):
         pieces += ["\n" if number != before else "", line]
-    return Chunk(held[0][0], held[-1][0], "".join(pieces))
+    return Chunk(lines[0][0], lines[-1][0], "".join(pieces))

@@ -58,7 +58,7 @@ class Embedder(Protocol):
         looked at by the caller."""
 
 
-def fill(
+def fill_vectors(
     database: Database, source: str, embedder: Embedder, *, most: int | None = EACH_SEARCH,
     report: Report = lambda *_: None,
 ) -> int:  # fmt: skip
@@ -86,7 +86,7 @@ def _put_in_time(database: Database, embedder: Embedder, rows: dict[int, Row]) -
     took: half of it where it failed, for the server may have been too slow for so many texts."""
     begun, size = time.monotonic(), len(rows)
     try:
-        _put(database, embedder, rows)
+        _put_vectors(database, embedder, rows)
     except MdmemoryError:
         _sizes[embedder.model] = max(1, size // 2)
         raise
@@ -94,13 +94,13 @@ def _put_in_time(database: Database, embedder: Embedder, rows: dict[int, Row]) -
         _sizes[embedder.model] = min(BATCH, max(size * 2, _sizes.get(embedder.model, FIRST)))
 
 
-def _put(database: Database, embedder: Embedder, rows: dict[int, Row]) -> None:
-    before = prefixes(embedder.model)[1]
+def _put_vectors(database: Database, embedder: Embedder, rows: dict[int, Row]) -> None:
+    before = model_prefixes(embedder.model)[1]
     texts = {chunk: before + text_of(row) for chunk, row in rows.items()}
     hashes = {chunk: hashlib.sha256(text.encode()).digest() for chunk, text in texts.items()}
     known = database.known_texts(embedder.model, set(hashes.values()))
     fresh = {hashes[chunk]: text for chunk, text in texts.items() if hashes[chunk] not in known}
-    vectors = embedded(embedder, [*fresh.values()])
+    vectors = embed_texts(embedder, [*fresh.values()])
     database.put_vectors(embedder.model, dict(zip(fresh, vectors, strict=True)), hashes)
 
 
@@ -113,17 +113,17 @@ def text_of(row: Row) -> str:
 
 def of_query(database: Database, embedder: Embedder, query: str) -> bytes:
     """The vector of a query, made once and then kept. Raises MdmemoryError and UnusableError."""
-    text = prefixes(embedder.model)[0] + query[:LONGEST].strip()
+    text = model_prefixes(embedder.model)[0] + query[:LONGEST].strip()
     named = hashlib.sha256(text.encode("utf-8", "replace")).digest()
     if kept := database.query_vector(embedder.model, named):
         return kept
-    vector = embedded(embedder, [text])[0]
+    vector = embed_texts(embedder, [text])[0]
     with suppress(LockedError):  # another process writes: the next time then
         database.keep_query(embedder.model, named, vector)
     return vector
 
 
-def reads(model: str, text: str) -> bool:
+def reads_script(model: str, text: str) -> bool:
     """Whether a model knows the script that most letters of a text are written in."""
     name = f"{model} ".casefold()
     if not any(word in name for word in _ENGLISH):
@@ -132,21 +132,21 @@ def reads(model: str, text: str) -> bool:
     return sum(sign < "\u0250" for sign in letters) * 2 >= len(letters)
 
 
-def prefixes(model: str) -> tuple[str, str]:
+def model_prefixes(model: str) -> tuple[str, str]:
     """What a model wants before a query, and before a text."""
     name = model.casefold()
     fits = (row[1:] for row in _BEFORE if all(word in name for word in row[0]))
     return next(fits, ("", ""))
 
 
-def embedded(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     """The vectors of texts, as they are kept. Raises MdmemoryError, also for what is none."""
     from mdmemory.search import vectors  # numpy
 
     if not texts:
         return []
     try:
-        return vectors.packed(embedder.embed(texts), len(texts))
+        return vectors.pack_vectors(embedder.embed(texts), len(texts))
     except ValueError as problem:
         raise MdmemoryError(
             f"The model of vectors ({embedder.model}) gave {problem}.",

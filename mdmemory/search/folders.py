@@ -16,7 +16,7 @@ from pathlib import Path
 from mdmemory.files import digest
 from mdmemory.note.note import begins_head, parse, read_fields
 from mdmemory.privacy.private import strip_private
-from mdmemory.search.chunks import cut
+from mdmemory.search.chunks import cut_text
 from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.notes import BATCH, Report
 from mdmemory.search.results import FILES
@@ -39,11 +39,11 @@ class Folders:
     def update(self, database: Database, report: Report) -> tuple[list[str], list[str]]:
         """Bring the database up to date with the folders: the files that were different, and what
         there is to say."""
-        said = [f"{root} of search.folders is not there." for root in self.roots
+        sentences = [f"{root} of search.folders is not there." for root in self.roots
                 if not root.is_dir()]  # fmt: skip
-        now = dict(walk(self.roots, ENDINGS, os.path.realpath(self.store)))
+        now = dict(walk_folders(self.roots, ENDINGS, os.path.realpath(self.store)))
         if len(now) > MOST:
-            said.append(f"Of {len(now)} files in search.folders only {MOST} are searched.")
+            sentences.append(f"Of {len(now)} files in search.folders only {MOST} are searched.")
             now = dict([*now.items()][:MOST])
         known = database.prints(FILES)
         gone = [file for file in known if file not in now]
@@ -53,19 +53,21 @@ class Folders:
         long = 0
         for at in range(0, len(stale), BATCH):
             report(at, len(stale), "files for search")
-            read = [(file, _head(file)) for file in stale[at : at + BATCH]]
+            read = [(file, _read_head(file)) for file in stale[at : at + BATCH]]
             long += sum(len(data) > LONGEST for _, data in read if data)
             database.put([
-                self._document(file, now[file], data) for file, data in read
+                self._make_document(file, now[file], data) for file, data in read
                 if data is not None
             ])  # fmt: skip
         if long:
-            said.append(f"Of {long} files over {LONGEST >> 20} MiB only the beginning is searched.")
-        return gone + stale, said
+            sentences.append(
+                f"Of {long} files over {LONGEST >> 20} MiB only the beginning is searched."
+            )
+        return gone + stale, sentences
 
-    def _document(self, file: str, print: str, data: bytes) -> Document:
-        text = _shortened(data).decode("utf-8-sig", "replace")
-        text = _unprivate(text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", " "))
+    def _make_document(self, file: str, print: str, data: bytes) -> Document:
+        text = _shorten_data(data).decode("utf-8-sig", "replace")
+        text = _without_private(text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", " "))
         clean = self.redact(text)
         if clean.count("\n") != text.count("\n"):
             # a key over several lines: without it the numbers of lines would be wrong
@@ -73,13 +75,13 @@ class Folders:
         name = Path(file).stem
         changed = os.lstat(file).st_mtime if os.path.lexists(file) else 0
         return Document(
-            FILES, file, print, digest(data), name=name, title=_title(clean) or name,
+            FILES, file, print, digest(data), name=name, title=_find_title(clean) or name,
             date=datetime.fromtimestamp(changed, UTC).date().isoformat(),
-            chunks=tuple(cut(clean.rstrip())),
+            chunks=tuple(cut_text(clean.rstrip())),
         )  # fmt: skip
 
 
-def _title(text: str) -> str:
+def _find_title(text: str) -> str:
     """The title that a file gives itself, in its frontmatter or as a heading; "" without one."""
     if begins_head(text):
         title = read_fields(parse(text[:BEGINNING], "")).get("title")
@@ -89,7 +91,7 @@ def _title(text: str) -> str:
     return heading[1] if heading else ""
 
 
-def walk(
+def walk_folders(
     roots: Sequence[Path], endings: tuple[str, ...], without: str = ""
 ) -> Iterator[tuple[str, str]]:
     """The regular files that end so, with their print; without the folder `without`. What cannot
@@ -101,20 +103,20 @@ def walk(
             continue
         try:
             with os.scandir(folder) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
+                entries_sorted = sorted(entries, key=lambda entry: entry.name)
         except OSError:
             continue
-        inside = [entry.path for entry in found
+        inside = [entry.path for entry in entries_sorted
                   if not entry.name.startswith(".") and entry.name not in _LEFT_OUT
                   and entry.is_dir(follow_symlinks=False)]  # fmt: skip
         waiting += reversed(inside)
-        for entry in found:
-            print = _print(entry) if entry.name.lower().endswith(endings) else ""
+        for entry in entries_sorted:
+            print = _entry_print(entry) if entry.name.lower().endswith(endings) else ""
             if print and not entry.name.startswith("."):
                 yield entry.path, print
 
 
-def _print(entry: os.DirEntry[str]) -> str:
+def _entry_print(entry: os.DirEntry[str]) -> str:
     try:
         entry.path.encode()
         if not entry.is_file(follow_symlinks=False):
@@ -125,7 +127,7 @@ def _print(entry: os.DirEntry[str]) -> str:
     return f"{status.st_ctime_ns:x} {status.st_mtime_ns:x} {status.st_size:x} {status.st_ino:x}"
 
 
-def _head(file: str) -> bytes | None:
+def _read_head(file: str) -> bytes | None:
     """The file, of a long one a byte more than is searched; None where it cannot be read."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -135,21 +137,21 @@ def _head(file: str) -> bytes | None:
         return None
 
 
-def _shortened(data: bytes) -> bytes:
+def _shorten_data(data: bytes) -> bytes:
     return data[: data.rfind(b"\n", 0, LONGEST) + 1 or LONGEST] if len(data) > LONGEST else data
 
 
-def _unprivate(text: str) -> str:
+def _without_private(text: str) -> str:
     """A text without what is private in it, each line of the rest where it stood."""
     if "private" not in text.lower():
         return text
     lines = text.split("\n")
     left = strip_private("\n".join(f"\0{at}\0{line}" for at, line in enumerate(lines)))[0]
-    kept = [""] * len(lines)
+    lines_shown = [""] * len(lines)
     begun = 0
     for piece in re.split(r"\n?(\0\d+\0)", left):
         if mark := re.fullmatch(r"\0(\d+)\0", piece):
             begun = int(mark[1])
         else:
-            kept[begun] += piece.replace("\n", " ")
-    return "\n".join(kept)
+            lines_shown[begun] += piece.replace("\n", " ")
+    return "\n".join(lines_shown)

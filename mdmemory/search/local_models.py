@@ -41,7 +41,7 @@ class Local:
     def embed(self, texts: Sequence[str]) -> list[Any]:
         """See Embedder."""
         try:
-            return [vector.tolist() for vector in self._loaded.embed([*texts])]
+            return [vector.tolist() for vector in self._load_model.embed([*texts])]
         except ImportError as problem:
             raise MdmemoryError(
                 f"The model {self.name} needs a package that is not installed ({problem.name}).",
@@ -67,7 +67,7 @@ class Local:
             ) from problem
 
     @cached_property
-    def _loaded(self) -> Any:
+    def _load_model(self) -> Any:
         options: dict[str, Any] = {"cache_dir": str(self.cache), "local_files_only": True}
         if is_folder(self.name):
             folder, file = _find_onnx_file(self.name)

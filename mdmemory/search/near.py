@@ -18,7 +18,7 @@ SCANNED = 200  # notes; so few are compared sooner than a database is opened
 Near = Callable[[str, Sequence[StoredNote]], list[StoredNote]]
 
 
-def scan(text: str, notes: Sequence[StoredNote]) -> list[StoredNote]:
+def scan_notes(text: str, notes: Sequence[StoredNote]) -> list[StoredNote]:
     """The notes that share a word with a text, found by reading all of them."""
     notes = sorted(notes, key=lambda note: note.file)
     heads = (note.note.head for note in notes)
@@ -33,14 +33,14 @@ def near_in(refresher: Refresher) -> Near:
     A small store is scanned, and so is one whose database cannot be used.
     """
 
-    def near(text: str, notes: Sequence[StoredNote]) -> list[StoredNote]:
+    def find_near(text: str, notes: Sequence[StoredNote]) -> list[StoredNote]:
         files = _ask_database(refresher, text, len(notes))
         if files is None:
-            return scan(text, notes)
+            return scan_notes(text, notes)
         known = {note.file: note for note in notes}
         return [known[file] for file in files if file in known]
 
-    return near
+    return find_near
 
 
 def _ask_database(refresher: Refresher, text: str, count: int) -> list[str] | None:
@@ -52,11 +52,11 @@ def _ask_database(refresher: Refresher, text: str, count: int) -> list[str] | No
     from mdmemory.search import sources  # with it comes the database
     from mdmemory.search.database import UnusableError
 
-    if count <= SCANNED and sources.warm(refresher.project) is None:
+    if count <= SCANNED and sources.warm_encoder(refresher.project) is None:
         return None
 
     try:
-        return sources.near(refresher).near(text)
+        return sources.near_search(refresher).near(text)
     except (MdmemoryError, UnusableError, OSError):
         return None
 
@@ -65,14 +65,14 @@ def near_notes(refresher: Refresher) -> Callable[[str], list[StoredNote]]:
     """What gives the NEAR notes of a store nearest to a text, reading no more of a large one than
     these."""
 
-    def near(text: str) -> list[StoredNote]:
+    def find_near(text: str) -> list[StoredNote]:
         catalog, read = refresher.catalog(), refresher.store.read
-        held = catalog.held
-        free = [file for file in catalog.files if file not in held]
+        held_files = catalog.held
+        free = [file for file in catalog.files if file not in held_files]
         files = _ask_database(refresher, text, len(free))
         if files is None:
-            return scan(text, [read(file) for file in free])[:NEAR]
+            return scan_notes(text, [read(file) for file in free])[:NEAR]
         known = frozenset(free)
         return [read(file) for file in files if file in known][:NEAR]
 
-    return near
+    return find_near

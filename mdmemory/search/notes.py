@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
 from mdmemory.note.note import UNREADABLE, Note
-from mdmemory.search.chunks import Chunk, cut
+from mdmemory.search.chunks import Chunk, cut_text
 from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.results import MEMORY
 from mdmemory.store.store import Store, StoredNote, decode_note, is_note_name
@@ -28,7 +28,7 @@ MANY = 1_000  # files put in, after which tidying up pays
 _FILE_MODES = ("100644", "100755")  # no links
 
 
-def update(
+def update_notes(
     database: Database, store: Store, sight: Sight, *, is_held: Callable[[Note], bool],
     waiting: Collection[str] = (), seen: str = "",
     report: Report = lambda *_: None,
@@ -54,7 +54,7 @@ def update(
     for at in range(0, len(stale), BATCH):
         report(at, len(stale), "notes for search")
         free = [file for file in stale[at : at + BATCH] if file not in waiting]
-        different += _put(database, store, free, prints, known, is_held)
+        different += _put_notes(database, store, free, prints, known, is_held)
     if len(different) > MANY:
         database.tidy()
     if seen:
@@ -62,7 +62,7 @@ def update(
     return different
 
 
-def _put(
+def _put_notes(
     database: Database, store: Store, files: Sequence[str], prints: dict[str, str],
     known: dict[str, tuple[str, str]], is_held: Callable[[Note], bool],
 ) -> list[str]:  # fmt: skip
@@ -77,7 +77,7 @@ def _put(
             if known[file][0] != prints[file]:
                 same[file] = prints[file]
         else:
-            documents.append(document(stored, prints[file], is_held(stored.note)))
+            documents.append(note_document(stored, prints[file], is_held(stored.note)))
     if documents:
         database.put(documents)
     if same:
@@ -85,28 +85,28 @@ def _put(
     return [each.file for each in documents]
 
 
-def document(stored: StoredNote, print: str, held: bool) -> Document:
+def note_document(stored: StoredNote, print: str, is_held: bool) -> Document:
     """A note as the database takes it. Of one that is held or unreadable nothing is told."""
     head = stored.note.head
-    if held or head.status == UNREADABLE:
-        status = HELD if held else UNREADABLE
+    if is_held or head.status == UNREADABLE:
+        status = HELD if is_held else UNREADABLE
         return Document(MEMORY, stored.file, print, stored.digest, status=status)
     # a note that we wrote has its own name among them, which must not count twice
     aliases = "\n".join(alias for alias in head.aliases if alias != head.name)
     return Document(
         MEMORY, stored.file, print, stored.digest, name=head.name, title=head.title,
         description=head.description, date=head.updated or head.created, status=head.status,
-        aliases=aliases, session=head.session, days=_days(stored.note),
-        cites="\n".join(head.cites), chunks=tuple(_chunks(stored.note)),
+        aliases=aliases, session=head.session, days=_note_days(stored.note),
+        cites="\n".join(head.cites), chunks=tuple(_note_chunks(stored.note)),
     )  # fmt: skip
 
 
-def _days(note: Note) -> str:
+def _note_days(note: Note) -> str:
     """The dates in the frontmatter, under whatever key."""
     return " ".join(dates.days(note.text[: len(note.text) - len(note.body)]))
 
 
-def _chunks(note: Note) -> Iterator[Chunk]:
+def _note_chunks(note: Note) -> Iterator[Chunk]:
     """The body's pieces with the file's line numbers; the description where there is no body."""
     text = note.text.replace("\r\n", "\n").replace("\r", "\n")
     body = note.body.replace("\r\n", "\n").replace("\r", "\n")
@@ -114,7 +114,7 @@ def _chunks(note: Note) -> Iterator[Chunk]:
         yield Chunk(1, max(1, text.rstrip("\n").count("\n") + 1), note.head.description)
         return
     first = 1 + text[: text.rindex(body)].count("\n")
-    yield from cut(body, first=first)
+    yield from cut_text(body, first=first)
 
 
 # --- the notes of a commit
@@ -133,7 +133,7 @@ def fill_from_commit(
     for at in range(0, len(notes), BATCH):
         some = notes[at : at + BATCH]
         stored = _at_commit(history, some)
-        database.put([document(each, "", is_held(each.note)) for each in stored])
+        database.put([note_document(each, "", is_held(each.note)) for each in stored])
 
 
 def _at_commit(history: History, files: Sequence[tuple[str, Blob]]) -> Iterator[StoredNote]:

@@ -14,7 +14,7 @@ from mdmemory.citing.citation import drift
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note.note import SUPERSEDED, Head, Note
 from mdmemory.search import embeddings, notes, schema, sqlite
-from mdmemory.search.answer import CANDIDATES, Meaning, answer, meant, merged
+from mdmemory.search.answer import CANDIDATES, Meaning, answer_query, meant_chunks, merge_sources
 from mdmemory.search.database import Database, LockedError, Row
 from mdmemory.search.embeddings import REFUSED, Embedder
 from mdmemory.search.notes import Report
@@ -75,105 +75,106 @@ class Search:
             return self._find_at(query, history, at, k=k, today=today)
         wanted = [each for each in SOURCES if source in (each, ALL)]
 
-        def job(database: Database) -> tuple[Found, list[str]]:
+        def run_query(database: Database) -> tuple[Found, list[str]]:
             late: list[str] = []
             try:
                 late += self._update_sources(database, wanted, report)[1]
-                meaning, missing = self._meaning(database, wanted, query, report)
+                meaning, missing = self._make_meaning(database, wanted, query, report)
                 late += missing
             except LockedError:
                 late.append(_LATER)
                 meaning = None
-            found = [answer(database, query, source=each, k=k, today=today, meaning=meaning)
+            results = [answer_query(database, query, source=each, k=k, today=today, meaning=meaning)
                      for each in wanted]  # fmt: skip
-            return (found[0] if len(found) == 1 else merged(found, k)), late
+            return (results[0] if len(results) == 1 else merge_sources(results, k)), late
 
-        (found, late), said = self._use(job)
-        hits = self._marked(found.hits)
-        return found._replace(hits=hits, said=(*said, *late, *found.said))
+        (results, late), sentences = self._use_database(run_query)
+        hits = self._mark_hits(results.hits)
+        return results._replace(hits=hits, said=(*sentences, *late, *results.said))
 
-    def _marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    def _mark_hits(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """The hits, each note with what replaced it, or with the mark of an open conflict."""
-        contested = self._contested({hit.file for hit in hits if hit.source == MEMORY})
+        contested = self._find_contested({hit.file for hit in hits if hit.source == MEMORY})
         marked = []
         for hit in hits:
             if hit.source == MEMORY and hit.status == SUPERSEDED:
-                hit = hit._replace(superseded_by=self._head(hit.file).superseded_by)
+                hit = hit._replace(superseded_by=self._head_of(hit.file).superseded_by)
             elif hit.source == MEMORY and not hit.status and hit.file in contested:
                 hit = hit._replace(status=IN_CONFLICT)
             marked.append(hit)
         if any(hit.cited for hit in marked):
-            return self._told(marked)
+            return self._tell_drift(marked)
         return tuple(marked)
 
-    def _told(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    def _tell_drift(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """The hits, each note with how what it cites stood at the last check, and marked where that
         was changed or moved."""
         from mdmemory.citing.check import recorded
 
         cited = {hit.file: hit.cited.split("\n") for hit in hits if hit.cited}
         checked = recorded(self._refresher.project, cited.items())
-        found = []
+        hits_told = []
         for hit in hits:
             cites = checked.get(hit.file, ()) if hit.cited else ()
             status = hit.status or drift(cites)[0]
-            found.append(hit._replace(cites=cites, status=status) if cites else hit)
-        return tuple(found)
+            hits_told.append(hit._replace(cites=cites, status=status) if cites else hit)
+        return tuple(hits_told)
 
-    def _contested(self, files: set[str]) -> set[str]:
+    def _find_contested(self, files: set[str]) -> set[str]:
         """The files of open conflicts that concern any of these; only those few are read."""
         ledger = self._refresher.store.ledger()
         entries = open_entries(ledger) if ledger else []
-        met = [entry for entry in entries if not files.isdisjoint(entry.files)]
+        entries_met = [entry for entry in entries if not files.isdisjoint(entry.files)]
         return {
-            file for entry in met for file in entry.files
-            if all(self._head(each).status != SUPERSEDED for each in entry.files)
+            file for entry in entries_met for file in entry.files
+            if all(self._head_of(each).status != SUPERSEDED for each in entry.files)
         }  # fmt: skip
 
-    def _head(self, file: str) -> Head:
+    def _head_of(self, file: str) -> Head:
         """The head of a note; an empty one where it is gone."""
         try:
             return self._refresher.store.read(file).note.head
         except MdmemoryError:
             return Head(file, "", "", "")
 
-    def _meaning(
+    def _make_meaning(
         self, database: Database, wanted: Sequence[str], query: str, report: Report
     ) -> tuple[Meaning | None, list[str]]:
         """The query as a vector, after all that is searched has one, and what there is to say;
         None where there are no vectors, or none can be had now."""
-        said: list[str] = []
+        sentences: list[str] = []
         if not any(map(str.isalnum, query)):
-            return None, said
+            return None, sentences
         try:
             embedder = self._embedder() if self._embedder else None
-            if embedder is None or not embeddings.reads(embedder.model, query):
-                return None, said
+            if embedder is None or not embeddings.reads_script(embedder.model, query):
+                return None, sentences
             if not database.lasting:
                 raise Unwritable("Vectors cannot be kept here, and so are not made.")
             try:
-                missing = sum(self._fill(database, wanted, embedder, report, self._most))
+                missing = sum(self._fill_sources(database, wanted, embedder, report, self._most))
             except MdmemoryError as problem:
                 if problem.code != REFUSED:
                     raise  # who is not there for the texts is not there for the query
-                said.append(f"Some texts are searched by words only. {problem.message}")
+                sentences.append(f"Some texts are searched by words only. {problem.message}")
             else:
                 if missing:
                     are = "1 text is" if missing == 1 else f"{missing} texts are"
-                    said.append(f"{are} searched by words only until the next searches have "
+                    sentences.append(f"{are} searched by words only until the next searches have "
                                 "made their vectors.")  # fmt: skip
             vector = embeddings.of_query(database, embedder, query)
-            return Meaning(embedder.model, vector), said
+            return Meaning(embedder.model, vector), sentences
         except MdmemoryError as problem:
-            said.append(f"Searched by words only. {problem.sentences}")
-            return None, said
+            sentences.append(f"Searched by words only. {problem.sentences}")
+            return None, sentences
 
-    def _fill(
+    def _fill_sources(
         self, database: Database, wanted: Sequence[str], embedder: Embedder, report: Report,
         most: int | None,
     ) -> list[int]:  # fmt: skip
         return [
-            embeddings.fill(database, each, embedder, most=most, report=report) for each in wanted
+            embeddings.fill_vectors(database, each, embedder, most=most, report=report)
+            for each in wanted
         ]
 
     def near(self, text: str) -> list[str]:
@@ -181,78 +182,78 @@ class Search:
         by meaning where there is an embedder, which has to be quick. Raises UnusableError and
         MdmemoryError."""
 
-        def job(database: Database) -> list[str]:
+        def find_job(database: Database) -> list[str]:
             with suppress(LockedError):  # then the newest notes are missing
-                self._update(database, lambda *_: None)
-            return [row.file for row in self._near(database, text)]
+                self._update_notes(database, lambda *_: None)
+            return [row.file for row in self._near_rows(database, text)]
 
-        return self._kept(self._path(), job)[0]
+        return self._use_chosen(self._database_path(), find_job)[0]
 
-    def _near(self, database: Database, text: str) -> list[Row]:
+    def _near_rows(self, database: Database, text: str) -> list[Row]:
         """The best place of each note near a text, the nearest first."""
         terms = terms_of(text)
-        found = [database.best(terms, (), MEMORY, CANDIDATES) if terms else {}]
+        channels = [database.best(terms, (), MEMORY, CANDIDATES) if terms else {}]
         with suppress(MdmemoryError, LockedError):
-            found.append(self._near_by_meaning(database, text))
-        rows = database.rows({*found[0], *found[-1]})
+            channels.append(self._near_by_meaning(database, text))
+        rows = database.rows({*channels[0], *channels[-1]})
         best: dict[str, Row] = {}
-        for row in (rows[chunk] for each in found for chunk in each if chunk in rows):
+        for row in (rows[chunk] for each in channels for chunk in each if chunk in rows):
             best.setdefault(row.file, row)
-        files = ([rows[chunk].file for chunk in each if chunk in rows] for each in found)
+        files = ([rows[chunk].file for chunk in each if chunk in rows] for each in channels)
         return [best[file] for file in by_rank(*files)]
 
     def _near_by_meaning(self, database: Database, text: str) -> dict[int, float]:
         embedder = self._embedder() if self._embedder and text.strip() else None
         if embedder is None or not database.lasting:
             return {}
-        embeddings.fill(database, MEMORY, embedder, most=embeddings.EACH_NEAR)
-        (vector,) = embeddings.embedded(embedder, [text[: embeddings.LONGEST]])
+        embeddings.fill_vectors(database, MEMORY, embedder, most=embeddings.EACH_NEAR)
+        (vector,) = embeddings.embed_texts(embedder, [text[: embeddings.LONGEST]])
         near, low = database.nearest(MEMORY, embedder.model, vector, CANDIDATES)
-        return meant(near, low)
+        return meant_chunks(near, low)
 
     def texts(self, may: Callable[[str], bool]) -> dict[str, bool]:
         """What `may` says of the description with the text of each note in the database, by file.
         Raises UnusableError and MdmemoryError, also where not all notes can be in it."""
 
-        def job(database: Database) -> dict[str, bool]:
-            self._update(database, lambda *_: None)
-            found = {}
+        def texts_job(database: Database) -> dict[str, bool]:
+            self._update_notes(database, lambda *_: None)
+            verdicts = {}
             for (file, description), rows in groupby(database.texts(MEMORY), itemgetter(0, 1)):
-                found[file] = may(f"{description} {''.join(text for _, _, text in rows)}")
-            return found
+                verdicts[file] = may(f"{description} {''.join(text for _, _, text in rows)}")
+            return verdicts
 
         path = self._refresher.project.prepare_private() / FILE
-        return self._kept(path, job, must=True)[0]
+        return self._use_chosen(path, texts_job, must=True)[0]
 
     def for_message(self, text: str, today: date, *, may_change: bool = False) -> list[Hit]:
         """The notes that a message needs, by its words alone, the surest first; most messages need
         none. With one that `may_change` what is remembered go the notes near it, whatever it needs.
         Raises UnusableError and MdmemoryError."""
-        from mdmemory.search.by_message import MOST, is_telling, needed, of_row
+        from mdmemory.search.by_message import MOST, is_telling, needed_notes, of_row
 
-        def job(database: Database) -> list[Hit]:
+        def message_job(database: Database) -> list[Hit]:
             with suppress(LockedError):  # then the newest notes are missing
-                self._update(database, lambda *_: None)
-            hits = needed(database, text, today)
+                self._update_notes(database, lambda *_: None)
+            hits = needed_notes(database, text, today)
             is_open = may_change and len(hits) < MOST and is_telling(text, today)
-            near = self._near(database, text) if is_open else []
+            near = self._near_rows(database, text) if is_open else []
             files = {hit.file for hit in hits}
             more = [of_row(row, -at) for at, row in enumerate(near) if row.file not in files]
             return [*hits, *more][:MOST]
 
-        path = self._path()
+        path = self._database_path()
         if path is None:  # all notes would be read for each message
             return []
-        return [*self._marked(tuple(self._kept(path, job)[0]))]
+        return [*self._mark_hits(tuple(self._use_chosen(path, message_job)[0]))]
 
     def _find_at(
         self, query: str, history: History, revision: str, *, k: int, today: date
     ) -> Found:
-        def job(database: Database) -> Found:
+        def query_job(database: Database) -> Found:
             notes.fill_from_commit(database, history, revision, is_held=self._is_held)
-            return answer(database, query, source=MEMORY, k=k, today=today)
+            return answer_query(database, query, source=MEMORY, k=k, today=today)
 
-        return sqlite.use(None, schema.STAMP, job)[0]
+        return sqlite.use_file(None, schema.STAMP, query_job)[0]
 
     def update(
         self, report: Report = lambda *_: None, *, anew: bool = False, vectors: bool = False
@@ -261,21 +262,21 @@ class Search:
         `vectors`, with all vectors of the notes where there are some. Other sources follow when
         they are searched. Raises Busy and Unwritable."""
 
-        def job(database: Database) -> Updated:
-            changed = self._update(database, report)
-            said = self._filled(database, report) if anew or vectors else []
-            return Updated(tuple(changed), database.count(MEMORY), tuple(said))
+        def update_job(database: Database) -> Updated:
+            changed = self._update_notes(database, report)
+            sentences = self._fill_all(database, report) if anew or vectors else []
+            return Updated(tuple(changed), database.count(MEMORY), tuple(sentences))
 
         path = self._refresher.project.prepare_private() / FILE
-        updated, said = self._kept(path, job, must=True, anew=anew)
-        return updated._replace(said=(*said, *updated.said))
+        updated, sentences = self._use_chosen(path, update_job, must=True, anew=anew)
+        return updated._replace(said=(*sentences, *updated.said))
 
-    def _filled(self, database: Database, report: Report) -> list[str]:
+    def _fill_all(self, database: Database, report: Report) -> list[str]:
         """Make all vectors; what there is to say."""
         try:
             embedder = self._embedder() if self._embedder else None
             if embedder is not None:
-                self._fill(database, (MEMORY,), embedder, report, None)
+                self._fill_sources(database, (MEMORY,), embedder, report, None)
         except MdmemoryError as problem:
             return [f"Vectors are missing. {problem.sentences}"]
         return []
@@ -284,24 +285,24 @@ class Search:
         self, database: Database, wanted: Sequence[str], report: Report
     ) -> tuple[list[str], list[str]]:
         """Bring some sources up to date; what was different, and what there is to say."""
-        changed = self._update(database, report) if MEMORY in wanted else []
-        said: list[str] = []
+        changed = self._update_notes(database, report) if MEMORY in wanted else []
+        sentences: list[str] = []
         for source in wanted:
             if source in self._others:
                 more, words = self._others[source].update(database, report)
                 changed += more
-                said += words
-        return changed, said
+                sentences += words
+        return changed, sentences
 
-    def _use(self, job: Callable[[Database], sqlite.T]) -> tuple[sqlite.T, list[str]]:
-        path = self._path()
-        result, said = self._kept(path, job)
+    def _use_database(self, job: Callable[[Database], sqlite.T]) -> tuple[sqlite.T, list[str]]:
+        path = self._database_path()
+        result, sentences = self._use_chosen(path, job)
         if path is None:
             place = self._refresher.project.private
-            said.append(f"{place} cannot be used: everything is read anew for this search.")
-        return result, said
+            sentences.append(f"{place} cannot be used: everything is read anew for this search.")
+        return result, sentences
 
-    def _kept(
+    def _use_chosen(
         self, path: Path | None, job: Callable[[Database], sqlite.T], *, must: bool = False,
         anew: bool = False,
     ) -> tuple[sqlite.T, list[str]]:  # fmt: skip
@@ -309,24 +310,24 @@ class Search:
         and the file will do, too, with the file."""
 
         def in_file() -> tuple[sqlite.T, list[str]]:
-            return sqlite.use(path, schema.STAMP, job, must=must, anew=anew)
+            return sqlite.use_file(path, schema.STAMP, job, must=must, anew=anew)
 
         settings = self._refresher.project.settings
         if path is None or settings.text("search.backend") != "postgres":
             return in_file()
         from mdmemory.search.postgres import postgres  # few have a server
 
-        server = postgres.server(settings.text("search.dsn"), path.parent)
-        return postgres.use(server, schema.STAMP, job, None if must else in_file, anew=anew)
+        server = postgres.server_for(settings.text("search.dsn"), path.parent)
+        return postgres.use_server(server, schema.STAMP, job, None if must else in_file, anew=anew)
 
-    def _update(self, database: Database, report: Report) -> list[str]:
+    def _update_notes(self, database: Database, report: Report) -> list[str]:
         """Bring the database up to date with the notes as `refresher` sees them, once for each
         sight; the files that were different."""
         known = self._refresher.catalog()
         sight, waiting = known.look(), known.waiting
         if self._seen[0] is sight and self._seen[1:] == (waiting, database.touched()):
             return []
-        changed = notes.update(
+        changed = notes.update_notes(
             database, self._refresher.store, sight, is_held=self._is_held, waiting=waiting,
             seen=known.seal, report=report,
         )  # fmt: skip
@@ -336,7 +337,7 @@ class Search:
     def _is_held(self, note: Note) -> bool:
         return catalog.is_held(note, self._refresher.is_secret)
 
-    def _path(self) -> Path | None:
+    def _database_path(self) -> Path | None:
         try:
             return self._refresher.project.prepare_private() / FILE
         except (Unwritable, RepositoryState):

@@ -68,63 +68,66 @@ class Query(NamedTuple):
 def parse(text: str, today: date) -> Query:
     """The query in a text; without terms when there is no word in it."""
     text = normal(text[:LONGEST].encode("utf-8", "ignore").decode())
-    said = frozenset(parts(text.casefold()))
+    words = frozenset(parts(text.casefold()))
     phrases = tuple(
-        Term(_runs(quoted)) for quoted in _QUOTED.findall(text) if len(tokens(quoted)) > 1
+        Term(_stem_runs(quoted)) for quoted in _QUOTED.findall(text) if len(tokens(quoted)) > 1
     )
-    asked, rest = dates.asked(text, today)
-    terms = {Term(tuple((stem_by("en", word),) for word in each)): None for each in asked}
+    query_dates, rest = dates.asked(text, today)
+    terms = {Term(tuple((stem_by("en", word),) for word in each)): None for each in query_dates}
     small = small_words(text)
-    terms |= dict.fromkeys((*_joined(rest, small), *_plain(rest, small), *_pieces(rest)))
-    terms |= dict.fromkeys(_others(rest, small, terms) if terms else ())
+    terms |= dict.fromkeys(
+        (*_joined_names(rest, small), *_plain_terms(rest, small), *_cjk_pieces(rest))
+    )
+    terms |= dict.fromkeys(_other_terms(rest, small, terms) if terms else ())
     if not terms:  # nothing but words that say nothing: better these than none
         terms = {
-            Term(_runs(word, small.likely), weight=_SMALL_WEIGHT): None for word in sorted(said)
+            Term(_stem_runs(word, small.likely), weight=_SMALL_WEIGHT): None
+            for word in sorted(words)
         }
-    return Query(tuple(terms)[:MOST], phrases[:8], said, written_names(text), signed(text))
+    return Query(tuple(terms)[:MOST], phrases[:8], words, written_names(text), signed_names(text))
 
 
-def signed(text: str) -> frozenset[str]:
+def signed_names(text: str) -> frozenset[str]:
     """The names in a text that begin or end with a sign, as `C++`, `.NET`, `--force`, and those
     like `R&D`, in lower case: nothing else tells them from other words."""
-    found = (word.rstrip(".") for word in _BETWEEN.split(normal(text).casefold()))
+    names = (word.rstrip(".") for word in _BETWEEN.split(normal(text).casefold()))
     return frozenset(
-        word for word in found if _SIGNED.fullmatch(word) and any(map(str.isalpha, word))
+        word for word in names if _SIGNED.fullmatch(word) and any(map(str.isalpha, word))
     )
 
 
 def are_signed(names: frozenset[str], text: str) -> bool:
-    """Whether all these names, as `signed` gives them, stand in a text as such."""
+    """Whether all these names, as `signed_names` gives them, stand in a text as such."""
     text = normal(text).casefold()  # to look for them is quicker than to cut the text up
-    return all(name in text for name in names) and names <= signed(text)
+    return all(name in text for name in names) and names <= signed_names(text)
 
 
 def terms_of(text: str) -> list[Term]:
     """The words that a text has most often, as terms in each spelling."""
-    found: dict[str, Term] = {}
+    terms: dict[str, Term] = {}
     words = Counter(word for word in tokens(text) if word not in STOP and len(word) > 1)
     for word, _ in words.most_common(MOST):
-        term = Term(_spellings(word))
-        found.setdefault(term.ways[0][0], term)
-    return list(found.values())
+        term = Term(_word_spellings(word))
+        terms.setdefault(term.ways[0][0], term)
+    return list(terms.values())
 
 
-def marks(query: str, text: str) -> list[tuple[int, int]]:
+def mark_words(query: str, text: str) -> list[tuple[int, int]]:
     """Where the words of a query stand in a text, in any form: from and to, in their order; pieces
     in Chinese, Japanese or Korean that overlap as one."""
-    asked = _marked(query[:LONGEST])
-    found = [
+    marked = _mark_query(query[:LONGEST])
+    places = [
         match.span()
         for match in words(text)
-        if asked.wanted.has(match[0]) or match[0].casefold().startswith(asked.begun)
+        if marked.wanted.has(match[0]) or match[0].casefold().startswith(marked.begun)
     ]
     pieces: list[tuple[int, int]] = []
-    for match in re.finditer(asked.pieces, text) if asked.pieces else ():
+    for match in re.finditer(marked.pieces, text) if marked.pieces else ():
         start, end = match.span(1)
         if pieces and start <= pieces[-1][1]:
             start = pieces.pop()[0]
         pieces.append((start, end))
-    return sorted(found + pieces)
+    return sorted(places + pieces)
 
 
 class _Marked(NamedTuple):
@@ -137,17 +140,17 @@ class _Marked(NamedTuple):
 
 
 @lru_cache(maxsize=4)  # each line that is shown of each hit asks for it
-def _marked(query: str) -> _Marked:
+def _mark_query(query: str) -> _Marked:
     query = normal(query)
     plain = {match[0].casefold() for match in words(query)}
     telling = plain - small_words(query).stop or plain
     wanted = WantedStems({stem for word in telling for stem in ways(word)})
     begun = tuple(word.casefold() for word in _BEGUN.findall(query))
-    pieces = "|".join(re.escape(term.ways[0][0]) for term in _pieces(query))
+    pieces = "|".join(re.escape(term.ways[0][0]) for term in _cjk_pieces(query))
     return _Marked(wanted, begun, f"(?=({pieces}))" if pieces else "")
 
 
-def _plain(text: str, small: SmallWords) -> Iterator[Term]:
+def _plain_terms(text: str, small: SmallWords) -> Iterator[Term]:
     """The words that carry meaning; `word*` stands for whatever begins so."""
     joined = (each for each in JOINED.finditer(text) if _is_number(each[0]))
     numbers = {at for each in joined for at in range(*each.span())}
@@ -161,12 +164,12 @@ def _plain(text: str, small: SmallWords) -> Iterator[Term]:
         if prefix:
             yield Term(((stem_by("en", word),),), prefix, weight)
         else:
-            yield Term(_spellings(word, small.likely), weight=weight)
+            yield Term(_word_spellings(word, small.likely), weight=weight)
             if "de" in small.likely:
                 yield from (Term(((half,),), weight=_HALF) for half in halves(word))
 
 
-def _others(text: str, small: SmallWords, terms: Iterable[Term]) -> Iterator[Term]:
+def _other_terms(text: str, small: SmallWords, terms: Iterable[Term]) -> Iterator[Term]:
     """What people also call the words that carry meaning, each once, without what the terms have
     already: a full-text table counts a word as often as it is named."""
     seen = {way for term in terms for way in term.ways}
@@ -178,20 +181,20 @@ def _others(text: str, small: SmallWords, terms: Iterable[Term]) -> Iterator[Ter
             yield Term(fresh, weight=0.0, is_other=True)
 
 
-def _spellings(word: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:
+def _word_spellings(word: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:
     """The stems of a word, and those of the other spellings of a name."""
-    others = (way for words in synonyms(word) for way in _runs(" ".join(words), likely))
-    return tuple(dict.fromkeys((*_runs(word, likely), *others)))
+    others = (way for words in synonyms(word) for way in _stem_runs(" ".join(words), likely))
+    return tuple(dict.fromkeys((*_stem_runs(word, likely), *others)))
 
 
-def _joined(text: str, small: SmallWords) -> Iterator[Term]:
+def _joined_names(text: str, small: SmallWords) -> Iterator[Term]:
     """Names such as `index.max_chars`, as a whole: numbers count, of others also the parts."""
     for match in JOINED.finditer(text):
         if not small.stop.issuperset(tokens(match[0])):
-            yield Term(_runs(match[0], small.likely), weight=float(_is_number(match[0])))
+            yield Term(_stem_runs(match[0], small.likely), weight=float(_is_number(match[0])))
 
 
-def _runs(text: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:
+def _stem_runs(text: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:
     """The stems of words that stand side by side, by the rule of each language."""
     by_rule = [ways(word, likely) for word in tokens(text)]
     most = max(map(len, by_rule), default=0)
@@ -204,7 +207,7 @@ def _is_number(joined: str) -> bool:
     return not any(character.isalpha() for character in joined)
 
 
-def _pieces(text: str) -> list[Term]:
+def _cjk_pieces(text: str) -> list[Term]:
     """What a query in Chinese, Japanese or Korean asks for."""
     if text.isascii():
         return []

@@ -54,78 +54,78 @@ class TermMatch(NamedTuple):
     head: Collection[int] = ()
 
 
-def fused(channels: Sequence[Channel]) -> dict[int, float]:
+def fuse_channels(channels: Sequence[Channel]) -> dict[int, float]:
     """One score between 0 and 1 per chunk: the mean over the channels that have any chunk, each
     from its least to its best.
 
     A chunk that a channel does not have counts as its least there, and stays a hit.
     """
     filled = [channel for channel in channels if channel.scores]
-    found: dict[int, float] = {}
+    fused: dict[int, float] = {}
     for channel in filled:
         high = channel.high or max(channel.scores.values())
         span = len(filled) * ((high - channel.low) or 1.0)
         for chunk, score in channel.scores.items():
-            found[chunk] = found.get(chunk, 0.0) + (score - channel.low) / span
-    return found
+            fused[chunk] = fused.get(chunk, 0.0) + (score - channel.low) / span
+    return fused
 
 
 def by_rank(*lists: Iterable[str]) -> list[str]:
     """What several lists have, best first: what stands high in any of them, or in more of them."""
-    found: dict[str, float] = {}
+    ranks: dict[str, float] = {}
     for each in lists:
         for at, name in enumerate(dict.fromkeys(each)):
-            found[name] = found.get(name, 0.0) + 1 / (RANKED + at)
-    return sorted(found, key=lambda name: -found[name])
+            ranks[name] = ranks.get(name, 0.0) + 1 / (RANKED + at)
+    return sorted(ranks, key=lambda name: -ranks[name])
 
 
-def rarity(held: int, total: int) -> float:
+def word_rarity(holders: int, total: int) -> float:
     """How much a word says that `held` of `total` chunks have; never negative, so that it means
     something among two notes, too."""
-    return math.log(1 + (total - held + 0.5) / (held + 0.5))
+    return math.log(1 + (total - holders + 0.5) / (holders + 0.5))
 
 
-def rarest(counted: Iterable[tuple[int, T]], most: int) -> list[T]:
+def rarest_terms(counted: Iterable[tuple[int, T]], most: int) -> list[T]:
     """What few chunks hold, of terms with how many hold each: the common ones are most of the
     work, and hardly change which chunks come first. Those count afterwards, among these chunks
     alone. What no chunk holds chooses none, and takes the place of no common one."""
     total = 0
-    found: list[T] = []
-    for held, each in sorted(counted, key=itemgetter(0)):
-        if total and total + held > most:
+    rare: list[T] = []
+    for holders, each in sorted(counted, key=itemgetter(0)):
+        if total and total + holders > most:
             break
-        total += held
-        found.append(each)
-    return found
+        total += holders
+        rare.append(each)
+    return rare
 
 
-def scored_rarity(held: int, total: int) -> float:
+def scored_rarity(holders: int, total: int) -> float:
     """The same as bm25 has it: nothing for a word that half of all chunks have."""
-    return max(0.0, math.log((total - held + 0.5) / (held + 0.5)))
+    return max(0.0, math.log((total - holders + 0.5) / (holders + 0.5)))
 
 
-def lifts(asked: Iterable[TermMatch]) -> dict[int, float]:
+def find_lifts(terms: Iterable[TermMatch]) -> dict[int, float]:
     """What the common words that a chunk has add to its bm25: a name that half of the notes have
     still tells who is meant."""
-    found: dict[int, float] = defaultdict(float)
-    for term in asked:
+    lifts: dict[int, float] = defaultdict(float)
+    for term in terms:
         for chunk in term.chunks if term.lift else ():
-            found[chunk] += term.lift * (HEAD if chunk in term.head else 1.0)
-    return found
+            lifts[chunk] += term.lift * (HEAD if chunk in term.head else 1.0)
+    return lifts
 
 
-def shares(asked: Sequence[TermMatch], chunks: Iterable[int]) -> dict[int, float]:
+def word_shares(terms: Sequence[TermMatch], chunks: Iterable[int]) -> dict[int, float]:
     """The root of the share of the known words that each chunk has, from 0 to 1: many words say
     more than one word often. Words that no chunk has are about nothing that there is."""
-    whole = sum(term.weight for term in asked if term.held)
+    whole = sum(term.weight for term in terms if term.held)
     had: dict[int, float] = defaultdict(float)
-    for term in asked:
+    for term in terms:
         for chunk in term.chunks:
             had[chunk] += term.weight * term.sure
     return {c: max(BESIDE, math.sqrt(had[c] / whole)) if whole else 1.0 for c in chunks}
 
 
-def smoothed(
+def smooth_scores(
     scores: Mapping[int, float], windows: Mapping[int, Collection[int]]
 ) -> dict[int, float]:
     """The scores of turns with a part of their neighbours': what answers often stands in one turn
@@ -141,24 +141,24 @@ def whole_files(scores: Mapping[int, float], files: Mapping[int, str]) -> dict[i
     best: dict[str, list[int]] = {}
     for chunk in sorted(scores, key=scores.__getitem__, reverse=True):
         best.setdefault(files.get(chunk, ""), []).append(chunk)
-    found = dict(scores)
+    scores_raised = dict(scores)
     for first, *others in best.values():
-        found[first] += REST * sum(scores[chunk] for chunk in others[:MOST_REST])
-    return found
+        scores_raised[first] += REST * sum(scores[chunk] for chunk in others[:MOST_REST])
+    return scores_raised
 
 
-def beside(scores: Mapping[int, float], sessions: Mapping[int, str]) -> dict[int, float]:
+def add_beside(scores: Mapping[int, float], sessions: Mapping[int, str]) -> dict[int, float]:
     """The scores with a part of that of the best other chunk of the same session."""
-    found = dict(scores)
+    scores_raised = dict(scores)
     chunks: dict[str, list[int]] = {}
     for chunk in sorted(scores, key=scores.__getitem__, reverse=True):
         chunks.setdefault(sessions.get(chunk, ""), []).append(chunk)
     for session, (first, *others) in chunks.items():
         for chunk in others if session else ():
-            found[chunk] += SAME_SESSION * scores[first]
+            scores_raised[chunk] += SAME_SESSION * scores[first]
         if session and others:
-            found[first] += SAME_SESSION * scores[others[0]]
-    return found
+            scores_raised[first] += SAME_SESSION * scores[others[0]]
+    return scores_raised
 
 
 def is_named(
@@ -178,48 +178,48 @@ def is_named(
     return False
 
 
-def named(
+def raise_named(
     scores: Mapping[int, float], chunks: Collection[int], much: float = NAMED
 ) -> dict[int, float]:
     """The scores, those of some chunks, whose name is asked for, raised; 1 is still the most."""
-    found = {chunk: score + much * (chunk in chunks) for chunk, score in scores.items()}
-    most = max(1.0, *found.values(), 0.0)
-    return {chunk: score / most for chunk, score in found.items()}
+    raised = {chunk: score + much * (chunk in chunks) for chunk, score in scores.items()}
+    most = max(1.0, *raised.values(), 0.0)
+    return {chunk: score / most for chunk, score in raised.items()}
 
 
-def same(one: str, other: str) -> bool:
+def says_same(one: str, other: str) -> bool:
     """Whether two texts say nearly the same, so that showing one is enough.
 
     Not where they differ in a value, a name or a negation: that is what a reader has to see.
     """
-    first, second = _words(one), _words(other)
+    first, second = _word_set(one), _word_set(other)
     if first == second:
         return True
     if likeness(first, second) < ALIKE:
         return False
-    return not any(_tells(word) for word in first ^ second)
+    return not any(_tells_apart(word) for word in first ^ second)
 
 
 @lru_cache(maxsize=2_000)  # each hit meets all that are kept
-def _words(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(words.parts(text))
 
 
-def _tells(word: str) -> bool:
+def _tells_apart(word: str) -> bool:
     from mdmemory.text.negation import negations  # few hits are so much alike
 
     return not (word.isascii() and word.islower() and word.isalpha()) or bool(negations(word))
 
 
-def folded(texts: Iterable[tuple[int, str, str]], limit: int, each_file: int = 1) -> list[int]:
+def fold_hits(texts: Iterable[tuple[int, str, str]], limit: int, each_file: int = 1) -> list[int]:
     """The first `limit` of (chunk, file, text), best first, with so many places of each file at
     most, and without what repeats a better one."""
-    kept: list[tuple[int, str, str]] = []
+    chosen: list[tuple[int, str, str]] = []
     for each in texts:
-        if len(kept) == limit:
+        if len(chosen) == limit:
             break
-        if sum(each[1] == file for _, file, _ in kept) == each_file:
+        if sum(each[1] == file for _, file, _ in chosen) == each_file:
             continue
-        if not any(same(text, each[2]) for _, _, text in kept):
-            kept.append(each)
-    return [chunk for chunk, _, _ in kept]
+        if not any(says_same(text, each[2]) for _, _, text in chosen):
+            chosen.append(each)
+    return [chunk for chunk, _, _ in chosen]

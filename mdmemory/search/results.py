@@ -19,7 +19,7 @@ _MATCHED = 8  # words that tell why a text is a hit
 _LONG = 1_000  # characters of a description, which in a note made by hand may be of any length
 
 
-def passage(
+def read_passage(
     store: Store, is_secret: Callable[[str], bool], file: str, lines: tuple[int, int] | None,
     waiting: Mapping[str, str], today: str,
 ) -> Passage:  # fmt: skip
@@ -29,7 +29,7 @@ def passage(
     Raises UsageError for a path and for lines that cannot be; NotFound for what is no readable
     note, and for one that is on hold.
     """
-    stored = _note(store, file)
+    stored = _find_note(store, file)
     if catalog.is_held(stored.note, is_secret):
         raise NotFound(
             f"{stored.file} is on hold: it seems to hold a secret.", "`mdmemory doctor` says more."
@@ -50,21 +50,21 @@ def passage(
     return Passage(stored.file, first, last, text, to_verify(stored.note.head, today))
 
 
-def _note(store: Store, file: str) -> StoredNote:
+def _find_note(store: Store, file: str) -> StoredNote:
     if "/" in file or "\\" in file or "\0" in file:
         raise UsageError(
             f"{file[:_SHOWN]!r} is a path, and only notes of the store are read.",
             "Name the file alone: `mdmemory list` shows them.",
         )
     names = (file, f"{file}.md")
-    found = [name for name in names if is_note_name(name) and _is_regular(store, name)]
-    stored = store.read(found[0]) if found else _called(store, file)
+    matches = [name for name in names if is_note_name(name) and _is_regular(store, name)]
+    stored = store.read(matches[0]) if matches else _find_called(store, file)
     if stored.note.head.status == UNREADABLE:
         raise NotFound(stored.note.head.problems[0], "`mdmemory doctor` says more.")
     return stored
 
 
-def _called(store: Store, name: str) -> StoredNote:
+def _find_called(store: Store, name: str) -> StoredNote:
     """The note with this name or alias."""
     if len(name) > _SHOWN or not is_note_name(f"{name.removesuffix('.md') or '.'}.md"):
         raise NotFound(f"There is no note {name[:_SHOWN]!r}.", "`mdmemory list` shows all.")
@@ -143,31 +143,31 @@ def cites_as_json(checked: Iterable[CheckedCitation]) -> list[dict[str, str]]:
     return [{"place": each.place, "state": each.state, "now": each.now} for each in checked]
 
 
-def matched(texts: Iterable[str], query: str) -> tuple[str, ...]:
+def matched_words(texts: Iterable[str], query: str) -> tuple[str, ...]:
     """The words of a query that these texts have in some form, as they stand there in lower case,
     each once; few are enough to tell why a text is a hit."""
-    from mdmemory.search.query import marks  # only where hits are shown
+    from mdmemory.search.query import mark_words  # only where hits are shown
 
-    words = (text[start:end].casefold() for text in texts for start, end in marks(query, text))
+    words = (text[start:end].casefold() for text in texts for start, end in mark_words(query, text))
     return tuple(dict.fromkeys(words))[:_MATCHED]
 
 
-def telling(hit: Hit, query: str, most: int, width: int) -> list[str]:
+def telling_lines(hit: Hit, query: str, most: int, width: int) -> list[str]:
     """At most `most` lines of a hit's passage, from the first that has a word of the query on. Each
     has at most `width` characters; of a longer one the part with the word is shown.
 
     None where the passage has no word that the description lacks."""
-    from mdmemory.search.query import marks  # only where hits are shown
+    from mdmemory.search.query import mark_words  # only where hits are shown
 
     if set(tokens(hit.text)) <= set(tokens(hit.description[:_LONG])):
         return []
     lines = [line for line in hit.text.split("\n") if line.strip()]
-    found = ((at, marks(query, line)) for at, line in enumerate(lines))
-    told, places = next(((at, places) for at, places in found if places), (-1, []))
+    places_found = ((at, mark_words(query, line)) for at, line in enumerate(lines))
+    start, places = next(((at, places) for at, places in places_found if places), (-1, []))
     if places and places[0][1] > width and (begin := places[0][0] - width // 4) > 0:
-        begin = max(begin, lines[told].find(" ", begin, places[0][0]) + 1)  # a whole word
-        lines[told] = f"…{lines[told][begin:]}"
-    first = max(0, min(told, len(lines) - most))
+        begin = max(begin, lines[start].find(" ", begin, places[0][0]) + 1)  # a whole word
+        lines[start] = f"…{lines[start][begin:]}"
+    first = max(0, min(start, len(lines) - most))
     return [line[:width] for line in lines[first : first + most]]
 
 

@@ -19,7 +19,7 @@ SCHEMA_VERSION = 10  # raise it when a table, or what goes into it, takes anothe
 # The words go in as stems: the table only has to find the spaces between them.
 _TOKENIZE = "content = '', tokenize = 'unicode61 remove_diacritics 0'"
 # `words` keeps no text of its own: a row is taken out by giving it the very words that went in,
-# which `fields` makes again from the other two tables. A vector belongs to a text, not to a chunk:
+# which `row_fields` makes again from the other two tables. A vector belongs to a text, not to a chunk:
 # embeddings cost money, and outlive all other tables when these take another shape.
 SHARED = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL){keyed}",
@@ -47,16 +47,16 @@ WEIGHTS = {"name": 3.0, "description": 2.0, "body": 1.0, "links": 0.05, "dates":
 _LINK = re.compile(r"\[\[([^\[\]\n|]{1,200})(?:\|[^\[\]\n]*)?\]\]")
 
 
-def shared(**words: str) -> list[str]:
+def shared_tables(**words: str) -> list[str]:
     """What makes the tables that every database has, by its words for a `number` and for `bytes`,
     and for a table that lies in the order of its key (`keyed`)."""
     return [each.format(**words) for each in SHARED]
 
 
-def statements() -> list[str]:
+def make_statements() -> list[str]:
     """What makes an empty database in SQLite."""
     own = [each.format(weights=", ".join(map(str, WEIGHTS.values()))) for each in OWN]
-    return [*shared(number="INTEGER", bytes="BLOB", keyed=" WITHOUT ROWID"), *own]
+    return [*shared_tables(number="INTEGER", bytes="BLOB", keyed=" WITHOUT ROWID"), *own]
 
 
 # All that the contents depend on beside the files and how they are cut: callers add the latter.
@@ -65,12 +65,12 @@ STAMP = f"{SCHEMA_VERSION} {VERSION} {unicodedata.unidata_version} " + ",".join(
 )
 
 
-def fields(row: Row) -> tuple[str, ...]:
+def row_fields(row: Row) -> tuple[str, ...]:
     """The words of a chunk, a text for each column of the full-text table. Always the same."""
-    text, links = unlinked(row.text)
+    text, links = unlink_text(row.text)
     # a session's title stands for all its turns, and must not outweigh what one of them says
     is_turn = row.source == SESSIONS
-    description, more = unlinked(row.title if is_turn else row.description)
+    description, more = unlink_text(row.title if is_turn else row.description)
     head = "" if is_turn else f"{row.name} {row.title} {row.aliases}".rstrip()
     known = (row.date, *row.days.split())
     when = dates.words(f"{head}\n{row.description}\n{row.text}", known)
@@ -79,7 +79,7 @@ def fields(row: Row) -> tuple[str, ...]:
     return (*written, indexed(when))
 
 
-def unlinked(text: str) -> tuple[str, str]:
+def unlink_text(text: str) -> tuple[str, str]:
     """A text without the names in its [[links]], and these names: a link to a note must not make
     a text a better answer than that note."""
     if "[[" not in text:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 OBSERVATIONS = "observations"  # a source of its own, which no search of all looks at
 
 
-def check(source: str, k: int, at: str | None) -> None:
+def check_source(source: str, k: int, at: str | None) -> None:
     """Raise UsageError for an unknown source, for `k` below 1, and for a source that the commit
     `at` does not hold."""
     if source not in (*SOURCES, OBSERVATIONS, ALL):
@@ -52,8 +52,8 @@ def search(refresher: Refresher, source: str, today: str, *, meaning: bool) -> S
     it makes and uses no vectors."""
     refresher.current()
     project = refresher.project
-    others = sources(project, source)
-    return Search(refresher, others, partial(embedder, project, today) if meaning else None)
+    others = feeding_sources(project, source)
+    return Search(refresher, others, partial(make_embedder, project, today) if meaning else None)
 
 
 def session_folders(project: Project) -> list[Path]:
@@ -79,10 +79,10 @@ def session_folders(project: Project) -> list[Path]:
     below = Path(os.path.realpath(root)).relative_to(os.path.realpath(repository.top))
     lines = listed.decode("utf-8", "surrogateescape").split("\n")
     trees = [line.removeprefix("worktree ") for line in lines if line.startswith("worktree ")]
-    return [root, *(Path(tree) / below for tree in trees), *_former(project, below)]
+    return [root, *(Path(tree) / below for tree in trees), *_former_folders(project, below)]
 
 
-def _former(project: Project, below: Path) -> list[Path]:
+def _former_folders(project: Project, below: Path) -> list[Path]:
     """Folders in which the project was seen, and where nothing lies any more."""
     from mdmemory.store import home
 
@@ -95,23 +95,25 @@ def _former(project: Project, below: Path) -> list[Path]:
     return [top / below for top in tops if not os.path.lexists(top)]
 
 
-def sources(project: Project, wanted: str) -> Mapping[str, Feeder]:
+def feeding_sources(project: Project, wanted: str) -> Mapping[str, Feeder]:
     """What feeds a source of search beside the notes, or (all) each of them."""
-    found: dict[str, Feeder] = {}
+    feeders: dict[str, Feeder] = {}
     if wanted in (SESSIONS, ALL):
         from mdmemory.search.transcripts import Transcripts
 
-        exports = _folders(project, "search.transcripts")
+        exports = _setting_folders(project, "search.transcripts")
         folders = session_folders(project)
-        found[SESSIONS] = Transcripts(person.hosts(), folders, exports, redacted)
+        feeders[SESSIONS] = Transcripts(person.hosts(), folders, exports, redacted)
     if wanted in (FILES, ALL):
         from mdmemory.search.folders import Folders
 
-        found[FILES] = Folders(_folders(project, "search.folders"), project.store, redacted)
-    return found
+        feeders[FILES] = Folders(
+            _setting_folders(project, "search.folders"), project.store, redacted
+        )
+    return feeders
 
 
-def embedder(project: Project, today: str) -> Embedder | None:
+def make_embedder(project: Project, today: str) -> Embedder | None:
     """Who makes vectors on the day `today`; None where a person chose nobody.
 
     Raises MdmemoryError where vectors could not be compared.
@@ -153,7 +155,7 @@ def _is_installed(module: str) -> bool:
         return False
 
 
-def trouble(settings: Settings) -> str:
+def meaning_trouble(settings: Settings) -> str:
     """Why search goes by words although the settings turn vectors on; "" where all packages are
     there, or vectors are off. Loads no model, and asks no server."""
     kind = settings.text("search.embeddings")
@@ -174,39 +176,39 @@ def local_model(name: str, models: Path) -> Encoder | Local:
 
 def warm_up(project: Project) -> None:
     """Load the encoder that a person chose, in the background: for a process that lives on."""
-    if (encoder := _encoder(project)) and not encoder.is_warm:
+    if (encoder := _chosen_encoder(project)) and not encoder.is_warm:
         _begin_warming(encoder)
 
 
 @cache  # once is enough, whatever comes of it
 def _begin_warming(encoder: Encoder) -> None:
-    def work() -> None:
+    def warm_up() -> None:
         with suppress(MdmemoryError):  # the next search says it
             encoder.embed(["a first text"])
 
-    threading.Thread(target=work, daemon=True).start()
+    threading.Thread(target=warm_up, daemon=True).start()
 
 
-def near(refresher: Refresher) -> Search:
+def near_search(refresher: Refresher) -> Search:
     """The search for notes near a text: it never waits for the encoder."""
-    return Search(refresher, embedder=partial(warm, refresher.project))
+    return Search(refresher, embedder=partial(warm_encoder, refresher.project))
 
 
-def warm(project: Project) -> Encoder | None:
+def warm_encoder(project: Project) -> Encoder | None:
     """The encoder that a person chose, once it is loaded: nobody waits for it."""
-    encoder = _encoder(project)
+    encoder = _chosen_encoder(project)
     return encoder if encoder and encoder.is_warm else None
 
 
-def _encoder(project: Project) -> Encoder | None:
+def _chosen_encoder(project: Project) -> Encoder | None:
     settings = project.settings
     if settings.text("search.embeddings") != "local":
         return None
     from mdmemory.search.encoder import Encoder
 
-    found = local_model(settings.text("search.embedding_model"), person.models_folder())
-    return found if isinstance(found, Encoder) else None
+    model = local_model(settings.text("search.embedding_model"), person.models_folder())
+    return model if isinstance(model, Encoder) else None
 
 
-def _folders(project: Project, setting: str) -> list[Path]:
+def _setting_folders(project: Project, setting: str) -> list[Path]:
     return [Path(os.path.expanduser(each)) for each in project.settings.several(setting)]

@@ -16,7 +16,7 @@ from mdmemory.errors import Busy, MdmemoryError, NoState, Unwritable
 from mdmemory.search import schema
 from mdmemory.search.database import BrokenError, Document, LockedError, UnusableError
 from mdmemory.search.query import Term
-from mdmemory.search.tables import Tables, marks, numbers
+from mdmemory.search.tables import Tables, number_range, value_marks
 from mdmemory.store import database_file
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ PATIENCE = 5.0  # seconds to wait for another process that writes; it takes mill
 CACHE = 8_000  # KiB of pages
 
 
-def use(
+def use_file(
     path: Path | None, stamp: str, job: Callable[[SQLite], T], *, must: bool = False,
     anew: bool = False,
 ) -> tuple[T, list[str]]:  # fmt: skip
@@ -36,25 +36,27 @@ def use(
     None), the job is done with one in memory, which it fills first. A job may so be done twice.
     With `must` only the file will do: raises Busy or Unwritable. `anew` empties it first.
     """
-    said: list[str] = []
+    sentences: list[str] = []
     for _ in range(2 if path else 0):
         assert path is not None
         try:
             with closing(SQLite(path, stamp, anew=anew)) as database:
-                return job(database), said
+                return job(database), sentences
         except BrokenError:
             aside = _move_aside(path)
-            said.append(f"{path.name} was broken: it is made anew, and the old one is {aside}.")
+            sentences.append(
+                f"{path.name} was broken: it is made anew, and the old one is {aside}."
+            )
         except UnusableError as problem:
             if must:
-                raise _refusal(path, problem) from problem
-            said.append(f"{path} {problem}: everything is read anew for this search.")
+                raise _refusal_error(path, problem) from problem
+            sentences.append(f"{path} {problem}: everything is read anew for this search.")
             break
     with closing(SQLite(None, stamp)) as database:
-        return job(database), said
+        return job(database), sentences
 
 
-def _refusal(path: Path, problem: UnusableError) -> MdmemoryError:
+def _refusal_error(path: Path, problem: UnusableError) -> MdmemoryError:
     if isinstance(problem, LockedError):
         return Busy(f"{path} {problem}.", "Try again in a moment.")
     return Unwritable(f"{path} {problem}.", "Check the file and its folder.")
@@ -75,10 +77,10 @@ class SQLite(Tables):
 
     def __init__(self, path: Path | None, stamp: str, *, anew: bool = False) -> None:
         if path is not None:
-            _check(path)
+            _check_file(path)
         self._path = path
         self._counted: dict[str, tuple[tuple[int, ...], int]] = {}  # by source: of which state
-        with told():
+        with translate_errors():
             self._database = database_file.open_connection(
                 path, timeout=PATIENCE, isolation_level=None
             )
@@ -97,7 +99,7 @@ class SQLite(Tables):
         end = time.monotonic() + PATIENCE
         while True:
             try:
-                with told(self._checked):
+                with translate_errors(self._is_readable):
                     return self._open(stamp, anew)
             except LockedError:
                 if time.monotonic() >= end:
@@ -115,7 +117,7 @@ class SQLite(Tables):
         self._make(stamp, schema.NAMES, anew=anew)
 
     def _statements(self) -> Iterable[str]:
-        return schema.statements()
+        return schema.make_statements()
 
     @property
     def _place(self) -> str:
@@ -124,10 +126,10 @@ class SQLite(Tables):
     def _stamp(self) -> str | None:
         if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'meta' AND type = 'table'"):
             return None
-        found = self._rows("SELECT value FROM meta WHERE key = 'stamp'")
-        return found[0][0] if found else None
+        rows = self._rows("SELECT value FROM meta WHERE key = 'stamp'")
+        return rows[0][0] if rows else None
 
-    def _checked(self) -> bool:
+    def _is_readable(self) -> bool:
         """Whether what there is can be read at all; a bad schema is as bad as a bad page."""
         import sqlite3
 
@@ -144,12 +146,12 @@ class SQLite(Tables):
 
     @contextmanager
     def _reading(self) -> Iterator[Callable[..., list[Any]]]:
-        with told(self._checked):
+        with translate_errors(self._is_readable):
             yield self._rows
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with told(self._checked), database_file.write_transaction(self._database):
+        with translate_errors(self._is_readable), database_file.write_transaction(self._database):
             yield
 
     @property
@@ -163,14 +165,14 @@ class SQLite(Tables):
             state = (rows("PRAGMA data_version")[0][0], self._database.total_changes)
             if self._counted.get(source, ((), 0))[0] != state:
                 query = "SELECT count(*) FROM words_docsize WHERE id BETWEEN ? AND ?"
-                self._counted[source] = (state, int(rows(query, numbers(source))[0][0]))
+                self._counted[source] = (state, int(rows(query, number_range(source))[0][0]))
         return self._counted[source][1]
 
     # putting in and taking out
 
     def put(self, documents: Sequence[Document]) -> None:
         with self._writing():
-            self._touch()
+            self._touch_tables()
             for document in documents:
                 self._take_out(document.source, [document.file])
                 row = (*document[:3], bytes.fromhex(document.digest), *document.about)
@@ -178,25 +180,25 @@ class SQLite(Tables):
                 self._add_chunks(self._run(query, row).lastrowid, document)
 
     def _add_chunks(self, file: int, document: Document) -> None:
-        for number, chunk in enumerate(document.chunks, self._last(document.source) + 1):
+        for number, chunk in enumerate(document.chunks, self._last_number(document.source) + 1):
             self._run("INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", (number, file, *chunk))
             self._run(
                 "INSERT INTO words (rowid, name, description, body, links, dates)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
-                (number, *schema.fields(document.row(chunk))),
+                (number, *schema.row_fields(document.row(chunk))),
             )
 
     def _take_out(self, source: str, files: Sequence[str]) -> None:
         for file in files:
-            found = self._rows("SELECT id FROM files WHERE source = ? AND file = ?", (source, file))
-            chunks = self._rows("SELECT id FROM chunks WHERE file = ?", found[0]) if found else []
+            rows = self._rows("SELECT id FROM files WHERE source = ? AND file = ?", (source, file))
+            chunks = self._rows("SELECT id FROM chunks WHERE file = ?", rows[0]) if rows else []
             self._run_many(
                 "INSERT INTO words (words, rowid, name, description, body, links, dates)"
                 " VALUES ('delete', ?, ?, ?, ?, ?, ?)",
-                [(number, *schema.fields(row))
+                [(number, *schema.row_fields(row))
                  for number, row in self.rows([number for (number,) in chunks]).items()],
             )  # fmt: skip
-            self._run_many("DELETE FROM files WHERE id = ?", found)
+            self._run_many("DELETE FROM files WHERE id = ?", rows)
 
     def tidy(self) -> None:
         with self._writing():
@@ -209,32 +211,35 @@ class SQLite(Tables):
     def held(self, term: Term, source: str) -> int:
         query = "SELECT count(*) FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
         with self._reading() as rows:
-            return int(rows(query, (_said(term), *numbers(source)))[0][0])
+            return int(rows(query, (_quote_term(term), *number_range(source)))[0][0])
 
     def holding(self, term: Term, source: str, limit: int) -> set[int]:
         query = "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
         with self._reading() as rows:
-            return {number for (number,) in rows(query, (_said(term), *numbers(source), limit))}
+            return {
+                number
+                for (number,) in rows(query, (_quote_term(term), *number_range(source), limit))
+            }
 
     def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
         # the plus sign has all chunks with the term read once, and not the table asked for each
-        query = f"SELECT rowid FROM words WHERE words MATCH ? AND +rowid IN ({marks(among)})"
+        query = f"SELECT rowid FROM words WHERE words MATCH ? AND +rowid IN ({value_marks(among)})"
         where = "{name description}" if head else "- links"
         with self._reading() as rows:
-            return {number for (number,) in rows(query, (f"{where} : {_said(term)}", *among))}
+            return {number for (number,) in rows(query, (f"{where} : {_quote_term(term)}", *among))}
 
     def best(
         self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int
     ) -> dict[int, float]:
-        match = " OR ".join(map(_said, (*terms, *phrases)))
+        match = " OR ".join(map(_quote_term, (*terms, *phrases)))
         for phrase in phrases:
-            match = f"({match}) AND {_said(phrase)}"
+            match = f"({match}) AND {_quote_term(phrase)}"
         query = (
             "SELECT rowid, -rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
             " ORDER BY rank, rowid LIMIT ?"
         )
         with self._reading() as rows:
-            return dict(rows(query, (match, *numbers(source), limit)))
+            return dict(rows(query, (match, *number_range(source), limit)))
 
     def similar(self, word: str) -> tuple[str, ...]:
         from mdmemory.text.similarity import nearest
@@ -246,7 +251,7 @@ class SQLite(Tables):
         return nearest(word, known)
 
 
-def _said(term: Term) -> str:
+def _quote_term(term: Term) -> str:
     """A term in the words of the full-text table: in quotes, so that nothing in it is syntax."""
     ways = [f'"{" ".join(way)}"' for way in term.ways]
     if term.prefix:
@@ -254,7 +259,7 @@ def _said(term: Term) -> str:
     return f"({' OR '.join(ways)})"
 
 
-def _check(path: Path) -> None:
+def _check_file(path: Path) -> None:
     """Nothing is changed in a file that is not ours: the notes may have come with a stranger's."""
     try:
         if database_file.is_broken(path, MARK):
@@ -264,20 +269,20 @@ def _check(path: Path) -> None:
 
 
 @contextmanager
-def told(checked: Callable[[], bool] | None = None) -> Iterator[None]:
+def translate_errors(checked: Callable[[], bool] | None = None) -> Iterator[None]:
     """What SQLite complains of, as one of our three."""
     import sqlite3
 
     try:
         yield
     except sqlite3.OperationalError as problem:
-        said = str(problem)
-        if "locked" in said or "busy" in said:
+        message = str(problem)
+        if "locked" in message or "busy" in message:
             raise LockedError("is being written by another process") from problem
-        if "readonly" in said or "unable to open" in said:
+        if "readonly" in message or "unable to open" in message:
             raise UnusableError("cannot be written") from problem
-        if "no such" in said or "vtable" in said or not (checked is None or checked()):
-            raise BrokenError(said) from problem
-        raise UnusableError(f"cannot be used ({said})") from problem
+        if "no such" in message or "vtable" in message or not (checked is None or checked()):
+            raise BrokenError(message) from problem
+        raise UnusableError(f"cannot be used ({message})") from problem
     except sqlite3.DatabaseError as problem:
         raise BrokenError(str(problem)) from problem

@@ -24,13 +24,13 @@ _ROW = (
 )
 
 
-def numbers(source: str) -> tuple[int, int]:
+def number_range(source: str) -> tuple[int, int]:
     """The least and the greatest number that a chunk of a source may have."""
     low = SOURCES.index(source) * RANGE + 1
     return low, low + RANGE - 2
 
 
-def marks(values: Collection[object]) -> str:
+def value_marks(values: Collection[object]) -> str:
     """A `?` for each value."""
     return ", ".join("?" * len(values))
 
@@ -76,8 +76,8 @@ class Tables(ABC):
         """See Database."""
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
-        found: list[Any] = self._run(query, values).fetchall()
-        return found
+        rows: list[Any] = self._run(query, values).fetchall()
+        return rows
 
     def _make(self, stamp: str, names: Sequence[str], *, anew: bool) -> None:
         """Make the tables where they are missing or of another stamp, in place of those that are
@@ -96,33 +96,33 @@ class Tables(ABC):
 
     # what is in
 
-    def _remember(self, key: str, value: str) -> None:
+    def _remember_value(self, key: str, value: str) -> None:
         query = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE"
         self._run(f"{query} SET value = excluded.value", (key, value))
 
-    def _recall(self, key: str) -> str:
+    def _recall_value(self, key: str) -> str:
         with self._reading() as rows:
-            found = rows("SELECT value FROM meta WHERE key = ?", (key,))
-        return str(found[0][0]) if found else ""
+            rows_found = rows("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows_found[0][0]) if rows_found else ""
 
-    def _touch(self) -> None:
+    def _touch_tables(self) -> None:
         """Say that the chunks or vectors are others now."""
-        self._remember("touched", os.urandom(8).hex())
+        self._remember_value("touched", os.urandom(8).hex())
 
     def touched(self) -> str:
-        return self._recall("touched")
+        return self._recall_value("touched")
 
     def seal(self, source: str) -> str:
-        return self._recall(f"seal {source}")
+        return self._recall_value(f"seal {source}")
 
     def set_seal(self, source: str, seal: str) -> None:
         with self._writing():
-            self._remember(f"seal {source}", seal)
+            self._remember_value(f"seal {source}", seal)
 
     def prints(self, source: str) -> dict[str, tuple[str, str]]:
         with self._reading() as rows:
-            found = rows("SELECT file, print, digest FROM files WHERE source = ?", (source,))
-        return {file: (print, digest.hex()) for file, print, digest in found}
+            rows_found = rows("SELECT file, print, digest FROM files WHERE source = ?", (source,))
+        return {file: (print, digest.hex()) for file, print, digest in rows_found}
 
     def reprint(self, source: str, prints: Mapping[str, str]) -> None:
         values = [(print, source, file) for file, print in prints.items()]
@@ -131,12 +131,12 @@ class Tables(ABC):
 
     def remove(self, source: str, files: Iterable[str]) -> None:
         with self._writing():
-            self._touch()
+            self._touch_tables()
             self._take_out(source, [*files])
 
-    def _last(self, source: str) -> int:
+    def _last_number(self, source: str) -> int:
         """The number of the last chunk of a source."""
-        low, high = numbers(source)
+        low, high = number_range(source)
         query = "SELECT coalesce(max(id), ?) FROM chunks WHERE id BETWEEN ? AND ?"
         return int(self._rows(query, (low - 1, low, high))[0][0])
 
@@ -144,8 +144,8 @@ class Tables(ABC):
         if not chunks:
             return {}
         with self._reading() as rows:
-            found = rows(f"SELECT {_ROW} WHERE c.id IN ({marks(chunks)})", [*chunks])
-        return {number: Row(*row) for number, *row in found}
+            rows_found = rows(f"SELECT {_ROW} WHERE c.id IN ({value_marks(chunks)})", [*chunks])
+        return {number: Row(*row) for number, *row in rows_found}
 
     def texts(self, source: str) -> Iterable[tuple[str, str, str]]:
         query = (
@@ -153,14 +153,14 @@ class Tables(ABC):
             " WHERE c.id BETWEEN ? AND ? ORDER BY c.id"
         )
         with self._reading():  # one after the other: all of them are much
-            yield from self._run(query, numbers(source))
+            yield from self._run(query, number_range(source))
 
     # vectors
 
     def without_vector(self, source: str, model: str) -> int:
         query = "SELECT count(*) FROM vectors WHERE model = ? AND chunk BETWEEN ? AND ?"
         with self._reading() as rows:
-            have = rows(query, (model, *numbers(source)))[0][0]
+            have = rows(query, (model, *number_range(source)))[0][0]
         return self.count(source) - int(have)
 
     def next_without_vector(self, source: str, model: str, limit: int) -> dict[int, Row]:
@@ -169,11 +169,11 @@ class Tables(ABC):
             " (SELECT 1 FROM vectors v WHERE v.chunk = c.id AND v.model = ?) ORDER BY c.id LIMIT ?"
         )
         with self._reading() as rows:
-            found = rows(query, (*numbers(source), model, limit))
-        return {number: Row(*row) for number, *row in found}
+            rows_found = rows(query, (*number_range(source), model, limit))
+        return {number: Row(*row) for number, *row in rows_found}
 
     def known_texts(self, model: str, hashes: Collection[bytes]) -> set[bytes]:
-        query = f"SELECT hash FROM embeddings WHERE model = ? AND hash IN ({marks(hashes)})"
+        query = f"SELECT hash FROM embeddings WHERE model = ? AND hash IN ({value_marks(hashes)})"
         with self._reading() as rows:
             return {bytes(hash) for (hash,) in rows(query, (model, *hashes))} if hashes else set()
 
@@ -181,7 +181,7 @@ class Tables(ABC):
         self, model: str, vectors: Mapping[bytes, bytes], chunks: Mapping[int, bytes]
     ) -> None:
         with self._writing():
-            self._touch()
+            self._touch_tables()
             self._put_embeddings(model, vectors)
             self._run_many(
                 "INSERT INTO vectors SELECT id, ?, ? FROM chunks WHERE id = ?"
@@ -208,16 +208,16 @@ class Tables(ABC):
     def query_vector(self, model: str, hash: bytes) -> bytes | None:
         query = "SELECT vector FROM embeddings WHERE hash = ? AND model = ?"
         with self._reading() as rows:
-            found = rows(query, (hash, of_queries(model)))
-        return bytes(found[0][0]) if found else None
+            rows_found = rows(query, (hash, of_queries(model)))
+        return bytes(rows_found[0][0]) if rows_found else None
 
     def keep_query(self, model: str, hash: bytes, vector: bytes) -> None:
-        kept = of_queries(model)
+        model_kept = of_queries(model)
         query = "SELECT count(*) FROM embeddings WHERE model = ?"
         with self._writing():
-            if self._rows(query, (kept,))[0][0] >= KEPT_QUERIES:
-                self._run("DELETE FROM embeddings WHERE model = ?", (kept,))
-            self._put_embeddings(kept, {hash: vector})
+            if self._rows(query, (model_kept,))[0][0] >= KEPT_QUERIES:
+                self._run("DELETE FROM embeddings WHERE model = ?", (model_kept,))
+            self._put_embeddings(model_kept, {hash: vector})
 
     def nearest(
         self, source: str, model: str, vector: bytes, limit: int, also: Collection[int] = ()
@@ -231,15 +231,15 @@ class Tables(ABC):
                 " AND v.chunk BETWEEN ? AND ? AND length(e.vector) = ? ORDER BY v.chunk"
             )
             chunks, data = [], bytearray()
-            for chunk, blob in self._run(query, (model, *numbers(source), len(vector))):
+            for chunk, blob in self._run(query, (model, *number_range(source), len(vector))):
                 chunks.append(chunk)
                 data += blob
-            return vectors.space(chunks, data, len(vector) // vectors.WIDTH)
+            return vectors.make_space(chunks, data, len(vector) // vectors.WIDTH)
 
         with self._reading() as rows:
             state = rows("SELECT value FROM meta WHERE key = 'touched'")
             if not self._place or not state:
                 return read().nearest(vector, limit, also)
             of = (state[0][0], model, len(vector))
-            space = vectors.kept(f"{self._place} {source}", of, read)
+            space = vectors.read_kept(f"{self._place} {source}", of, read)
         return space.nearest(vector, limit, also)

@@ -15,9 +15,9 @@ from pathlib import Path
 from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript, MdmemoryError
 from mdmemory.files import digest
-from mdmemory.search.chunks import Chunk, cut
+from mdmemory.search.chunks import Chunk, cut_text
 from mdmemory.search.database import Database, Document
-from mdmemory.search.folders import walk
+from mdmemory.search.folders import walk_folders
 from mdmemory.search.notes import Report
 from mdmemory.search.results import SESSIONS
 from mdmemory.transcripts import opencode
@@ -45,13 +45,13 @@ class Transcripts:
         """Bring the database up to date with the sessions: those that were different, and what
         there is to say."""
         known = {file: print for file, (print, _) in database.prints(SESSIONS).items()}
-        said: list[str] = []
-        state = self._state()
-        now = self._opencode(database, known, state, said)
-        files = self._files(known)
+        sentences: list[str] = []
+        state = self._opencode_state()
+        now = self._opencode_prints(database, known, state, sentences)
+        files = self._session_files(known)
         for name, (print, _, _) in files.items():
             now.setdefault(name, print)
-        for path, print in walk(self.exports, EXPORTS):
+        for path, print in walk_folders(self.exports, EXPORTS):
             now[path] = f"{_EXPORT} {print}"
         gone = [name for name in known if name not in now]
         if gone:
@@ -63,15 +63,17 @@ class Transcripts:
             some = {name: stale[name] for name in names[at : at + _TOGETHER]}
             database.put([
                 # of an exported session that is here, too, once is enough
-                self._document(name, some[name], found, is_other=found is not None
-                               and found.session != name and found.session in now)
-                for name, found in self._read(some, files, said)
+                self._make_document(name, some[name], transcript, is_other=transcript is not None
+                               and transcript.session != name and transcript.session in now)
+                for name, transcript in self._read(some, files, sentences)
             ])  # fmt: skip
-        if state and not said and state == self._state() != database.seal(SESSIONS):
+        if state and not sentences and state == self._opencode_state() != database.seal(SESSIONS):
             database.set_seal(SESSIONS, state)
-        return gone + names, said
+        return gone + names, sentences
 
-    def _files(self, known: Mapping[str, str]) -> dict[str, tuple[str, Reader, SessionFile]]:
+    def _session_files(
+        self, known: Mapping[str, str]
+    ) -> dict[str, tuple[str, Reader, SessionFile]]:
         """Print, host and file of each session that may be this project's, by name.
 
         A file that was found to be another project's is known by its place alone, and neither
@@ -79,8 +81,8 @@ class Transcripts:
         """
         names = {print.split(" ", 2)[-1]: name for name, print in known.items()
                  if print[:2] not in (f"{_OPENCODE} ", f"{_EXPORT} ")}  # fmt: skip
-        wanted, where = began_in(self.folders), self._where()
-        found: dict[str, tuple[str, Reader, SessionFile]] = {}
+        wanted, where = began_in(self.folders), self._folders_digest()
+        files: dict[str, tuple[str, Reader, SessionFile]] = {}
         for reader in READERS:
             other, ours = f"{reader.name} -{where}", f"{reader.name} +{where}:"
             for file in reader.files(find_place(self.hosts, reader), self.folders):
@@ -98,15 +100,15 @@ class Transcripts:
                 except MdmemoryError:
                     pass  # not now; the next search tries again
                 if name and print:
-                    found[name] = print, reader, file
-        return found
+                    files[name] = print, reader, file
+        return files
 
-    def _where(self) -> str:
+    def _folders_digest(self) -> str:
         folders = "\n".join(map(str, self.folders)).encode("utf-8", "surrogateescape")
         return digest(folders)[:16]
 
-    def _opencode(
-        self, database: Database, known: Mapping[str, str], state: str, said: list[str]
+    def _opencode_prints(
+        self, database: Database, known: Mapping[str, str], state: str, sentences: list[str]
     ) -> dict[str, str]:
         """The print of each session of OpenCode: as before, where nobody wrote since."""
         before = {name: print for name, print in known.items() if print[:1] == _OPENCODE}
@@ -118,18 +120,18 @@ class Transcripts:
         try:
             states = opencode.read_states(path, began_in(self.folders))
         except BadTranscript as problem:
-            said.append(f"OpenCode's newest sessions are missing here. {problem.message}")
+            sentences.append(f"OpenCode's newest sessions are missing here. {problem.message}")
             return before
         return {name: f"{_OPENCODE} {state}" for name, state in states.items()}
 
-    def _state(self) -> str:
+    def _opencode_state(self) -> str:
         """A text that is the same again where OpenCode wrote nothing since; "" without it."""
         state = opencode.file_state(self.hosts.opencode)
-        return f"{state} {self._where()}" if state else ""
+        return f"{state} {self._folders_digest()}" if state else ""
 
     def _read(
         self, some: Mapping[str, str], files: Mapping[str, tuple[str, Reader, SessionFile]],
-        said: list[str],
+        sentences: list[str],
     ) -> Iterator[tuple[str, Transcript | None]]:  # fmt: skip
         """The sessions with these names and prints; None for a file that is no session of ours.
         Nothing for one that cannot be read now, so that the next search tries again."""
@@ -138,42 +140,42 @@ class Transcripts:
             try:
                 yield from opencode.read_transcripts(self.hosts.opencode, names)
             except BadTranscript as problem:
-                said.append(f"OpenCode's newest sessions are missing here. {problem.message}")
+                sentences.append(f"OpenCode's newest sessions are missing here. {problem.message}")
         for name, print in some.items():
             if print[:2] == f"{_EXPORT} ":
-                yield name, _exported(Path(name), said)
+                yield name, _read_exported(Path(name), sentences)
             elif print[:2] != f"{_OPENCODE} ":
-                yield from _told(name, *files[name])
+                yield from _read_session(name, *files[name])
 
-    def _document(
-        self, name: str, print: str, found: Transcript | None, *, is_other: bool
+    def _make_document(
+        self, name: str, print: str, transcript: Transcript | None, *, is_other: bool
     ) -> Document:
         state = digest(print.encode())
-        if found is None or not found.turns or is_other:
+        if transcript is None or not transcript.turns or is_other:
             return Document(SESSIONS, name, print, state)
-        newest = max(turn.time for turn in found.turns)
-        title = self.redact(" ".join(found.label[: _TITLE * 4].split()))[:_TITLE].rstrip()
+        newest = max(turn.time for turn in transcript.turns)
+        title = self.redact(" ".join(transcript.label[: _TITLE * 4].split()))[:_TITLE].rstrip()
         return Document(
-            SESSIONS, name, print, state, name=found.session or name, title=title,
-            date=_day(newest), chunks=tuple(self._chunks(found)),
+            SESSIONS, name, print, state, name=transcript.session or name, title=title,
+            date=_day_of(newest), chunks=tuple(self._turn_chunks(transcript)),
         )  # fmt: skip
 
-    def _chunks(self, found: Transcript) -> Iterator[Chunk]:
-        for number, turn in enumerate(found.turns, 1):
+    def _turn_chunks(self, transcript: Transcript) -> Iterator[Chunk]:
+        for number, turn in enumerate(transcript.turns, 1):
             text = f"{turn.role}: {self.redact(turn.text)}"
-            for piece in cut(text):
+            for piece in cut_text(text):
                 yield Chunk(number, number, piece.text)
 
 
-def _exported(path: Path, said: list[str]) -> Transcript | None:
+def _read_exported(path: Path, sentences: list[str]) -> Transcript | None:
     try:
         return read(path)
     except BadTranscript as problem:
-        said.append(f"{path} is no session that can be read. {problem.message}")
+        sentences.append(f"{path} is no session that can be read. {problem.message}")
         return None
 
 
-def _told(
+def _read_session(
     name: str, print: str, reader: Reader, file: SessionFile
 ) -> Iterator[tuple[str, Transcript | None]]:
     if print.startswith(f"{reader.name} -"):
@@ -185,7 +187,7 @@ def _told(
         return  # not now
 
 
-def _day(milliseconds: int) -> str:
+def _day_of(milliseconds: int) -> str:
     """The day (UTC) of a moment, "" where the host gave none that exists."""
     try:
         moment = datetime.fromtimestamp(milliseconds // 1000, UTC)

@@ -53,7 +53,7 @@ class UnreadNotes(Mapping[str, StoredNote]):
 
     def all(self) -> list[StoredNote]:
         """All notes, sorted by file."""
-        return self._there(self._files)
+        return self._notes_there(self._files)
 
     def holding(self, may: Callable[[str], bool]) -> list[StoredNote]:
         """The notes, sorted by file, of which `may` says yes to the description with the body, and
@@ -61,21 +61,21 @@ class UnreadNotes(Mapping[str, StoredNote]):
         from mdmemory.search.database import UnusableError
 
         try:
-            told = self._search.texts(may)
+            verdicts = self._search.texts(may)
         except (MdmemoryError, UnusableError, OSError):
             return self.all()
-        return self._there(file for file in self._files if told.get(file, True))
+        return self._notes_there(file for file in self._files if verdicts.get(file, True))
 
     def quoting(self, quote: str) -> list[StoredNote]:
         """The notes whose heads hold a text."""
-        return self._there(self._catalog.holding(quote))
+        return self._notes_there(self._catalog.holding(quote))
 
-    def _there(self, files: Iterable[str]) -> list[StoredNote]:
-        found = (self.get(file) for file in [*files])
-        return [note for note in found if note is not None]
+    def _notes_there(self, files: Iterable[str]) -> list[StoredNote]:
+        notes_found = (self.get(file) for file in [*files])
+        return [note for note in notes_found if note is not None]
 
 
-def unread(refresher: Refresher) -> UnreadNotes | None:
+def unread_notes(refresher: Refresher) -> UnreadNotes | None:
     """The notes of a large store; None for one that is read whole sooner."""
     known = refresher.catalog()
     replaced = len(known.holding(SUPERSEDED))
@@ -87,7 +87,7 @@ def unread(refresher: Refresher) -> UnreadNotes | None:
 
 def those_that(may_say: Callable[[str], bool], refresher: Refresher) -> list[StoredNote]:
     """The notes of a store, small or large, whose description or text may say something."""
-    if notes := unread(refresher):
+    if notes := unread_notes(refresher):
         return notes.holding(may_say)
     hooks = {head.file: head.description for head in refresher.catalog().heads()}
     return refresher.store.those_whose_text(

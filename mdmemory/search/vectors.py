@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # 60 ms, and only who has vectors needs it
 WIDTH = 4  # bytes of a number
 
 
-def packed(vectors: Sequence[Sequence[float]], count: int) -> list[bytes]:
+def pack_vectors(vectors: Sequence[Sequence[float]], count: int) -> list[bytes]:
     """Vectors as they are kept. Raises ValueError, in words, unless there are `count` of them, all
     of one length, of finite numbers and not all zero."""
     import numpy
@@ -66,11 +66,11 @@ class Space:
         others = numpy.searchsorted(numbers, wanted)
         others = others[others < len(numbers)]
         others = others[numpy.isin(numbers[others], wanted)]
-        found = {int(numbers[at]): float(cosines[at]) for at in (*top, *others)}
-        return found, float(cosines.min())
+        cosines_found = {int(numbers[at]): float(cosines[at]) for at in (*top, *others)}
+        return cosines_found, float(cosines.min())
 
 
-def space(chunks: Sequence[int], data: bytes | bytearray, dimensions: int) -> Space:
+def make_space(chunks: Sequence[int], data: bytes | bytearray, dimensions: int) -> Space:
     """The vectors in `data`, one after the other."""
     import numpy
 
@@ -81,7 +81,7 @@ def space(chunks: Sequence[int], data: bytes | bytearray, dimensions: int) -> Sp
 _kept: dict[str, tuple[Hashable, Space]] = {}
 
 
-def kept(place: str, state: Hashable, read: Callable[[], Space]) -> Space:
+def read_kept(place: str, state: Hashable, read: Callable[[], Space]) -> Space:
     """What `read` gives, which is the same again for a place in the same state: a process that
     goes on asking reads its vectors once."""
     if place not in _kept or _kept[place][0] != state:

@@ -69,7 +69,7 @@ def _counted(hits: Sequence[Hit]) -> str:
 
 def _hit(number: int, hit: Hit, query: str, wordless: str) -> str:
     """A hit for an assistant; `wordless` says how one was found that shares no word."""
-    from mdmemory.search.results import telling
+    from mdmemory.search.results import telling_lines
 
     about = [f"source: {hit.source}", hit.date] if hit.source != "memory" else []
     words = f"words: {', '.join(hit.matched)}" if hit.matched else wordless
@@ -77,10 +77,10 @@ def _hit(number: int, hit: Hit, query: str, wordless: str) -> str:
     place = f"[{number}] {hit.file}:{hit.start_line}-{hit.end_line}"
     place += f" ({'; '.join(filter(None, about))})"
     if number > _IN_FULL:
-        facts = filter(None, (hit.description, *telling(hit, query, 1, _LINE)))
+        facts = filter(None, (hit.description, *telling_lines(hit, query, 1, _LINE)))
         return f"{place} {' · '.join(line.strip()[:_LINE] for line in facts)}".rstrip()
     title = "" if hit.description else hit.title
-    told = telling(hit, query, _LINES_SHOWN, _LINE)
+    told = telling_lines(hit, query, _LINES_SHOWN, _LINE)
     lines = [f"{place} {title}".rstrip(), hit.description, *told]
     return "\n".join(line[:_LINE] for line in lines if line)
 
@@ -245,7 +245,7 @@ def layer_of(layers: Layers, file: str) -> str:
 
 def search(layers: Layers, query: str, k: int, source: str) -> Found:
     """The best places; what is no note is the project's alone."""
-    from mdmemory.search.answer import joined
+    from mdmemory.search.answer import join_stores
     from mdmemory.search.results import Found
 
     found = [layers.main.search(query, k=k, source=source)] if layers.there() else []
@@ -253,7 +253,7 @@ def search(layers: Layers, query: str, k: int, source: str) -> Found:
         more = layers.person.search(query, k=k)
         hits = (hit._replace(file=f"{MINE}{hit.file}") for hit in more.hits)
         found.append(more._replace(hits=tuple(hits)))
-    return joined(found, k) if found else Found("keyword", ())
+    return join_stores(found, k) if found else Found("keyword", ())
 
 
 def passage(layers: Layers, file: str, lines: tuple[int, int] | None) -> Passage:

@@ -7,8 +7,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mdmemory.search.query import marks as places
-from mdmemory.search.results import MEMORY, Hit, telling
+from mdmemory.search.query import mark_words as places
+from mdmemory.search.results import MEMORY, Hit, telling_lines
 from mdmemory.web import marks
 from mdmemory.web.site import Site, note_path
 
@@ -34,7 +34,7 @@ def search(site: Site, request: Request) -> Response:
 
 def _show(site: Site, hit: Hit, query: str) -> dict[str, Any]:
     lines = [hit.description] if hit.description not in ("", hit.title) else []
-    lines += telling(hit, query, _SHOWN, _WIDTH)
+    lines += telling_lines(hit, query, _SHOWN, _WIDTH)
     layer = hit.layer or next((layer for layer, _ in site.layers.each()), "")
     path = note_path(layer, hit.file) if hit.source == MEMORY and not hit.project else ""
     if hit.source == "sessions":

@@ -13,9 +13,9 @@ from bench.retrieval import Question, place
 
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
-from mdmemory.search.chunks import cut
+from mdmemory.search.chunks import cut_text
 from mdmemory.search.database import Document
-from mdmemory.search.notes import document
+from mdmemory.search.notes import note_document
 from mdmemory.search.results import MEMORY, SESSIONS
 from mdmemory.store.store import StoredNote, decode_note
 
@@ -54,7 +54,7 @@ class Corpus:
         """A text that is no note, or a `fact` as a note: its first words the name, itself the
         description. `day` is `YYYY-MM-DD` or ""."""
         name = " ".join(re.findall(r"\w+", fact)[:_NAME])
-        self.add(Document(MEMORY, file, "", "", name, "", fact, day, chunks=[*cut(text)],
+        self.add(Document(MEMORY, file, "", "", name, "", fact, day, chunks=[*cut_text(text)],
                           session=session), text)  # fmt: skip
 
     def add_talk(self, name: str, day: str, turns: Sequence[str]) -> list[str]:
@@ -63,7 +63,7 @@ class Corpus:
         chunks = [
             piece._replace(start=number, end=number)
             for number, turn in enumerate(turns, 1)
-            for piece in cut(turn)
+            for piece in cut_text(turn)
         ]
         self._put(Document(SESSIONS, name, "", "", name, date=day, chunks=chunks))
         places = [place(name, number) for number in range(1, len(turns) + 1)]
@@ -78,7 +78,7 @@ class Corpus:
 
     def add_stored(self, stored: StoredNote) -> None:
         """A note as the store reads it."""
-        self.add(document(stored, "", False), stored.note.body)
+        self.add(note_document(stored, "", False), stored.note.body)
 
 
 def _day(text: str) -> date | None:

@@ -12,7 +12,7 @@ from bench.retrieval import DEPTH, Finder, Hits, Question
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.search import embeddings
-from mdmemory.search.answer import Meaning, answer
+from mdmemory.search.answer import Meaning, answer_query
 from mdmemory.search.encoder import NAME, Encoder
 from mdmemory.search.local_models import Local
 from mdmemory.search.sources import local_model
@@ -41,15 +41,16 @@ def hybrid(corpus: Corpus, name: str) -> Iterator[Finder]:
     with closing(SQLite(None, "bench")) as database:
         database.put(corpus.documents)
         source = corpus.documents[0].source
-        embeddings.fill(database, source, embedder, most=None)
+        embeddings.fill_vectors(database, source, embedder, most=None)
 
         def find(question: Question) -> Hits:
             meaning = None
-            if embeddings.reads(embedder.model, question.text):
+            if embeddings.reads_script(embedder.model, question.text):
                 vector = embeddings.of_query(database, embedder, question.text)
                 meaning = Meaning(embedder.model, vector)
-            found = answer(database, question.text, source=source, k=DEPTH, today=corpus.today,
-                           meaning=meaning)  # fmt: skip
+            found = answer_query(
+                database, question.text, source=source, k=DEPTH, today=corpus.today, meaning=meaning
+            )
             return Hits.of(found)
 
         yield find

@@ -28,7 +28,7 @@ from bench.corpus import BadDataError, Corpus
 from bench.readers import add_notes, rows
 
 from mdmemory.prompt.typed import read_typed
-from mdmemory.search.by_message import BAR, needed
+from mdmemory.search.by_message import BAR, needed_notes
 from mdmemory.search.sqlite import SQLite
 
 MESSAGES = "messages.jsonl"
@@ -111,7 +111,7 @@ def table(corpus: Corpus, messages: Sequence[Message], *, misses: bool) -> Itera
 
 def _brought(database: SQLite, message: Message, today: date, bar: float) -> Brought:
     start = time.perf_counter()
-    hits = needed(database, read_typed(message.text), today, bar)
+    hits = needed_notes(database, read_typed(message.text), today, bar)
     took = time.perf_counter() - start
     return Brought(message, tuple(hit.file for hit in hits), took)
 

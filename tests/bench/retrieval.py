@@ -13,7 +13,7 @@ from datetime import date
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from mdmemory.search.answer import answer
+from mdmemory.search.answer import answer_query
 from mdmemory.search.results import SESSIONS
 from mdmemory.search.sqlite import SQLite
 
@@ -130,7 +130,9 @@ def ours(documents: Sequence[Document], today: date) -> Iterator[Finder]:
         source = documents[0].source
 
         def find(question: Question) -> Hits:
-            return Hits.of(answer(database, question.text, source=source, k=DEPTH, today=today))
+            return Hits.of(
+                answer_query(database, question.text, source=source, k=DEPTH, today=today)
+            )
 
         yield find
 

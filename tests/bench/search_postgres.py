@@ -27,9 +27,9 @@ from bench import many_notes
 from bench.many_notes import by_name, described, question
 
 from mdmemory.files import digest
-from mdmemory.search.answer import answer
+from mdmemory.search.answer import answer_query
 from mdmemory.search.database import Database
-from mdmemory.search.notes import BATCH, document
+from mdmemory.search.notes import BATCH, note_document
 from mdmemory.search.postgres.postgres import Postgres, Server
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store.store import StoredNote, decode_note
@@ -113,14 +113,14 @@ def fill(database: Database, notes: dict[str, str], tidy: bool = True) -> None:
             StoredNote(file, digest(text.encode()), decode_note(text.encode(), file))
             for file, text in every[at : at + BATCH]
         ]
-        database.put([document(each, "", False) for each in stored])
+        database.put([note_document(each, "", False) for each in stored])
     if tidy:
         database.tidy()
 
 
 def timed(database: Database, query: str) -> tuple[float, Sequence[str]]:
     begun = time.perf_counter()
-    found = answer(database, query, source="memory", k=5, today=TODAY)
+    found = answer_query(database, query, source="memory", k=5, today=TODAY)
     return time.perf_counter() - begun, [hit.file for hit in found.hits]
 
 

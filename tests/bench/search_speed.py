@@ -29,7 +29,7 @@ from bench.many_notes import SEED, by_name, described, question
 
 from mdmemory import Memory
 from mdmemory.search import schema
-from mdmemory.search.answer import answer
+from mdmemory.search.answer import answer_query
 from mdmemory.search.project import FILE, Search
 from mdmemory.search.results import Found
 from mdmemory.search.sqlite import SQLite
@@ -133,7 +133,7 @@ def asking(memory: Memory) -> Iterator[Callable[[str], Found]]:
     """Questions to the database as it is, as a running process asks them."""
     today = date(2026, 6, 1)
     with closing(SQLite(memory.project.private / FILE, schema.STAMP)) as database:
-        yield lambda query: answer(database, query, source="memory", k=DEPTH, today=today)
+        yield lambda query: answer_query(database, query, source="memory", k=DEPTH, today=today)
 
 
 def warm(memory: Memory, queries: list[str], target: float) -> Iterator[Result]:
@@ -181,7 +181,7 @@ def nearest() -> Result:
     dice = numpy.random.default_rng(SEED)
     rows = dice.standard_normal((VECTORS, DIMENSIONS), dtype=numpy.float32)
     rows /= numpy.linalg.norm(rows, axis=1, keepdims=True)
-    space = vectors.space([*range(VECTORS)], rows.tobytes(), DIMENSIONS)
+    space = vectors.make_space([*range(VECTORS)], rows.tobytes(), DIMENSIONS)
     asked, best = rows[7], [float("inf")] * 2
     data = asked.tobytes()
     for _ in range(15):  # in turn, as the machine is shared

@@ -29,7 +29,7 @@ from mdmemory.llm.schemas import CANDIDATES
 from mdmemory.llm.sizes import tokens
 from mdmemory.note.editing import compose
 from mdmemory.note.note import parse as parse_note
-from mdmemory.search.near import scan
+from mdmemory.search.near import scan_notes
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import Turn
 
@@ -214,7 +214,9 @@ class Window(Scripted):
 def read(
     model: Scripted, turns: list[Turn], notes: list[StoredNote] | None = None
 ) -> candidates.SessionReading:
-    return candidates.ask_about(Asking(model, "the rules"), turns, notes or [], "2026-06-01", scan)
+    return candidates.ask_about(
+        Asking(model, "the rules"), turns, notes or [], "2026-06-01", scan_notes
+    )
 
 
 def shown(model: Scripted) -> list[list[str]]:
@@ -285,7 +287,9 @@ def test_a_window_that_takes_not_even_a_part_of_a_turn_is_told() -> None:
 
 def test_a_window_that_the_instructions_fill_is_told_and_nothing_is_asked() -> None:
     model = Window(1_000, tells=True)
-    done = candidates.ask_about(Asking(model, "the rules " * 900), TURNS, [], "2026-06-01", scan)
+    done = candidates.ask_about(
+        Asking(model, "the rules " * 900), TURNS, [], "2026-06-01", scan_notes
+    )
     assert (done.failure is not None, done.upto, model.asked) == (True, "", [])
 
 

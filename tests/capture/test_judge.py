@@ -25,7 +25,7 @@ from mdmemory.files import digest
 from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed, Schema
 from mdmemory.note.editing import compose
 from mdmemory.note.note import parse
-from mdmemory.search.near import scan
+from mdmemory.search.near import scan_notes
 from mdmemory.store import conflicts
 from mdmemory.store.sources import NoteSource, StoredIn
 from mdmemory.store.store import StoredNote
@@ -329,9 +329,9 @@ def test_what_nobody_said_is_invented() -> None:
 
 def test_the_nearest_notes_are_found_in_any_script() -> None:
     notes = [note("a", "Deploys run on Tuesdays"), note("b", "喜欢简短的回答"), PROXY]
-    assert scan("When do we deploy? Tuesday?", notes) == [notes[0]]
-    assert scan("请给我简短的回答", notes) == [notes[1]]
-    assert scan("gardening", notes) == []
+    assert scan_notes("When do we deploy? Tuesday?", notes) == [notes[0]]
+    assert scan_notes("请给我简短的回答", notes) == [notes[1]]
+    assert scan_notes("gardening", notes) == []
 
 
 # --- the second reading ---------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from mdmemory.capture.batch import Batch, Origin, Put
 from mdmemory.capture.fact import fact_as_said
 from mdmemory.search import near, sqlite
 from mdmemory.search.database import UnusableError
-from mdmemory.search.unread import UnreadNotes, unread
+from mdmemory.search.unread import UnreadNotes, unread_notes
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import Store
 
@@ -71,7 +71,7 @@ def refresher(memory: Memory) -> Refresher:
 
 
 def read(refresher: Refresher) -> UnreadNotes:
-    found = unread(refresher)
+    found = unread_notes(refresher)
     assert found is not None
     return found
 
@@ -87,7 +87,7 @@ def test_a_fact_meets_the_note_that_the_reading_of_all_notes_meets(
     few = taken(memory, said)
     assert ("" if few.is_new else few.note.file) == SAID[said]
     monkeypatch.setattr(near, "SCANNED", 1_000)
-    assert unread(memory._refresher()) is None
+    assert unread_notes(memory._refresher()) is None
     assert taken(memory, said) == few
 
 
@@ -119,7 +119,7 @@ def test_without_a_database_all_notes_are_read(
     def broken(*_: object, **__: object) -> None:
         raise UnusableError("is on the moon")
 
-    monkeypatch.setattr(sqlite, "use", broken)
+    monkeypatch.setattr(sqlite, "use_file", broken)
     found = taken(memory, said)
     assert ("" if found.is_new else found.note.file) == SAID[said]
 
@@ -133,4 +133,4 @@ def test_a_note_that_went_since_is_none(refresher: Refresher) -> None:
 
 def test_a_small_store_is_read(refresher: Refresher, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(near, "SCANNED", 5)
-    assert unread(refresher) is None
+    assert unread_notes(refresher) is None

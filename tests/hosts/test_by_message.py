@@ -20,7 +20,7 @@ from mdmemory.hosts.bridge_log import recent_errors
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.search import notes as search_notes
-from mdmemory.search.chunks import tokens
+from mdmemory.search.chunks import count_tokens
 from mdmemory.search.database import LockedError
 from mdmemory.session import recalls
 from mdmemory.store.state import State
@@ -201,9 +201,9 @@ def test_near_notes_come_with_what_states_something_and_one_instruction_within_6
     near, told = plugin.parts(f"{NEEDS}; it listens on port 9911 now")
     assert "<recalled_memory>" in near
     assert "memory_store" in told
-    assert tokens(f"{near}\n{told}") <= 600
+    assert count_tokens(f"{near}\n{told}") <= 600
     text = f"{NEEDS}. Remember that {'billing listens on port 9911 in its container and ' * 40}ok"
-    assert tokens("\n".join(plugin.parts(text, session="ses_2"))) <= 600
+    assert count_tokens("\n".join(plugin.parts(text, session="ses_2"))) <= 600
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_near_notes_come_with_what_states_something_and_one_instruction_within_6
 def test_where_no_note_is_near_a_message_gets_at_most_120_tokens(plugin: Plugin, text: str) -> None:
     (told,) = plugin.parts(text)
     assert "memory_store" in told
-    assert tokens(told) <= 120
+    assert count_tokens(told) <= 120
 
 
 def test_who_only_asks_is_not_told_to_store(plugin: Plugin) -> None:
@@ -284,7 +284,7 @@ def test_the_folder_decides_where_the_search_is_behind(
         raise LockedError("is in use")
 
     store = Memory.open(project).project.store
-    monkeypatch.setattr(search_notes, "update", locked)
+    monkeypatch.setattr(search_notes, "update_notes", locked)
     assert FILE in plugin.recall(NEEDS, "msg_1", "ses_1")
     note(store, "billing-port", f"{PORT} with the password: hunter2-Xy81-qq")
     assert plugin.recall(NEEDS, "msg_2", "ses_2") == ""
@@ -311,11 +311,11 @@ def test_a_message_gets_no_more_than_its_budget_and_a_session_no_more_than_its_o
     monkeypatch.setattr(by_message, "MESSAGE_TOKENS", 300)
     monkeypatch.setattr(by_message, "SESSION_TOKENS", 450)
     first = plugin.recall(NEEDS, "msg_1")
-    assert 0 < tokens(first) <= 300
+    assert 0 < count_tokens(first) <= 300
     second = plugin.recall(f"again: {NEEDS}", "msg_2")
-    assert tokens(first) + tokens(second) <= 450
+    assert count_tokens(first) + count_tokens(second) <= 450
     plugin.compact()
-    assert plugin.recall(NEEDS, "msg_3") == "" or tokens(first) + tokens(second) < 450
+    assert plugin.recall(NEEDS, "msg_3") == "" or count_tokens(first) + count_tokens(second) < 450
 
 
 # --- what it must not do --------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from mdmemory.hosts import background
 from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.context import LayerIndex, at_start
 from mdmemory.layers import Layers
-from mdmemory.search.chunks import tokens
+from mdmemory.search.chunks import count_tokens
 from mdmemory.store import inbox, receipt_box
 from mdmemory.store.index import MARKER
 from mdmemory.store.receipt_box import Receipt
@@ -231,7 +231,7 @@ def test_what_states_something_names_the_notes_near_it_and_one_call_corrects(
     old = "project-billing-listens-on-port-8087.md"
     assert f"({old})" in told
     assert "replaces" in told
-    assert tokens(told) <= 120
+    assert count_tokens(told) <= 120
     call(host, "Billing listens on port 9911.", said, replaces=(old,))
     assert shown(host.stop()) == ""
     rows = Layers.open(host.folder).main.listing()

@@ -187,16 +187,16 @@ def _dates(text: str) -> object:
 
 
 def _chunks(text: str) -> object:
-    return list(chunks.cut(text))
+    return list(chunks.cut_text(text))
 
 
 def _fitted(text: str) -> object:
-    light = by_message.everyday(text)
+    light = by_message.everyday_stems(text)
     return [by_message.is_light(term, light) for term in query.parse(text, TODAY).terms]
 
 
 def _marks(text: str) -> object:
-    return query.marks("port of the proxy 端口", text)
+    return query.mark_words("port of the proxy 端口", text)
 
 
 def _written(text: str) -> object:
@@ -407,7 +407,7 @@ EVERY = (
     row(lambda text: pages.render(text, lambda name: f"/{name}"), pages, "rendered", pages.MOST),
     # queries
     row(lambda text: query.parse(text, TODAY), query, "parse", bounds.QUERY, dates, words),
-    row(lambda text: query.marks(text, text), query, "marks", bounds.QUERY, words),
+    row(lambda text: query.mark_words(text, text), query, "mark_words", bounds.QUERY, words),
     row(_marks, query, "highlight", NOTE, words),
     row(lambda text: dates.asked(text, TODAY), dates, "asked", bounds.QUERY),
     row(lambda text: dates.words(text), dates, "words", NOTE),
@@ -422,10 +422,10 @@ EVERY = (
     row(search_words.halves, search_words, "halves", bounds.QUERY),
     row(east_asian.asked, east_asian, "asked", bounds.QUERY, words),
     row(lambda text: stop_words.languages((), text), stop_words, "languages", bounds.QUERY),
-    row(schema.unlinked, schema, "", NOTE),
-    row(lambda text: keywords.phrases(query.Term(((text,),))), keywords, "", NOTE),
+    row(schema.unlink_text, schema, "", NOTE),
+    row(lambda text: keywords.term_phrases(query.Term(((text,),))), keywords, "", NOTE),
     row(_chunks, chunks, "", NOTE),
-    row(folders._unprivate, folders, "", NOTE),
+    row(folders._without_private, folders, "", NOTE),
     # files
     row(lambda text: note.parse(text, "a.md"), note, "parse", NOTE),
     row(_head, note, "head", frontmatter.MAX_HEAD),

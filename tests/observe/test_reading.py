@@ -15,7 +15,7 @@ from mdmemory.observe import observation
 from mdmemory.observe.observation import Draft, Observation, make_draft
 from mdmemory.observe.summaries import Summary
 from mdmemory.observe.timeline import FILE, FULL, LINES, block, find, list_around, recall
-from mdmemory.search.chunks import tokens
+from mdmemory.search.chunks import count_tokens
 from mdmemory.store.state import State
 from mdmemory.transcripts.injected import without_memory
 
@@ -141,7 +141,7 @@ def test_no_observation_closes_the_block() -> None:
 def test_the_block_never_exceeds_its_budget(texts: list[tuple[str, str]], budget: int) -> None:
     found = [made(number, *both) for number, both in enumerate(texts, 1)]
     text = block(found, budget=budget)
-    assert tokens(text) <= budget
+    assert count_tokens(text) <= budget
     assert text.count("\n- #") <= LINES
     if text:
         assert f" of {len(found)} observations." in text

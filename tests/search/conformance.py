@@ -17,10 +17,10 @@ from rows import replace
 from search.corpus import notes, questions
 
 from mdmemory.files import digest
-from mdmemory.search.answer import answer
+from mdmemory.search.answer import answer_query
 from mdmemory.search.chunks import Chunk
 from mdmemory.search.database import KEPT_QUERIES, Database, Document
-from mdmemory.search.notes import document as of_note
+from mdmemory.search.notes import note_document as of_note
 from mdmemory.search.query import Term, parse
 from mdmemory.search.results import Hit
 from mdmemory.store.store import StoredNote, decode_note
@@ -269,7 +269,7 @@ def _asked(database: Database, question: str) -> list[str]:
 
 
 def _hits(database: Database, question: str) -> tuple[Hit, ...]:
-    return answer(database, question, source="memory", k=5, today=TODAY).hits
+    return answer_query(database, question, source="memory", k=5, today=TODAY).hits
 
 
 def agree(one: Database, other: Database) -> None:

@@ -11,7 +11,7 @@ from bench import own, recall
 from pace import FULL
 
 from mdmemory.prompt.typed import read_typed
-from mdmemory.search.by_message import MOST, needed
+from mdmemory.search.by_message import MOST, needed_notes
 from mdmemory.search.chunks import Chunk
 from mdmemory.search.database import Document
 from mdmemory.search.results import MEMORY
@@ -41,7 +41,7 @@ def database() -> Iterator[SQLite]:
 
 
 def files(database: SQLite, text: str) -> Sequence[str]:
-    return [hit.file for hit in needed(database, read_typed(text), TODAY)]
+    return [hit.file for hit in needed_notes(database, read_typed(text), TODAY)]
 
 
 @pytest.mark.parametrize(

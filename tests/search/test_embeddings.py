@@ -155,7 +155,7 @@ def test_a_server_that_was_too_slow_is_asked_for_fewer_and_what_it_made_stays(
         raise MdmemoryError("The server did not answer.", "Try again later.")
 
     with monkeypatch.context() as broken:
-        broken.setattr(embeddings, "embedded", fail)
+        broken.setattr(embeddings, "embed_texts", fail)
         memory.search("x")
     memory.search("x")
     sizes = [len(body["input"]) for body in server.script.embedded]
@@ -336,8 +336,8 @@ def test_a_process_reads_its_vectors_again_only_when_they_changed(
     memory.search("x")
     memory.search("x")
     read: list[int] = []
-    before = vectors.space
-    monkeypatch.setattr(vectors, "space", lambda *given: read.append(1) or before(*given))
+    before = vectors.make_space
+    monkeypatch.setattr(vectors, "make_space", lambda *given: read.append(1) or before(*given))
     assert files(memory.search("hosting")) == ["project-where.md"]
     assert read == []
     (memory.project.store / "project-where.md").unlink()
@@ -346,13 +346,13 @@ def test_a_process_reads_its_vectors_again_only_when_they_changed(
 
 def test_the_nearest_are_those_of_the_greatest_cosine() -> None:
     rows = [[1.0, 0.0], [0.0, 2.0], [3.0, 3.0], [-1.0, 0.0]]
-    space = vectors.space([2, 3, 5, 9], b"".join(vectors.packed(rows, 4)), 2)
-    (asked,) = vectors.packed([[1.0, 0.1]], 1)
+    space = vectors.make_space([2, 3, 5, 9], b"".join(vectors.pack_vectors(rows, 4)), 2)
+    (asked,) = vectors.pack_vectors([[1.0, 0.1]], 1)
     found, low = space.nearest(asked, 2, [9, 3, 4, 77])
     assert [*found] == [2, 5, 3, 9]
     assert found[2] == pytest.approx(0.995, abs=1e-3)
     assert low == pytest.approx(-0.995, abs=1e-3)
-    assert vectors.space([], b"", 2).nearest(asked, 2) == ({}, 0.0)
+    assert vectors.make_space([], b"", 2).nearest(asked, 2) == ({}, 0.0)
 
 
 def test_without_numpy_nothing_is_sent_and_search_goes_by_words(
@@ -372,8 +372,8 @@ def test_a_model_of_english_is_not_asked_in_another_script(
     assert memory.search("green tea").mode == "hybrid"
     assert memory.search("数据库在哪里").mode == "keyword"
     assert memory.search("grüner Tee am Morgen").mode == "hybrid", "its letters are known"
-    assert embeddings.reads("nomic-embed-text-v2-moe", "数据库")
-    assert not embeddings.reads("BAAI/bge-small-en-v1.5", "数据库")
+    assert embeddings.reads_script("nomic-embed-text-v2-moe", "数据库")
+    assert not embeddings.reads_script("BAAI/bge-small-en-v1.5", "数据库")
 
 
 def test_a_model_gets_the_words_that_it_was_trained_with(
@@ -383,5 +383,5 @@ def test_a_model_gets_the_words_that_it_was_trained_with(
     texts, query = (body["input"] for body in server.script.embedded)
     assert all(text.startswith("passage: ") for text in texts)
     assert query == ["query: hosting"]
-    assert embeddings.prefixes("api.openai.com text-embedding-3-small 1536") == ("", "")
-    assert embeddings.prefixes("intfloat/multilingual-e5-large-instruct")[1] == ""
+    assert embeddings.model_prefixes("api.openai.com text-embedding-3-small 1536") == ("", "")
+    assert embeddings.model_prefixes("intfloat/multilingual-e5-large-instruct")[1] == ""

@@ -176,14 +176,14 @@ def test_what_was_read_of_the_package_is_kept_where_we_alone_may_write(tmp_path:
 @pytest.mark.usefixtures("encoder", "turned_on")
 def test_a_process_that_lives_on_loads_the_encoder_in_the_background(say: Say) -> None:
     project = Memory.open(Path.cwd()).project
-    assert sources.warm(project) is None
+    assert sources.warm_encoder(project) is None
     sources.warm_up(project)
     until = time.monotonic() + HUNG
-    while sources.warm(project) is None and time.monotonic() < until:
+    while sources.warm_encoder(project) is None and time.monotonic() < until:
         time.sleep(0.01)
-    assert sources.warm(project) is not None
+    assert sources.warm_encoder(project) is not None
     say(*OFF)
-    assert sources.warm(Memory.open(Path.cwd()).project) is None
+    assert sources.warm_encoder(Memory.open(Path.cwd()).project) is None
 
 
 @pytest.mark.usefixtures("without_encoder")

@@ -11,7 +11,7 @@ from search.conftest import note
 
 from mdmemory import Memory
 from mdmemory.search import near, sources, sqlite
-from mdmemory.search.near import near_in, near_notes, scan
+from mdmemory.search.near import near_in, near_notes, scan_notes
 from mdmemory.search.project import FILE
 from mdmemory.store.store import StoredNote
 from mdmemory.text.similarity import likeness, ranked
@@ -48,7 +48,7 @@ def test_a_large_store_is_asked_and_a_small_one_scanned(
 ) -> None:
     notes = stored(large)
     find = near_in(large._refresher())
-    assert find(text, notes)[0].file == scan(text, notes)[0].file == file
+    assert find(text, notes)[0].file == scan_notes(text, notes)[0].file == file
     assert (large.project.private / FILE).exists()
     assert file not in [each.file for each in find(text, [n for n in notes if n.file != file])]
 
@@ -68,7 +68,7 @@ def test_without_a_database_all_notes_are_read(
     def broken(*_: object, **__: object) -> None:
         raise sqlite.UnusableError("cannot be used")
 
-    monkeypatch.setattr(sqlite, "use", broken)
+    monkeypatch.setattr(sqlite, "use_file", broken)
     assert near_in(large._refresher())(ASKED[1][0], stored(large))[0].file == ASKED[1][1]
 
 
@@ -87,9 +87,9 @@ def test_meaning_answers_beside_words_once_the_encoder_is_warm(
     memory = opened({**TEXTS, "user-broker.md": note("broker", "RabbitMQ runs the queue")})
     text = "messages wait for PostgreSQL"
     assert [each.file for each in near_notes(memory._refresher())(text)] == ["user-ledger.md"]
-    monkeypatch.setattr(sources, "_encoder", lambda _: SimpleNamespace(is_warm=False))
-    assert sources.warm(memory.project) is None, "nobody waits for it"
-    monkeypatch.setattr(sources, "warm", lambda _: Meaning())
+    monkeypatch.setattr(sources, "_chosen_encoder", lambda _: SimpleNamespace(is_warm=False))
+    assert sources.warm_encoder(memory.project) is None, "nobody waits for it"
+    monkeypatch.setattr(sources, "warm_encoder", lambda _: Meaning())
     monkeypatch.setattr(near, "SCANNED", 0)
     found = [each.file for each in near_notes(memory._refresher())(text)]
     assert {*found[:2]} == {"user-ledger.md", "user-broker.md"}

@@ -21,7 +21,7 @@ from mdmemory import Memory
 from mdmemory.errors import BadSetting, Unwritable
 from mdmemory.search.database import Database, LockedError
 from mdmemory.search.postgres import server as postgres_server
-from mdmemory.search.postgres.postgres import Postgres, Server, server, use
+from mdmemory.search.postgres.postgres import Postgres, Server, server_for, use_server
 from mdmemory.search.query import Term
 from mdmemory.search.sqlite import SQLite
 
@@ -142,13 +142,13 @@ def test_a_broken_database_is_made_anew(place: Server, table: str) -> None:
         database.put([document("a.md", "tea")])
         return who_has(database, "tea")
 
-    assert use(place, "1", job, None) == (["a.md:1"], [])
+    assert use_server(place, "1", job, None) == (["a.md:1"], [])
     with closing(Postgres(place, "1")) as database:
         database._run(f"DROP TABLE {table} CASCADE")
-    found, said = use(place, "1", job, None)
+    found, said = use_server(place, "1", job, None)
     assert found == ["a.md:1"]
     assert said in ([], ["The search database on the server was broken: it is made anew."])
-    assert use(place, "1", job, None) == (["a.md:1"], [])
+    assert use_server(place, "1", job, None) == (["a.md:1"], [])
 
 
 # --- a project ---------------------------------------------------------------------------------
@@ -178,7 +178,10 @@ def test_a_project_is_searched_on_the_server(
     assert [hit.file for hit in memory.search("whisky").hits] == ["user-rum.md"]
     assert (len(memory.rebuild().changed), memory._search(meaning=False).update().chunks) == (2, 2)
     # a checkout of its own, even a copy of this one, has a place of its own
-    places = {server(dsn, memory.project.private).schema, server(dsn, memory.project.store).schema}
+    places = {
+        server_for(dsn, memory.project.private).schema,
+        server_for(dsn, memory.project.store).schema,
+    }
     assert len(places) == 2
 
 

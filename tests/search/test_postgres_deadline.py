@@ -52,4 +52,4 @@ def test_a_server_that_drips_is_left_in_time(
 ) -> None:
     monkeypatch.setattr(server, "_REACHED", 0.5)
     with dripping(let_in) as dsn, pytest.raises(UnusableError, match="takes too long to answer"):
-        server.connect(dsn, "public")
+        server.connect_server(dsn, "public")

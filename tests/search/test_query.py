@@ -11,11 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
 from mdmemory.search import sqlite
-from mdmemory.search.answer import answer
+from mdmemory.search.answer import answer_query
 from mdmemory.search.chunks import Chunk
 from mdmemory.search.database import Document
-from mdmemory.search.query import LONGEST, marks, parse
-from mdmemory.search.schema import unlinked
+from mdmemory.search.query import LONGEST, mark_words, parse
+from mdmemory.search.schema import unlink_text
 from mdmemory.text.search_words import RULES, indexed
 from mdmemory.text.similarity import nearest
 
@@ -78,7 +78,7 @@ def ask() -> Iterator[Callable[[str], list[str]]]:
     ])  # fmt: skip
 
     def files(query: str) -> list[str]:
-        found = answer(database, query, source="memory", k=3, today=TODAY)
+        found = answer_query(database, query, source="memory", k=3, today=TODAY)
         return [hit.file for hit in found.hits]
 
     yield files
@@ -104,7 +104,7 @@ def test_what_is_there_is_found(ask: Callable[[str], list[str]], text: str) -> N
 def test_camel_case_is_also_its_parts_and_links_are_set_apart() -> None:
     assert indexed("parseTranscript of GitHub") == "parsetranscript pars transcript of github"
     assert indexed("用数据库.") == "用数 数据 据库 库"
-    assert unlinked("See [[a-b|the one]] and [[c]].") == ("See   and  .", "a-b c")
+    assert unlink_text("See [[a-b|the one]] and [[c]].") == ("See   and  .", "a-b c")
 
 
 def test_a_slip_or_two_are_forgiven_in_long_words_only() -> None:
@@ -118,7 +118,7 @@ def test_a_slip_or_two_are_forgiven_in_long_words_only() -> None:
 
 def test_marks_find_the_words_of_a_query_in_a_text() -> None:
     def marked(query: str, text: str) -> list[str]:
-        return [text[start:end] for start, end in marks(query, text)]
+        return [text[start:end] for start, end in mark_words(query, text)]
 
     text = "The database and its data: 数据库, Databases"
     assert marked("Which databases use 数据库?", text) == ["database", "数据库", "Databases"]

@@ -9,19 +9,19 @@ import pytest
 from mdmemory.search.ranking import (
     Channel,
     TermMatch,
-    beside,
+    add_beside,
     by_rank,
-    folded,
-    fused,
+    find_lifts,
+    fold_hits,
+    fuse_channels,
     is_named,
-    lifts,
-    named,
-    rarity,
-    same,
+    raise_named,
+    says_same,
     scored_rarity,
-    shares,
-    smoothed,
+    smooth_scores,
     whole_files,
+    word_rarity,
+    word_shares,
 )
 
 TODAY = date(2026, 6, 12)
@@ -30,16 +30,16 @@ TODAY = date(2026, 6, 12)
 def test_channels_meet_between_their_least_and_their_best() -> None:
     keywords = Channel({1: 2e-6, 2: 1e-6})
     vectors = Channel({1: 0.2, 3: 0.8}, low=0.2)
-    assert fused([keywords, vectors]) == {1: 0.5, 2: 0.25, 3: 0.5}
+    assert fuse_channels([keywords, vectors]) == {1: 0.5, 2: 0.25, 3: 0.5}
 
 
 def test_a_channel_alone_counts_whole_and_an_empty_one_not_at_all() -> None:
-    assert fused([Channel({1: 4.0, 2: 1.0}), Channel({})]) == {1: 1.0, 2: 0.25}
-    assert fused([]) == {}
+    assert fuse_channels([Channel({1: 4.0, 2: 1.0}), Channel({})]) == {1: 1.0, 2: 0.25}
+    assert fuse_channels([]) == {}
 
 
 def test_a_hit_by_words_stays_a_hit_whatever_the_vectors_say() -> None:
-    assert fused([Channel({1: 1.0}), Channel({2: 0.9}, low=-1.0)])[1] == 0.5
+    assert fuse_channels([Channel({1: 1.0}), Channel({2: 0.9}, low=-1.0)])[1] == 0.5
 
 
 def test_what_stands_high_in_one_list_or_in_both_comes_first() -> None:
@@ -49,8 +49,8 @@ def test_what_stands_high_in_one_list_or_in_both_comes_first() -> None:
 
 
 def test_rare_words_say_more_and_none_says_nothing() -> None:
-    assert rarity(0, 100) > rarity(1, 100) > rarity(99, 100) > 0
-    assert rarity(1, 2) > rarity(2, 2) > 0
+    assert word_rarity(0, 100) > word_rarity(1, 100) > word_rarity(99, 100) > 0
+    assert word_rarity(1, 2) > word_rarity(2, 2) > 0
 
 
 def test_a_name_is_asked_for_when_all_its_words_are() -> None:
@@ -81,27 +81,27 @@ def test_a_name_of_signs_or_capitals_is_asked_for_as_it_is_written() -> None:
 def test_words_that_no_chunk_has_change_no_share() -> None:
     asked = [TermMatch(3.0, {1}), TermMatch(1.0, {1, 2})]
     unknown = TermMatch(9.0, (), held=0)
-    assert shares([*asked, unknown], [1, 2]) == shares(asked, [1, 2]) == {1: 1.0, 2: 0.5}
-    assert shares([unknown], [1]) == {1: 1.0}
+    assert word_shares([*asked, unknown], [1, 2]) == word_shares(asked, [1, 2]) == {1: 1.0, 2: 0.5}
+    assert word_shares([unknown], [1]) == {1: 1.0}
 
 
 def test_a_turn_that_has_no_word_itself_keeps_a_part_of_what_stands_beside_it() -> None:
     asked = [TermMatch(3.0, {1}), TermMatch(1.0, {1})]
-    found = shares(asked, [1, 2])
+    found = word_shares(asked, [1, 2])
     assert 0 < found[2] < found[1]
 
 
 def test_a_name_that_is_asked_for_is_better_and_one_is_still_the_most() -> None:
-    found = named({1: 1.0, 2: 0.9, 3: 0.5}, {2})
+    found = raise_named({1: 1.0, 2: 0.9, 3: 0.5}, {2})
     assert found[2] == 1.0 > found[1] > found[3]
-    assert named({1: 1.0, 2: 0.5}, ()) == {1: 1.0, 2: 0.5}
+    assert raise_named({1: 1.0, 2: 0.5}, ()) == {1: 1.0, 2: 0.5}
 
 
 def test_a_word_that_most_notes_have_still_counts_and_more_so_in_the_name() -> None:
-    common = rarity(60, 100) - scored_rarity(60, 100)
-    assert (rarity(2, 100) - scored_rarity(2, 100)) < common / 10
+    common = word_rarity(60, 100) - scored_rarity(60, 100)
+    assert (word_rarity(2, 100) - scored_rarity(2, 100)) < common / 10
     asked = [TermMatch(1.0, {1, 2}, lift=common, head={1})]
-    found = lifts(asked)
+    found = find_lifts(asked)
     assert found[1] > found[2] > 0
     assert found.keys() == {1, 2}
 
@@ -117,7 +117,7 @@ def test_a_long_file_is_better_where_more_of_it_fits() -> None:
 
 def test_what_was_written_down_in_the_session_of_a_good_hit_is_better() -> None:
     sessions = {1: "s", 2: "s", 3: "t", 4: "", 5: ""}
-    found = beside({1: 1.0, 2: 0.5, 3: 0.5, 4: 1.0, 5: 0.5}, sessions)
+    found = add_beside({1: 1.0, 2: 0.5, 3: 0.5, 4: 1.0, 5: 0.5}, sessions)
     assert found[2] > found[3] == found[5] == 0.5
     assert found[1] > found[4] == 1.0
 
@@ -137,23 +137,23 @@ LONG = "the quick brown fox jumps over a lazy dog and then runs home to eat all 
     ],
 )
 def test_only_what_says_nothing_else_is_folded(one: str, other: str, folds: bool) -> None:
-    assert same(one, other) is folds
+    assert says_same(one, other) is folds
 
 
 def test_one_place_a_file_and_no_repetition() -> None:
     hits = [(1, "a.md", "tea"), (2, "a.md", "milk"), (3, "b.md", "tea"), (4, "c.md", "rum")]
-    assert folded(hits, 5) == [1, 4]
-    assert folded(hits, 1) == [1]
+    assert fold_hits(hits, 5) == [1, 4]
+    assert fold_hits(hits, 1) == [1]
 
 
 def test_a_turn_counts_for_its_neighbours_and_a_session_may_have_several_places() -> None:
     windows = {1: [2], 2: [1, 3], 3: [2], 9: []}
-    found = smoothed({2: 1.0, 3: 0.5, 9: 0.2}, windows)
+    found = smooth_scores({2: 1.0, 3: 0.5, 9: 0.2}, windows)
     assert found == pytest.approx({1: 0.3, 2: 1.15, 3: 0.8, 9: 0.2})
     turns = [(n, "ses", f"turn {n}") for n in range(5)]
-    assert folded(turns, 9, 3) == [0, 1, 2]
+    assert fold_hits(turns, 9, 3) == [0, 1, 2]
 
 
 def test_a_channel_that_is_scaled_already_stays_so() -> None:
     scaled = Channel({1: 0.4}, high=1.0)
-    assert fused([scaled, Channel({2: 0.9, 3: 0.1}, low=0.1)]) == {1: 0.2, 2: 0.5, 3: 0.0}
+    assert fuse_channels([scaled, Channel({2: 0.9, 3: 0.1}, low=0.1)]) == {1: 0.2, 2: 0.5, 3: 0.0}

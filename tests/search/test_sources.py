@@ -18,7 +18,7 @@ from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.errors import BadSetting, UsageError
 from mdmemory.search import folders
-from mdmemory.search.answer import joined, merged
+from mdmemory.search.answer import join_stores, merge_sources
 from mdmemory.search.results import Found, Hit
 
 Opened = Callable[..., Memory]
@@ -339,35 +339,37 @@ def hit(source: str, number: int, score: float, text: str = "") -> Hit:
 def test_notes_are_never_crowded_out() -> None:
     notes = Found("keyword", tuple(hit("memory", n, 0.3 - n / 100) for n in range(9)))
     files = Found("hybrid", tuple(hit("files", n, 0.9) for n in range(9)), ("A word.",))
-    found = merged([notes, files], 7)
+    found = merge_sources([notes, files], 7)
     assert [each.source for each in found.hits].count("memory") == 4
     assert (found.mode, found.said, len(found.hits)) == ("hybrid", ("A word.",), 7)
-    few = merged([Found("keyword", notes.hits[:1]), files], 6)
+    few = merge_sources([Found("keyword", notes.hits[:1]), files], 6)
     assert [each.source for each in few.hits].count("memory") == 1
-    assert len(merged([notes, Found("keyword", ())], 6).hits) == 6
+    assert len(merge_sources([notes, Found("keyword", ())], 6).hits) == 6
 
 
 def test_what_a_note_says_is_not_said_again_by_a_file() -> None:
     note = replace(hit("memory", 1, 0.5, "Use pnpm."), description="Installs with pnpm")
     notes = Found("keyword", (note,))
     files = Found("keyword", (hit("files", 1, 1.0, "Use pnpm!"), hit("files", 2, 0.4)))
-    assert [each.name for each in merged([notes, files], 6).hits] == ["memory-1", "files-2"]
+    assert [each.name for each in merge_sources([notes, files], 6).hits] == ["memory-1", "files-2"]
 
 
 def test_places_of_any_source_come_by_rank_and_superseded_notes_last() -> None:
     low = [hit("memory", n, 0.4) for n in range(4)]
     old = replace(hit("memory", 9, 0.45), status="superseded")
     notes = Found("keyword", (hit("memory", 8, 0.6), *low, old))
-    found = merged([notes, Found("keyword", tuple(hit("files", n, 0.9) for n in range(3)))], 7)
+    found = merge_sources(
+        [notes, Found("keyword", tuple(hit("files", n, 0.9) for n in range(3)))], 7
+    )
     names = [each.name for each in found.hits]
     assert names[:4] == ["files-0", "files-1", "files-2", "memory-8"]
-    assert merged([notes], 9).hits[-1].status == "superseded"
+    assert merge_sources([notes], 9).hits[-1].status == "superseded"
 
 
 def test_what_another_store_holds_still_is_not_hidden_by_a_superseded_copy() -> None:
     mine, old = hit("memory", 1, 0.8, "Use npm."), hit("memory", 2, 0.4, "Use npm.")
     first = Found("keyword", (replace(old, status="superseded"),))
-    found = joined([first, Found("keyword", (mine,))], 6)
+    found = join_stores([first, Found("keyword", (mine,))], 6)
     assert [each.status for each in found.hits] == [""]
 
 

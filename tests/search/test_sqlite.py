@@ -16,7 +16,7 @@ from mdmemory.errors import Busy, Unwritable
 from mdmemory.search import sqlite
 from mdmemory.search.database import LockedError
 from mdmemory.search.query import Term
-from mdmemory.search.sqlite import SQLite, use
+from mdmemory.search.sqlite import SQLite, use_file
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def words_in(path: Path | None) -> tuple[list[str], list[str]]:
         database.put([document("a.md", "tea")])
         return who_has(database, "tea")
 
-    return use(path, "1", job)
+    return use_file(path, "1", job)
 
 
 def broken_head(path: Path) -> None:
@@ -136,7 +136,7 @@ def test_without_a_file_the_search_is_in_memory_and_says_so(
     assert said[0].endswith("everything is read anew for this search.")
     assert not path.with_name("elsewhere").exists()
     with pytest.raises(Unwritable):
-        use(path, "1", lambda database: None, must=True)
+        use_file(path, "1", lambda database: None, must=True)
 
 
 def test_no_path_is_no_word(path: Path) -> None:
@@ -155,7 +155,7 @@ def test_who_reads_never_waits_and_who_writes_is_told(
             with pytest.raises(LockedError):
                 database.put([document("b.md", "rum")])
         with pytest.raises(Busy):
-            use(path, "1", lambda database: database.remove("memory", ["a.md"]), must=True)
+            use_file(path, "1", lambda database: database.remove("memory", ["a.md"]), must=True)
 
 
 def test_many_writers_and_readers_at_once_lose_nothing(path: Path) -> None:

@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from mdmemory.search.answer import answer
+from mdmemory.search.answer import answer_query
 from mdmemory.search.chunks import Chunk
 from mdmemory.search.database import Document
 from mdmemory.search.query import parse
@@ -53,7 +53,7 @@ def first(question: str, *notes: str) -> str:
                 for at, text in enumerate(notes)
             ]
         )
-        found = answer(database, question, source="memory", k=1, today=TODAY)
+        found = answer_query(database, question, source="memory", k=1, today=TODAY)
     return found.hits[0].text if found.hits else ""
 
 

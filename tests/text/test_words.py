@@ -16,10 +16,10 @@ from pace import HUNG
 
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
-from mdmemory.search.answer import answer
-from mdmemory.search.near import scan
-from mdmemory.search.notes import document
-from mdmemory.search.query import marks
+from mdmemory.search.answer import answer_query
+from mdmemory.search.near import scan_notes
+from mdmemory.search.notes import note_document
+from mdmemory.search.query import mark_words
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store.store import StoredNote, decode_note
 from mdmemory.text.conflict import other_literal
@@ -52,15 +52,15 @@ def note(name: str, text: str) -> StoredNote:
 def test_search_finds_it(one: str, two: str) -> None:
     notes = [note("one", one), *(note(f"n{at}", text) for at, text in enumerate(OTHER))]
     with closing(SQLite(None, "x")) as database:
-        database.put([document(each, "", False) for each in notes])
-        found = answer(database, two, source="memory", k=1, today=date(2026, 6, 1))
+        database.put([note_document(each, "", False) for each in notes])
+        found = answer_query(database, two, source="memory", k=1, today=date(2026, 6, 1))
     assert [hit.file for hit in found.hits] == ["user-one.md"]
 
 
 @pytest.mark.parametrize(("one", "two"), SAME)
 def test_capture_sees_the_note_that_says_it(one: str, two: str) -> None:
     notes = [*(note(f"n{at}", text) for at, text in enumerate(OTHER)), note("one", one)]
-    assert scan(two, notes)[0].file == "user-one.md"
+    assert scan_notes(two, notes)[0].file == "user-one.md"
 
 
 @pytest.mark.parametrize(("one", "two"), SAME)
@@ -83,7 +83,7 @@ def test_what_differs_about_it_does(one: str, two: str) -> None:
 
 def test_it_is_marked_in_any_form() -> None:
     text = "Tuesday, database, Datenbanken"
-    marked = [text[start:end] for start, end in marks("Tuesdays Datenbank", text)]
+    marked = [text[start:end] for start, end in mark_words("Tuesdays Datenbank", text)]
     assert marked == ["Tuesday", "Datenbanken"]
 
 

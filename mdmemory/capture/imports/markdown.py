@@ -21,7 +21,7 @@ from mdmemory.note import note as notes_format
 from mdmemory.note.head_changes import OWN_KEY
 from mdmemory.note.limits import ALIASES, KNOWN_KEYS, MAX_BODY, TYPES, slugify
 from mdmemory.note.note import MODIFIED, ORIGIN, Note, begins_head, decode, parse
-from mdmemory.search.folders import walk
+from mdmemory.search.folders import walk_folders
 from mdmemory.store.store import GENERATED, INDEX, LEDGER
 from mdmemory.text.words import keys
 
@@ -60,7 +60,7 @@ def markdown_files(folder: Path) -> list[Path]:
     """The markdown files in a folder and those inside it, those of a folder before those deeper.
     Hidden folders, links and installed packages are passed over, and so is what mdmemory
     generated. Raises BadImport for more than FILES."""
-    paths = [Path(file) for file, _ in islice(walk([folder], ENDINGS), FILES + 1)]
+    paths = [Path(file) for file, _ in islice(walk_folders([folder], ENDINGS), FILES + 1)]
     if len(paths) > FILES:
         raise BadImport(f"{folder} holds over {FILES} markdown files.", "Import it in parts.")
     return [path for path in paths if _is_theirs(path, folder)]

@@ -292,7 +292,7 @@ def _warm_up() -> None:
         import_module(f"mdmemory.{name}")
     read_request(_ANY)
     query.parse(_ANY, date.min)
-    by_message.everyday(_ANY)
+    by_message.everyday_stems(_ANY)
 
 
 def _open_questions(layers: Layers) -> list[str]:

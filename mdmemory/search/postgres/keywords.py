@@ -43,42 +43,47 @@ class Phrase:
 
     def within(self, labels: str) -> str:
         """The same, in fields with these labels alone."""
-        words = [f"{_quoted(stem)}:{labels}" for stem in self.stems]
+        words = [f"{_quote_word(stem)}:{labels}" for stem in self.stems]
         words[-1] += "*" if self.prefix else ""
         return f"({' <-> '.join(word.removesuffix(':') for word in words)})"
 
 
-def split(text: str) -> list[str]:
+def split_stems(text: str) -> list[str]:
     """The stems of a text that `search_words.indexed` made."""
     return [word[:LONGEST] for word in text[:MOST].split()]
 
 
-def vector(fields: Sequence[Sequence[str]]) -> str:
+def make_vector(fields: Sequence[Sequence[str]]) -> str:
     """The stems of each field, with their places, as the text of a tsvector."""
     places: dict[str, list[str]] = {}
     for words, first, last, label in zip(fields, _FIRST, _LAST, _LABELS, strict=True):
         for at, word in enumerate(words, first):
             places.setdefault(word, []).append(f"{min(at, last)}{label}")
-    return " ".join(f"{_quoted(word)}:{','.join(at)}" for word, at in places.items())
+    return " ".join(f"{_quote_word(word)}:{','.join(at)}" for word, at in places.items())
 
 
-def phrases(term: Term) -> list[Phrase]:
+def term_phrases(term: Term) -> list[Phrase]:
     """The spellings of a term; one without a letter or digit is none."""
     ways = [tuple(word[:LONGEST] for word in _WORD.findall(" ".join(way))) for way in term.ways]
     last = len(ways) - 1
     return [Phrase(way, term.prefix and at == last) for at, way in enumerate(ways) if way]
 
 
-def any_of(asked: Iterable[Phrase], labels: str = "") -> str:
+def any_of(spellings: Iterable[Phrase], labels: str = "") -> str:
     """A tsquery for whatever holds one of these, in fields with these labels alone."""
-    return " | ".join(phrase.within(labels) for phrase in asked)
+    return " | ".join(phrase.within(labels) for phrase in spellings)
 
 
-def frequency(phrase: Phrase, places: Mapping[str, Sequence[int]]) -> float:
+def phrase_frequency(phrase: Phrase, places: Mapping[str, Sequence[int]]) -> float:
     """How often a chunk has a phrase, each time by the weight of the field that it stands in."""
     *before, last = phrase.stems
     if phrase.prefix:
-        ends = {at for word, found in places.items() if word.startswith(last) for at in found}
+        ends = {
+            at
+            for word, places_there in places.items()
+            if word.startswith(last)
+            for at in places_there
+        }
     else:
         ends = set(places.get(last, ()))
     for back, word in enumerate(reversed(before), 1):
@@ -86,16 +91,16 @@ def frequency(phrase: Phrase, places: Mapping[str, Sequence[int]]) -> float:
     return sum(_WEIGHTS[bisect_right(_FIRST, at) - 1] for at in ends)
 
 
-def rarity(held: int, total: int) -> float:
+def word_rarity(holders: int, total: int) -> float:
     """What a phrase counts that `held` of `total` chunks have, as FTS5 has it: never nothing."""
-    return max(1e-6, math.log((total - held + 0.5) / (held + 0.5)))
+    return max(1e-6, math.log((total - holders + 0.5) / (holders + 0.5)))
 
 
-def bm25(found: Iterable[tuple[float, float]], length: int, average: float) -> float:
+def score_bm25(matches: Iterable[tuple[float, float]], length: int, average: float) -> float:
     """The score of a chunk of `length` words, from the rarity and frequency of what it has."""
     usual = _FREQUENT * (1 - _LONG + _LONG * length / (average or 1))
-    return sum(rare * often * (_FREQUENT + 1) / (often + usual) for rare, often in found if often)
+    return sum(rare * often * (_FREQUENT + 1) / (often + usual) for rare, often in matches if often)
 
 
-def _quoted(word: str) -> str:
+def _quote_word(word: str) -> str:
     return f"'{word}'"

@@ -21,9 +21,9 @@ from mdmemory.search import ranking, schema
 from mdmemory.search.database import BrokenError, Document, LockedError, UnusableError
 from mdmemory.search.postgres import keywords
 from mdmemory.search.postgres.keywords import Phrase
-from mdmemory.search.postgres.server import Connected, told
+from mdmemory.search.postgres.server import Connected, translate_errors
 from mdmemory.search.query import Term
-from mdmemory.search.tables import numbers
+from mdmemory.search.tables import number_range
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ class Server:
         return f"mdmemory_{digest(self.checkout.encode('utf-8', 'surrogateescape'))[:16]}"
 
 
-def server(dsn: str, private: Path) -> Server:
+def server_for(dsn: str, private: Path) -> Server:
     """The place on the server for the checkout whose `.mdmemory/` is `private`.
 
     An id that lies there tells it from those of others, and the path from copies of itself: what is
@@ -80,7 +80,7 @@ def server(dsn: str, private: Path) -> Server:
     return Server(dsn, f"{known} {os.path.realpath(private)}")
 
 
-def use(
+def use_server(
     server: Server, stamp: str, job: Callable[[Postgres], T],
     otherwise: Callable[[], tuple[T, list[str]]] | None, *, anew: bool = False,
 ) -> tuple[T, list[str]]:  # fmt: skip
@@ -89,25 +89,25 @@ def use(
     One that is broken is made anew. Where the server fails, `otherwise` is done, and its failure
     said; without it raises Busy or Unwritable. A job may so be done more than once.
     """
-    said: list[str] = []
+    sentences: list[str] = []
     for attempt in range(3):
         try:
             with closing(Postgres(server, stamp, anew=anew or attempt == 2)) as database:
-                return job(database), said
+                return job(database), sentences
         except BrokenError as problem:
             # once more as it is, for another process may just have made it anew
             failure: UnusableError = problem
-            said = ["The search database on the server was broken: it is made anew."] * attempt
+            sentences = ["The search database on the server was broken: it is made anew."] * attempt
         except UnusableError as problem:
             failure = problem
             break
     if otherwise is None:
-        raise _refusal(failure) from None
+        raise _refusal_error(failure) from None
     result, more = otherwise()
     return result, [f"The PostgreSQL server {failure}: .mdmemory/search.db serves.", *more]
 
 
-def _refusal(problem: UnusableError) -> MdmemoryError:
+def _refusal_error(problem: UnusableError) -> MdmemoryError:
     sentence = f"The PostgreSQL server {problem}."
     if isinstance(problem, LockedError):
         return Busy(sentence, "Try again in a moment.")
@@ -122,7 +122,7 @@ class Postgres(Connected):
     def __init__(self, server: Server, stamp: str, *, anew: bool = False) -> None:
         super().__init__(server.dsn, server.schema)
         try:
-            with told():
+            with translate_errors():
                 self._make(f"{SCHEMA_VERSION} {schema.SCHEMA_VERSION} {stamp}", NAMES, anew=anew)
         except BaseException:
             self.close()
@@ -132,66 +132,81 @@ class Postgres(Connected):
         self._run(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
         if self._rows(_OLD_VECTORS):
             self._run("DROP TABLE embeddings")
-        return [*schema.shared(number="bigint", bytes="bytea", keyed=""), *OWN]
+        return [*schema.shared_tables(number="bigint", bytes="bytea", keyed=""), *OWN]
 
     def _stamp(self) -> str | None:
-        found = self._rows("SELECT to_regclass('meta')")
-        found = found[0][0] and self._rows("SELECT value FROM meta WHERE key = 'stamp'")
-        return str(found[0][0]) if found else None
+        table = self._rows("SELECT to_regclass('meta')")
+        table = table[0][0] and self._rows("SELECT value FROM meta WHERE key = 'stamp'")
+        return str(table[0][0]) if table else None
 
     def count(self, source: str) -> int:
         with self._reading() as rows:
-            found = rows("SELECT chunks FROM totals WHERE source = ?", (source,))
-        return int(found[0][0]) if found else 0
+            totals = rows("SELECT chunks FROM totals WHERE source = ?", (source,))
+        return int(totals[0][0]) if totals else 0
 
     # putting in and taking out
 
     def put(self, documents: Sequence[Document]) -> None:
         latest = {(each.source, each.file): each for each in documents}
         with self._writing():
-            self._touch()
+            self._touch_tables()
             for source in {source for source, _ in latest}:
                 self._take_out(source, [each.file for each in documents if each.source == source])
             self._add([*latest.values()])
 
     def _add(self, documents: Sequence[Document]) -> None:
         first = int(self._rows("SELECT coalesce(max(id), 0) + 1 FROM files")[0][0])
-        with self._copying("files") as write:
+        with self._copy_rows("files") as write:
             for number, each in enumerate(documents, first):
                 digest = bytes.fromhex(each.digest)
-                write((number, *each[:3], digest, *map(_kept, each.about)))
-        last = {source: self._last(source) for source in {each.source for each in documents}}
-        held: Counter[str] = Counter()
+                write((number, *each[:3], digest, *map(_without_nul, each.about)))
+        last = {source: self._last_number(source) for source in {each.source for each in documents}}
+        word_counts: Counter[str] = Counter()
         totals: dict[str, tuple[int, int]] = {}
-        with self._copying("chunks") as write:
+        with self._copy_rows("chunks") as write:
             for number, each in enumerate(documents, first):
                 for piece in each.chunks:
-                    words = [keywords.split(text) for text in schema.fields(each.row(piece))]
+                    words = [
+                        keywords.split_stems(text) for text in schema.row_fields(each.row(piece))
+                    ]
                     length = sum(map(len, words))
                     last[each.source] += 1
-                    write((last[each.source], number, piece.start, piece.end, _kept(piece.text),
-                           length, keywords.vector(words)))  # fmt: skip
-                    held.update({word for field in words for word in field})
+                    write(
+                        (
+                            last[each.source],
+                            number,
+                            piece.start,
+                            piece.end,
+                            _without_nul(piece.text),
+                            length,
+                            keywords.make_vector(words),
+                        )
+                    )
+                    word_counts.update({word for field in words for word in field})
                     before = totals.get(each.source, (0, 0))
                     totals[each.source] = (before[0] + 1, before[1] + length)
-        self._count(held, totals)
+        self._count(word_counts, totals)
 
     @contextmanager
-    def _copying(self, table: str) -> Iterator[Callable[[Sequence[object]], None]]:
+    def _copy_rows(self, table: str) -> Iterator[Callable[[Sequence[object]], None]]:
         query = f"COPY {table} FROM STDIN".encode()
 
         def write(row: Sequence[object]) -> None:
-            self._watch.renew()
+            self._watch.renew_time()
             out.write_row(row)
 
-        with self._watch.asking(), self._database.cursor() as cursor, cursor.copy(query) as out:
+        with (
+            self._watch.await_answer(),
+            self._database.cursor() as cursor,
+            cursor.copy(query) as out,
+        ):
             yield write
 
-    def _count(self, held: Mapping[str, int], totals: Mapping[str, tuple[int, int]]) -> None:
+    def _count(self, word_counts: Mapping[str, int], totals: Mapping[str, tuple[int, int]]) -> None:
         self._run(
             "INSERT INTO vocabulary AS v SELECT * FROM unnest(?::text[], ?::bigint[])"
             " ON CONFLICT (word) DO UPDATE SET held = v.held + excluded.held",
-            ([*held], [*held.values()]),
+            ([*word_counts], [*word_counts.values()]),
         )
         for source, (chunks, words) in totals.items():
             self._run(
@@ -216,7 +231,7 @@ class Postgres(Connected):
     def tidy(self) -> None:
         with self._writing():
             self._run("DELETE FROM vocabulary WHERE held <= 0")
-        with self._patient():
+        with self._wait_patiently():
             self._run("VACUUM (ANALYZE) files, chunks, vocabulary")
 
     # finding: the server picks what is looked at, by its own rank; the scores are those of bm25, as
@@ -224,11 +239,11 @@ class Postgres(Connected):
 
     def held(self, term: Term, source: str) -> int:
         query = "SELECT count(*) FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ?"
-        return int(self._ask(query, term, "", *numbers(source))[0][0])
+        return int(self._ask(query, term, "", *number_range(source))[0][0])
 
     def holding(self, term: Term, source: str, limit: int) -> set[int]:
         query = "SELECT id FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ? LIMIT ?"
-        return {number for (number,) in self._ask(query, term, "", *numbers(source), limit)}
+        return {number for (number,) in self._ask(query, term, "", *number_range(source), limit)}
 
     def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
         # the offset has these few read, and not the index of all words
@@ -242,30 +257,32 @@ class Postgres(Connected):
     def _ask(self, query: str, term: Term, labels: str, *values: object) -> list[Any]:
         """The rows of a query whose first value is a term, looked for in fields with these
         labels."""
-        asked = keywords.any_of(keywords.phrases(term), labels)
+        query_text = keywords.any_of(keywords.term_phrases(term), labels)
         with self._reading() as rows:
-            return rows(query, (asked, *values))
+            return rows(query, (query_text, *values))
 
     def best(
         self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int
     ) -> dict[int, float]:
         with self._reading() as rows:
-            held = self._held([*dict.fromkeys(_phrases((*terms, *phrases)))])
-            needed = [[way for way in keywords.phrases(term) if way in held] for term in phrases]
-            if not held or not all(needed):
+            counts = self._count_holders([*dict.fromkeys(_all_phrases((*terms, *phrases)))])
+            needed = [
+                [way for way in keywords.term_phrases(term) if way in counts] for term in phrases
+            ]
+            if not counts or not all(needed):
                 return {}
             chunks, words = map(int, rows("SELECT sum(chunks), sum(words) FROM totals")[0])
-            rare = {each: keywords.rarity(count, chunks) for each, count in held.items()}
+            rare = {each: keywords.word_rarity(count, chunks) for each, count in counts.items()}
             match = " & ".join(f"({keywords.any_of(spellings)})" for spellings in needed)
             match = match or keywords.any_of(
-                ranking.rarest(((count, each) for each, count in held.items()), SCANNED)
+                ranking.rarest_terms(((count, each) for each, count in counts.items()), SCANNED)
             )
-            looked = self._roughly_best(match, rare, source, LOOKED * limit)
-            lengths, places = self._places(looked, [*held])
+            candidates = self._roughly_best(match, rare, source, LOOKED * limit)
+            lengths, places = self._find_places(candidates, [*counts])
         scores = {}
         for chunk, length in lengths.items():
-            found = [(rare[p], keywords.frequency(p, places[chunk])) for p in held]
-            scores[chunk] = keywords.bm25(found, length, words / chunks)
+            matches = [(rare[p], keywords.phrase_frequency(p, places[chunk])) for p in counts]
+            scores[chunk] = keywords.score_bm25(matches, length, words / chunks)
         order = sorted(scores, key=lambda chunk: (-scores[chunk], chunk))
         return {chunk: scores[chunk] for chunk in order[:limit]}
 
@@ -277,38 +294,38 @@ class Postgres(Connected):
             "(SELECT sum(r * ts_rank(?::real[], words, q))"
             " FROM unnest(?::text[]::tsquery[], ?::float8[]) AS a (q, r))"
         )
-        found = self._rows(
+        rows = self._rows(
             "SELECT id FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ?"
             f" ORDER BY {rank} DESC, id LIMIT ?",
-            (match, *numbers(source), [*keywords.LABEL_WEIGHTS], [each.asked for each in rare],
+            (match, *number_range(source), [*keywords.LABEL_WEIGHTS], [each.asked for each in rare],
              [*rare.values()], limit),
         )  # fmt: skip
-        return [number for (number,) in found]
+        return [number for (number,) in rows]
 
-    def _places(
-        self, chunks: Sequence[int], asked: Sequence[Phrase]
+    def _find_places(
+        self, chunks: Sequence[int], phrases: Sequence[Phrase]
     ) -> tuple[dict[int, int], dict[int, dict[str, list[int]]]]:
         """The length of each chunk, and where in it the stems of these phrases stand."""
-        found = self._rows(
+        rows = self._rows(
             "SELECT c.id, c.length, u.lexeme, u.positions FROM chunks c, unnest(c.words) AS u"
             " WHERE c.id = ANY(?) AND (u.lexeme = ANY(?) OR u.lexeme ^@ ANY(?))",
-            ([*chunks], [stem for each in asked for stem in each.stems],
-             [each.stems[-1] for each in asked if each.prefix]),
+            ([*chunks], [stem for each in phrases for stem in each.stems],
+             [each.stems[-1] for each in phrases if each.prefix]),
         )  # fmt: skip
         lengths: dict[int, int] = {}
         places: dict[int, dict[str, list[int]]] = {}
-        for chunk, length, word, at in found:
+        for chunk, length, word, at in rows:
             lengths[chunk] = length
             places.setdefault(chunk, {})[word] = at
         return lengths, places
 
-    def _held(self, asked: Sequence[Phrase]) -> dict[Phrase, int]:
+    def _count_holders(self, phrases: Sequence[Phrase]) -> dict[Phrase, int]:
         """How many chunks of all hold each phrase; without those that none does."""
-        words = [each for each in asked if len(each.stems) == 1 and not each.prefix]
+        words = [each for each in phrases if len(each.stems) == 1 and not each.prefix]
         query = "SELECT word, held FROM vocabulary WHERE word = ANY(?) AND held > 0"
-        held = dict(self._rows(query, ([each.stems[0] for each in words],)))
-        found = {each: int(held.get(each.stems[0], 0)) for each in words}
-        if others := [each for each in asked if each not in found]:
+        holders = dict(self._rows(query, ([each.stems[0] for each in words],)))
+        found = {each: int(holders.get(each.stems[0], 0)) for each in words}
+        if others := [each for each in phrases if each not in found]:
             query = (
                 "SELECT (SELECT count(*) FROM chunks WHERE words @@ q)"
                 " FROM unnest(?::text[]::tsquery[]) WITH ORDINALITY AS a (q, at) ORDER BY at"
@@ -331,9 +348,9 @@ class Postgres(Connected):
         return nearest(word, [term for (term,) in known])
 
 
-def _phrases(terms: Sequence[Term]) -> list[Phrase]:
-    return [phrase for term in terms for phrase in keywords.phrases(term)]
+def _all_phrases(terms: Sequence[Term]) -> list[Phrase]:
+    return [phrase for term in terms for phrase in keywords.term_phrases(term)]
 
 
-def _kept(text: str) -> str:
+def _without_nul(text: str) -> str:
     return text.replace("\0", "\ufffd")  # the one character that PostgreSQL does not take

@@ -41,7 +41,7 @@ _SENTENCES = {
 }
 
 
-def connect(dsn: str, schema: str) -> tuple[Connection, Watch]:
+def connect_server(dsn: str, schema: str) -> tuple[Connection, Watch]:
     """A connection that sees nothing but the tables of `schema`, and who watches its time.
 
     Raises UnusableError.
@@ -55,17 +55,17 @@ def connect(dsn: str, schema: str) -> tuple[Connection, Watch]:
         ) from None
     if not dsn:
         raise UnusableError("is not known, for search.dsn is not set")
-    with told():
+    with translate_errors():
         usual = {"connect_timeout": _CONNECTING, "tcp_user_timeout": 1000 * _ANSWERING}
         named: dict[str, Any] = usual | conninfo_to_dict(dsn)
         own = {"application_name": "mdmemory", "client_encoding": "utf8"}
         given = named | own
-        connection = connected(
+        connection = connect_within(
             lambda: psycopg.connect(**given, autocommit=True, prepare_threshold=None), _REACHED
         )
     watch = Watch(connection, _REACHED)
     try:
-        with told(), watch.asking():
+        with translate_errors(), watch.await_answer():
             # no other schema: a table of that name there would be somebody else's
             for name, value in (("search_path", schema), ("lock_timeout", f"{PATIENCE}s"),
                                 ("statement_timeout", f"{_ANSWERING}s")):  # fmt: skip
@@ -79,17 +79,17 @@ def connect(dsn: str, schema: str) -> tuple[Connection, Watch]:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """What the server complains of, as one of our three, and without its own words."""
     import psycopg
 
     try:
         yield
     except psycopg.Error as problem:
-        raise _ours(problem) from None  # the other's text may hold what must not be shown
+        raise _our_error(problem) from None  # the other's text may hold what must not be shown
 
 
-def _ours(problem: psycopg.Error) -> UnusableError:
+def _our_error(problem: psycopg.Error) -> UnusableError:
     import psycopg
 
     state = problem.sqlstate or ""
@@ -112,7 +112,7 @@ class Connected(Tables):
 
     def __init__(self, dsn: str, schema: str) -> None:
         self._schema = schema
-        self._database, self._watch = connect(dsn, schema)
+        self._database, self._watch = connect_server(dsn, schema)
 
     def close(self) -> None:
         """Let go of the server."""
@@ -125,36 +125,36 @@ class Connected(Tables):
 
     def _run(self, query: str, values: Sequence[object] = ()) -> Any:
         # bytes: the type checker takes no other text that is put together
-        with self._watch.asking():
-            return self._database.execute(_asked(query), values)
+        with self._watch.await_answer():
+            return self._database.execute(_with_placeholders(query), values)
 
     def _run_many(self, query: str, rows: Iterable[Sequence[object]]) -> None:
-        with self._watch.asking(), self._database.cursor() as cursor:
-            cursor.executemany(_asked(query), rows)
+        with self._watch.await_answer(), self._database.cursor() as cursor:
+            cursor.executemany(_with_placeholders(query), rows)
 
     @contextmanager
     def _reading(self) -> Iterator[Callable[..., list[Any]]]:
-        with told(), self._watch.asking():
+        with translate_errors(), self._watch.await_answer():
             yield self._rows
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with told(), self._watch.asking(), self._database.transaction():
+        with translate_errors(), self._watch.await_answer(), self._database.transaction():
             # the lock ends with the transaction, and with the connection of a killed process
             self._run("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (self._schema,))
             yield
 
     @contextmanager
-    def _patient(self) -> Iterator[None]:
+    def _wait_patiently(self) -> Iterator[None]:
         """For a statement that takes its time."""
-        with told(), self._watch.asking(_PATIENT):
+        with translate_errors(), self._watch.await_answer(_PATIENT):
             (before,) = self._rows("SHOW statement_timeout")[0]
             self._run("SET statement_timeout = 0")
             yield
             self._run("SELECT set_config('statement_timeout', ?, false)", (before,))
 
 
-def _asked(query: str) -> bytes:
+def _with_placeholders(query: str) -> bytes:
     return query.replace("?", "%s").encode()
 
 
@@ -162,7 +162,7 @@ def _asked(query: str) -> bytes:
 # byte, so one that sends one at a time is waited for without end
 
 
-def connected(connect: Callable[[], Connection], seconds: float) -> Connection:
+def connect_within(connect: Callable[[], Connection], seconds: float) -> Connection:
     """What `connect` gives. Raises UnusableError after so many seconds, and what it raises; a
     connection that comes later is closed at once."""
     import psycopg
@@ -171,7 +171,7 @@ def connected(connect: Callable[[], Connection], seconds: float) -> Connection:
     failed: list[psycopg.Error] = []
     turn, is_over = threading.Lock(), threading.Event()
 
-    def work() -> None:
+    def try_connect() -> None:
         try:
             connection = connect()
         except psycopg.Error as problem:
@@ -182,7 +182,7 @@ def connected(connect: Callable[[], Connection], seconds: float) -> Connection:
             if is_over.is_set():
                 connection.close()
 
-    worker = threading.Thread(target=work, daemon=True)
+    worker = threading.Thread(target=try_connect, daemon=True)
     worker.start()
     worker.join(seconds)
     with turn:
@@ -205,17 +205,17 @@ class Watch:
         self._deadline: float | None = None
         self._depth = 0
         self._is_over = self.was_late = False
-        threading.Thread(target=self._look, daemon=True).start()
+        threading.Thread(target=self._watch_time, daemon=True).start()
 
     @contextmanager
-    def asking(self, seconds: float | None = None) -> Iterator[None]:
-        """While this lasts the server is waited for, from now on or the last `renew`.
+    def await_answer(self, seconds: float | None = None) -> Iterator[None]:
+        """While this lasts the server is waited for, from now on or the last `renew_time`.
 
         `seconds` is for what is known to take longer. Raises UnusableError where it was cut off.
         """
         before, self.seconds = self.seconds, seconds or self.seconds
         self._depth += 1
-        self.renew()
+        self.renew_time()
         try:
             yield
         except Exception:
@@ -225,9 +225,9 @@ class Watch:
         finally:
             self.seconds = before
             self._depth -= 1
-            self.renew()
+            self.renew_time()
 
-    def renew(self) -> None:
+    def renew_time(self) -> None:
         """The time begins anew, or ends where nothing is being asked."""
         with self._turn:
             self._deadline = time.monotonic() + self.seconds if self._depth else None
@@ -239,17 +239,17 @@ class Watch:
             self._is_over = True
             self._turn.notify()
 
-    def _look(self) -> None:
+    def _watch_time(self) -> None:
         with self._turn:
             while not self._is_over:
                 left = None if self._deadline is None else self._deadline - time.monotonic()
                 if left is not None and left <= 0:
                     self.was_late, self._is_over = True, True
-                    self._shut()
+                    self._shut_connection()
                 else:
                     self._turn.wait(left)
 
-    def _shut(self) -> None:
+    def _shut_connection(self) -> None:
         with suppress(Exception):  # closed already
             double = socket.socket(fileno=os.dup(self._connection.pgconn.socket))
             with double:
