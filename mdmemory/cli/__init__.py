@@ -31,12 +31,12 @@ def run() -> None:
 
         if client.run(sys.argv[2:]):
             os._exit(0)  # all is written, and taking Python down would cost a tenth of it all
-    from mdmemory.cli.commands import discard_output, main, unwritten
+    from mdmemory.cli.commands import discard_output, main, report_unwritten
 
     if place := os.environ.get("MDMEMORY_DEBUG"):
-        from mdmemory.cli.verbose import begin
+        from mdmemory.cli.verbose import begin_logging
 
-        begin(place)
+        begin_logging(place)
     code = main(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -44,7 +44,7 @@ def run() -> None:
         discard_output()
     except OSError as problem:  # the last output could not be written
         discard_output()
-        code = unwritten(problem)
+        code = report_unwritten(problem)
     import gc
 
     gc.freeze()  # all goes with the process: to look for what could go before it is a tenth of it

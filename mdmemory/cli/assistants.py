@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 
 from mdmemory.cli.commands import add_flag
-from mdmemory.cli.output import emit
+from mdmemory.cli.output import emit_json
 from mdmemory.config import person
 from mdmemory.config.settings import load
 from mdmemory.errors import NotFound, UsageError
@@ -29,43 +29,45 @@ def setup_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--dry-run", "only show what would be written")
 
 
-def setup(asked: Namespace) -> int:
+def run_setup(options: Namespace) -> int:
     """Connect your assistants to the memory, for all projects. You can repeat it at any time."""
-    if asked.meaning:
-        return _with_meaning(asked)
+    if options.meaning:
+        return _with_meaning(options)
     missing = [name for name in clients.NAMES if not clients.is_installed(name, os.environ)]
-    names = _names(asked, missing)
+    names = _chosen_names(options, missing)
     wired = clients.connected_clients(os.environ)
-    work = clients.remove_clients if asked.remove else clients.install_clients
-    said = work(names, os.environ, dry_run=asked.dry_run)
-    if said and not asked.remove:
-        said += [
+    work = clients.remove_clients if options.remove else clients.install_clients
+    sentences = work(names, os.environ, dry_run=options.dry_run)
+    if sentences and not options.remove:
+        sentences += [
             f"{clients.client_title(name)} was not found on this machine, "
             "and is wired all the same."
             for name in names
             if name in missing
         ]
-    if asked.json:
-        emit({"clients": names, "missing": missing, "said": said})
-    elif not said:
-        print("Nothing to remove." if asked.remove else "All is in place; nothing changed.")
+    if options.json:
+        emit_json({"clients": names, "missing": missing, "said": sentences})
+    elif not sentences:
+        print("Nothing to remove." if options.remove else "All is in place; nothing changed.")
     else:
-        is_whole = asked.verbose or asked.dry_run
-        lines = [each for each in said if is_whole or not clients.is_of_files(each)]
-        if asked.remove and not asked.dry_run:
-            lines += _removed([name for name in names if name in wired])
-        elif not asked.dry_run:
-            lines += _connected([name for name in names if clients.is_wired(name, os.environ)])
+        is_whole = options.verbose or options.dry_run
+        lines = [each for each in sentences if is_whole or not clients.is_of_files(each)]
+        if options.remove and not options.dry_run:
+            lines += _removed_lines([name for name in names if name in wired])
+        elif not options.dry_run:
+            lines += _connected_lines(
+                [name for name in names if clients.is_wired(name, os.environ)]
+            )
         print("\n".join(lines))
     return 0
 
 
-def _connected(names: list[str]) -> list[str]:
+def _connected_lines(names: list[str]) -> list[str]:
     """What a person wants to know at the end."""
     notes = "".join(f" {clients.NOTES[name]}." for name in names if name in clients.NOTES)
     home = home_of(person.places())
     return [
-        f"Connected, for all your projects: {_titles(names)}.",
+        f"Connected, for all your projects: {_join_titles(names)}.",
         f"Notes will lie in {home}: what is about you in `me`, a folder for each project.",
         "Changed: their settings have our entries, and files of ours lie beside them. "
         "`mdmemory setup --remove --dry-run` names each.",
@@ -74,49 +76,49 @@ def _connected(names: list[str]) -> list[str]:
     ]
 
 
-def _with_meaning(asked: Namespace) -> int:
+def _with_meaning(options: Namespace) -> int:
     """Turn on search by meaning, as `config set search.embeddings local` does it."""
     from mdmemory.cli import configuring
 
-    if asked.clients or asked.remove or asked.dry_run:
+    if options.clients or options.remove or options.dry_run:
         raise UsageError(
             "`setup --meaning` stands alone.",
             "`mdmemory config set search.embeddings off` turns it off.",
         )
     named = {"action": "set", "name": "search.embeddings", "value": "local"}
-    return configuring.config(Namespace(**{**vars(asked), **named, "unset": False,
+    return configuring.run_config(Namespace(**{**vars(options), **named, "unset": False,
                                            "everywhere": False}))  # fmt: skip
 
 
-def _removed(names: list[str]) -> list[str]:
+def _removed_lines(names: list[str]) -> list[str]:
     """Who is connected no more, and what stays."""
     places = person.places()
     origins, file = (
         load(places.environment, places.personal_settings).origins,
         str(places.personal_settings),
     )
-    said = [f"Disconnected: {_titles(names)}. Start them again."] if names else []
-    said.append(f"Your notes stay in {home_of(places)}.")
+    sentences = [f"Disconnected: {_join_titles(names)}. Start them again."] if names else []
+    sentences.append(f"Your notes stay in {home_of(places)}.")
     if any(origins[name] == file for name in _KEYS):
-        said.append(f"{file} stays, with an API key in it.")
-    return said
+        sentences.append(f"{file} stays, with an API key in it.")
+    return sentences
 
 
-def _titles(names: list[str]) -> str:
+def _join_titles(names: list[str]) -> str:
     return ", ".join(map(clients.client_title, names))
 
 
-def _names(asked: Namespace, missing: list[str]) -> list[str]:
+def _chosen_names(options: Namespace, missing: list[str]) -> list[str]:
     """The clients that are meant, each once; none named: all that are not `missing`."""
     known = ", ".join(clients.NAMES)
-    for name in asked.clients:
+    for name in options.clients:
         if name not in clients.NAMES:
             raise UsageError(
                 f"There is no client {name!r} that mdmemory knows.", f"Known: {known}."
             )
-    if asked.clients:
-        return [*dict.fromkeys(asked.clients)]
-    if asked.remove:
+    if options.clients:
+        return [*dict.fromkeys(options.clients)]
+    if options.remove:
         return [*clients.NAMES]
     installed = [name for name in clients.NAMES if name not in missing]
     if not installed:

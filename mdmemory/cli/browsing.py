@@ -7,8 +7,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from mdmemory.cli.commands import add_flag, number
-from mdmemory.cli.output import is_terminal, layered, warn
+from mdmemory.cli.commands import add_flag, number_reader
+from mdmemory.cli.output import is_terminal, open_layers, warn_person
 from mdmemory.layers import Layers
 
 IDLE = 30.0  # minutes
@@ -18,54 +18,56 @@ def web_options(parser: ArgumentParser) -> None:
     """Options of `web`."""
     parser.add_argument(
         "--port",
-        type=number(0, 65535),
+        type=number_reader(0, 65535),
         default=0,
         metavar="N",
         help="the port (default: a free one)",
     )
     add_flag(parser, "--no-open", "only print the address")
     parser.add_argument(
-        "--idle", type=number(0.001, 1440, float), default=IDLE, metavar="MINUTES",
+        "--idle", type=number_reader(0.001, 1440, float), default=IDLE, metavar="MINUTES",
         help=f"end after so many minutes without a request (default {IDLE:g})",
     )  # fmt: skip
 
 
-def web(asked: Namespace) -> int:
+def run_web(options: Namespace) -> int:
     """Show the inbox, all notes, their history, search and problems in your browser. Only you, on
     this machine, can open the address. Ctrl-C ends it."""
-    from mdmemory.cli.commands import record
+    from mdmemory.cli.commands import record_traceback
     from mdmemory.store import sights
     from mdmemory.web import serving
 
-    def open_layers() -> Layers:
-        return layered(asked, watched=True)
+    def open_here() -> Layers:
+        return open_layers(options, watched=True)
 
-    open_layers().main  # noqa: B018 - raises where there is no store
-    with serving.listen(asked.port) as listening, sights.watch_folders():
-        said = serving.serve(
-            listening, open_layers, idle=asked.idle * 60, is_at_terminal=is_terminal(),
-            record=lambda problem: record(problem, ["web"]),
-            ready=lambda address: _ready(address, asked),
+    open_here().main  # noqa: B018 - raises where there is no store
+    with serving.listen(options.port) as listening, sights.watch_folders():
+        sentences = serving.serve(
+            listening, open_here, idle=options.idle * 60, is_at_terminal=is_terminal(),
+            record=lambda problem: record_traceback(problem, ["web"]),
+            ready=lambda address: _show_address(address, options),
         )  # fmt: skip
-    if not asked.json:
-        print(said, flush=True)
+    if not options.json:
+        print(sentences, flush=True)
     return 0
 
 
-def _ready(address: str, asked: Namespace) -> None:
+def _show_address(address: str, options: Namespace) -> None:
     """Print the address once, and open it where there is a screen."""
-    if asked.json:
+    if options.json:
         import json
 
         print(json.dumps({"address": address}), flush=True)
     else:
         print(f"{address}\nThe address works once. Ctrl-C ends the server.", flush=True)
-    if asked.no_open:
+    if options.no_open:
         return
     if os.environ.get("SSH_CONNECTION"):
         port = address.partition("//")[2].partition("/")[0].rpartition(":")[2]
-        warn(f"Over SSH: run `ssh -L {port}:127.0.0.1:{port} HOST` on your own machine, and open "
-             "the address there.")  # fmt: skip
+        warn_person(
+            f"Over SSH: run `ssh -L {port}:127.0.0.1:{port} HOST` on your own machine, and open "
+            "the address there."
+        )
     elif _has_screen():
         _open(address)
 

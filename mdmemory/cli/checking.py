@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mdmemory.cli.commands import add_flag
-from mdmemory.cli.output import emit, layered, plural, visible
+from mdmemory.cli.output import count_noun, emit_json, open_layers, visible_text
 from mdmemory.errors import NotFound
 
 if TYPE_CHECKING:
@@ -28,70 +28,72 @@ def check_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--all", "also list what has not changed")
 
 
-def check(asked: Namespace) -> int:
+def run_check(options: Namespace) -> int:
     """Check whether the code that the notes cite has changed.
 
     The exit code is 1 if something was changed or removed. Nothing is written, and no model is
     asked.
     """
-    layers = layered(asked)
-    files = [_file(layers.holding(name), layers.project) for name in asked.names] or None
-    found = layers.citations(files, since=asked.diff)
-    outdated = [each for each in found if each.is_outdated]
-    if asked.json:
-        emit({"ok": not outdated, "citations": [each._asdict() for each in found]})
+    layers = open_layers(options)
+    files = [_file_shown(layers.holding(name), layers.project) for name in options.names] or None
+    citations = layers.citations(files, since=options.diff)
+    outdated = [each for each in citations if each.is_outdated]
+    if options.json:
+        emit_json({"ok": not outdated, "citations": [each._asdict() for each in citations]})
         return 1 if outdated else 0
-    shown = found if asked.all else [each for each in found if each.state != "fresh"]
-    for line in lines(shown[:_LISTED]):
+    shown = citations if options.all else [each for each in citations if each.state != "fresh"]
+    for line in citation_lines(shown[:_LISTED]):
         print(line)
     if more := len(shown) - _LISTED if shown[_LISTED:] else 0:
         print(f"... and {more} more: `mdmemory check --json` lists all.")
-    print(_sum(found, asked.diff))
+    print(_sum_line(citations, options.diff))
     if outdated:
         print("Next: `mdmemory forget NAME`, `edit` it, or `review NAME keep` if it holds.")
     return 1 if outdated else 0
 
 
-def _file(held: tuple[object, str], project: object) -> str:
+def _file_shown(citation: tuple[object, str], project: object) -> str:
     from mdmemory.memory import Memory
 
-    memory, name = held
+    memory, name = citation
     if memory is not project or not isinstance(memory, Memory):
         raise NotFound(f"{name} is in your own store, and only a project's notes cite.")
     return memory.note(name).file
 
 
-def lines(checked: Sequence[CheckedCitation]) -> list[str]:
+def citation_lines(checked: Sequence[CheckedCitation]) -> list[str]:
     """Citations as a person reads them: the note's file once, then a line for each with the lines
     of its diff."""
-    found, file = [], ""
+    lines, file = [], ""
     for each in checked:
         if each.file != file:
             file = each.file
-            found.append(visible(file))
-        found.append(f"  {each.state:<8} {visible(each.place)}{visible(_more(each))}")
-        found += [f"      {visible(line)}" for line in each.diff.splitlines()]
-    return found
+            lines.append(visible_text(file))
+        lines.append(
+            f"  {each.state:<8} {visible_text(each.place)}{visible_text(_more_about(each))}"
+        )
+        lines += [f"      {visible_text(line)}" for line in each.diff.splitlines()]
+    return lines
 
 
-def _more(each: CheckedCitation) -> str:
+def _more_about(each: CheckedCitation) -> str:
     now = f" -> {each.now}" if each.now else ""
     return f"{now}  ({each.why})" if each.why else now
 
 
-def _sum(found: Sequence[CheckedCitation], since: str | None) -> str:
+def _sum_line(citations: Sequence[CheckedCitation], since: str | None) -> str:
     """How many citations stand how."""
     if since is not None:
-        lost = [each for each in found if each.is_outdated]
-        what = plural(len(lost), "citation")
+        lost = [each for each in citations if each.is_outdated]
+        what = count_noun(len(lost), "citation")
         says = [f"{what} stood until {since} and not any more."] if lost else []
-        if more := len(found) - len(lost):
-            what = plural(more, "citation")
+        if more := len(citations) - len(lost):
+            what = count_noun(more, "citation")
             says.append(f"{what} stood until {since}; this clone cannot tell what became of that.")
         return " ".join(says) or f"Nothing that the notes cite drifts since {since}."
-    if not found:
+    if not citations:
         return "The notes cite nothing of the project."
-    states = [each.state for each in found]
+    states = [each.state for each in citations]
     counts = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
-    notes = len({each.file for each in found})
-    return f"{plural(len(found), 'citation')} in {plural(notes, 'note')}: {counts}."
+    notes = len({each.file for each in citations})
+    return f"{count_noun(len(citations), 'citation')} in {count_noun(notes, 'note')}: {counts}."

@@ -66,7 +66,7 @@ _OTHER_NAMES = {
 }  # fmt: skip
 
 
-def _width() -> int:
+def _help_width() -> int:
     """The columns that help may take."""
     try:
         columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns) - 2
@@ -125,7 +125,7 @@ class CommandParser(Parser):
         for action in self._actions:
             if action.dest in COMMON:
                 action.help = argparse.SUPPRESS
-        self.formatter_class = partial(HelpLines, width=_width(), max_help_position=26)
+        self.formatter_class = partial(HelpLines, width=_help_width(), max_help_position=26)
         self._positionals.title = self._optionals.title = None  # no headings
         self.epilog = _EVERYWHERE
         return super().format_help()
@@ -153,7 +153,7 @@ def add_flag(parser: argparse._ActionsContainer, names: str, about: str) -> None
     parser.add_argument(*names.split(), action="store_true", help=about)
 
 
-def number(
+def number_reader(
     least: float, most: float, kind: type[int] | type[float] = int
 ) -> Callable[[str], float]:
     """What reads the number of an option, for argparse."""
@@ -177,9 +177,9 @@ def main(words: Sequence[str]) -> int:
     """Run a command; return the exit code: 0 ok, 1 refused or failed, 2 usage, 3 unexpected."""
     wants_json = "--json" in words
     try:
-        return _dispatch(words)
+        return _dispatch_words(words)
     except MdmemoryError as problem:
-        _complain(problem, wants_json)
+        _print_problem(problem, wants_json)
         return problem.exit_code
     except BrokenPipeError:
         discard_output()
@@ -190,48 +190,48 @@ def main(words: Sequence[str]) -> int:
     except OSError as problem:
         if problem.errno == errno.ENOSPC and problem.filename is None:
             discard_output()
-            return unwritten(problem)
-        return _unexpected(problem, words, wants_json)
+            return report_unwritten(problem)
+        return _report_unexpected(problem, words, wants_json)
     except Exception as problem:  # noqa: BLE001 - the last resort: a sentence and a log, no traceback
-        return _unexpected(problem, words, wants_json)
+        return _report_unexpected(problem, words, wants_json)
 
 
-def unwritten(problem: OSError) -> int:
+def report_unwritten(problem: OSError) -> int:
     """Say that the last output could not be written; the exit code."""
     hint = "Free some space and run it again; changes already made are kept."
-    _complain(MdmemoryError(f"The output cannot be written: {problem.strerror}.", hint), False)
+    _print_problem(MdmemoryError(f"The output cannot be written: {problem.strerror}.", hint), False)
     return 1
 
 
-def _dispatch(words: Sequence[str]) -> int:
+def _dispatch_words(words: Sequence[str]) -> int:
     top = top_parser()
-    asked = top.parse_args(words)
-    if asked.help_all:
+    options = top.parse_args(words)
+    if options.help_all:
         top.shows_all = True
         top.print_help()
         return 0
-    if asked.command is None:
+    if options.command is None:
         top.print_help()
         return 2
-    module = next((module for name, module, _ in COMMANDS if name == asked.command), None)
+    module = next((module for name, module, _ in COMMANDS if name == options.command), None)
     if module is None:
-        raise UsageError(f"Unknown command: {asked.command}.", _nearest(asked.command))
+        raise UsageError(f"Unknown command: {options.command}.", _nearest_command(options.command))
     try:
         os.getcwd()
     except FileNotFoundError as problem:
         raise NotFound(
             "The current folder was removed.", "Change to another one: `cd`."
         ) from problem
-    command, parser = command_and_parser(asked.command, module)
+    command, parser = command_and_parser(options.command, module)
     parser.set_defaults(
-        store=asked.store, json=asked.json, verbose=asked.verbose, holder=asked.command
+        store=options.store, json=options.json, verbose=options.verbose, holder=options.command
     )
-    asked = _parsed(parser, _after(words, asked.command))
-    if asked.verbose:
-        from mdmemory.cli.verbose import begin
+    options = _parse_words(parser, _words_after(words, options.command))
+    if options.verbose:
+        from mdmemory.cli.verbose import begin_logging
 
-        begin()
-    return int(command(asked))
+        begin_logging()
+    return int(command(options))
 
 
 def command_and_parser(name: str, module: str) -> tuple[Callable[..., int], Parser]:
@@ -241,8 +241,7 @@ def command_and_parser(name: str, module: str) -> tuple[Callable[..., int], Pars
     parser.add_argument("--store", metavar="PATH", help="the store or project to use")
     parser.add_argument("--json", action="store_true", help="answer in JSON")
     parser.add_argument("--verbose", action="store_true", help="log what is done to standard error")
-    # `import` is a word of Python's own, so its function has another name
-    command = getattr(room, name, None) or getattr(room, f"{name}_")
+    command = getattr(room, f"run_{name}")
     getattr(room, f"{name}_options")(parser)
     parser.description = command.__doc__
     show = _FORMATTER(prog=name)._format_args
@@ -251,22 +250,22 @@ def command_and_parser(name: str, module: str) -> tuple[Callable[..., int], Pars
     return command, parser
 
 
-def _parsed(parser: Parser, rest: Sequence[str]) -> argparse.Namespace:
+def _parse_words(parser: Parser, rest: Sequence[str]) -> argparse.Namespace:
     """What the words mean. argparse mixes options and words only where no `--` says that what
     follows are words; so those that begin with a dash are hidden from it."""
     at = rest.index("--") if "--" in rest else len(rest)
     hidden = {f"\0{n}": word for n, word in enumerate(rest[at + 1 :]) if word.startswith("-")}
     behind = [f"\0{n}" if f"\0{n}" in hidden else word for n, word in enumerate(rest[at + 1 :])]
-    asked = parser.parse_intermixed_args([*rest[:at], *behind])
-    for name, value in vars(asked).items():
+    options = parser.parse_intermixed_args([*rest[:at], *behind])
+    for name, value in vars(options).items():
         if isinstance(value, list):
-            setattr(asked, name, [hidden.get(word, word) for word in value])
+            setattr(options, name, [hidden.get(word, word) for word in value])
         elif isinstance(value, str):
-            setattr(asked, name, hidden.get(value, value))
-    return asked
+            setattr(options, name, hidden.get(value, value))
+    return options
 
 
-def _after(words: Sequence[str], command: str) -> list[str]:
+def _words_after(words: Sequence[str], command: str) -> list[str]:
     """The arguments after the command, with any `--`, which argparse would drop."""
     at = words.index(command)
     if at and words[at - 1] == "--store":  # a store of the same name
@@ -287,7 +286,7 @@ def top_parser() -> TopParser:
     return parser
 
 
-def _nearest(name: str) -> str:
+def _nearest_command(name: str) -> str:
     import difflib  # only for this message
 
     known = _OTHER_NAMES.get(name.lower())
@@ -299,7 +298,7 @@ def _nearest(name: str) -> str:
     )
 
 
-def _complain(problem: MdmemoryError, wants_json: bool) -> None:
+def _print_problem(problem: MdmemoryError, wants_json: bool) -> None:
     if wants_json:
         import json
 
@@ -308,14 +307,14 @@ def _complain(problem: MdmemoryError, wants_json: bool) -> None:
     print(f"mdmemory: {problem.sentences}", file=sys.stderr)
 
 
-def _unexpected(problem: Exception, words: Sequence[str], wants_json: bool) -> int:
-    path = record(problem, words)
+def _report_unexpected(problem: Exception, words: Sequence[str], wants_json: bool) -> int:
+    path = record_traceback(problem, words)
     sentence = f"Unexpected error ({type(problem).__name__})."
-    _complain(MdmemoryError(sentence, f"Details: {path}.", "unexpected"), wants_json)
+    _print_problem(MdmemoryError(sentence, f"Details: {path}.", "unexpected"), wants_json)
     return 3
 
 
-def record(problem: Exception, words: Sequence[str]) -> str:
+def record_traceback(problem: Exception, words: Sequence[str]) -> str:
     """Write the traceback to error.log and return its path. It holds no text of notes."""
     import platform
     import traceback

@@ -30,17 +30,17 @@ def completion_options(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def completion(asked: Namespace) -> int:
+def run_completion(options: Namespace) -> int:
     """Print a script that lets the tab key complete commands, options and names of notes, or print
     the manual page."""
-    if asked.wanted == "stores":
-        print("\n".join(_stores(asked)))
+    if options.wanted == "stores":
+        print("\n".join(_note_folders(options)))
     else:
-        print(_installed(asked.wanted).read_text(encoding="utf-8"), end="")
+        print(_installed_file(options.wanted).read_text(encoding="utf-8"), end="")
     return 0
 
 
-def _installed(wanted: str) -> Path:
+def _installed_file(wanted: str) -> Path:
     """The file that was installed with the program. Raises NotFound."""
     from importlib.metadata import PackageNotFoundError, distribution
 
@@ -53,12 +53,12 @@ def _installed(wanted: str) -> Path:
     raise NotFound(f"{PLACES[wanted]} is not installed.", f"`pip install {DISTRIBUTION}` has it.")
 
 
-def _stores(asked: Namespace) -> Iterator[str]:
+def _note_folders(options: Namespace) -> Iterator[str]:
     """The folders of notes that count here, each with what stands before a name of its notes."""
-    from mdmemory.cli.output import layered
+    from mdmemory.cli.output import open_layers
     from mdmemory.layers import MINE, USER
 
-    layers = layered(asked, automatic=True)
+    layers = open_layers(options, automatic=True)
     for layer, memory in layers.each():
         prefix = MINE if layer == USER and layers.project is not None else ""
         yield f"{memory.project.store}\t{prefix}"

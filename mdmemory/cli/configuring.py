@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mdmemory.cli.commands import add_flag
-from mdmemory.cli.output import emit, is_terminal, opened, show, warn
+from mdmemory.cli.output import emit_json, is_terminal, open_memory, show_value, warn_person
 from mdmemory.config import person
 from mdmemory.config.settings import Settings, checked, load, setting
 from mdmemory.config.table import PROJECT_FILE, TABLE, Setting
@@ -45,88 +45,88 @@ def config_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--changed", "with list: only settings that are not at their default")
 
 
-def config(asked: Namespace) -> int:
+def run_config(options: Namespace) -> int:
     """List the settings that people change most often, or all of them, with their values and where
     each value comes from; or print or set one."""
-    _refuse_nonsense(asked)
-    if asked.action == "set":
-        return _set(asked)
-    project = _project(asked)
-    settings = _settings(project)
-    if asked.action == "get":
-        return _get(settings, asked)
-    rows = _rows(settings, asked)
-    if asked.json:
-        emit([_json(settings, row) for row in rows])
+    _refuse_nonsense(options)
+    if options.action == "set":
+        return _set_setting(options)
+    project = _project_around(options)
+    settings = _load_settings(project)
+    if options.action == "get":
+        return _get_setting(settings, options)
+    rows = _listed_rows(settings, options)
+    if options.json:
+        emit_json([_setting_json(settings, row) for row in rows])
     else:
-        _show(settings, rows, asked)
+        _show_rows(settings, rows, options)
     return 0
 
 
-def _rows(settings: Settings, asked: Namespace) -> list[Setting]:
+def _listed_rows(settings: Settings, options: Namespace) -> list[Setting]:
     """The settings to list, those that people set first; of the others those that are set, unless
     all, some by name, or JSON is asked for."""
-    is_whole = asked.all or asked.json or asked.name
+    is_whole = options.all or options.json or options.name
     rows = [
         row for row in TABLE
-        if (asked.name or "") in row.name
+        if (options.name or "") in row.name
         and (
             settings.origins[row.name] != "default"
-            or (not asked.changed and (is_whole or row.common))
+            or (not options.changed and (is_whole or row.common))
         )
     ]  # fmt: skip
     return sorted(rows, key=lambda row: not row.common)
 
 
-def _show(settings: Settings, rows: list[Setting], asked: Namespace) -> None:
+def _show_rows(settings: Settings, rows: list[Setting], options: Namespace) -> None:
     for row in rows:
         print(f"{row.name} = {settings.shown(row.name)}  ({settings.origins[row.name]})")
         print(f"    {row.help}")
-    if rows and not (asked.all or asked.changed or asked.name):
+    if rows and not (options.all or options.changed or options.name):
         left = [row for row in TABLE if row not in rows]
         print(f"{len(left)} more settings: `mdmemory config --all`")
     elif not rows:
-        nothing = f"No setting has {asked.name!r} in its name."
-        print("Every setting has its default." if asked.changed else nothing)
+        nothing = f"No setting has {options.name!r} in its name."
+        print("Every setting has its default." if options.changed else nothing)
 
 
-def _refuse_nonsense(asked: Namespace) -> None:
-    if asked.action == "set":
-        if asked.name is None or (asked.value is None) != asked.unset:
+def _refuse_nonsense(options: Namespace) -> None:
+    if options.action == "set":
+        if options.name is None or (options.value is None) != options.unset:
             raise UsageError(
                 "`config set` needs NAME and VALUE.",
                 "Or `mdmemory config set NAME --unset` for the default.",
             )
-    elif asked.value is not None or asked.unset or asked.everywhere:
+    elif options.value is not None or options.unset or options.everywhere:
         raise UsageError(
             "VALUE, --unset and --global go with set.", "See `mdmemory config --help`."
         )
-    elif asked.action == "get" and asked.name is None:
+    elif options.action == "get" and options.name is None:
         raise UsageError("`config get` needs NAME.", "`mdmemory config --all` lists the settings.")
 
 
-def _project(asked: Namespace) -> Project | None:
+def _project_around(options: Namespace) -> Project | None:
     """The store whose settings count here, if there is one."""
     try:
-        return opened(asked).project
+        return open_memory(options).project
     except NoStore:
-        if asked.store:
+        if options.store:
             raise
         return None
 
 
-def _settings(project: Project | None) -> Settings:
+def _load_settings(project: Project | None) -> Settings:
     places = person.places()
     return project.settings if project else load(places.environment, places.personal_settings)
 
 
-def _get(settings: Settings, asked: Namespace) -> int:
-    row = setting(asked.name)
-    show(asked, _json(settings, row), settings.shown(row.name))
+def _get_setting(settings: Settings, options: Namespace) -> int:
+    row = setting(options.name)
+    show_value(options, _setting_json(settings, row), settings.shown(row.name))
     return 0
 
 
-def _json(settings: Settings, row: Setting) -> dict[str, Any]:
+def _setting_json(settings: Settings, row: Setting) -> dict[str, Any]:
     return {
         "name": row.name, "value": None if row.secret else settings.values[row.name],
         "origin": settings.origins[row.name], "default": row.default, "kind": row.kind,
@@ -137,17 +137,17 @@ def _json(settings: Settings, row: Setting) -> dict[str, Any]:
 # --- set
 
 
-def _set(asked: Namespace) -> int:
+def _set_setting(options: Namespace) -> int:
     from mdmemory.actions.configuring import set_for_person, set_for_store
 
-    row = setting(asked.name)
+    row = setting(options.name)
     if row.name == "store":
         raise UsageError("The store is not moved by a setting.", "`mdmemory move` moves it.")
-    value = None if asked.unset else _value(row, asked.value)
-    choice = _choice(row, value, asked)
+    value = None if options.unset else _parse_value(row, options.value)
+    choice = _prepare_choice(row, value, options)
     own = person.places().personal_settings
-    project = None if row.personal or asked.everywhere else _project(asked)
-    if project is None and not (row.personal or asked.everywhere):
+    project = None if row.personal or options.everywhere else _project_around(options)
+    if project is None and not (row.personal or options.everywhere):
         raise NoStore(
             "There is no store here whose setting this could be.",
             "`mdmemory config set --global` sets it for all your projects.",
@@ -159,19 +159,19 @@ def _set(asked: Namespace) -> int:
         file = project.root / PROJECT_FILE
         is_new, commit = set_for_store(project, row.name, value, "`mdmemory config`")
     answer = {"name": row.name, "file": str(file), "changed": is_new, "commit": commit}
-    if not asked.json:
-        _tell(row, value, str(file), is_new, commit)
+    if not options.json:
+        _tell_change(row, value, str(file), is_new, commit)
     _warn_of_another(row, str(file), project)
     if choice:
-        answer |= _told_of_meaning(*choice, asked)
-    if row.name in CHOOSING and not asked.unset:
-        answer |= try_model(quiet=asked.json)
-    if asked.json:
-        emit(answer)
+        answer |= _told_of_meaning(*choice, options)
+    if row.name in CHOOSING and not options.unset:
+        answer |= try_model(quiet=options.json)
+    if options.json:
+        emit_json(answer)
     return 0
 
 
-def _choice(row: Setting, value: Any, asked: Namespace) -> tuple[str, str] | None:
+def _prepare_choice(row: Setting, value: Any, options: Namespace) -> tuple[str, str] | None:
     """What is to make vectors now, made ready, and its model; None if that is not what is set.
     Raises MdmemoryError where it cannot be had."""
     if not row.name.startswith("search.embedding"):
@@ -181,38 +181,38 @@ def _choice(row: Setting, value: Any, asked: Namespace) -> tuple[str, str] | Non
     if row.name not in meaning.SETTINGS:
         return None
     try:
-        choice = meaning.chosen(_settings(None), row.name, value)
+        choice = meaning.chosen_model(_load_settings(None), row.name, value)
     except MdmemoryError:  # the file has a wrong line, which may be the one to write
         return None
     if row.name == "search.embedding_model" and choice[0] != "local":
         return None
-    meaning.prepare(*choice, asked)
+    meaning.prepare_model(*choice, options)
     return choice
 
 
-def _told_of_meaning(kind: str, model: str, asked: Namespace) -> dict[str, Any]:
+def _told_of_meaning(kind: str, model: str, options: Namespace) -> dict[str, Any]:
     """Make the vectors of a model that was turned on, or say what one leaves that was turned
     off; what the JSON has of it."""
     from mdmemory.cli import meaning
 
     if kind == "local":
-        return {"meaning": meaning.turned_on(model, asked)}
-    if kind == "off" and not asked.json:
+        return {"meaning": meaning.turned_on(model, options)}
+    if kind == "off" and not options.json:
         print("\n".join(["Search by meaning is off.", *meaning.turned_off()]))
     return {}
 
 
-def _value(row: Setting, given: str) -> Any:
+def _parse_value(row: Setting, given: str) -> Any:
     """The value to write. Raises BadSetting."""
     if given == "-":
         given = sys.stdin.read().strip()
     elif row.secret and is_terminal():
-        warn("The value is in your shell's history now; `-` reads it from standard input.")
+        warn_person("The value is in your shell's history now; `-` reads it from standard input.")
     value = checked(row, given, row.name)
     return [*filter(None, value.split(os.pathsep))] if row.kind.startswith("a list") else value
 
 
-def _tell(row: Setting, value: Any, file: str, is_new: bool, commit: str | None) -> None:
+def _tell_change(row: Setting, value: Any, file: str, is_new: bool, commit: str | None) -> None:
     where = f" (commit {commit[:10]})" if commit else ""
     if value is None:
         print(f"Removed {row.name} from {file}{where}." if is_new else f"{file} does not set it.")
@@ -230,7 +230,7 @@ def _warn_of_another(row: Setting, file: str, project: Project | None) -> None:
     with suppress(MdmemoryError):  # the value is written; another line of the files is wrong
         origin = load(places.environment, places.personal_settings, ours).origins[row.name]
         if origin not in ("default", file):
-            warn(f"{origin} sets {row.name} too, and counts here.")
+            warn_person(f"{origin} sets {row.name} too, and counts here.")
 
 
 def try_model(*, quiet: bool = False) -> dict[str, Any]:
@@ -247,7 +247,7 @@ def try_model(*, quiet: bool = False) -> dict[str, Any]:
     try:
         questions = probe.choose_questions(settings, datetime.now(UTC).date().isoformat())
     except MdmemoryError as problem:
-        warn(f"The model could not be tried. {problem.sentences}")
+        warn_person(f"The model could not be tried. {problem.sentences}")
         return {}
     if questions is None:
         return {}

@@ -43,18 +43,18 @@ def demo_options(parser: ArgumentParser) -> None:
     )
 
 
-def demo(asked: Namespace) -> int:
+def run_demo(options: Namespace) -> int:
     """Show how notes are stored, indexed, merged, replaced and undone, in a temporary folder. Your
     own notes and settings are not touched."""
     if not is_installed():
         raise MdmemoryError("The demo needs git.", "Install git and run it again.", "no_git")
-    folder = _folder(asked.dir)
+    folder = _make_folder(options.dir)
     with _at_home_in(folder):
-        _play(folder)
+        _play_demo(folder)
     return 0
 
 
-def _folder(named: str | None) -> Path:
+def _make_folder(named: str | None) -> Path:
     if named is None:
         return Path(tempfile.mkdtemp(prefix="mdmemory-demo-"))
     folder = Path(named).absolute()
@@ -86,81 +86,92 @@ def _at_home_in(folder: Path) -> Iterator[None]:
 _SETTINGS = ("MDMEMORY_", "MEMORY_", "GIT_", "XDG_")
 
 
-def _play(folder: Path) -> None:
-    _say("bold", f"The demo's home folder is {folder}; your own notes are not touched.")
-    _begin(folder)
-    _capture()
+def _play_demo(folder: Path) -> None:
+    _say_styled("bold", f"The demo's home folder is {folder}; your own notes are not touched.")
+    _begin_demo(folder)
+    _show_capture()
     _tidy_up()
-    hooks = _hooks()
+    hooks = _make_hooks()
     _change_of_mind(hooks)
-    _forget()
-    _inbox()
+    _show_forgetting()
+    _show_inbox()
     _where_next(folder)
 
 
 # --- the steps
 
 
-def _begin(folder: Path) -> None:
+def _begin_demo(folder: Path) -> None:
     person = Path(folder, ".gitconfig")
     person.write_text(_PERSON, encoding="utf-8")
-    _git("init", "-q")
-    _git("commit", "-q", "--allow-empty", "-m", "first")
+    _run_git("init", "-q")
+    _run_git("commit", "-q", "--allow-empty", "-m", "first")
     shutil.copy(assets.path("templates/demo/transcript.json"), "transcript.json")
-    _mdmemory("A project gets a store in your memory folder. The project itself gets no file.",
+    _run_mdmemory("A project gets a store in your memory folder. The project itself gets no file.",
               "init")  # fmt: skip
     shutil.copytree(assets.path("templates/demo/notes"), folder / _STORE, dirs_exist_ok=True)
-    _mdmemory("Eight notes that you wrote by hand, put there, are listed in MEMORY.md.", "index")
+    _run_mdmemory(
+        "Eight notes that you wrote by hand, put there, are listed in MEMORY.md.", "index"
+    )
 
 
-def _capture() -> None:
-    _mdmemory(
+def _show_capture() -> None:
+    _run_mdmemory(
         "From a session with OpenCode: what you asked to remember becomes notes, the rest does "
         "not.",
         "extract", "--transcript", "transcript.json",
     )  # fmt: skip
-    _step("Your assistant reads this before every request.", f"cat {_SEEN_AS}/MEMORY.md")
+    _print_step("Your assistant reads this before every request.", f"cat {_SEEN_AS}/MEMORY.md")
     print(_read("MEMORY.md"), end="")
 
 
 def _tidy_up() -> None:
-    _mdmemory("Compaction merges duplicates and flags contradictions, in one commit.", "compact")
+    _run_mdmemory(
+        "Compaction merges duplicates and flags contradictions, in one commit.", "compact"
+    )
     in_store, show = f"git -C {_SEEN_AS}", ("show", "--stat", "--format=%s")
     ledger = f"tail -n 1 {_SEEN_AS}/_CONFLICTS.md"
-    _step("That commit, and the contradiction that it wrote down:",
+    _print_step("That commit, and the contradiction that it wrote down:",
           f"{in_store} {' '.join(show)}; {ledger}")  # fmt: skip
-    print(_git("-C", _store(), *show, _colour()), end="")
+    print(_run_git("-C", _store_shown(), *show, _colour_option()), end="")
     print(_read("_CONFLICTS.md").splitlines()[-1])
     revert = ("revert", "--no-edit", "HEAD")
-    _step("It is plain text in git, so git can revert it.", f"{in_store} {' '.join(revert)}")
-    print(_git("-C", _store(), *revert), end="")
-    _mdmemory("Every byte is as before, and the index matches the notes.", "index", "--check")
+    _print_step("It is plain text in git, so git can revert it.", f"{in_store} {' '.join(revert)}")
+    print(_run_git("-C", _store_shown(), *revert), end="")
+    _run_mdmemory("Every byte is as before, and the index matches the notes.", "index", "--check")
 
 
 def _change_of_mind(hooks: CommandHooks) -> None:
     _say_to("You tell your assistant a fact. Here it calls no tool, so the hook keeps your own "
             "words when the turn ends:",
             hooks, "Remember that deploys go out on Tuesdays only.")  # fmt: skip
-    _mdmemory("You change your mind. An assistant says so by the same tool; this is the command.",
-              "add", "Deploys go out on Thursdays only",
-              "--replaces", "deploys-go-out-on-tuesdays")  # fmt: skip
-    _step("One line of the two is left in the index.", f"grep Deploys {_SEEN_AS}/MEMORY.md")
+    _run_mdmemory(
+        "You change your mind. An assistant says so by the same tool; this is the command.",
+        "add",
+        "Deploys go out on Thursdays only",
+        "--replaces",
+        "deploys-go-out-on-tuesdays",
+    )
+    _print_step("One line of the two is left in the index.", f"grep Deploys {_SEEN_AS}/MEMORY.md")
     lines = _read("MEMORY.md").splitlines()
     print("\n".join(line for line in lines if "Deploys" in line))
 
 
-def _forget() -> None:
-    _mdmemory("Forget a note. (In a session: \"Forget what I told you about ...\")",
+def _show_forgetting() -> None:
+    _run_mdmemory("Forget a note. (In a session: \"Forget what I told you about ...\")",
               "forget", "reference-error-dashboard")  # fmt: skip
-    _mdmemory("Take the newest change back, whatever it was.", "undo")
+    _run_mdmemory("Take the newest change back, whatever it was.", "undo")
 
 
-def _inbox() -> None:
-    _mdmemory("What mdmemory must not decide by itself waits for you.",
+def _show_inbox() -> None:
+    _run_mdmemory("What mdmemory must not decide by itself waits for you.",
               "add", "Indent Python with spaces, width 8")  # fmt: skip
-    _mdmemory("This is the inbox. At a terminal, `mdmemory review` takes one key for each answer.",
-              "review", piped="cat")  # fmt: skip
-    _mdmemory("Each change is one commit.", "log", "-n", "3")
+    _run_mdmemory(
+        "This is the inbox. At a terminal, `mdmemory review` takes one key for each answer.",
+        "review",
+        piped="cat",
+    )
+    _run_mdmemory("Each change is one commit.", "log", "-n", "3")
 
 
 def _where_next(folder: Path) -> None:
@@ -171,11 +182,11 @@ def _where_next(folder: Path) -> None:
     program = "mdmemory" if shutil.which("mdmemory") else join(program_words())
     store = quote(str(folder / _STORE))
     print()
-    _say("bold", "Where to look:")
+    _say_styled("bold", "Where to look:")
     print(f"  the notes      {folder / _STORE}")
     print(f"  their history  git -C {store} log --stat")
     print(f"  the inbox      {program} --store {store} review")
-    _say("bold", "For your own projects:")
+    _say_styled("bold", "For your own projects:")
     print(f"  {program} setup    # connects OpenCode, Claude Code, Codex, Gemini CLI and editors")
     print('  and then say in a session: "Remember that ..."')
 
@@ -183,7 +194,7 @@ def _where_next(folder: Path) -> None:
 # --- how a step runs
 
 
-def _hooks() -> CommandHooks:
+def _make_hooks() -> CommandHooks:
     """What answers the hooks of Claude Code, Codex and Gemini CLI; here without a process of its
     own, and it starts none."""
     from functools import partial
@@ -200,7 +211,7 @@ def _hooks() -> CommandHooks:
 
 def _say_to(why: str, hooks: CommandHooks, words: str) -> None:
     """Send a message and the end of its turn as Claude Code does, and print what its hooks show."""
-    _step(why, words, sign=">")
+    _print_step(why, words, sign=">")
     event = {
         "session_id": "the-demo", "prompt": words, "cwd": os.getcwd(),
         "prompt_id": words.replace(" ", "-").rstrip("."),
@@ -208,17 +219,17 @@ def _say_to(why: str, hooks: CommandHooks, words: str) -> None:
     for name in ("UserPromptSubmit", "Stop"):
         event["hook_event_name"] = name
         answer = hooks.hook({"host": "claude", "folder": os.getcwd(), "event": event})
-        if told := answer["output"].get("systemMessage"):
-            print(told)
+        if message := answer["output"].get("systemMessage"):
+            print(message)
 
 
-def _mdmemory(why: str, *words: str, piped: str = "") -> None:
+def _run_mdmemory(why: str, *words: str, piped: str = "") -> None:
     from shlex import join
 
     from mdmemory.cli import main
 
     command = join(("mdmemory", *words))
-    _step(why, f"{command} | {piped}" if piped else command)
+    _print_step(why, f"{command} | {piped}" if piped else command)
     printed = io.StringIO()  # no terminal: a command asks nothing
     try:
         with contextlib.redirect_stdout(printed):
@@ -229,33 +240,33 @@ def _mdmemory(why: str, *words: str, piped: str = "") -> None:
         raise MdmemoryError(f"`{command}` failed.", "See the lines above.")
 
 
-def _step(why: str, command: str, sign: str = "$") -> None:
+def _print_step(why: str, command: str, sign: str = "$") -> None:
     print()
-    _say("cyan", f"# {why}")
-    _say("green", f"{sign} {command}")
+    _say_styled("cyan", f"# {why}")
+    _say_styled("green", f"{sign} {command}")
     sys.stdout.flush()
 
 
-def _store() -> str:
+def _store_shown() -> str:
     return os.path.expanduser(_SEEN_AS)
 
 
 def _read(name: str) -> str:
-    return Path(_store(), name).read_text(encoding="utf-8")
+    return Path(_store_shown(), name).read_text(encoding="utf-8")
 
 
-def _git(*words: str) -> str:
+def _run_git(*words: str) -> str:
     done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise MdmemoryError(f"`git {' '.join(words)}` failed: {done.stderr.strip()}")
     return done.stdout
 
 
-def _colour() -> str:
+def _colour_option() -> str:
     return "--color=always" if sys.stdout.isatty() else "--color=never"
 
 
-def _say(colour: str, text: str) -> None:
+def _say_styled(colour: str, text: str) -> None:
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         text = f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"
     print(text)

@@ -21,7 +21,7 @@ def edited_copy(text: str, name: str, settings: Settings) -> Iterator[str]:
     """
     left, path = _edit(text, name, settings)
     if not left.strip():
-        _discard(path)
+        _discard_copy(path)
         raise MdmemoryError(
             "The editor left an empty file; nothing changed.",
             "To remove a note: `mdmemory forget NAME`.",
@@ -31,10 +31,10 @@ def edited_copy(text: str, name: str, settings: Settings) -> Iterator[str]:
     except MdmemoryError as problem:
         problem.hint = f"Your text is in {path}. {problem.hint}".rstrip()
         raise
-    _discard(path)
+    _discard_copy(path)
 
 
-def _discard(path: Path) -> None:
+def _discard_copy(path: Path) -> None:
     path.unlink(missing_ok=True)
     path.parent.rmdir()
 

@@ -7,8 +7,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mdmemory.cli.commands import add_flag
-from mdmemory.cli.notes import report
-from mdmemory.cli.output import ask, choose, is_terminal, layered, plural, visible, warn
+from mdmemory.cli.notes import report_note
+from mdmemory.cli.output import (
+    ask_person,
+    choose_number,
+    count_noun,
+    is_terminal,
+    open_layers,
+    visible_text,
+    warn_person,
+)
 from mdmemory.errors import Ambiguous, MdmemoryError, NotFound, UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
@@ -31,28 +39,28 @@ def forget_options(parser: ArgumentParser) -> None:
     )
 
 
-def forget(asked: Namespace) -> int:
+def run_forget(options: Namespace) -> int:
     """Remove a note, and the older notes that it replaced, in one commit. `mdmemory undo` brings
     them back.
 
     Without the note's name, the notes with these words are shown, and you choose one.
     """
-    return _erased(asked) if asked.erase else _removed(asked)
+    return _erase_note(options) if options.erase else _remove_note(options)
 
 
-def _removed(asked: Namespace) -> int:
-    layers, what = layered(asked), " ".join(asked.name)
+def _remove_note(options: Namespace) -> int:
+    layers, what = open_layers(options), " ".join(options.name)
     try:
         memory, name = layers.holding(what)
         memory.note(name)
     except Ambiguous:
         raise
     except NotFound as problem:
-        chosen = _chosen(layers, what, asked, problem)
+        chosen = _choose_note(layers, what, options, problem)
         memory, name = chosen
     done = memory.remove(name)
-    code = report(layers, memory, asked, done, "Removed", "")
-    if not asked.json and done.written.commit:
+    code = report_note(layers, memory, options, done, "Removed", "")
+    if not options.json and done.written.commit:
         _tell_more(done)
     return code
 
@@ -67,20 +75,20 @@ def _tell_more(done: Edited) -> None:
 # --- for good
 
 
-def _erased(asked: Namespace) -> int:
+def _erase_note(options: Namespace) -> int:
     """Erase a note, after the person at the terminal typed its name."""
-    if asked.json or not is_terminal():
+    if options.json or not is_terminal():
         raise UsageError(
             "Only a person at a terminal can erase a note: it is the one act without undo.",
             "Run the command there, without --json.",
         )
-    memory, name = layered(asked).holding(" ".join(asked.name))
-    done = memory.erase(name, _agrees)
-    print(f"Erased {', '.join(done.files)}; made anew: {plural(done.commits, 'commit')}.")
+    memory, name = open_layers(options).holding(" ".join(options.name))
+    done = memory.erase(name, _agrees_to_erase)
+    print(f"Erased {', '.join(done.files)}; made anew: {count_noun(done.commits, 'commit')}.")
     if done.said_by:
         print(f"Other notes say some of it, too, and stay: {', '.join(done.said_by)}.")
     for file in done.left:
-        warn(f"{file} holds the text still.")
+        warn_person(f"{file} holds the text still.")
     if done.push:
         print(
             "The remote still has it, and so has every clone. Overwrite it there:\n"
@@ -90,57 +98,59 @@ def _erased(asked: Namespace) -> int:
     return 1 if done.left else 0
 
 
-def _agrees(plan: Erasable) -> bool:
+def _agrees_to_erase(plan: Erasable) -> bool:
     """Say what goes, and ask for the name."""
     print(f"To be erased, with every version: {', '.join(plan.files)}")
     print("History, refs, inbox, state and search lose the text. This cannot be undone.")
     if plan.remote:
         print(f"{plan.remote} keeps it until you overwrite it; nothing is pushed.")
-    return ask(f"Type {plan.name} to erase it:") == plan.name
+    return ask_person(f"Type {plan.name} to erase it:") == plan.name
 
 
 # --- by what it is about
 
 
-def _chosen(layers: Layers, what: str, asked: Namespace, problem: NotFound) -> tuple[Memory, str]:
+def _choose_note(
+    layers: Layers, what: str, options: Namespace, problem: NotFound
+) -> tuple[Memory, str]:
     """The note that a person picks of those that a query means. Raises `problem` where there is
     none, and MdmemoryError where nobody answers."""
-    found = layers.described(what)
-    if not found:
+    notes = layers.described(what)
+    if not notes:
         raise problem
-    if asked.json or not is_terminal():
-        files = "\n".join(f"  {each.file}  {_description(each)}" for each in found)
-        if not asked.json:
+    if options.json or not is_terminal():
+        files = "\n".join(f"  {each.file}  {_description_line(each)}" for each in notes)
+        if not options.json:
             print(files)
         raise NotFound(
             f"There is no note {what}. These may be meant: "
-            f"{', '.join(each.file for each in found)}.",
+            f"{', '.join(each.file for each in notes)}.",
             "Name the one to forget.",
         )
-    picked = _picked(found)
+    picked = _pick_note(notes)
     if picked is None:
         raise MdmemoryError("Nothing was removed.", "`mdmemory list` shows all notes.")
     return layers.holding(picked.file)
 
 
-def _picked(found: Sequence[StoredIn]) -> StoredIn | None:
+def _pick_note(notes: Sequence[StoredIn]) -> StoredIn | None:
     """The note that the person at the terminal chooses, or None."""
-    for number, each in enumerate(found, 1):
+    for number, each in enumerate(notes, 1):
         print(f"{number}  {each.file}")
-        print("\n".join(f"   {line}" for line in _text(each).splitlines()))
-    if len(found) == 1:
-        answer = ask("Forget it? [y/N]") or ""
-        return found[0] if answer.casefold() in ("y", "yes", "1") else None
-    at = choose("Forget which?", len(found))
-    return None if at is None else found[at]
+        print("\n".join(f"   {line}" for line in _note_line(each).splitlines()))
+    if len(notes) == 1:
+        answer = ask_person("Forget it? [y/N]") or ""
+        return notes[0] if answer.casefold() in ("y", "yes", "1") else None
+    at = choose_number("Forget which?", len(notes))
+    return None if at is None else notes[at]
 
 
-def _text(each: StoredIn) -> str:
+def _note_line(each: StoredIn) -> str:
     body = " ".join(each.stored.note.body.split())
-    description = _description(each)
+    description = _description_line(each)
     is_same = body.rstrip(".") in ("", description.rstrip("."))
-    return description if is_same else f"{description}\n{visible(body)[:_SHOWN]}"
+    return description if is_same else f"{description}\n{visible_text(body)[:_SHOWN]}"
 
 
-def _description(each: StoredIn) -> str:
-    return visible(" ".join(each.stored.note.head.description.split()))
+def _description_line(each: StoredIn) -> str:
+    return visible_text(" ".join(each.stored.note.head.description.split()))

@@ -9,8 +9,16 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mdmemory.actions.note_history import Step, TextChange, kind_of
-from mdmemory.cli.commands import add_flag, number
-from mdmemory.cli.output import agrees, emit, is_terminal, layered, opened, visible, warn
+from mdmemory.cli.commands import add_flag, number_reader
+from mdmemory.cli.output import (
+    agrees_to,
+    emit_json,
+    is_terminal,
+    open_layers,
+    open_memory,
+    visible_text,
+    warn_person,
+)
 from mdmemory.errors import UsageError
 from mdmemory.git.log import ID_TRAILER, Logged
 from mdmemory.memory import Memory
@@ -39,7 +47,7 @@ def log_options(parser: ArgumentParser) -> None:
     )  # fmt: skip
     add_flag(parser, "-p", "also show what each change did")
     parser.add_argument(
-        "-n", type=number(1, 1_000_000), metavar="N", help=f"show the newest N, not {SHOWN}"
+        "-n", type=number_reader(1, 1_000_000), metavar="N", help=f"show the newest N, not {SHOWN}"
     )
     add_flag(parser, "--all", "show every change")
     add_flag(
@@ -49,25 +57,25 @@ def log_options(parser: ArgumentParser) -> None:
     )
 
 
-def log(asked: Namespace) -> int:
+def run_log(options: Namespace) -> int:
     """List the changes to the notes, newest first: all, those of one note, or one change."""
-    if asked.captures:
-        return _captures(asked)
-    layers = layered(asked)
-    is_whole = asked.all or asked.json  # a program gets all, unless it says how many
-    most = asked.n or (None if is_whole else SHOWN)
+    if options.captures:
+        return _show_captures(options)
+    layers = open_layers(options)
+    is_whole = options.all or options.json  # a program gets all, unless it says how many
+    most = options.n or (None if is_whole else SHOWN)
     with layers.at_one_look():
-        found, last = _found(layers, asked.what, most)
+        found, last = _find_changes(layers, options.what, most)
         rows = found[:most]
-        if asked.p:
-            rows = [*_with_changes(layers, rows, in_words=sys.stdout.isatty() and not asked.json)]
-    if asked.json:
-        emit([_json(layers, row, is_note=last is not None) for row in rows])
+        if options.p:
+            rows = [*_with_changes(layers, rows, in_words=sys.stdout.isatty() and not options.json)]
+    if options.json:
+        emit_json([_row_json(layers, row, is_note=last is not None) for row in rows])
         return 0
     for row in rows:
         _print_row(layers, row)
-    if asked.n is None and len(found) > len(rows):
-        warn("Older changes are not shown: `mdmemory log --all` lists them, too.")
+    if options.n is None and len(found) > len(rows):
+        warn_person("Older changes are not shown: `mdmemory log --all` lists them, too.")
     if last:
         print(last)
     return 0
@@ -85,7 +93,9 @@ class _Row(NamedTuple):
     diff: str | None = None
 
 
-def _found(layers: Layers, what: str | None, most: int | None) -> tuple[list[_Row], str | None]:
+def _find_changes(
+    layers: Layers, what: str | None, most: int | None
+) -> tuple[list[_Row], str | None]:
     """The changes that are asked for, perhaps one more than `most`; and, if they are those of one
     note, what there is to say of its place in the index."""
     if what is None:
@@ -129,7 +139,9 @@ def _in_words(changes: Sequence[TextChange]) -> str:
         title = f"{change.file} ({change.mark})" if change.mark else change.file
         stretches = word_diff.shorten_lines(word_diff.diff_lines(change.before, change.after))
         lines = [
-            "".join(f"{marks[sign][0]}{visible(words)}{marks[sign][1]}" for sign, words in line)
+            "".join(
+                f"{marks[sign][0]}{visible_text(words)}{marks[sign][1]}" for sign, words in line
+            )
             for number, stretch in enumerate(stretches)
             for line in [*([_LEFT_OUT] if number else []), *stretch]
         ]
@@ -146,34 +158,36 @@ def _print_row(layers: Layers, row: _Row) -> None:
         f"gone: {step.file}" if step and step.text is None else "",
     ]
     mark = "".join(f"  ({each})" for each in about if each)
-    print(f"{id}  {entry.time[:16] or '-'}  {visible(entry.subject)}{mark}")
+    print(f"{id}  {entry.time[:16] or '-'}  {visible_text(entry.subject)}{mark}")
     for op in () if step else entry.ops:
         print(f"            {op}")
     if row.diff:
         print(row.diff, end="")
 
 
-def _captures(asked: Namespace) -> int:
-    found = opened(asked).captures(asked.n)
-    if asked.json:
-        emit([
+def _show_captures(options: Namespace) -> int:
+    captures = open_memory(options).captures(options.n)
+    if options.json:
+        emit_json([
             {
                 "time": each.time, "session": each.session, "phase": each.phase,
                 "outcome": each.outcome, "reasons": [*each.reasons], "preview": each.preview,
                 "near": [*each.near],
             }
-            for each in found
+            for each in captures
         ])  # fmt: skip
         return 0
-    for each in found:
+    for each in captures:
         why = f" ({', '.join(each.reasons)})" if each.reasons else ""
-        print(f"{each.time[:16]}  {each.session}  {each.outcome}{why}: {visible(each.preview)}")
+        print(
+            f"{each.time[:16]}  {each.session}  {each.outcome}{why}: {visible_text(each.preview)}"
+        )
         if each.near:
             print(f"{'':18}similar: {', '.join(each.near)}")
     return 0
 
 
-def _json(layers: Layers, row: _Row, *, is_note: bool) -> dict[str, Any]:
+def _row_json(layers: Layers, row: _Row, *, is_note: bool) -> dict[str, Any]:
     entry, step = row.logged, row.step
     return {
         "id": entry.get(ID_TRAILER), "time": entry.time or None, "kind": kind_of(entry),
@@ -195,34 +209,34 @@ def undo_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--yes", "do not ask")
 
 
-def undo(asked: Namespace) -> int:
+def run_undo(options: Namespace) -> int:
     """Undo a change, byte for byte. A file that you edited since then is kept, and named."""
-    if asked.session and asked.id:
+    if options.session and options.id:
         raise UsageError("ID and --session cannot be combined.", "Pass one of them.")
-    agree = _agrees if is_terminal() and not (asked.yes or asked.json) else None
-    layers = layered(asked)
-    if asked.session:
-        found = layers.undo_session(asked.session, agree)
+    agree = _agrees_to_undo if is_terminal() and not (options.yes or options.json) else None
+    layers = open_layers(options)
+    if options.session:
+        undone = layers.undo_session(options.session, agree)
     else:
-        found = [layers.undo(asked.id, agree)]
-    if asked.json:
-        answers = [_undone(done) | {"layer": layers.of(memory)} for memory, done in found]
-        emit(answers if asked.session else answers[0])
+        undone = [layers.undo(options.id, agree)]
+    if options.json:
+        answers = [_undone_json(done) | {"layer": layers.of(memory)} for memory, done in undone]
+        emit_json(answers if options.session else answers[0])
     else:
         for memory in layers.there():
-            if all_done := [done for where, done in found if where is memory]:
-                _tell(layers, memory, all_done)
-    return 1 if any(done.kept for _, done in found) else 0
+            if all_done := [done for where, done in undone if where is memory]:
+                _tell_undone(layers, memory, all_done)
+    return 1 if any(done.kept for _, done in undone) else 0
 
 
-def _agrees(plans: Sequence[Planned]) -> bool:
+def _agrees_to_undo(plans: Sequence[Planned]) -> bool:
     """Name what would be taken back, and ask the person at the terminal."""
     for plan in plans:
-        print(f"{plan.kind} of {plan.time[:16]}: {visible('; '.join(plan.facts))}")
-    return agrees("Take this back?")
+        print(f"{plan.kind} of {plan.time[:16]}: {visible_text('; '.join(plan.facts))}")
+    return agrees_to("Take this back?")
 
 
-def _undone(done: Undone) -> dict[str, Any]:
+def _undone_json(done: Undone) -> dict[str, Any]:
     return {
         "undone": done.undone, "commit": done.written.commit, "restored": [*done.restored],
         "kept": [{"file": file, "reason": why} for file, why in done.kept],
@@ -230,11 +244,11 @@ def _undone(done: Undone) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _tell(layers: Layers, memory: Memory, all_done: Sequence[Undone]) -> None:
+def _tell_undone(layers: Layers, memory: Memory, all_done: Sequence[Undone]) -> None:
     layer = layers.of(memory)
     for done in all_done:
         if done.restored and done.facts:
-            print(f"Undone: {visible('; '.join(done.facts))}")
+            print(f"Undone: {visible_text('; '.join(done.facts))}")
         for file in done.restored:
             there = (memory.project.store / file).exists()
             print(f"{'restored' if there else 'removed'}: {layers.shown(layer, file)}")

@@ -20,7 +20,7 @@ def read(name: str) -> bytes:
     if name == "-":
         return sys.stdin.buffer.read(MAX_INPUT)
     try:
-        data = _whole(Path(name).expanduser())
+        data = _read_whole(Path(name).expanduser())
     except FileNotFoundError as problem:
         raise NotFound(f"No such file: {name}.", "Check the path.") from problem
     except OSError as problem:
@@ -31,7 +31,7 @@ def read(name: str) -> bytes:
     return data
 
 
-def _whole(path: Path) -> bytes:
+def _read_whole(path: Path) -> bytes:
     # opened so, a pipe that nobody writes to is empty, where it would otherwise wait for ever
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(handle, "rb", buffering=0) as file:

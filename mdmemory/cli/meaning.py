@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from mdmemory.cli.output import agrees, is_terminal, layered, plural, warn
+from mdmemory.cli.output import agrees_to, count_noun, is_terminal, open_layers, warn_person
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.config.settings import Settings
@@ -28,16 +28,16 @@ SETTINGS = ("search.embeddings", "search.embedding_model")
 _MB = 1_000_000
 
 
-def chosen(settings: Settings, name: str, value: Any) -> tuple[str, str]:
+def chosen_model(settings: Settings, name: str, value: Any) -> tuple[str, str]:
     """What makes vectors, and by which model ("": the default), once `name` has this value."""
     kind, model = (((value or "") if name == each else settings.text(each)) for each in SETTINGS)
     return kind or "off", model
 
 
-def prepare(kind: str, model: str, asked: Namespace) -> None:
+def prepare_model(kind: str, model: str, options: Namespace) -> None:
     """Have all that this choice needs, or raise MdmemoryError."""
     if packages := missing_packages(kind, model):
-        _install(packages, asked)
+        _install_packages(packages, options)
     if kind != "local":
         return
     local = local_model(model, person.models_folder())
@@ -46,8 +46,8 @@ def prepare(kind: str, model: str, asked: Namespace) -> None:
     except MdmemoryError:
         if not isinstance(local, Local) or is_folder(local.name):
             raise
-        if not asked.json:
-            warn(
+        if not options.json:
+            warn_person(
                 f"Fetching {local.name} from huggingface.co into {local.cache}. "
                 "Without a network this ends after 40 seconds."
             )
@@ -55,28 +55,28 @@ def prepare(kind: str, model: str, asked: Namespace) -> None:
         local.embed(["a first text"])
 
 
-def _install(packages: list[str], asked: Namespace) -> None:
+def _install_packages(packages: list[str], options: Namespace) -> None:
     """Install packages, where the person at the terminal agrees. Raises MdmemoryError."""
     command = install_command(packages)
-    told = f"Run `{shlex.join(command)}`, then this again."
-    if asked.json or not is_terminal() or not _are_wanted(packages, command):
+    step = f"Run `{shlex.join(command)}`, then this again."
+    if options.json or not is_terminal() or not _are_wanted(packages, command):
         raise MdmemoryError(
             f"Search by meaning stays as it was: {' and '.join(packages)} "
             f"{'is' if len(packages) == 1 else 'are'} not installed.",
-            told,
+            step,
         )
     try:
         code = subprocess.run(command).returncode
     except OSError as problem:
-        raise MdmemoryError(f"{command[0]} cannot be started: {problem.strerror}.", told) from None
+        raise MdmemoryError(f"{command[0]} cannot be started: {problem.strerror}.", step) from None
     importlib.invalidate_caches()
     if code:
-        raise MdmemoryError(f"{command[0]} ended with {code}, and nothing was changed.", told)
+        raise MdmemoryError(f"{command[0]} ended with {code}, and nothing was changed.", step)
 
 
 def _are_wanted(packages: list[str], command: list[str]) -> bool:
     print(f"Search by meaning needs {' and '.join(packages)}, from the network, once.")
-    return agrees(f"Run `{shlex.join(command)}`?")
+    return agrees_to(f"Run `{shlex.join(command)}`?")
 
 
 def install_command(packages: list[str]) -> list[str]:
@@ -94,25 +94,25 @@ def size_of(folder: Path) -> int:
     return sum(file.stat().st_blocks * 512 for file in files)
 
 
-def turned_on(model: str, asked: Namespace) -> dict[str, Any]:
+def turned_on(model: str, options: Namespace) -> dict[str, Any]:
     """Make the vectors of the notes here, and say so in one line; the same for JSON."""
     begun, notes = time.monotonic(), 0
-    said: list[str] = []
+    sentences: list[str] = []
     try:
-        layers = layered(asked).each()
+        layers = open_layers(options).each()
     except NoStore:
         layers = []
     for _, memory in layers:
-        with Progress(memory, json=asked.json) as progress:
+        with Progress(memory, json=options.json) as progress:
             done = memory.make_vectors(report=progress.step)
         notes += memory.counts()["notes"]
-        said += done.said
+        sentences += done.said
     seconds = time.monotonic() - begun
-    for sentence in said:
-        warn(sentence)
+    for sentence in sentences:
+        warn_person(sentence)
     name = local_model(model, person.models_folder()).name
-    if not asked.json:
-        there = plural(notes, "note") if layers else "no notes here yet"
+    if not options.json:
+        there = count_noun(notes, "note") if layers else "no notes here yet"
         print(f"Search by meaning is on: {there}, model {name}, {seconds:.1f} s.")
     return {"model": name, "notes": notes, "seconds": round(seconds, 1)}
 

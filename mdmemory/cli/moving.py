@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.actions import move as store_move
 from mdmemory.cli.commands import add_flag
-from mdmemory.cli.output import PATIENCE, emit, layered, opened, plural, show, warn
+from mdmemory.cli.output import (
+    PATIENCE,
+    count_noun,
+    emit_json,
+    open_layers,
+    open_memory,
+    show_value,
+    warn_person,
+)
 from mdmemory.config import person
 from mdmemory.errors import NoStore, Unwritable
 from mdmemory.git.lock import Patience
@@ -40,41 +48,47 @@ def move_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--dry-run", "only show what would be moved")
 
 
-def move(asked: Namespace) -> int:
+def run_move(options: Namespace) -> int:
     """Move the store and its history, by default out of the project into your memory folder. The
     project's commits stay as they are."""
     places = person.places()
-    done = None if asked.dry_run else store_move.finish_move(Path.cwd())
+    done = None if options.dry_run else store_move.finish_move(Path.cwd())
     if done is None:
-        project = opened(asked).project
+        project = open_memory(options).project
         writer = Writer(
-            project, is_secret, "`mdmemory move`", warn, patience=Patience(PATIENCE, warn)
+            project,
+            is_secret,
+            "`mdmemory move`",
+            warn_person,
+            patience=Patience(PATIENCE, warn_person),
         )
         done = store_move.move_store(
-            writer, places, is_secret, to=asked.to, folder=asked.folder, dry_run=asked.dry_run
+            writer, places, is_secret, to=options.to, folder=options.folder, dry_run=options.dry_run
         )
     fields = {
         "from": str(done.source), "to": str(done.target), "commits": done.commits,
         "kept": done.kept, "removal": done.removal or None, "said": done.said,
     }  # fmt: skip
-    show(asked, fields, *_move_lines(done, dry_run=asked.dry_run))
+    show_value(options, fields, *_move_lines(done, dry_run=options.dry_run))
     return 1 if done.kept else 0
 
 
 def _move_lines(done: store_move.Moved, *, dry_run: bool) -> list[str]:
-    history = f"with {plural(done.commits, 'commit')} of its history"
+    history = f"with {count_noun(done.commits, 'commit')} of its history"
     if done.source == done.target:
         return done.said
     if dry_run:
         return [f"Would move {done.source} to {done.target}, {history}."]
-    said = [f"The store is {done.target} now, {history}.", *done.said]
+    sentences = [f"The store is {done.target} now, {history}.", *done.said]
     if done.kept:
-        said.append(f"These files of {done.source} were changed meanwhile and stay there: "
+        sentences.append(f"These files of {done.source} were changed meanwhile and stay there: "
                     f"{', '.join(done.kept)}.")  # fmt: skip
     if done.removal:
-        said += ["The project's commits still have the notes. To take them out of the next one:",
-                 f"  {done.removal}"]  # fmt: skip
-    return said
+        sentences += [
+            "The project's commits still have the notes. To take them out of the next one:",
+            f"  {done.removal}",
+        ]
+    return sentences
 
 
 def export_options(parser: ArgumentParser) -> None:
@@ -84,38 +98,40 @@ def export_options(parser: ArgumentParser) -> None:
     )
 
 
-def export(asked: Namespace) -> int:
+def run_export(options: Namespace) -> int:
     """Write all notes to standard output as JSON, or to one markdown file. Notes on hold are left
     out."""
-    found = {layer: _exported(memory) for layer, memory in layered(asked).each()}
-    pairs = [pair for each in found.values() for pair in each]
-    if asked.markdown is None:
-        emit([
-            {**_json(row, stored), "layer": layer}
-            for layer, each in found.items() for row, stored in each
+    exported = {layer: _export_rows(memory) for layer, memory in open_layers(options).each()}
+    pairs = [pair for each in exported.values() for pair in each]
+    if options.markdown is None:
+        emit_json([
+            {**_row_json(row, stored), "layer": layer}
+            for layer, each in exported.items() for row, stored in each
         ])  # fmt: skip
         return 0
-    text = _markdown(pairs)
-    if asked.markdown == "-":
+    text = _notes_markdown(pairs)
+    if options.markdown == "-":
         sys.stdout.write(text)
         return 0
-    path = Path(asked.markdown).expanduser()
+    path = Path(options.markdown).expanduser()
     try:
         path.write_text(text, encoding="utf-8", errors="replace")
     except OSError as problem:
         raise Unwritable(
             f"{path} cannot be written ({problem.strerror}).", "Name another file."
         ) from problem
-    written = f"Wrote {plural(len(pairs), 'note')} to {path}."
-    show(asked, {"path": str(path), "notes": len(pairs)}, written)
+    written = f"Wrote {count_noun(len(pairs), 'note')} to {path}."
+    show_value(options, {"path": str(path), "notes": len(pairs)}, written)
     return 0
 
 
-def _exported(memory: Memory) -> list[tuple[Listed, StoredNote]]:
+def _export_rows(memory: Memory) -> list[tuple[Listed, StoredNote]]:
     rows = memory.listing()
     out = {row.head.file for row in rows if row.status in ("held", UNREADABLE)}
     if out:
-        warn(f"Left out {plural(len(out), 'note')} on hold or unreadable: `mdmemory doctor`.")
+        warn_person(
+            f"Left out {count_noun(len(out), 'note')} on hold or unreadable: `mdmemory doctor`."
+        )
     stored = {note.file: note for note in memory.notes()}
     return [
         (row, stored[row.head.file]) for row in rows
@@ -123,7 +139,7 @@ def _exported(memory: Memory) -> list[tuple[Listed, StoredNote]]:
     ]  # fmt: skip
 
 
-def _json(row: Listed, stored: StoredNote) -> dict[str, Any]:
+def _row_json(row: Listed, stored: StoredNote) -> dict[str, Any]:
     head = row.head
     return {
         "file": head.file, "name": head.name, "description": head.description, "type": head.type,
@@ -132,7 +148,7 @@ def _json(row: Listed, stored: StoredNote) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _markdown(pairs: list[tuple[Listed, StoredNote]]) -> str:
+def _notes_markdown(pairs: list[tuple[Listed, StoredNote]]) -> str:
     parts = ["# Memory"]
     for type in dict.fromkeys(row.head.type for row, _ in pairs):
         parts.append(f"## {type}")
@@ -150,23 +166,23 @@ def import_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--dry-run", "only list the facts, even with --yes")
 
 
-def import_(asked: Namespace) -> int:
+def run_import(options: Namespace) -> int:
     """Import the facts of another memory as notes, in one commit. Without --yes, only list them."""
-    wet = asked.yes and not asked.dry_run
-    done = layered(asked).import_from(asked.path, dry_run=not wet)
-    if asked.json:
+    wet = options.yes and not options.dry_run
+    done = open_layers(options).import_from(options.path, dry_run=not wet)
+    if options.json:
         added = [{"file": f, "description": d, "from": o} for f, d, o in done.added]
         known = [{"file": file, "from": origin} for file, origin in done.known]
-        emit({
+        emit_json({
             "added": added, "known": known, "dropped": done.dropped, "commit": done.commit,
             "rest": str(done.rest) if done.rest else None,
         })  # fmt: skip
         return 0
-    _tell(done, wet)
+    _tell_imported(done, wet)
     return 0
 
 
-def _tell(done: Imported, wet: bool) -> None:
+def _tell_imported(done: Imported, wet: bool) -> None:
     for file, description, _ in done.added:
         print(f"{'stored' if wet else 'would store'} {file}: {description}")
     for file, origin in done.known:
@@ -178,12 +194,12 @@ def _tell(done: Imported, wet: bool) -> None:
     if done.rest:
         print(f"What became no note is kept in {done.rest}.")
     if done.commit:
-        print(f"{plural(len(done.added), 'note')} in commit {done.commit[:10]}. "
+        print(f"{count_noun(len(done.added), 'note')} in commit {done.commit[:10]}. "
               f"Undo: `mdmemory undo {done.id}`.")  # fmt: skip
     elif wet:
-        print(f"{plural(len(done.added), 'note')} stored, not committed.")
+        print(f"{count_noun(len(done.added), 'note')} stored, not committed.")
     elif done.added:
-        print(f"Nothing was stored. Add --yes to store {plural(len(done.added), 'note')}.")
+        print(f"Nothing was stored. Add --yes to store {count_noun(len(done.added), 'note')}.")
     else:
         print("Nothing to store.")
 
@@ -199,19 +215,19 @@ def sync_options(parser: ArgumentParser) -> None:
     )
 
 
-def sync(asked: Namespace) -> int:
+def run_sync(options: Namespace) -> int:
     """Share the notes with your other machines: commit, fetch, merge and push, with your own git
     configuration."""
-    remote = None if asked.remote is None else _address(asked.remote)
+    remote = None if options.remote is None else _remote_address(options.remote)
     if remote is not None:
-        _require_own_project() if asked.store is None else _begin_persons(asked.store)
-    done = opened(asked).sync(rebase=asked.rebase, remote=remote, push_all=asked.all)
+        _require_own_project() if options.store is None else _begin_persons(options.store)
+    done = open_memory(options).sync(rebase=options.rebase, remote=remote, push_all=options.all)
     fields = {
         "committed": done.committed, "fetched": done.fetched, "merged": done.merged,
         "pushed": done.pushed, "conflicts": done.conflicts, "doubled": done.doubled,
         "said": done.said,
     }  # fmt: skip
-    show(asked, fields, *_told(done, rebase=asked.rebase))
+    show_value(options, fields, *_sync_lines(done, rebase=options.rebase))
     return 1 if done.conflicts else 0
 
 
@@ -239,33 +255,33 @@ def _begin_persons(named: str) -> None:
     root = person_root(places)
     if Path(named).expanduser().absolute() == root and not os.path.lexists(root):
         memory_folder.begin_person(places, is_secret)
-        warn(f"Your own store is {root}.")
+        warn_person(f"Your own store is {root}.")
 
 
-def _address(named: str) -> str:
+def _remote_address(named: str) -> str:
     """The URL, or the whole path of a folder of this machine."""
     path = Path(named).expanduser()
     return str(path.resolve()) if path.is_dir() else named
 
 
-def _told(done: Synced, *, rebase: bool) -> list[str]:
-    said = [f"Committed local changes ({done.committed[:10]})."] if done.committed else []
+def _sync_lines(done: Synced, *, rebase: bool) -> list[str]:
+    sentences = [f"Committed local changes ({done.committed[:10]})."] if done.committed else []
     if done.fetched:
-        said.append(f"Fetched {plural(done.fetched, 'commit')} from {done.upstream}.")
+        sentences.append(f"Fetched {count_noun(done.fetched, 'commit')} from {done.upstream}.")
     if done.conflicts:
-        return said + _decide(done, "rebase" if rebase else "merge")
+        return sentences + _decide_lines(done, "rebase" if rebase else "merge")
     for file, second in done.doubled:
-        said.append(
+        sentences.append(
             f"{file} was written on two machines: this one's text stays in it, the other's is in "
             f"{second}. `mdmemory review` shows both."
         )
-    said += done.said
+    sentences += done.said
     if done.pushed:
-        said.append(f"Pushed {plural(done.pushed, 'commit')} to {done.upstream}.")
-    return said or [f"Already up to date with {done.upstream}."]
+        sentences.append(f"Pushed {count_noun(done.pushed, 'commit')} to {done.upstream}.")
+    return sentences or [f"Already up to date with {done.upstream}."]
 
 
-def _decide(done: Synced, verb: str) -> list[str]:
+def _decide_lines(done: Synced, verb: str) -> list[str]:
     files = [os.path.relpath(done.top / file) for file in done.conflicts]
     return [
         "Nothing was merged or pushed: both sides changed the same files, and you have to choose:",

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from mdmemory.actions.listing import Listed, in_words
 from mdmemory.cli.commands import add_flag
 from mdmemory.cli.output import (
-    choose,
-    emit,
+    choose_number,
+    count_noun,
+    emit_json,
     is_terminal,
-    layered,
-    plural,
+    open_layers,
     tell_of_others,
-    visible,
-    warn,
+    visible_text,
+    warn_person,
 )
 from mdmemory.errors import MdmemoryError, NoGit, UsageError
 from mdmemory.layers import PROJECT, USER, Layers
@@ -72,23 +72,23 @@ def add_options(parser: ArgumentParser) -> None:
     )
 
 
-def add(asked: Namespace) -> int:
+def run_add(options: Namespace) -> int:
     """Store a fact as a note, in one commit. Type, name and description come from the sentence,
     or you give all three, with the text as BODY (without it, your editor opens).
 
     Facts about you, and facts for all projects, go to your own store, all others to the project's.
     """
-    if not asked.description:
-        return _state(asked)
-    if not asked.type:
+    if not options.description:
+        return _state_fact(options)
+    if not options.type:
         raise UsageError("A note with --description needs --type.", f"One of: {', '.join(TYPES)}.")
-    asked.name = asked.name or asked.text
-    layers, body = layered(asked), _body(asked.body)
-    done = _added(layers, asked, body) if body is not None else _written(layers, asked)
+    options.name = options.name or options.text
+    layers, body = open_layers(options), _read_body(options.body)
+    done = _add_note(layers, options, body) if body is not None else _write_note(layers, options)
     same = f"{done.file} already says this; nothing changed."
-    memory = layers.for_type(asked.type, everywhere=asked.everywhere)
-    code = report(layers, memory, asked, done, "Stored", same)
-    if done.cites and not asked.json:
+    memory = layers.for_type(options.type, everywhere=options.everywhere)
+    code = report_note(layers, memory, options, done, "Stored", same)
+    if done.cites and not options.json:
         _tell_of_citations(done)
     return code
 
@@ -99,58 +99,65 @@ def _tell_of_citations(done: Edited) -> None:
 
     for cite in done.cites:
         citation = parse(cite)
-        print(f"{'cites':<13}{visible(citation.place if citation else cite)}")
+        print(f"{'cites':<13}{visible_text(citation.place if citation else cite)}")
 
 
-def _state(asked: Namespace) -> int:
+def _state_fact(options: Namespace) -> int:
     """Store a sentence, and show what was made of it."""
     from mdmemory.capture.fact import state_fact
 
-    text = _body(asked.text) or ""
+    text = _read_body(options.text) or ""
     named = re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", text)
-    if named and (asked.type or asked.body is not None):
+    if named and (options.type or options.body is not None):
         raise UsageError(f"The note {text} has no description.", "Pass --description, one line.")
     if named:
         raise UsageError(
             f"{text} is a name, and no fact.",
             "Say the fact in a sentence, or give the NAME with --type and --description.",
         )
-    body = "" if asked.body is None else _body(asked.body) or ""
-    fact = state_fact(text, type=asked.type, name=asked.name, body=body, kind=asked.kind)
-    layers = layered(asked)
-    replaces = asked.replaces or _asked_which(layers, fact.said, asked)
-    memory, done = layers.state(fact, asked.everywhere, asked.source, asked.cite, replaces)
-    asked.made = {
+    body = "" if options.body is None else _read_body(options.body) or ""
+    fact = state_fact(text, type=options.type, name=options.name, body=body, kind=options.kind)
+    layers = open_layers(options)
+    replaces = options.replaces or _asked_which(layers, fact.said, options)
+    memory, done = layers.state(fact, options.everywhere, options.source, options.cite, replaces)
+    options.made = {
         "type": fact.type, "kind": fact.kind, "description": fact.description, "body": fact.body,
     }  # fmt: skip
-    code = report(layers, memory, asked, done, "Stored", f"{done.file} already says this.")
-    if not asked.json and not done.same:
+    code = report_note(layers, memory, options, done, "Stored", f"{done.file} already says this.")
+    if not options.json and not done.same:
         print(f"{'type':<13}{' '.join(filter(None, (fact.type, fact.kind)))}")
         print(f"{'name':<13}{done.name}")
-        print(f"{'description':<13}{visible(fact.description)}")
+        print(f"{'description':<13}{visible_text(fact.description)}")
         for line in filter(str.strip, fact.body.splitlines()):
-            print(f"{'':<13}{visible(line)}")
+            print(f"{'':<13}{visible_text(line)}")
         if done.cites:
             _tell_of_citations(done)
     return code
 
 
-def _asked_which(layers: Layers, said: str, asked: Namespace) -> Sequence[str]:
+def _asked_which(layers: Layers, sentence: str, options: Namespace) -> Sequence[str]:
     """The note near a fact that the person at the terminal says it replaces."""
-    near = layers.near(said) if is_terminal() and not asked.json else []
+    near = layers.near(sentence) if is_terminal() and not options.json else []
     if not near:
         return []
     for number, (file, description) in enumerate(near, 1):
-        print(f"{number}  {file}  {visible(description)}")
-    at = choose("Does it replace one of these?", len(near))
+        print(f"{number}  {file}  {visible_text(description)}")
+    at = choose_number("Does it replace one of these?", len(near))
     return [] if at is None else [near[at][0]]
 
 
-def _added(layers: Layers, asked: Namespace, body: str) -> Edited:
+def _add_note(layers: Layers, options: Namespace, body: str) -> Edited:
     return layers.add(
-        asked.name, type=asked.type, description=asked.description, body=body, kind=asked.kind,
-        source=asked.source, everywhere=asked.everywhere, cite=asked.cite, replaces=asked.replaces,
-    )  # fmt: skip
+        options.name,
+        type=options.type,
+        description=options.description,
+        body=body,
+        kind=options.kind,
+        source=options.source,
+        everywhere=options.everywhere,
+        cite=options.cite,
+        replaces=options.replaces,
+    )
 
 
 def list_options(parser: ArgumentParser) -> None:
@@ -158,32 +165,32 @@ def list_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--all-projects", "also list the notes of your other projects")
 
 
-def list(asked: Namespace) -> int:
+def run_list(options: Namespace) -> int:
     """List all notes, the project's and your own, sorted by file."""
-    layers = layered(asked)
-    others = [*layers.others()] if asked.all_projects else []
+    layers = open_layers(options)
+    others = [*layers.others()] if options.all_projects else []
     own = layers.each() if layers.there() or not others else []
     stores = [(layer, "", memory) for layer, memory in own]
     stores += [(PROJECT, name, memory) for name, memory in others]
     # only JSON tells the digests, for which each file is read
-    found = [(*store, store[-1].listing(digests=asked.json)) for store in stores]
-    if asked.json:
-        emit([
-            {**_json(row, layer), **({"project": name} if name else {})}
-            for layer, name, _, rows in found for row in rows
+    listings = [(*store, store[-1].listing(digests=options.json)) for store in stores]
+    if options.json:
+        emit_json([
+            {**_row_json(row, layer), **({"project": name} if name else {})}
+            for layer, name, _, rows in listings for row in rows
         ])  # fmt: skip
         return 0
-    for layer, name, _, rows in found:
+    for layer, name, _, rows in listings:
         for row in rows:
             file = f"{name}/{row.head.file}" if name else layers.shown(layer, row.head.file)
-            mark = f"  [{visible(row.mark)}]" if row.status else _unlisted(row)
-            print(f"{file}  {_description(row)}{mark}")
-    for _, _, memory, _ in found:
+            mark = f"  [{visible_text(row.mark)}]" if row.status else _unlisted_mark(row)
+            print(f"{file}  {_row_description(row)}{mark}")
+    for _, _, memory, _ in listings:
         print(f"{memory.project.store}: {in_words(memory.counts())}")
     return 0
 
 
-def _unlisted(row: Listed) -> str:
+def _unlisted_mark(row: Listed) -> str:
     return "" if row.listed else "  [not in the index]"
 
 
@@ -193,46 +200,48 @@ def show_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--path", "only print the path of its file")
 
 
-def show(asked: Namespace) -> int:
+def run_show(options: Namespace) -> int:
     """Show one note, exactly as in its file."""
-    layers = layered(asked)
+    layers = open_layers(options)
     with layers.at_one_look():
-        memory, name = layers.holding(asked.name)
+        memory, name = layers.holding(options.name)
         stored = memory.note(name)
-        if asked.path and not asked.json:
+        if options.path and not options.json:
             print(memory.project.store / stored.file)
             return 0
         if stored.note.head.status == UNREADABLE:
             raise MdmemoryError(stored.note.head.problems[0], "Open the file itself.")
         cited = layers.cited(memory, [stored.file])
-        if not asked.json:
+        if not options.json:
             mark = memory.mark(stored.file)
         else:
             [row] = memory.listing(digests=False, files=[stored.file])
-    if not asked.json:
+    if not options.json:
         sys.stdout.write(stored.note.text)
         if mark:
             sys.stdout.flush()  # both may go to one terminal
-            warn(f"This note is {mark.replace('held', 'on hold')}; see `mdmemory review`.")
+            warn_person(f"This note is {mark.replace('held', 'on hold')}; see `mdmemory review`.")
         _warn_of_drift(cited, stored.file)
         return 0
     cites = [each._asdict() for each in cited]
     about = {"body": stored.note.body, "head": read_fields(stored.note), "cites": cites}
-    emit({**_json(row, layers.of(memory)), "digest": stored.digest, **about})
+    emit_json({**_row_json(row, layers.of(memory)), "digest": stored.digest, **about})
     return 0
 
 
 def _warn_of_drift(cited: Sequence[CheckedCitation], file: str) -> None:
     """Warn of what the note cites and the project does not hold any more."""
-    found = [each for each in cited if each.state != "fresh"]
-    if found:
-        from mdmemory.cli.checking import lines
+    drifted = [each for each in cited if each.state != "fresh"]
+    if drifted:
+        from mdmemory.cli.checking import citation_lines
 
         sys.stdout.flush()
-        print("\n".join(["", *lines(found)[1:]]), file=sys.stderr)
-        if any(each.is_outdated for each in found):
+        print("\n".join(["", *citation_lines(drifted)[1:]]), file=sys.stderr)
+        if any(each.is_outdated for each in drifted):
             name = file.removesuffix(".md")
-            warn(f"The project changed since. If it still holds: `mdmemory review {name} keep`.")
+            warn_person(
+                f"The project changed since. If it still holds: `mdmemory review {name} keep`."
+            )
 
 
 def edit_options(parser: ArgumentParser) -> None:
@@ -244,26 +253,26 @@ def edit_options(parser: ArgumentParser) -> None:
     )
 
 
-def edit(asked: Namespace) -> int:
+def run_edit(options: Namespace) -> int:
     """Change a note, in one commit. Without --description and BODY your editor opens. A BODY that
     says anew all that the note says is its description, too."""
-    layers = layered(asked)
-    memory, name = layers.holding(asked.name)
+    layers = open_layers(options)
+    memory, name = layers.holding(options.name)
     same = "Nothing changed."
-    if asked.body is None and asked.description is None:
+    if options.body is None and options.description is None:
         if not is_terminal():
             raise UsageError(
                 "Nothing to change.", "Pass --description, BODY, or `-` to read the body."
             )
-        return report(layers, memory, asked, _edited(memory, name), "Changed", same)
-    if asked.body is None or asked.description is not None:
-        body = _body(asked.body) if asked.body is not None else None
-        done = memory.edit(name, description=asked.description, body=body)
-        return report(layers, memory, asked, done, "Changed", same)
-    done, description = memory.say_anew(name, _body(asked.body) or "")
-    code = report(layers, memory, asked, done, "Changed", same)
-    if description and not (asked.json or done.same):
-        print(f"{'description':<13}{visible(description)}")
+        return report_note(layers, memory, options, _edit_note(memory, name), "Changed", same)
+    if options.body is None or options.description is not None:
+        body = _read_body(options.body) if options.body is not None else None
+        done = memory.edit(name, description=options.description, body=body)
+        return report_note(layers, memory, options, done, "Changed", same)
+    done, description = memory.say_anew(name, _read_body(options.body) or "")
+    code = report_note(layers, memory, options, done, "Changed", same)
+    if description and not (options.json or done.same):
+        print(f"{'description':<13}{visible_text(description)}")
     return code
 
 
@@ -273,21 +282,21 @@ def rename_options(parser: ArgumentParser) -> None:
     parser.add_argument("new", metavar="NEW", help="its new name, such as uses-pnpm")
 
 
-def rename(asked: Namespace) -> int:
+def run_rename(options: Namespace) -> int:
     """Give a note another name, in one commit. Links to it are updated, and the old name goes on
     working."""
-    layers = layered(asked)
-    memory, name = layers.holding(asked.name)
-    done = memory.rename(name, asked.new)
+    layers = open_layers(options)
+    memory, name = layers.holding(options.name)
+    done = memory.rename(name, options.new)
     edited, written = done.edited, done.edited.written
     for file, why in written.kept:
-        warn(f"{file} was not changed: {why}.")
+        warn_person(f"{file} was not changed: {why}.")
     for file in done.left:
-        warn(f"{file} still links to the old name, which stays an alias.")
-    if asked.json:
+        warn_person(f"{file} still links to the old name, which stays an alias.")
+    if options.json:
         about = {"file": edited.file, "name": edited.name, "digest": edited.digest}
         about |= {"layer": layers.of(memory)}
-        emit({**about, "commit": written.commit, "was": done.before, "linked": [*done.linked]})
+        emit_json({**about, "commit": written.commit, "was": done.before, "linked": [*done.linked]})
     elif edited.same:
         print(f"{edited.file} has this name already.")
     else:
@@ -295,21 +304,23 @@ def rename(asked: Namespace) -> int:
         commit = str(written.commit)[:10]
         print(f"Renamed {done.before} to {edited.file}{whose} (commit {commit}).")
         if done.linked:
-            print(f"Links follow in {plural(len(done.linked), 'note')}: {', '.join(done.linked)}.")
+            print(
+                f"Links follow in {count_noun(len(done.linked), 'note')}: {', '.join(done.linked)}."
+            )
     return 1 if written.kept else 0
 
 
-def report(
-    layers: Layers, memory: Memory, asked: Namespace, done: Edited, verb: str, same: str
+def report_note(
+    layers: Layers, memory: Memory, options: Namespace, done: Edited, verb: str, same: str
 ) -> int:
     """Tell what became of a note, and return the exit code."""
     for file, why in done.written.kept:
-        warn(f"{file} was not changed: {why}.")
-    if asked.json:
+        warn_person(f"{file} was not changed: {why}.")
+    if options.json:
         about: dict[str, Any] = {"file": done.file, "name": done.name, "digest": done.digest}
         about |= {"commit": done.written.commit, "layer": layers.of(memory)}
-        about |= getattr(asked, "made", {})
-        emit({**about, **({"superseded": [*done.superseded]} if done.superseded else {})})
+        about |= getattr(options, "made", {})
+        emit_json({**about, **({"superseded": [*done.superseded]} if done.superseded else {})})
     elif done.same:
         print(same)
     else:
@@ -330,24 +341,31 @@ def _warn_of_no_commit(memory: Memory) -> None:
     why = memory.refusal()
     is_usual = isinstance(why, NoGit) and memory.project.around is None
     if why is not None and not is_usual:
-        warn(f"A later commit will include it. {why.sentences}")
+        warn_person(f"A later commit will include it. {why.sentences}")
 
 
-def _description(row: Listed) -> str:
+def _row_description(row: Listed) -> str:
     """The description, hidden if the note is on hold: it may be the secret."""
     return "(on hold)" if row.status == "held" else row.head.description
 
 
-def _json(row: Listed, layer: str) -> dict[str, Any]:
+def _row_json(row: Listed, layer: str) -> dict[str, Any]:
     head = row.head
     return {
-        "file": head.file, "name": head.name, "description": _description(row), "type": head.type,
-        "kind": head.kind, "digest": row.digest, "strength": row.strength, "listed": row.listed,
-        "status": row.status, "layer": layer,
-    }  # fmt: skip
+        "file": head.file,
+        "name": head.name,
+        "description": _row_description(row),
+        "type": head.type,
+        "kind": head.kind,
+        "digest": row.digest,
+        "strength": row.strength,
+        "listed": row.listed,
+        "status": row.status,
+        "layer": layer,
+    }
 
 
-def _body(given: str | None) -> str | None:
+def _read_body(given: str | None) -> str | None:
     """The body from the arguments or standard input; None: open the editor."""
     if given == "-":
         return sys.stdin.read().rstrip("\n")
@@ -356,16 +374,16 @@ def _body(given: str | None) -> str | None:
     return given
 
 
-def _written(layers: Layers, asked: Namespace) -> Edited:
+def _write_note(layers: Layers, options: Namespace) -> Edited:
     from mdmemory.cli.editor import edited_copy
 
-    check_name(asked.name)  # it names the copy
-    settings = layers.for_type(asked.type, everywhere=asked.everywhere).project.settings
-    with edited_copy(f"{asked.description}\n", f"{asked.name}.md", settings) as text:
-        return _added(layers, asked, text.rstrip("\n"))
+    check_name(options.name)  # it names the copy
+    settings = layers.for_type(options.type, everywhere=options.everywhere).project.settings
+    with edited_copy(f"{options.description}\n", f"{options.name}.md", settings) as text:
+        return _add_note(layers, options, text.rstrip("\n"))
 
 
-def _edited(memory: Memory, name: str) -> Edited:
+def _edit_note(memory: Memory, name: str) -> Edited:
     from mdmemory.cli.editor import edited_copy
 
     stored = memory.note(name)

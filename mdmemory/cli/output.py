@@ -28,7 +28,7 @@ PATIENCE = 30.0  # seconds that a person's command waits for other writers
 _WRITING = (*("add", "edit", "rename", "forget"), *("extract", "compact", "import", "sync"))
 
 
-def layered(asked: Namespace, *, automatic: bool = False, watched: bool = False) -> Layers:
+def open_layers(options: Namespace, *, automatic: bool = False, watched: bool = False) -> Layers:
     """The layers that the command uses; `automatic`: no person typed the command; `watched`: it
     keeps the indexes up to date by itself.
 
@@ -37,21 +37,21 @@ def layered(asked: Namespace, *, automatic: bool = False, watched: bool = False)
     """
     # git started us (a hook, its editor): no branch may move while it waits
     automatic = automatic or "GIT_PREFIX" in os.environ or "GIT_INDEX_FILE" in os.environ
-    waiting = warn if sys.stderr.isatty() else _silent
+    waiting = warn_person if sys.stderr.isatty() else _stay_silent
     layers = Layers.open(
-        ".", store=asked.store, holder=f"`mdmemory {asked.holder}`", tell=warn,
+        ".", store=options.store, holder=f"`mdmemory {options.holder}`", tell=warn_person,
         automatic=automatic, patience=None if automatic else Patience(PATIENCE, waiting),
         watched=watched,
     )  # fmt: skip
-    if asked.holder in _WRITING and not getattr(asked, "dry_run", False):
+    if options.holder in _WRITING and not getattr(options, "dry_run", False):
         _settle_wishes(layers, automatic)
     return layers
 
 
-def opened(asked: Namespace, *, automatic: bool = False) -> Memory:
+def open_memory(options: Namespace, *, automatic: bool = False) -> Memory:
     """The one memory that a command uses that does not know layers: the project's, else the
     person's. Raises NoStore, also where it is not certain whose store the project's is."""
-    layers = layered(asked, automatic=automatic)
+    layers = open_layers(options, automatic=automatic)
     if layers.question is not None:
         raise layers.question
     return layers.main
@@ -63,7 +63,7 @@ def _settle_wishes(layers: Layers, automatic: bool) -> None:
     from mdmemory.prompt import lines
 
     line = lines.of_as_said(done)
-    warn(line["message"] if line else "What was asked for earlier is known already.")
+    warn_person(line["message"] if line else "What was asked for earlier is known already.")
     if automatic and line:  # nobody reads that: the person's next client tells them
         from mdmemory.store import receipt_box
 
@@ -72,16 +72,16 @@ def _settle_wishes(layers: Layers, automatic: bool) -> None:
             receipt_box.leave_receipt(layers.main.project, receipt, layers.main.now())
 
 
-def _silent(_: str) -> None:
+def _stay_silent(_: str) -> None:
     pass
 
 
-def emit(value: Any) -> None:
+def emit_json(value: Any) -> None:
     """Print one JSON value to standard output."""
-    print(indented(value))
+    print(indent_json(value))
 
 
-def indented(value: Any) -> str:
+def indent_json(value: Any) -> str:
     """What `json.dumps(value, ensure_ascii=False, indent=2)` gives. A table of many rows takes a
     fifth of the time: Python writes indented JSON slowly, and JSON on one line quickly."""
     import json  # most answers are for people
@@ -106,25 +106,25 @@ def _is_table(value: Any) -> bool:
 _PLAIN = {str, int, float, bool, type(None)}
 
 
-def warn(sentence: str) -> None:
+def warn_person(sentence: str) -> None:
     """Print one sentence to standard error."""
     print(f"mdmemory: {sentence}", file=sys.stderr)
 
 
-def visible(text: str) -> str:
+def visible_text(text: str) -> str:
     """`text` with control characters replaced by U+FFFD; line ends stay."""
     return CONTROL.sub("\ufffd", text)
 
 
-def show(asked: Namespace, value: Any, *lines: str) -> None:
+def show_value(options: Namespace, value: Any, *lines: str) -> None:
     """Print the value as JSON where it is asked for, else the lines, if there are any."""
-    if asked.json:
-        emit(value)
+    if options.json:
+        emit_json(value)
     elif lines:
         print("\n".join(lines))
 
 
-def ask(question: str) -> str | None:
+def ask_person(question: str) -> str | None:
     """What the person at the terminal answers; None where nobody does."""
     try:
         return input(f"{question} ").strip()
@@ -132,16 +132,16 @@ def ask(question: str) -> str | None:
         return None
 
 
-def agrees(question: str) -> bool:
+def agrees_to(question: str) -> bool:
     """Whether the person at the terminal says yes, or nothing but Enter."""
-    answer = ask(f"{question} [Y/n]")
+    answer = ask_person(f"{question} [Y/n]")
     return answer is not None and answer.casefold() in ("", "y", "yes")
 
 
-def choose(question: str, count: int) -> int | None:
+def choose_number(question: str, count: int) -> int | None:
     """Which of `count` things, from 0, the person at the terminal names by its number; None for
     none of them."""
-    answer = ask(f"{question} [1-{count}, none]") or ""
+    answer = ask_person(f"{question} [1-{count}, none]") or ""
     return int(answer) - 1 if answer.isdecimal() and 0 < int(answer) <= count else None
 
 
@@ -150,7 +150,7 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def plural(count: int, noun: str) -> str:
+def count_noun(count: int, noun: str) -> str:
     """`1 note`, `2 notes`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
@@ -158,15 +158,15 @@ def plural(count: int, noun: str) -> str:
 def tell_of_others(done: Edited) -> None:
     """Say which notes it replaced, and which it may replace."""
     for pair in done.superseded:
-        print(f"It replaces {pair['file']}, which is superseded now: {visible(pair['text'])}")
+        print(f"It replaces {pair['file']}, which is superseded now: {visible_text(pair['text'])}")
     if done.superseded and done.written.id:
         print(f"Undo: `mdmemory undo {done.written.id}`.")
     for pair in done.doubtful:
-        print(f"It may replace {pair['file']}: {visible(pair['text'])}")
+        print(f"It may replace {pair['file']}: {visible_text(pair['text'])}")
     if done.doubtful:
         print("Both stay until you say which holds: `mdmemory review`.")
-    told = {pair["file"] for pair in done.doubtful}
-    if near := [(file, said) for file, said in done.near if file not in told]:
+    files = {pair["file"] for pair in done.doubtful}
+    if near := [(file, text) for file, text in done.near if file not in files]:
         print("Near it (`mdmemory add --replaces NAME` says that a fact stands in place of one):")
-        for file, said in near:
-            print(f"  {file}  {visible(said)}")
+        for file, text in near:
+            print(f"  {file}  {visible_text(text)}")

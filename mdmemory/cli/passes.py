@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli import input_file
-from mdmemory.cli.commands import add_flag, number
-from mdmemory.cli.output import emit, layered, opened, plural, visible, warn
+from mdmemory.cli.commands import add_flag, number_reader
+from mdmemory.cli.output import (
+    count_noun,
+    emit_json,
+    open_layers,
+    open_memory,
+    visible_text,
+    warn_person,
+)
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.errors import Busy, MdmemoryError, UsageError
@@ -33,32 +40,32 @@ def explain_options(parser: ArgumentParser) -> None:
     )
 
 
-def explain(asked: Namespace) -> int:
+def run_explain(options: Namespace) -> int:
     """Explain why a message would be stored or not, and which notes would be sent along with it.
     Nothing is stored."""
     from mdmemory.capture.explain import explain_message as explained
     from mdmemory.hosts import by_message
 
-    text = " ".join(asked.text)
-    layers = layered(asked)
-    found = explained(text, layers)
-    found["recalled"] = [each.file for each in by_message.notes_for(layers, text)]
-    if asked.json:
-        emit(found)
+    text = " ".join(options.text)
+    layers = open_layers(options)
+    explanation = explained(text, layers)
+    explanation["recalled"] = [each.file for each in by_message.notes_for(layers, text)]
+    if options.json:
+        emit_json(explanation)
         return 0
-    gate: Any = found["gate"]
-    if found["noticed"] == "explicit":
-        for fact in found["wish"]:
-            print(f"It asks to remember: {visible(fact)}")
+    gate: Any = explanation["gate"]
+    if explanation["noticed"] == "explicit":
+        for fact in explanation["wish"]:
+            print(f"It asks to remember: {visible_text(fact)}")
         print("The assistant is told to store it; what it does not is stored as it was said.")
-    elif found["noticed"]:
+    elif explanation["noticed"]:
         print("It may want something of the memory: the assistant is asked to look.")
     else:
         verdict = "pass" if gate["accepted"] else f"be refused ({', '.join(gate['reasons'])})"
         print(f"It does not ask to be remembered. As a model's proposal its form would {verdict}.")
-    for each in found["near"]:
-        print(f"Near it: {each['file']}  {visible(each['description'])}")
-    if recalled := found["recalled"]:
+    for each in explanation["near"]:
+        print(f"Near it: {each['file']}  {visible_text(each['description'])}")
+    if recalled := explanation["recalled"]:
         print(f"With it would go: {', '.join(recalled)}.")
     return 0
 
@@ -78,7 +85,7 @@ def extract_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--after",
         metavar="SECONDS",
-        type=number(0, MAX_WAIT, float),
+        type=number_reader(0, MAX_WAIT, float),
         default=0.0,
         help="copy the session now, read the copy after so many seconds, then compact if that "
         "is due",
@@ -87,47 +94,53 @@ def extract_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--dry-run", "store nothing, only show what would be stored")
 
 
-def extract(asked: Namespace) -> int:
+def run_extract(options: Namespace) -> int:
     """Store the facts that a session holds, in one commit.
 
     What you asked to remember is always stored. Only a model finds other facts, if you chose one.
     Each message is read once, unless you say --again.
     """
-    if bool(asked.transcript) == bool(asked.session):
+    if bool(options.transcript) == bool(options.session):
         raise UsageError(
             "Name one session: --transcript FILE or --session ID.",
             "`mdmemory session` shows the ids.",
         )
-    layers = layered(asked, automatic=asked.after > 0)
+    layers = open_layers(options, automatic=options.after > 0)
     memory = layers.main
-    transcript = input_file.read(asked.transcript) if asked.transcript else _copy(memory, asked)
-    if not asked.after:
-        return _read(layers, transcript, asked)
+    transcript = (
+        input_file.read(options.transcript)
+        if options.transcript
+        else _session_copy(memory, options)
+    )
+    if not options.after:
+        return _read(layers, transcript, options)
     from mdmemory.hosts.background import wait_quiet
 
     # with the copy in hand: a session that is deleted now loses nothing
-    with wait_quiet(memory.project, asked.session or asked.transcript, asked.after) as is_newest:
+    with wait_quiet(
+        memory.project, options.session or options.transcript, options.after
+    ) as is_newest:
         if not is_newest:
             return 0
-        _adopt(memory)
-        code = _read(layers, transcript, asked)
-        if not asked.dry_run:
+        _adopt_changes(memory)
+        code = _read(layers, transcript, options)
+        if not options.dry_run:
             outcome = memory.compact(if_due=True)
-            _leave(memory, lines.of_compaction(outcome))
+            _leave_receipt(memory, lines.of_compaction(outcome))
             _warn_of(outcome)
             with suppress(MdmemoryError, OSError):
                 memory.citations()  # searches and messages show what this finds out
         return code
 
 
-def _leave(memory: Memory, receipt: Receipt | None) -> None:
+def _leave_receipt(memory: Memory, receipt: Receipt | None) -> None:
     """Leave a receipt for the person's next client; without a place for it the log has to do."""
     if receipt is not None:
         with suppress(MdmemoryError):
             receipt_box.leave_receipt(memory.project, receipt, memory.now())
 
 
-def _adopt(memory: Memory) -> None:
+def _adopt_changes(memory: Memory) -> None:
     """Commit what other hands did and left alone for a while; a busy store has it later."""
     from mdmemory.store.adopt import SETTLED
 
@@ -138,35 +151,39 @@ def _adopt(memory: Memory) -> None:
 def _warn_of(outcome: Outcome) -> None:
     if outcome.outcome in ("refused", "failed"):
         why = " ".join(message for _, message in outcome.refusals)
-        warn(f"The compaction that was due did not succeed ({outcome.outcome}). {why}".rstrip())
+        warn_person(
+            f"The compaction that was due did not succeed ({outcome.outcome}). {why}".rstrip()
+        )
 
 
-def _read(layers: Layers, transcript: bytes, asked: Namespace) -> int:
+def _read(layers: Layers, transcript: bytes, options: Namespace) -> int:
     from mdmemory import protocol
 
-    with Progress(layers.main, json=asked.json) as progress:
+    with Progress(layers.main, json=options.json) as progress:
         done = layers.extract(
-            transcript, dry_run=asked.dry_run, again=asked.again, report=progress.step
+            transcript, dry_run=options.dry_run, again=options.again, report=progress.step
         )
-    if asked.after and not asked.dry_run:
+    if options.after and not options.dry_run:
         from mdmemory.hosts import notifications
 
         files = [*done.added, *done.flagged, *done.updated]
-        _leave(layers.main, lines.of_extraction(done, notifications.facts_of(layers, files)))
-    if asked.json:
-        emit(_extracted(done))
+        _leave_receipt(
+            layers.main, lines.of_extraction(done, notifications.facts_of(layers, files))
+        )
+    if options.json:
+        emit_json(_extracted_json(done))
     else:
-        _tell_extracted(done, asked.dry_run)
-    if done.model and (said := protocol.in_force().said):
-        warn(said)
+        _tell_extracted(done, options.dry_run)
+    if done.model and (sentence := protocol.in_force().said):
+        warn_person(sentence)
     if done.failure is None:
         return 0
-    warn(done.failure.sentences)
+    warn_person(done.failure.sentences)
     return 1
 
 
-def _extracted(done: Extracted) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _extracted_json(done: Extracted) -> dict[str, Any]:
+    fields: dict[str, Any] = {
         "added": done.added, "updated": done.updated, "reinforced": done.reinforced,
         "flagged": done.flagged, "superseded": done.superseded, "pending": done.pending,
         "dropped": done.dropped, "id": done.id, "commit": done.commit,
@@ -175,11 +192,11 @@ def _extracted(done: Extracted) -> dict[str, Any]:
         "torn": done.torn,
     }  # fmt: skip
     if done.second is not None:
-        found["second"] = done.second.as_json()
+        fields["second"] = done.second.as_json()
     if done.failure is not None:
         why = done.failure
-        found["error"] = {"code": why.code, "message": why.message, "hint": why.hint}
-    return found
+        fields["error"] = {"code": why.code, "message": why.message, "hint": why.hint}
+    return fields
 
 
 def _tell_extracted(done: Extracted, dry_run: bool) -> None:
@@ -202,19 +219,23 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
     if done.pending and not dry_run:
         print("Facts to review: `mdmemory review`.")
     if done.unread:
-        print(f"{plural(done.unread, 'turn')} left for the next run.")
+        print(f"{count_noun(done.unread, 'turn')} left for the next run.")
     if done.older:
-        print(f"Not read by the model: {plural(done.older, 'turn')} before the newest ones.")
+        print(f"Not read by the model: {count_noun(done.older, 'turn')} before the newest ones.")
     if done.passed_over:
-        warn(
-            f"No answer about {plural(done.passed_over, 'turn')} could be read; none is asked for "
-            "any more."
+        warn_person(
+            f"No answer about {count_noun(done.passed_over, 'turn')} could be read; none is asked "
+            "for any more."
         )
     if done.unreadable:
-        print(f"{plural(done.unreadable, 'candidate')} in the model's answer could not be read.")
+        print(
+            f"{count_noun(done.unreadable, 'candidate')} in the model's answer could not be read."
+        )
     if done.torn:
-        lines = plural(done.torn, "line")
-        warn(f"Not read: {lines} of the session's file, cut off when its client was stopped.")
+        lines = count_noun(done.torn, "line")
+        warn_person(
+            f"Not read: {lines} of the session's file, cut off when its client was stopped."
+        )
     if dry_run and done.model:
         asked_it = f"{done.model} was asked, " if done.failure is None else ""
         print(f"Dry run: {asked_it}nothing was stored.")
@@ -223,20 +244,20 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
     elif done.waits:
         print(f"{WAITS} Undo: `mdmemory undo {done.id}`.")
     elif any(written.values()) and not dry_run:
-        warn("The notes are stored but not committed; `mdmemory doctor` says why.")
+        warn_person("The notes are stored but not committed; `mdmemory doctor` says why.")
 
 
 _NOT_ASKED = "No new request to remember something."
 
 
-def _copy(memory: Memory, asked: Namespace) -> bytes:
+def _session_copy(memory: Memory, options: Namespace) -> bytes:
     """The session that was named: one of this project, or of the folder in which we were started,
     unless all projects were asked for."""
     from mdmemory.search.sources import session_folders
     from mdmemory.transcripts.sources import copy
 
-    here = None if asked.all_projects else [*session_folders(memory.project), Path.cwd()]
-    return copy(person.hosts(), asked.session, here)
+    here = None if options.all_projects else [*session_folders(memory.project), Path.cwd()]
+    return copy(person.hosts(), options.session, here)
 
 
 def compact_options(parser: ArgumentParser) -> None:
@@ -250,34 +271,34 @@ def compact_options(parser: ArgumentParser) -> None:
     )
 
 
-def compact(asked: Namespace) -> int:
+def run_compact(options: Namespace) -> int:
     """Merge duplicates and flag contradictions, in one commit that `mdmemory undo` takes back.
 
     If you chose a model, it makes the plan; --dry-run asks it, too.
     """
     from mdmemory import protocol
 
-    memory = opened(asked, automatic=asked.if_due)
-    plan = input_file.read(asked.plan) if asked.plan else None
-    if asked.if_due:
-        _adopt(memory)
-    with Progress(memory, json=asked.json) as progress:
+    memory = open_memory(options, automatic=options.if_due)
+    plan = input_file.read(options.plan) if options.plan else None
+    if options.if_due:
+        _adopt_changes(memory)
+    with Progress(memory, json=options.json) as progress:
         outcome = memory.compact(
-            plan=plan, offline=asked.offline, if_due=asked.if_due, dry_run=asked.dry_run,
-            report=progress.step, everything=asked.all,
+            plan=plan, offline=options.offline, if_due=options.if_due, dry_run=options.dry_run,
+            report=progress.step, everything=options.all,
         )  # fmt: skip
-    if asked.if_due:
-        _leave(memory, lines.of_compaction(outcome))
-    if asked.json:
-        emit(_json(outcome))
+    if options.if_due:
+        _leave_receipt(memory, lines.of_compaction(outcome))
+    if options.json:
+        emit_json(_outcome_json(outcome))
     else:
-        _tell(outcome, asked.plan)
-    if outcome.model and (said := protocol.in_force().said):
-        warn(said)
+        _tell_outcome(outcome, options.plan)
+    if outcome.model and (sentence := protocol.in_force().said):
+        warn_person(sentence)
     return 1 if outcome.outcome in ("refused", "failed") else 0
 
 
-def _json(outcome: Outcome) -> dict[str, Any]:
+def _outcome_json(outcome: Outcome) -> dict[str, Any]:
     from mdmemory.compact.plan import as_json
 
     return {
@@ -311,7 +332,7 @@ _WORDS = {
 }
 
 
-def _tell(outcome: Outcome, plan: str | None) -> None:
+def _tell_outcome(outcome: Outcome, plan: str | None) -> None:
     from mdmemory.compact.plan import describe
 
     cost = outcome.tokens
@@ -324,18 +345,18 @@ def _tell(outcome: Outcome, plan: str | None) -> None:
     for op, code, message in outcome.refused:
         print(f"refused {describe(op)}\n    {message} ({code})")
     what = plan or ("plan refused" if outcome.outcome == "refused" else "no plan")
-    told = {(code, message) for _, code, message in outcome.refused}
+    messages = {(code, message) for _, code, message in outcome.refused}
     for code, message in outcome.refusals:
         is_one_op = code == "schema" and message.startswith("Op ")
-        if (code, message) not in told:
+        if (code, message) not in messages:
             print(f"{'left out' if is_one_op else what}: {message} ({code})")
     if outcome.outcome == "applied":
         print(
-            f"{plural(len(outcome.applied), 'op')} in commit {str(outcome.commit)[:10]}. "
+            f"{count_noun(len(outcome.applied), 'op')} in commit {str(outcome.commit)[:10]}. "
             f"Undo: `mdmemory undo {outcome.id}` "
             f"or `git revert {str(outcome.commit)[:10]}`."
             if outcome.commit
-            else f"{plural(len(outcome.applied), 'op')}. {WAITS} "
+            else f"{count_noun(len(outcome.applied), 'op')}. {WAITS} "
             f"Undo: `mdmemory undo {outcome.id}`."
         )
     else:
@@ -343,6 +364,6 @@ def _tell(outcome: Outcome, plan: str | None) -> None:
         print(((outcome.outcome == "noop" and outcome.why) or _WORDS[outcome.outcome]) + again)
     if cost.calls:
         print(
-            f"{outcome.model} was asked {plural(cost.calls, 'time')}: "
-            f"{plural(cost.input, 'token')} in, {cost.output} out."
+            f"{outcome.model} was asked {count_noun(cost.calls, 'time')}: "
+            f"{count_noun(cost.input, 'token')} in, {cost.output} out."
         )

@@ -23,11 +23,11 @@ class Progress:
 
     def __init__(self, memory: Memory | None, *, json: bool = False) -> None:
         self._shown = not json and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self._spent = _account(memory) if memory and self._shown else int
+        self._spent = _account_tokens(memory) if memory and self._shown else int
         self._step = ""
         self._begun = time.monotonic()
         self._is_over = threading.Event()
-        self._thread = threading.Thread(target=self._show, daemon=True)
+        self._thread = threading.Thread(target=self._show_progress, daemon=True)
 
     def step(self, done: int, total: int, words: str) -> None:
         """Show that `done` of `total` steps are complete, and the step under way."""
@@ -47,7 +47,7 @@ class Progress:
         if self._shown:
             self._thread.join()
 
-    def _show(self) -> None:
+    def _show_progress(self) -> None:
         if self._is_over.wait(PATIENCE):
             return
         while not self._is_over.wait(_EVERY):
@@ -59,17 +59,17 @@ class Progress:
         print(_CLEAR, end="", file=sys.stderr, flush=True)
 
 
-def _account(memory: Memory) -> Callable[[], int]:
+def _account_tokens(memory: Memory) -> Callable[[], int]:
     """A function that returns the tokens used since now. Call it from one thread."""
     from mdmemory.config import person
     from mdmemory.store.state import State
 
     path, day = memory.project.state_file, person.now().date().isoformat()
 
-    def account() -> int:
+    def used_now() -> int:
         with State(path) as state:
             used = state.usage(day)
         return used.input + used.output
 
-    before = account()
-    return lambda: account() - before
+    before = used_now()
+    return lambda: used_now() - before

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.commands import add_flag
-from mdmemory.cli.output import emit, is_terminal, layered, plural, visible, warn
+from mdmemory.cli.output import (
+    count_noun,
+    emit_json,
+    is_terminal,
+    open_layers,
+    visible_text,
+    warn_person,
+)
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.layers import MINE, USER, Layers
 from mdmemory.review import answers, waiting
@@ -43,44 +50,44 @@ def review_options(parser: ArgumentParser) -> None:
     )
 
 
-def review(asked: Namespace) -> int:
+def run_review(options: Namespace) -> int:
     """Show what waits for your answer, one item after the other; you answer each with one key.
     With ID and ANSWER, answer one item. `mdmemory undo` takes an answer back."""
-    layers = layered(asked)
+    layers = open_layers(options)
     if layers.project is not None:
         layers.cited(layers.project)  # hooks and pages show what this finds out
-    if asked.all:
-        return _answer_all(layers, asked)
-    if asked.id and asked.answer:
-        return _answer_one(layers, asked)
-    if asked.id or asked.json or not is_terminal():
-        return _list(layers, asked)
+    if options.all:
+        return _answer_all(layers, options)
+    if options.id and options.answer:
+        return _answer_one(layers, options)
+    if options.id or options.json or not is_terminal():
+        return _list_items(layers, options)
     layers.settle_wishes()
-    return _sit(layers, is_all=asked.more)
+    return _sit_down(layers, is_all=options.more)
 
 
-def _list(layers: Layers, asked: Namespace) -> int:
+def _list_items(layers: Layers, options: Namespace) -> int:
     with layers.at_one_look():
-        found = [waiting.find_item(layers, asked.id)] if asked.id else waiting.items(layers)
-    if asked.json:
-        emit([item.as_json() for item in found])
+        found = [waiting.find_item(layers, options.id)] if options.id else waiting.items(layers)
+    if options.json:
+        emit_json([item.as_json() for item in found])
         return 0
-    away = {} if asked.id or asked.more else fold(found)
+    away = {} if options.id or options.more else fold(found)
     hidden = {item.id for items in away.values() for item in items}
     for item in found:
         if item.id not in hidden:
-            print(visible(item.as_text()))
+            print(visible_text(item.as_text()))
     for session, items in away.items():
-        print(visible(_folded(session, len(items))))
+        print(visible_text(_folded_line(session, len(items))))
     if found:
-        print(f"{plural(len(found), 'item')}. Answer with `mdmemory review ID ANSWER`, or run "
+        print(f"{count_noun(len(found), 'item')}. Answer with `mdmemory review ID ANSWER`, or run "
               "`mdmemory review` at a terminal.")  # fmt: skip
     else:
         print(NOTHING)
     return 0
 
 
-def _folded(session: str, count: int) -> str:
+def _folded_line(session: str, count: int) -> str:
     """The line in place of what a session left beyond the best."""
     return f"and {count} more of session {session}: `mdmemory review --more`"
 
@@ -88,24 +95,24 @@ def _folded(session: str, count: int) -> str:
 # --- answers
 
 
-def _answer_one(layers: Layers, asked: Namespace) -> int:
-    item = waiting.find_item(layers, asked.id)
-    if item.is_pair and asked.answer == Action.KEEP and asked.name:
-        asked.answer = (Action.THIS, Action.THAT)[_side(item, asked.name)]
+def _answer_one(layers: Layers, options: Namespace) -> int:
+    item = waiting.find_item(layers, options.id)
+    if item.is_pair and options.answer == Action.KEEP and options.name:
+        options.answer = (Action.THIS, Action.THAT)[_conflict_side(item, options.name)]
     if (
         item.kind == Kind.ON_HOLD
-        and asked.answer == Action.EDIT
-        and asked.text is None
+        and options.answer == Action.EDIT
+        and options.text is None
         and is_terminal()
     ):
         print(_edit_in_place(layers, item))
         return 0
-    done = _answered(layers, item, asked.answer, _wording(layers, item, asked))
-    _tell([done], asked)
+    done = _answer_item(layers, item, options.answer, _read_wording(layers, item, options))
+    _tell_reviewed([done], options)
     return 0
 
 
-def _answered(
+def _answer_item(
     layers: Layers, item: InboxItem, action: str, wording: Wording | None = None
 ) -> Reviewed:
     if wording is None and not is_terminal():
@@ -113,59 +120,64 @@ def _answered(
     return answers.answer(layers, item, action, wording)
 
 
-def _answer_all(layers: Layers, asked: Namespace) -> int:
+def _answer_all(layers: Layers, options: Namespace) -> int:
     """One answer for every item of a kind, each a change of its own."""
-    if asked.all not in KINDS or asked.answer or asked.id not in ACTIONS or asked.id == Action.EDIT:
+    if (
+        options.all not in KINDS
+        or options.answer
+        or options.id not in ACTIONS
+        or options.id == Action.EDIT
+    ):
         raise UsageError(
             "`review --all` needs a kind and one answer.",
             f"Such as `mdmemory review --all pending drop`; kinds: {', '.join(KINDS)}.",
         )
-    found = [item for item in waiting.items(layers) if item.kind == asked.all]
+    items = [item for item in waiting.items(layers) if item.kind == options.all]
     done: list[Reviewed] = []
     failed = False
-    for item in found:
+    for item in items:
         try:
-            done.append(_answered(layers, item, asked.id))
+            done.append(_answer_item(layers, item, options.id))
         except MdmemoryError as problem:
             failed = True
-            warn(f"{item.id}: {problem.sentences}")
-    _tell(done, asked)
+            warn_person(f"{item.id}: {problem.sentences}")
+    _tell_reviewed(done, options)
     return 1 if failed else 0
 
 
-def _tell(done: list[Reviewed], asked: Namespace) -> None:
-    if asked.json:
+def _tell_reviewed(done: list[Reviewed], options: Namespace) -> None:
+    if options.json:
         rows: list[dict[str, Any]] = [
             {"id": each.item.id, "answer": each.action, "said": each.said, "commit": each.commit,
              "undo": each.id}
             for each in done
         ]  # fmt: skip
-        emit(rows if asked.all else rows[0])
+        emit_json(rows if options.all else rows[0])
         return
     for each in done:
         back = f" `mdmemory undo {each.id}` takes it back." if each.id else ""
-        print(visible(f"{each.said}{back}"))
+        print(visible_text(f"{each.said}{back}"))
     if not done:
         print(NOTHING)
 
 
-def _wording(layers: Layers, item: InboxItem, asked: Namespace) -> Wording | None:
+def _read_wording(layers: Layers, item: InboxItem, options: Namespace) -> Wording | None:
     """The text for an edit: given, from standard input, or out of the editor."""
-    if asked.answer != Action.EDIT:
+    if options.answer != Action.EDIT:
         return None
     side = 0
     if item.kind == Kind.CONFLICT:
-        side = _side(item, asked.name)
-    if asked.text is not None:
-        text = sys.stdin.read() if asked.text == "-" else asked.text
-        return Wording(_whole(layers, item, side, text), side)
+        side = _conflict_side(item, options.name)
+    if options.text is not None:
+        text = sys.stdin.read() if options.text == "-" else options.text
+        return Wording(_whole_text(layers, item, side, text), side)
     if not is_terminal():
         raise UsageError("There is no new text.", "Pass it with --text, or edit at a terminal.")
-    text = _edited(layers, item, side)
+    text = _edit_side(layers, item, side)
     return Wording(text, side) if text is not None else None
 
 
-def _side(item: InboxItem, named: str | None) -> int:
+def _conflict_side(item: InboxItem, named: str | None) -> int:
     """Which note of a conflict a person named: 0 or 1. Raises UsageError."""
     for at, (each, sign) in enumerate(zip(item.notes, (Action.THIS, Action.THAT), strict=True)):
         mine = MINE if each.layer == USER else ""
@@ -176,7 +188,7 @@ def _side(item: InboxItem, named: str | None) -> int:
     raise UsageError("Which of the two?", f"Name it: {either}.")
 
 
-def _whole(layers: Layers, item: InboxItem, side: int, text: str) -> str:
+def _whole_text(layers: Layers, item: InboxItem, side: int, text: str) -> str:
     """The text of a file: of a note whose head was not given its head stays, with the first line
     as its description."""
     if not item.notes[side].file or text.startswith("---"):
@@ -184,7 +196,7 @@ def _whole(layers: Layers, item: InboxItem, side: int, text: str) -> str:
     return answers.reword(layers, item, side, text)
 
 
-def _edited(layers: Layers, item: InboxItem, side: int) -> str | None:
+def _edit_side(layers: Layers, item: InboxItem, side: int) -> str | None:
     """What a person leaves in an editor; None where they changed nothing."""
     from mdmemory.cli.editor import edited_copy
 
@@ -214,7 +226,7 @@ def _edit_in_place(layers: Layers, item: InboxItem) -> str:
 # --- one after the other
 
 
-def _sit(layers: Layers, *, is_all: bool) -> int:
+def _sit_down(layers: Layers, *, is_all: bool) -> int:
     if not waiting.items(layers):
         print(NOTHING)
         return 0
@@ -225,7 +237,7 @@ def _sit(layers: Layers, *, is_all: bool) -> int:
         sitting.run()
     print(sitting.summary())
     for session, items in sitting.away.items():
-        print(visible(_folded(session, len(items))))
+        print(visible_text(_folded_line(session, len(items))))
     return 0
 
 
@@ -236,7 +248,7 @@ class _Sitting:
         self._layers, self._terminal = layers, terminal
         self._done: list[Reviewed] = []
         self.away = {} if is_all else fold(waiting.items(layers))
-        self._items = self._found()
+        self._items = self._waiting_items()
         self._said = ""
         self._scrolled = 0
         self._most = 0
@@ -244,37 +256,41 @@ class _Sitting:
 
     def run(self) -> None:
         """Show one item after the other until none is left, or the person goes."""
-        while (item := self._item()) is not None:
-            key = self._ask(item)
+        while (item := self._next_item()) is not None:
+            key = self._ask_key(item)
             if key in ("q", "ended"):
                 return
-            self._do(item, key)
+            self._do_key(item, key)
 
     def summary(self) -> str:
         """What the sitting came to."""
         put_off = sum(done.action == Action.LATER for done in self._done)
         left = len(self._items) if self._items else 0
-        return (
-            f"{plural(len(self._done) - put_off, 'answer')}; {plural(left, 'item')} in the inbox."
-        )
+        answers_given = count_noun(len(self._done) - put_off, "answer")
+        return f"{answers_given}; {count_noun(left, 'item')} in the inbox."
 
-    def _item(self) -> InboxItem | None:
+    def _next_item(self) -> InboxItem | None:
         later = {done.item.id for done in self._done if done.action == Action.LATER}
         return next((item for item in self._items if item.id not in later), None)
 
-    def _ask(self, item: InboxItem, question: str = "") -> str:
+    def _ask_key(self, item: InboxItem, question: str = "") -> str:
         """Show an item, and give the key that was pressed for it."""
-        from mdmemory.cli.review_screen import View, draw
+        from mdmemory.cli.review_screen import View, draw_screen
         from mdmemory.cli.terminal import RESIZED
 
         is_new = self._shown != item.id
         self._shown = item.id
         view = View(
-            item, len(self._done) + 1, len(self._done) + self._left(), self._said, self._scrolled,
-            question, bool(self._done),
-        )  # fmt: skip
+            item,
+            len(self._done) + 1,
+            len(self._done) + self._count_left(),
+            self._said,
+            self._scrolled,
+            question,
+            bool(self._done),
+        )
         while True:
-            drawn = draw(view, *self._terminal.size(), colour=self._terminal.has_colour)
+            drawn = draw_screen(view, *self._terminal.size(), colour=self._terminal.has_colour)
             self._most = drawn.most
             if is_new:  # a key counts for what the person has seen
                 self._terminal.forget_typed()
@@ -283,24 +299,24 @@ class _Sitting:
             if (key := self._terminal.key()) != RESIZED:
                 return key
 
-    def _left(self) -> int:
+    def _count_left(self) -> int:
         later = {done.item.id for done in self._done if done.action == Action.LATER}
         return sum(item.id not in later for item in self._items)
 
-    def _do(self, item: InboxItem, key: str) -> None:
-        if self._moved(key):
+    def _do_key(self, item: InboxItem, key: str) -> None:
+        if self._scrolls_text(key):
             return
         self._said = ""
         if key == "?":
-            self._help()
+            self._show_help()
         elif key == "u":
             self._undo()
         elif action := next((each for each in _SIGNS.get(key, ()) if each in item.actions), None):
-            self._answer(item, action)
+            self._give_answer(item, action)
         else:
             self._said = f"{key!r} is no answer here; ? shows the keys."
 
-    def _moved(self, key: str) -> bool:
+    def _scrolls_text(self, key: str) -> bool:
         """Whether a key only scrolled the text."""
         page = self._terminal.size()[1] // 2
         by = {"up": -1, "down": 1, "page up": -page, "page down": page, " ": page}.get(key)
@@ -308,7 +324,7 @@ class _Sitting:
             self._scrolled = min(max(0, self._scrolled + by), self._most)
         return by is not None
 
-    def _help(self) -> None:
+    def _show_help(self) -> None:
         from mdmemory.cli.review_screen import help_screen
         from mdmemory.cli.terminal import RESIZED
 
@@ -316,43 +332,43 @@ class _Sitting:
         while self._terminal.key() == RESIZED:
             self._terminal.draw(help_screen(*self._terminal.size()))
 
-    def _answer(self, item: InboxItem, action: str) -> None:
+    def _give_answer(self, item: InboxItem, action: str) -> None:
         try:
             wording = None
             if action == Action.EDIT and item.kind == Kind.ON_HOLD:
                 with self._terminal.given_back():
-                    said = _edit_in_place(self._layers, item)
-                self._look_again(said)
+                    sentence = _edit_in_place(self._layers, item)
+                self._look_again(sentence)
                 return
-            if action == Action.EDIT and (wording := self._wording(item)) is None:
+            if action == Action.EDIT and (wording := self._choose_wording(item)) is None:
                 self._look_again()
                 return
             done = answers.answer(self._layers, item, action, wording)
         except MdmemoryError as problem:
             self._said = problem.sentences
-            self._items = self._found()
+            self._items = self._waiting_items()
             return
         self._done.append(done)
         self._look_again(done.said)
 
-    def _look_again(self, said: str = "Nothing changed.") -> None:
-        self._said, self._scrolled = said, 0
-        self._items = self._found()
+    def _look_again(self, sentence: str = "Nothing changed.") -> None:
+        self._said, self._scrolled = sentence, 0
+        self._items = self._waiting_items()
 
-    def _found(self) -> list[InboxItem]:
+    def _waiting_items(self) -> list[InboxItem]:
         """What waits now, but for what is folded in this sitting."""
         hidden = {item.id for items in self.away.values() for item in items}
         return [item for item in waiting.items(self._layers) if item.id not in hidden]
 
-    def _wording(self, item: InboxItem) -> Wording | None:
+    def _choose_wording(self, item: InboxItem) -> Wording | None:
         side = 0
         if item.kind == Kind.CONFLICT:
-            key = self._ask(item, "Edit which: 1 (this) or 2 (that)? Any other key: none.")
+            key = self._ask_key(item, "Edit which: 1 (this) or 2 (that)? Any other key: none.")
             if key not in ("1", "2", "a", "b"):
                 return None
             side = 0 if key in "1a" else 1
         with self._terminal.given_back():
-            text = _edited(self._layers, item, side)
+            text = _edit_side(self._layers, item, side)
         return None if text is None else Wording(text, side)
 
     def _undo(self) -> None:
@@ -361,11 +377,11 @@ class _Sitting:
             return
         done = self._done[-1]
         try:
-            said = (
+            sentence = (
                 done.said if done.action == Action.LATER else answers.take_back(self._layers, done)
             )
         except MdmemoryError as problem:
             self._said = problem.sentences
             return
         self._done.pop()
-        self._look_again("It waits again." if done.action == Action.LATER else said)
+        self._look_again("It waits again." if done.action == Action.LATER else sentence)

@@ -52,23 +52,25 @@ class Drawn:
     most: int
 
 
-def draw(view: View, columns: int, lines: int, *, colour: bool) -> Drawn:
+def draw_screen(view: View, columns: int, lines: int, *, colour: bool) -> Drawn:
     """The screen for an item. No line is wider than the columns, nor are there more lines."""
     width = columns - 1  # the last column makes some terminals begin a new line
     item = view.item
     title = f"{view.place} of {view.total} · {item.kind.replace('_', ' ')} · {item.id}"
-    head = [_styled(cut(title, width), _BOLD, colour)]
-    foot = [*_foot(view, width)]
+    head = [_style_text(cut_line(title, width), _BOLD, colour)]
+    foot = [*_foot_lines(view, width)]
     if len(foot) > lines - 4:  # a very small screen: the keys alone
-        foot = packed([KEYS[each] for each in item.actions] + ["q", "?"], " ", width)
-    body = [*_body(item, width, colour)]
+        foot = pack_parts([KEYS[each] for each in item.actions] + ["q", "?"], " ", width)
+    body = [*_body_lines(item, width, colour)]
     room = max(1, lines - len(head) - len(foot) - 2)
     most = max(0, len(body) - room)
     begin = min(view.scrolled, most)
     shown = body[begin : begin + room]
     shown += [""] * (room - len(shown))
-    more = "" if not most else cut(f"lines {begin + 1}-{begin + room} of {len(body)}: ↑ ↓", width)
-    drawn = [*head, "", *shown, _styled(more, _DIM, colour), *foot]
+    more = (
+        "" if not most else cut_line(f"lines {begin + 1}-{begin + room} of {len(body)}: ↑ ↓", width)
+    )
+    drawn = [*head, "", *shown, _style_text(more, _DIM, colour), *foot]
     return Drawn(drawn[:lines], most)
 
 
@@ -78,127 +80,128 @@ def help_screen(columns: int, lines: int) -> list[str]:
     found = [
         part
         for line in HELP.split("\n")
-        for part in ([line] if wide(line) <= width else wrapped(line, width))
+        for part in ([line] if text_width(line) <= width else wrap_text(line, width))
     ]
-    return [*found[: lines - 1], cut("Any key: back", width)]
+    return [*found[: lines - 1], cut_line("Any key: back", width)]
 
 
-def _foot(view: View, width: int) -> Iterator[str]:
+def _foot_lines(view: View, width: int) -> Iterator[str]:
     if view.said:
-        yield cut(clean(view.said), width)
+        yield cut_line(clean_text(view.said), width)
     if view.question:
-        yield cut(view.question, width)
+        yield cut_line(view.question, width)
         return
     words = [f"{KEYS[each]} {label(view.item, each)}" for each in view.item.actions]
     words += ["u undo"] if view.can_undo else []
-    yield from packed([*words, "q quit", "? help"], " · ", width)
+    yield from pack_parts([*words, "q quit", "? help"], " · ", width)
 
 
-def _body(item: InboxItem, width: int, colour: bool) -> Iterator[str]:
-    yield from wrapped(clean(f"Why: {item.why}"), width)
+def _body_lines(item: InboxItem, width: int, colour: bool) -> Iterator[str]:
+    yield from wrap_text(clean_text(f"Why: {item.why}"), width)
     if item.quote:
-        yield from wrapped(clean(f"Quote: “{item.quote}”"), width)
+        yield from wrap_text(clean_text(f"Quote: “{item.quote}”"), width)
     yield ""
     if not item.is_pair:
         for side in item.notes:
-            yield from _side(side, "", width, colour)
+            yield from _side_lines(side, "", width, colour)
             yield ""
         return
     if width + 1 < SIDE_BY_SIDE:
-        yield from _side(item.notes[0], "1 this: ", width, colour)
+        yield from _side_lines(item.notes[0], "1 this: ", width, colour)
         yield ""
-        yield from _side(item.notes[1], "2 that: ", width, colour)
+        yield from _side_lines(item.notes[1], "2 that: ", width, colour)
         return
     half = (width - len(_BETWEEN)) // 2
     names = ("1 this: ", "2 that: ")
     columns = [
-        [*_side(side, name, half, colour)] for side, name in zip(item.notes, names, strict=True)
+        [*_side_lines(side, name, half, colour)]
+        for side, name in zip(item.notes, names, strict=True)
     ]
     for left, right in zip_longest(*columns, fillvalue=""):
-        yield f"{left}{' ' * (half - wide(left))}{_BETWEEN}{right}"
+        yield f"{left}{' ' * (half - text_width(left))}{_BETWEEN}{right}"
 
 
-def _side(side: Side, name: str, width: int, colour: bool) -> Iterator[str]:
-    yield _styled(cut(clean(f"{name}{side.name}"), width), _BOLD, colour)
+def _side_lines(side: Side, name: str, width: int, colour: bool) -> Iterator[str]:
+    yield _style_text(cut_line(clean_text(f"{name}{side.name}"), width), _BOLD, colour)
     about = " · ".join(each for each in (side.layer, side.date, side.source) if each)
-    yield _styled(cut(clean(about), width), _DIM, colour)
-    for line in clean(side.text).split("\n") if side.text else ():
-        yield from wrapped(line, width)
+    yield _style_text(cut_line(clean_text(about), width), _DIM, colour)
+    for line in clean_text(side.text).split("\n") if side.text else ():
+        yield from wrap_text(line, width)
 
 
-def _styled(text: str, style: str, colour: bool) -> str:
+def _style_text(text: str, style: str, colour: bool) -> str:
     return f"{style}{text}{_PLAIN}" if colour and text else text
 
 
 # --- text as a terminal shows it
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """The text without what a terminal would obey, and with a mark for what nobody sees."""
     return unseen.shown(text.expandtabs(4))
 
 
-def wide(text: str) -> int:
+def text_width(text: str) -> int:
     """The columns that a text takes; styles take none."""
     for style in (_BOLD, _DIM, _PLAIN):
         text = text.replace(style, "")
-    return sum(map(_columns, text))
+    return sum(map(_char_width, text))
 
 
-def _columns(char: str) -> int:
+def _char_width(char: str) -> int:
     """The columns of one character: accents of their own take none, wide ones two."""
     if category(char) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if east_asian_width(char) in "WF" else 1
 
 
-def cut(text: str, width: int) -> str:
+def cut_line(text: str, width: int) -> str:
     """The text on one line of at most `width` columns, with an ellipsis where it was longer."""
     line = " ".join(text.split())
-    return line if wide(line) <= width else f"{_first(line, width - 1)}…"
+    return line if text_width(line) <= width else f"{_first_part(line, width - 1)}…"
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrap_text(text: str, width: int) -> list[str]:
     """The text in lines of at most `width` columns, broken at blanks where there are any."""
     lines: list[str] = []
     line = ""
     for word in text.split():
-        if line and wide(line) + 1 + wide(word) <= width:
+        if line and text_width(line) + 1 + text_width(word) <= width:
             line = f"{line} {word}"
             continue
         lines += [line] if line else []
-        *whole, line = _pieces(word, width)
+        *whole, line = _word_pieces(word, width)
         lines += whole
     return [*lines, line]
 
 
-def packed(parts: Sequence[str], between: str, width: int) -> list[str]:
+def pack_parts(parts: Sequence[str], between: str, width: int) -> list[str]:
     """The parts in lines of at most `width` columns, none of them broken."""
     lines = [parts[0]]
     for part in parts[1:]:
-        if wide(lines[-1]) + wide(between) + wide(part) <= width:
+        if text_width(lines[-1]) + text_width(between) + text_width(part) <= width:
             lines[-1] += f"{between}{part}"
         else:
             lines.append(part)
     return lines
 
 
-def _pieces(word: str, width: int) -> Sequence[str]:
-    if wide(word) <= width:
+def _word_pieces(word: str, width: int) -> Sequence[str]:
+    if text_width(word) <= width:
         return [word]
     pieces = []
-    while wide(word) > width:
-        piece = _first(word, width)
+    while text_width(word) > width:
+        piece = _first_part(word, width)
         pieces.append(piece)
         word = word[len(piece) :]
     return [*pieces, word]
 
 
-def _first(text: str, width: int) -> str:
+def _first_part(text: str, width: int) -> str:
     """As much of the text as `width` columns hold; at least one character."""
     used = 0
     for at, char in enumerate(text):
-        used += wide(char)
+        used += text_width(char)
         if used > width:
             return text[: max(1, at)]
     return text

@@ -7,8 +7,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from mdmemory.cli.commands import add_flag, number
-from mdmemory.cli.output import emit, layered, visible, warn
+from mdmemory.cli.commands import add_flag, number_reader
+from mdmemory.cli.output import emit_json, open_layers, visible_text, warn_person
 from mdmemory.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def search_options(parser: ArgumentParser) -> None:
     parser.add_argument("query", nargs="+", metavar="QUERY", help="words, or a question")
     parser.add_argument(
         "-k",
-        type=number(1, 1000),
+        type=number_reader(1, 1000),
         default=6,
         metavar="N",
         help="show at most N results (default 6)",
@@ -43,50 +43,50 @@ def search_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--all-projects", "also search the notes of your other projects")
 
 
-def search(asked: Namespace) -> int:
+def run_search(options: Namespace) -> int:
     """Find the notes that answer a question, best first."""
-    query, layers = " ".join(asked.query), layered(asked)
-    every = asked.all_projects
-    with Progress(None if every else layers.main, json=asked.json) as progress:
-        found = layers.search(
-            query, k=asked.k, source=asked.source, at=asked.at, report=progress.step,
+    query, layers = " ".join(options.query), open_layers(options)
+    every = options.all_projects
+    with Progress(None if every else layers.main, json=options.json) as progress:
+        results = layers.search(
+            query, k=options.k, source=options.source, at=options.at, report=progress.step,
             all_projects=every,
         )  # fmt: skip
-    for sentence in found.said:
-        warn(sentence)
-    if asked.json:
+    for sentence in results.said:
+        warn_person(sentence)
+    if options.json:
         from mdmemory.search.results import as_json
 
-        emit({"mode": found.mode, "hits": [as_json(hit) for hit in found.hits]})
+        emit_json({"mode": results.mode, "hits": [as_json(hit) for hit in results.hits]})
         return 0
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     colour = colour and os.environ.get("TERM") != "dumb"
-    how = "no word of the query" if found.mode == "keyword" else "by meaning"
-    shown = [_shown(hit, layers, query, colour, how) for hit in found.hits]
+    how = "no word of the query" if results.mode == "keyword" else "by meaning"
+    shown = [_shown_hit(hit, layers, query, colour, how) for hit in results.hits]
     print("\n\n".join([*shown, _NO_PROOF] if shown else ["No matches."]))
     return 0
 
 
-def _shown(hit: Hit, layers: Layers, query: str, colour: bool, how: str) -> str:
+def _shown_hit(hit: Hit, layers: Layers, query: str, colour: bool, how: str) -> str:
     from mdmemory.search.results import telling_lines
 
     file = hit.file
     if hit.source == "memory":
         file = f"{hit.project}/{file}" if hit.project else layers.shown(hit.layer, file)
     place = f"{file}:{hit.start_line}-{hit.end_line}"
-    title = f"{_TITLE[0]}{visible(place)}{_TITLE[1]}" if colour else visible(place)
-    status = f"  [{visible(hit.mark)}]" if hit.mark else ""
-    status += visible(f"  {', '.join(hit.matched) or how}")
+    title = f"{_TITLE[0]}{visible_text(place)}{_TITLE[1]}" if colour else visible_text(place)
+    status = f"  [{visible_text(hit.mark)}]" if hit.mark else ""
+    status += visible_text(f"  {', '.join(hit.matched) or how}")
     if hit.source == "sessions":  # the id of a session says little
-        status += visible(f"  {hit.date}  {hit.title}".rstrip())
+        status += visible_text(f"  {hit.date}  {hit.title}".rstrip())
     lines = [hit.description] if hit.description else []
     lines += telling_lines(hit, query, _TOLD if lines else _SHOWN, _WIDTH)
-    lines = [visible(line)[:_WIDTH] for line in lines]
-    lines = [f"    {_marked(line, query) if colour else line}" for line in lines]
+    lines = [visible_text(line)[:_WIDTH] for line in lines]
+    lines = [f"    {_mark_line(line, query) if colour else line}" for line in lines]
     return "\n".join([f"{title}{status}", *lines])
 
 
-def _marked(line: str, query: str) -> str:
+def _mark_line(line: str, query: str) -> str:
     from mdmemory.search.query import mark_words
 
     for start, end in reversed(mark_words(query, line)):

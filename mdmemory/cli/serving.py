@@ -26,7 +26,7 @@ def bridge_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--listen", "serve the hooks of the other assistants, at a socket")
 
 
-def bridge(asked: Namespace) -> int:
+def run_bridge(options: Namespace) -> int:
     """Serve OpenCode's plugin with lines of JSON, until the input ends. Not for people.
 
     It ends at once if MDMEMORY_DISABLE is set.
@@ -34,10 +34,10 @@ def bridge(asked: Namespace) -> int:
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
     with sights.watch_folders():
-        return _listen(asked.store) if asked.listen else _forward(asked.store)
+        return _listen_on(options.store) if options.listen else _forward_lines(options.store)
 
 
-def _forward(store: str | None) -> int:
+def _forward_lines(store: str | None) -> int:
     """Answer the plugin's lines."""
     from mdmemory.hosts.background import Starter
     from mdmemory.hosts.bridge_log import Log
@@ -54,7 +54,7 @@ def _forward(store: str | None) -> int:
 
     source, sink = _own_streams()
     threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
-    start = Starter(lambda: _command(store), Path.cwd())
+    start = Starter(lambda: _bridge_command(store), Path.cwd())
     hooks = Hooks(open_layers, start, log, open_typed=partial(open_layers, automatic=False))
     serving = Bridge(
         source, sink, hooks.methods(), failed=log.failure, tick=hooks.look, news=hooks.news
@@ -64,7 +64,7 @@ def _forward(store: str | None) -> int:
     return 0
 
 
-def _listen(store: str | None) -> int:
+def _listen_on(store: str | None) -> int:
     from mdmemory.hosts.bridge.listening import listen_around
     from mdmemory.hosts.bridge_log import Log
 
@@ -77,7 +77,7 @@ def _listen(store: str | None) -> int:
     return 0
 
 
-def _command(store: str | None) -> list[str]:
+def _bridge_command(store: str | None) -> list[str]:
     from mdmemory.hosts.git_hooks import program_words  # its imports would lengthen our start
 
     return [*program_words(), "--store", store] if store else program_words()
@@ -112,38 +112,38 @@ def mcp_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--no-index", "leave the index out, because a hook gives it")
 
 
-def mcp(asked: Namespace) -> int:
+def run_mcp(options: Namespace) -> int:
     """Serve the memory to an MCP client over standard input and output.
 
     `mdmemory setup` writes this command into the client's configuration. It ends at once if
     MDMEMORY_DISABLE is set.
     """
-    from mdmemory.cli.output import is_terminal, layered, warn
+    from mdmemory.cli.output import is_terminal, open_layers, warn_person
     from mdmemory.mcp.server import serve
 
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
     if is_terminal():
-        warn("This command is for MCP hosts, see docs/clients.md. Ctrl-D ends it.")
+        warn_person("This command is for MCP hosts, see docs/clients.md. Ctrl-D ends it.")
     source, sink = _own_streams()
     threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
-    index = not asked.no_index and not _is_read_already(asked)
+    index = not options.no_index and not _is_read_already(options)
     with sights.watch_folders():
-        serve(source, sink, lambda: layered(asked, automatic=True), index=index)
+        serve(source, sink, lambda: open_layers(options, automatic=True), index=index)
     return 0
 
 
-def _is_read_already(asked: Namespace) -> bool:
+def _is_read_already(options: Namespace) -> bool:
     """Whether the host is an OpenCode that already puts MEMORY.md into the prompt."""
     if not os.environ.get("OPENCODE"):
         return False
-    from mdmemory.cli.output import opened
+    from mdmemory.cli.output import open_memory
     from mdmemory.config import person
     from mdmemory.hosts.opencode.checks import reading_problems
     from mdmemory.hosts.opencode.places import Place
 
     try:
-        project = opened(asked).project
+        project = open_memory(options).project
         return not reading_problems(Place(project.root, project.store), person.opencode_folder())
     except MdmemoryError:
         return False  # no store yet, or an unreadable configuration
@@ -154,22 +154,22 @@ def hook_options(parser: ArgumentParser) -> None:
     parser.add_argument("host", metavar="HOST", nargs="?", help=", ".join(client.HOSTS))
 
 
-def hook(asked: Namespace) -> int:
+def run_hook(options: Namespace) -> int:
     """Answer an event of an assistant, given as JSON on standard input. Not for people.
 
     `mdmemory setup` writes this command into the assistants' configurations. It ends within two
     seconds and never fails. It does nothing if MDMEMORY_DISABLE is set.
     """
     is_typed = os.isatty(0)
-    if asked.host in client.HOSTS and not is_typed:
-        client.answer_event(asked.host, asked.store or os.environ.get("MDMEMORY_STORE", ""))
+    if options.host in client.HOSTS and not is_typed:
+        client.answer_event(options.host, options.store or os.environ.get("MDMEMORY_STORE", ""))
         return 0
-    if asked.host in client.HOSTS:
+    if options.host in client.HOSTS:
         problem = UsageError(
             "This command is for the hooks of assistants.", "`mdmemory setup` connects them."
         )
     else:
-        named = f"There is no host {asked.host[:40]!r}." if asked.host else "No host is named."
+        named = f"There is no host {options.host[:40]!r}." if options.host else "No host is named."
         problem = UsageError(named, f"Name one: {', '.join(client.HOSTS)}.")
     if is_typed:
         raise problem

@@ -9,7 +9,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.commands import add_flag
-from mdmemory.cli.output import emit, opened, plural, show, visible, warn
+from mdmemory.cli.output import (
+    count_noun,
+    emit_json,
+    open_memory,
+    show_value,
+    visible_text,
+    warn_person,
+)
 from mdmemory.config import person
 from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
@@ -44,51 +51,51 @@ def session_options(parser: ArgumentParser) -> None:
     add_flag(what, "--work", "summarize the tool uses that wait, and the session ID")
 
 
-def session(asked: Namespace) -> int:
+def run_session(options: Namespace) -> int:
     """List this project's sessions in OpenCode, Claude Code, Codex and Gemini CLI, with the number
     of messages that mdmemory has not read; or show what it keeps about one: its memory, and the
     observations of what tools showed in it."""
     from mdmemory.transcripts.sources import sessions
 
-    memory = opened(asked)
-    if asked.work:
-        return _work(memory, asked.id or "", asked)
-    if asked.id and (asked.sweep or asked.forget):
+    memory = open_memory(options)
+    if options.work:
+        return _work_session(memory, options.id or "", options)
+    if options.id and (options.sweep or options.forget):
         raise UsageError("--sweep and --forget take no ID.", "`mdmemory session ID` shows one.")
-    if asked.sweep:
-        return _sweep(memory, asked)
-    if asked.forget:
-        return _tell_observations(memory.observations().forget(asked.forget), asked)
-    if asked.id:
-        return _show(memory, asked.id, asked)
+    if options.sweep:
+        return _sweep_data(memory, options)
+    if options.forget:
+        return _tell_observations(memory.observations().forget(options.forget), options)
+    if options.id:
+        return _show_stored(memory, options.id, options)
     project = memory.project
-    folders = None if asked.all_projects else session_folders(project)
-    there = sessions(person.hosts(), folders, None if asked.all else _NEWEST)
-    rows = _rows(project, there.items)
-    if asked.json:
-        emit(rows)
+    folders = None if options.all_projects else session_folders(project)
+    there = sessions(person.hosts(), folders, None if options.all else _NEWEST)
+    rows = _session_rows(project, there.items)
+    if options.json:
+        emit_json(rows)
     else:
-        _tell(rows, are_all=there.is_all)
+        _tell_sessions(rows, are_all=there.is_all)
     for problem in there.problems:
-        warn(problem.sentences)
+        warn_person(problem.sentences)
     return 1 if there.problems else 0
 
 
-def _rows(project: Project, found: tuple[Session, ...]) -> list[dict[str, Any]]:
+def _session_rows(project: Project, sessions: tuple[Session, ...]) -> list[dict[str, Any]]:
     from mdmemory.transcripts.turns import turns_read
 
-    marks = _watermarks(project, [each.transcript.session for each in found])
+    marks = _read_watermarks(project, [each.transcript.session for each in sessions])
     return [
         {
-            "id": each.id, "title": _title(each), "time": _moment(each.time),
+            "id": each.id, "title": _session_title(each), "time": _moment_of(each.time),
             "source": each.source, "turns": len(each.transcript.turns),
             "read": turns_read(each.transcript, marks.get(each.transcript.session, "")),
         }
-        for each in found
+        for each in sessions
     ]  # fmt: skip
 
 
-def _title(session: Session) -> str:
+def _session_title(session: Session) -> str:
     """The session's title on one line."""
     from mdmemory.privacy import redacted
 
@@ -96,16 +103,16 @@ def _title(session: Session) -> str:
     return shown if len(shown) <= _TITLE else f"{shown[: _TITLE - 1].rstrip()}…"
 
 
-def _watermarks(project: Project, sessions: list[str]) -> dict[str, str]:
+def _read_watermarks(project: Project, sessions: list[str]) -> dict[str, str]:
     if not sessions or not os.path.lexists(project.state_file):
         return {}  # nothing was read yet, and do not create the file only to look
     from mdmemory.store.state import State
 
-    with State(project.state_file, warn) as state:
+    with State(project.state_file, warn_person) as state:
         return {session: state.watermark(session) or "" for session in sessions}
 
 
-def _moment(milliseconds: int) -> str:
+def _moment_of(milliseconds: int) -> str:
     """ISO 8601 in UTC, "" where the host gave no time that exists."""
     try:
         moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
@@ -114,13 +121,13 @@ def _moment(milliseconds: int) -> str:
     return moment.isoformat() if milliseconds > 0 else ""
 
 
-def _tell(rows: list[dict[str, Any]], *, are_all: bool) -> None:
+def _tell_sessions(rows: list[dict[str, Any]], *, are_all: bool) -> None:
     from mdmemory.transcripts.sources import TITLES
 
     for row in rows:
         title = "".join(sign for sign in " ".join(row["title"].split()) if sign.isprintable())
         time = row["time"][:16].replace("T", " ") or "-"
-        unread = f"{plural(row['turns'], 'turn')}, {row['turns'] - row['read']} unread"
+        unread = f"{count_noun(row['turns'], 'turn')}, {row['turns'] - row['read']} unread"
         host = TITLES[row["source"]]
         print(f"{time:<16}  {host:<11}  {row['id']}  {unread:<20}  {title}".rstrip())
     if not are_all:
@@ -128,63 +135,63 @@ def _tell(rows: list[dict[str, Any]], *, are_all: bool) -> None:
     if rows:
         print("Read one: `mdmemory extract --session ID`.")
     else:
-        print(f"No sessions of {_either([*TITLES.values()])} in this project.")
+        print(f"No sessions of {_either_of([*TITLES.values()])} in this project.")
 
 
-def _either(names: list[str]) -> str:
+def _either_of(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 # --- what is kept of one session
 
 
-def _show(memory: Memory, id: str, asked: Namespace) -> int:
+def _show_stored(memory: Memory, id: str, options: Namespace) -> int:
     """Show what is stored about a session, the whole of a shortened output, or an observation."""
     if id.startswith("o-"):
-        return _output(memory, id, asked)
+        return _show_output(memory, id, options)
     if id.isdecimal():
-        return _tell_observations(memory.observations().recall(id), asked)
-    found = stored(memory, id)
-    show(asked, found, *_lines_of(found))
+        return _tell_observations(memory.observations().recall(id), options)
+    stored_data = stored(memory, id)
+    show_value(options, stored_data, *_lines_of(stored_data))
     return 0
 
 
-def _sweep(memory: Memory, asked: Namespace) -> int:
+def _sweep_data(memory: Memory, options: Namespace) -> int:
     """Delete old session data."""
     done = memory.sweep()
     lines = [
-        f"Removed {plural(done.files, 'file')} ({done.bytes:,} bytes) and the data of "
-        f"{plural(done.sessions, 'session')}."
+        f"Removed {count_noun(done.files, 'file')} ({done.bytes:,} bytes) and the data of "
+        f"{count_noun(done.sessions, 'session')}."
     ]
     if done.errors:
-        lines.append(f"{plural(done.errors, 'file')} could not be removed.")
-    show(asked, asdict(done), *lines)
+        lines.append(f"{count_noun(done.errors, 'file')} could not be removed.")
+    show_value(options, asdict(done), *lines)
     return 1 if done.errors else 0
 
 
-def _output(memory: Memory, id: str, asked: Namespace) -> int:
+def _show_output(memory: Memory, id: str, options: Namespace) -> int:
     from mdmemory.session import storage
 
     text = storage.get_output(memory.project.private / storage.FOLDER, id)
-    show(asked, {"id": id, "text": text}, text)
+    show_value(options, {"id": id, "text": text}, text)
     return 0
 
 
-def _lines_of(kept: dict[str, Any]) -> list[str]:
-    promotions = [f"{each['outcome']}: {each['content']}" for each in kept["promotions"]]
-    summary = "\n".join(f"{name}: {text}" for name, text in kept["summary"].items() if text)
-    observations = [f"{each['id']}  {each['title']}" for each in kept["observations"]]
+def _lines_of(fields: dict[str, Any]) -> list[str]:
+    promotions = [f"{each['outcome']}: {each['content']}" for each in fields["promotions"]]
+    summary = "\n".join(f"{name}: {text}" for name, text in fields["summary"].items() if text)
+    observations = [f"{each['id']}  {each['title']}" for each in fields["observations"]]
     more = {"promotions": promotions, "summary": summary, "observations": observations}
-    return [visible(text).replace("\n", "\n  ") for text in shown(kept["sections"] | more)]
+    return [visible_text(text).replace("\n", "\n  ") for text in shown(fields["sections"] | more)]
 
 
-def _tell_observations(found: Sequence[Observation], asked: Namespace) -> int:
-    texts = "\n\n".join(visible(each.text) for each in found)
-    show(asked, [observed(each) for each in found], texts)
+def _tell_observations(observations: Sequence[Observation], options: Namespace) -> int:
+    texts = "\n\n".join(visible_text(each.text) for each in observations)
+    show_value(options, [observed(each) for each in observations], texts)
     return 0
 
 
-def _work(memory: Memory, id: str, asked: Namespace) -> int:
+def _work_session(memory: Memory, id: str, options: Namespace) -> int:
     """Summarize the tool uses that wait, and a session."""
     observations = memory.observations()
     done = observations.work()
@@ -195,8 +202,8 @@ def _work(memory: Memory, id: str, asked: Namespace) -> int:
         "summary": summed.summary.fields if summed and summed.summary else None,
         "failure": failure.code if failure else None,
     }  # fmt: skip
-    stored = plural(done.kept, "observation")
-    show(asked, fields, f"Stored {stored}; {done.waiting} waiting, {done.failed} failed.")
+    stored = count_noun(done.kept, "observation")
+    show_value(options, fields, f"Stored {stored}; {done.waiting} waiting, {done.failed} failed.")
     if failure:
-        warn(failure.sentences)
+        warn_person(failure.sentences)
     return 1 if failure else 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mdmemory import protocol
 from mdmemory.actions import memory_folder, setup
 from mdmemory.cli.commands import add_flag
-from mdmemory.cli.output import plural, show
+from mdmemory.cli.output import count_noun, show_value
 from mdmemory.config import person
 from mdmemory.config.settings import load
 from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
@@ -45,45 +45,45 @@ def init_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--remove", "remove what init made and added to git and OpenCode, not notes")
 
 
-def init(asked: Namespace) -> int:
+def run_init(options: Namespace) -> int:
     """Create a store for the project DIR in your memory folder, or inside the project with
     --here, --shared or --store PATH."""
-    _refuse_nonsense(asked)
-    root = person_root(person.places()) if asked.user else Path(asked.dir or ".")
-    if asked.remove:
-        return _remove(asked, root)
-    if asked.dry_run:
-        return _tell(asked, None, _dry_run(asked, root))
-    older = _left_behind(asked, root)
-    done = _made(asked, root)
-    project, said = done.project, [*done.said]
+    _refuse_nonsense(options)
+    root = person_root(person.places()) if options.user else Path(options.dir or ".")
+    if options.remove:
+        return _remove_wiring(options, root)
+    if options.dry_run:
+        return _tell_setup(options, None, _dry_run(options, root))
+    older = _left_behind(options, root)
+    done = _make_store(options, root)
+    project, sentences = done.project, [*done.said]
     if done.commit:
-        said.append(f"Committed {', '.join(done.files)} ({done.commit[:10]}).")
+        sentences.append(f"Committed {', '.join(done.files)} ({done.commit[:10]}).")
     elif done.files:
-        said.append(f"Wrote {', '.join(done.files)}.")
-    if asked.opencode or asked.user:
+        sentences.append(f"Wrote {', '.join(done.files)}.")
+    if options.opencode or options.user:
         project.prepare_private()
-        said += _install(asked, project.root, project.store)
-    if asked.opencode or asked.user:
-        said += _say_who_reads(project)
-    if asked.git_hooks:
+        sentences += _install_wiring(options, project.root, project.store)
+    if options.opencode or options.user:
+        sentences += _say_who_reads(project)
+    if options.git_hooks:
         from mdmemory.hosts import git_hooks
 
-        said += git_hooks.install_hooks(project, git_hooks.program_words())
-    if not said:
-        said.append(f"{project.store} is already a store; nothing changed.")
+        sentences += git_hooks.install_hooks(project, git_hooks.program_words())
+    if not sentences:
+        sentences.append(f"{project.store} is already a store; nothing changed.")
     elif done.files:
-        said.append(f"The store is {project.store}. Next: `mdmemory add --help`.")
-        said += older
-    return _tell(asked, done, said)
+        sentences.append(f"The store is {project.store}. Next: `mdmemory add --help`.")
+        sentences += older
+    return _tell_setup(options, done, sentences)
 
 
-def _left_behind(asked: Namespace, root: Path) -> list[str]:
+def _left_behind(options: Namespace, root: Path) -> list[str]:
     """A sentence on the notes of the store that the project had until now and that a store inside
     it takes the place of; [] where there are none."""
     from shlex import quote
 
-    if not (asked.here or asked.shared):
+    if not (options.here or options.shared):
         return []
     in_tree = root_in_tree(root.absolute()) if root.is_dir() else None
     store = _store_elsewhere(root, in_tree, person.places())
@@ -91,30 +91,37 @@ def _left_behind(asked: Namespace, root: Path) -> list[str]:
     if not (store and count):
         return []
     return [
-        f"{store}, the project's store until now, keeps its {plural(count, 'note')}. To have them "
-        f"here: `mdmemory import {quote(str(store))} --yes`."
+        f"{store}, the project's store until now, keeps its {count_noun(count, 'note')}. To have "
+        f"them here: `mdmemory import {quote(str(store))} --yes`."
     ]
 
 
-def _made(asked: Namespace, root: Path) -> Setup:
+def _make_store(options: Namespace, root: Path) -> Setup:
     """The store that was asked for, made where it is missing."""
     places = person.places()
-    if asked.user:
+    if options.user:
         return memory_folder.begin_person(places, is_secret)
-    if asked.join:
+    if options.join:
         return setup.init_store(
-            memory_folder.join_store(root, asked.join, places), places, is_secret
+            memory_folder.join_store(root, options.join, places), places, is_secret
         )
     in_tree = root_in_tree(root.absolute()) if root.is_dir() else None
-    if in_tree is not None and asked.dir is None and not asked.here:
+    if in_tree is not None and options.dir is None and not options.here:
         root = in_tree
     # a project whose wiring is in its repository has its store there, too
-    is_inside = asked.here or asked.shared or asked.store or asked.opencode or asked.git_hooks
+    is_inside = (
+        options.here or options.shared or options.store or options.opencode or options.git_hooks
+    )
     if not is_inside and in_tree is None:
         return memory_folder.begin_store(root, places, is_secret)
-    _refuse_wiring_of_elsewhere(asked, root.absolute(), in_tree, places)
+    _refuse_wiring_of_elsewhere(options, root.absolute(), in_tree, places)
     return setup.init_store(
-        root, places, is_secret, store=asked.store, own_repo=asked.here, tracked=not asked.shared
+        root,
+        places,
+        is_secret,
+        store=options.store,
+        own_repo=options.here,
+        tracked=not options.shared,
     )
 
 
@@ -128,12 +135,12 @@ def _store_elsewhere(root: Path, in_tree: Path | None, places: person.Places) ->
 
 
 def _refuse_wiring_of_elsewhere(
-    asked: Namespace, root: Path, in_tree: Path | None, places: person.Places
+    options: Namespace, root: Path, in_tree: Path | None, places: person.Places
 ) -> None:
     """Refuse files in the project for a store that lies elsewhere."""
-    if asked.user or asked.here or asked.shared or asked.store:
+    if options.user or options.here or options.shared or options.store:
         return
-    wired = asked.opencode or asked.git_hooks
+    wired = options.opencode or options.git_hooks
     if not wired or (store := _store_elsewhere(root, in_tree, places)) is None:
         return
     from shlex import quote
@@ -145,68 +152,70 @@ def _refuse_wiring_of_elsewhere(
     )
 
 
-def _refuse_nonsense(asked: Namespace) -> None:
-    if asked.user and (asked.dir or asked.here or asked.shared or asked.join or asked.store):
+def _refuse_nonsense(options: Namespace) -> None:
+    if options.user and (
+        options.dir or options.here or options.shared or options.join or options.store
+    ):
         raise UsageError(
             "--user cannot be combined with DIR, --here, --shared, --join or --store.",
             "Run `mdmemory init --user` alone.",
         )
-    if sum(map(bool, (asked.here, asked.shared, asked.join))) > 1:
+    if sum(map(bool, (options.here, options.shared, options.join))) > 1:
         raise UsageError("--here, --shared and --join are three places.", "Choose one of them.")
-    wired = asked.opencode or asked.user
-    if (asked.mcp or asked.no_npm or asked.dry_run) and not wired:
+    wired = options.opencode or options.user
+    if (options.mcp or options.no_npm or options.dry_run) and not wired:
         raise UsageError(
             "--mcp, --no-npm and --dry-run need --opencode or --user.", "Add one of them."
         )
-    if asked.remove and (asked.here or asked.opencode or asked.git_hooks):
+    if options.remove and (options.here or options.opencode or options.git_hooks):
         raise UsageError(
             "--remove cannot be combined with other options.", "Run `mdmemory init --remove [DIR]`."
         )
 
 
-def _tell(asked: Namespace, done: Setup | None, said: list[str]) -> int:
-    fields: dict[str, object] = {"said": said}
+def _tell_setup(options: Namespace, done: Setup | None, sentences: list[str]) -> int:
+    fields: dict[str, object] = {"said": sentences}
     if done is not None:
         fields = {
             "root": str(done.project.top), "store": str(done.project.store),
-            "commit": done.commit, "files": done.files, "said": said,
+            "commit": done.commit, "files": done.files, "said": sentences,
         }  # fmt: skip
-    show(asked, fields, *said)
+    show_value(options, fields, *sentences)
     return 0
 
 
-def _remove(asked: Namespace, root: Path) -> int:
+def _remove_wiring(options: Namespace, root: Path) -> int:
     """Remove what `init` added to git's hooks and to OpenCode; the notes and the store stay."""
     from mdmemory.hosts import git_hooks
 
     if not root.is_dir():
         raise NotFound(f"No such folder: {root}.", "Name the project's folder.")
-    project = Memory.open(root, store=asked.store).project
-    said = _unwire(project, is_personal=asked.user) + git_hooks.remove_hooks(project)
-    said += [f"The notes stay in {project.store}."] if said else []
-    said += setup.remove_store(project) or ([] if said else ["Nothing to remove."])
-    return _tell(asked, setup.Setup(project), said)
+    project = Memory.open(root, store=options.store).project
+    sentences = _unwire_project(project, is_personal=options.user) + git_hooks.remove_hooks(project)
+    sentences += [f"The notes stay in {project.store}."] if sentences else []
+    sentences += setup.remove_store(project) or ([] if sentences else ["Nothing to remove."])
+    return _tell_setup(options, setup.Setup(project), sentences)
 
 
 # --- OpenCode
 
 
-def _dry_run(asked: Namespace, root: Path) -> list[str]:
+def _dry_run(options: Namespace, root: Path) -> list[str]:
     """Messages about what would be written; nothing is."""
     from mdmemory.hosts.opencode.wiring import DRY_RUN
 
     in_tree = root_in_tree(root.absolute()) if root.is_dir() else None
     places = person.places()
-    _refuse_wiring_of_elsewhere(asked, root.absolute(), in_tree, places)
+    _refuse_wiring_of_elsewhere(options, root.absolute(), in_tree, places)
     root = root.resolve()
     settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
-    store = root if asked.user else root / (asked.store or settings.text("store"))
-    said = [] if store.is_dir() else [f"Would create a store in {store}."]
-    said += _install(asked, root, store)
-    return [DRY_RUN, *said] if said else ["Nothing to do."]
+    store = root if options.user else root / (options.store or settings.text("store"))
+    sentences = [] if store.is_dir() else [f"Would create a store in {store}."]
+    sentences += _install_wiring(options, root, store)
+    return [DRY_RUN, *sentences] if sentences else ["Nothing to do."]
 
 
-def _unwire(project: Project, *, is_personal: bool) -> list[str]:
+def _unwire_project(project: Project, *, is_personal: bool) -> list[str]:
     """Remove all that we wrote for OpenCode; return messages."""
     from mdmemory.hosts import clients
     from mdmemory.hosts.opencode import wiring
@@ -219,22 +228,22 @@ def _unwire(project: Project, *, is_personal: bool) -> list[str]:
     return wiring.remove_wiring(Place(project.top, store))
 
 
-def _install(asked: Namespace, root: Path, store: Path) -> list[str]:
+def _install_wiring(options: Namespace, root: Path, store: Path) -> list[str]:
     from mdmemory.hosts import git_hooks
     from mdmemory.hosts.opencode import personal, wiring
     from mdmemory.hosts.opencode.files import Wanted
     from mdmemory.hosts.opencode.places import Place
 
-    if asked.user:
+    if options.user:
         return personal.install_personal(
-            os.environ, store=store, mcp=asked.mcp, no_npm=asked.no_npm, dry_run=asked.dry_run
+            os.environ, store=store, mcp=options.mcp, no_npm=options.no_npm, dry_run=options.dry_run
         )
     wanted = Wanted(protocol.short(), git_hooks.program_words())
     place = Place(root, store)
-    said = wiring.install_wiring(place, wanted, mcp=asked.mcp, dry_run=asked.dry_run)
-    if asked.no_npm and not asked.mcp and not asked.dry_run:
-        said += wiring.spare_npm(personal.personal_place(os.environ))
-    return said
+    sentences = wiring.install_wiring(place, wanted, mcp=options.mcp, dry_run=options.dry_run)
+    if options.no_npm and not options.mcp and not options.dry_run:
+        sentences += wiring.spare_npm(personal.personal_place(os.environ))
+    return sentences
 
 
 def _say_who_reads(project: Project) -> list[str]:

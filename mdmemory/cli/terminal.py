@@ -46,11 +46,11 @@ class Terminal:
             os.set_blocking(end, False)
         self._former_wake = signal.set_wakeup_fd(self._wake[1], warn_on_full_buffer=False)
         for number, handler in (
-            (signal.SIGWINCH, _nothing), (signal.SIGCONT, self._continued),
-            (signal.SIGTERM, _end), (signal.SIGHUP, _end),
+            (signal.SIGWINCH, _do_nothing), (signal.SIGCONT, self._continue_screen),
+            (signal.SIGTERM, _end_process), (signal.SIGHUP, _end_process),
         ):  # fmt: skip
             self._handlers[number] = signal.signal(number, handler)
-        self._begin()
+        self._begin_screen()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -70,7 +70,7 @@ class Terminal:
         try:
             yield
         finally:
-            self._begin()
+            self._begin_screen()
 
     def size(self) -> tuple[int, int]:
         """Columns and lines, at least a few."""
@@ -107,10 +107,10 @@ class Terminal:
                 return ENDED
             if not data or data[:1] == b"\x04":
                 return ENDED
-            if found := _key(data):
-                return found
+            if key_read := _first_key(data):
+                return key_read
 
-    def _begin(self) -> None:
+    def _begin_screen(self) -> None:
         tty.setcbreak(self.input, termios.TCSADRAIN)
         modes = termios.tcgetattr(self.input)
         modes[6][termios.VSUSP] = b"\0"  # Ctrl-Z would leave the screen half drawn
@@ -123,15 +123,15 @@ class Terminal:
             self._write(_LEAVE)
         termios.tcsetattr(self.input, termios.TCSADRAIN, self._before)
 
-    def _continued(self, _number: int, _frame: FrameType | None) -> None:
-        self._begin()
+    def _continue_screen(self, _number: int, _frame: FrameType | None) -> None:
+        self._begin_screen()
 
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
 
 
-def _key(data: bytes) -> str:
+def _first_key(data: bytes) -> str:
     """The first key of what was read; "" for one that means nothing. Several at once are pasted,
     or were typed before the screen showed what they would answer: one of them counts."""
     if data[:1] == b"\x1b":
@@ -140,9 +140,9 @@ def _key(data: bytes) -> str:
     return first if first.isprintable() else ""
 
 
-def _nothing(_number: int, _frame: FrameType | None) -> None:
+def _do_nothing(_number: int, _frame: FrameType | None) -> None:
     """The wake-up file has heard of it."""
 
 
-def _end(number: int, _frame: FrameType | None) -> None:
+def _end_process(number: int, _frame: FrameType | None) -> None:
     raise SystemExit(128 + number)

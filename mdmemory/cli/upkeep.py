@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from mdmemory.actions.listing import in_words
 from mdmemory.cli.commands import add_flag
-from mdmemory.cli.output import NO_STORE_YET, emit, layered, plural, warn
+from mdmemory.cli.output import NO_STORE_YET, count_noun, emit_json, open_layers, warn_person
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.layers import USER
@@ -25,32 +25,32 @@ def index_options(parser: ArgumentParser) -> None:
     add_flag(parser, "--rebuild", "make MEMORY.md and the search database anew")
 
 
-def index(asked: Namespace) -> int:
+def run_index(options: Namespace) -> int:
     """Update MEMORY.md from the notes, and commit notes that you or a program changed."""
-    rows = [_index(memory, asked, layer) for layer, memory in layered(asked).each()]
-    if asked.json:
+    rows = [_update_index(memory, options, layer) for layer, memory in open_layers(options).each()]
+    if options.json:
         first = {name: value for name, value in rows[0].items() if name != "layer"}
-        emit({**first, "layers": rows})
-    return 1 if asked.check and any(row["changed"] for row in rows) else 0
+        emit_json({**first, "layers": rows})
+    return 1 if options.check and any(row["changed"] for row in rows) else 0
 
 
-def _index(memory: Memory, asked: Namespace, layer: str) -> dict[str, Any]:
+def _update_index(memory: Memory, options: Namespace, layer: str) -> dict[str, Any]:
     """Update or check one index, and say so; what the JSON has of it."""
-    if asked.rebuild and not asked.check:
-        with Progress(memory, json=asked.json) as progress:
+    if options.rebuild and not options.check:
+        with Progress(memory, json=options.json) as progress:
             rebuilt = memory.rebuild(report=progress.step)
         for sentence in rebuilt.said:
-            warn(sentence)
-    state = memory.index(check=asked.check, adopt=True)
+            warn_person(sentence)
+    state = memory.index(check=options.check, adopt=True)
     path = memory.project.store / INDEX
     listed, total, changed = len(state.index.listed), state.index.total, bool(state.changed)
-    if asked.check and not asked.json:
+    if options.check and not options.json:
         print(
             f"{path} is out of date: run `mdmemory index`." if changed else f"{path} is up to date."
         )
-    elif not asked.json:
+    elif not options.json:
         done = f"Updated {path}" if changed else f"{path} is up to date"
-        print(f"{done}: {listed} of {plural(total, 'note')}.")
+        print(f"{done}: {listed} of {count_noun(total, 'note')}.")
     return {
         "layer": layer, "path": str(path), "changed": changed, "listed": listed, "total": total,
     }  # fmt: skip
@@ -60,16 +60,16 @@ def status_options(parser: ArgumentParser) -> None:
     """Options of `status`: none of its own."""
 
 
-def status(asked: Namespace) -> int:
+def run_status(options: Namespace) -> int:
     """Show the stores, what waits for you, what is due, and where text is sent."""
     from mdmemory import overview, protocol
     from mdmemory.hosts import problems
     from mdmemory.review import waiting
 
-    layers = layered(asked)
+    layers = open_layers(options)
     environment = person.places().environment
     assistants = problems.connected_titles(environment)
-    if assistants and not asked.json and layers.question is None and not layers.there():
+    if assistants and not options.json and layers.question is None and not layers.there():
         print(f"store       {NO_STORE_YET}\nassistants  {assistants}")
         return 0
     each, memory = layers.each(), layers.main
@@ -77,26 +77,28 @@ def status(asked: Namespace) -> int:
         rows = [{"layer": layer, **overview.of_store(memory)} for layer, memory in each]
         report = overview.of_work(memory)
         waits = waiting.counts(layers)
-    if asked.json:
-        emit({**rows[0], **report, "review": waits, "layers": rows})
+    if options.json:
+        emit_json({**rows[0], **report, "review": waits, "layers": rows})
         return 0
-    lines = [_store(row) for row in rows]
-    lines += [f"inbox       {_waits(waits, rows)}", *_told_of_files(rows)]
-    lines.append(f"compaction  {report['due'] or 'not due'}; last: {_last(report)}")
+    lines = [_store_line(row) for row in rows]
+    lines += [f"inbox       {_waits_line(waits, rows)}", *_told_of_files(rows)]
+    lines.append(f"compaction  {report['due'] or 'not due'}; last: {_last_pass(report)}")
     small = " (a small model: asked pair by pair)" if report["questions"] == "pairs" else ""
-    lines.append(f"planner     {report['planner']}{small}: text is sent {_to(report)}")
+    lines.append(f"planner     {report['planner']}{small}: text is sent {_sends_where(report)}")
     if (meaning := report["embeddings"])["kind"] != "off":
-        lines.append(f"meaning     {meaning['kind']}{_but(meaning['missing'])}")
+        lines.append(f"meaning     {meaning['kind']}{_words_only(meaning['missing'])}")
     if passed := report["passed_over"]:
-        lines.append(f"not read    {plural(passed, 'turn')}: no answer of a model could be read")
-    if said := protocol.in_force().said:
-        lines.append(f"protocol    {said}")
+        lines.append(
+            f"not read    {count_noun(passed, 'turn')}: no answer of a model could be read"
+        )
+    if sentence := protocol.in_force().said:
+        lines.append(f"protocol    {sentence}")
     lines.append(f"assistants  {problems.describe_assistants(memory, environment)}")
     print("\n".join(lines))
     return 0
 
 
-def _store(row: dict[str, Any]) -> str:
+def _store_line(row: dict[str, Any]) -> str:
     """Where a store lies, what it holds, and whether git and a remote have it."""
     whose = "your own   " if row["layer"] == USER else "store      "
     git = "" if row["git"] == "ready" else f"; git: {row['git']}"
@@ -106,16 +108,18 @@ def _store(row: dict[str, Any]) -> str:
     return f"{whose} {row['store']}: {in_words(row)}{git}{remote}"
 
 
-def _waits(waits: dict[str, int], rows: list[dict[str, Any]]) -> str:
+def _waits_line(waits: dict[str, int], rows: list[dict[str, Any]]) -> str:
     """How many of each kind wait for a person, and whether more facts find a place."""
     from mdmemory.capture.pending import FULL
     from mdmemory.review.items import Kind
 
     # lost notes are one item to answer, and are counted one by one
     counts = waits | {Kind.LOST: sum(len(row["lost"]) for row in rows)}
-    said = [f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items() if count]
+    sentences = [f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items() if count]
     full = "; it is full: no more facts are kept" if _is_full(rows, FULL) else ""
-    return f"{', '.join(said)}: `mdmemory review`{full}" if said else "nothing waits for you"
+    return (
+        f"{', '.join(sentences)}: `mdmemory review`{full}" if sentences else "nothing waits for you"
+    )
 
 
 def _is_full(rows: list[dict[str, Any]], most: int) -> bool:
@@ -125,7 +129,7 @@ def _is_full(rows: list[dict[str, Any]], most: int) -> bool:
 def _told_of_files(rows: list[dict[str, Any]]) -> list[str]:
     """At most one line each: on what other hands did, what no branch has yet, and what cannot be
     read."""
-    said = []
+    sentences = []
     free = [
         f"{each['file']} ({each['change']})"
         for row in rows
@@ -133,38 +137,40 @@ def _told_of_files(rows: list[dict[str, Any]]) -> list[str]:
         if not each["why"] and each["file"] not in row["lost"]
     ]
     if free:
-        said.append(f"by hand     {_some(free)}: your next mdmemory command that writes commits it")
+        sentences.append(
+            f"by hand     {_some_of(free)}: your next mdmemory command that writes commits it"
+        )
     waiting = [f"{each['subject']} ({', '.join(each['files'])})"
                for row in rows for each in row["waiting"]]  # fmt: skip
     if waiting:
-        said.append(
-            f"waiting     {_some(waiting)}: stored in git; your next mdmemory command commits it "
-            "to the branch"
+        sentences.append(
+            f"waiting     {_some_of(waiting)}: stored in git; your next mdmemory command commits "
+            "it to the branch"
         )
     if unread := [file for row in rows for file in row["unread"]]:
-        said.append(f"unreadable  {_some(unread)}: passed over; `mdmemory doctor` says why")
-    return said
+        sentences.append(f"unreadable  {_some_of(unread)}: passed over; `mdmemory doctor` says why")
+    return sentences
 
 
-def _some(names: list[str], most: int = 5) -> str:
+def _some_of(names: list[str], most: int = 5) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}"
 
 
-def _to(report: dict[str, Any]) -> str:
+def _sends_where(report: dict[str, Any]) -> str:
     if not report["sends_to"]:
         return "nowhere"
     cost = report["tokens_today"]
     return (
-        f"to {report['sends_to']}; today {plural(cost['calls'], 'call')}, "
+        f"to {report['sends_to']}; today {count_noun(cost['calls'], 'call')}, "
         f"{cost['input']} tokens in, {cost['output']} out"
     )
 
 
-def _but(missing: str) -> str:
+def _words_only(missing: str) -> str:
     return f"; search goes by words: {missing}" if missing else ""
 
 
-def _last(report: dict[str, Any]) -> str:
+def _last_pass(report: dict[str, Any]) -> str:
     last = report["last"]
     return f"{last['outcome']} at {last['at']}" if last else "none"

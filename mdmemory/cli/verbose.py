@@ -12,7 +12,7 @@ from mdmemory import debugging
 _STDERR = ("1", "stderr")
 
 
-def begin(place: str = "1") -> None:
+def begin_logging(place: str = "1") -> None:
     """Log from now on: to standard error ("1"), or to the end of a file of this name.
 
     A file that cannot be opened is one sentence on standard error, and nothing is logged.
@@ -20,7 +20,7 @@ def begin(place: str = "1") -> None:
     if debugging.logger:
         return
     try:
-        handler = _handler(place)
+        handler = _make_handler(place)
     except OSError as problem:
         print(f"mdmemory: MDMEMORY_DEBUG: {problem.strerror}: {place}.", file=sys.stderr)
         return
@@ -35,7 +35,7 @@ def begin(place: str = "1") -> None:
     debugging.logger = logger
 
 
-def _handler(place: str) -> logging.Handler:
+def _make_handler(place: str) -> logging.Handler:
     if place in _STDERR:
         return logging.StreamHandler()
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK

@@ -19,8 +19,8 @@ SCHEMA_VERSION = 10  # raise it when a table, or what goes into it, takes anothe
 # The words go in as stems: the table only has to find the spaces between them.
 _TOKENIZE = "content = '', tokenize = 'unicode61 remove_diacritics 0'"
 # `words` keeps no text of its own: a row is taken out by giving it the very words that went in,
-# which `row_fields` makes again from the other two tables. A vector belongs to a text, not to a chunk:
-# embeddings cost money, and outlive all other tables when these take another shape.
+# which `row_fields` makes again from the other two tables. A vector belongs to a text, not to a
+# chunk: embeddings cost money, and outlive all other tables when these take another shape.
 SHARED = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL){keyed}",
     "CREATE TABLE files (id {number} PRIMARY KEY, source TEXT NOT NULL, file TEXT NOT NULL,"

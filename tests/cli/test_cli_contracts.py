@@ -454,7 +454,7 @@ def test_what_is_unexpected_exits_3_with_a_log_and_without_a_trace(
     def broken(*_: object) -> int:
         raise ZeroDivisionError("a surprise")
 
-    monkeypatch.setattr(commands, "_dispatch", broken)
+    monkeypatch.setattr(commands, "_dispatch_words", broken)
     assert main(["list", "--json"]) == 3
     said = capsys.readouterr()
     fit(json.loads(said.out), ERROR)
@@ -521,4 +521,4 @@ plain = st.sampled_from([None, True, 1, -2.5, "", '},\n    {"', 'x"\\\n},{', "é
 @example([{"a": [1]}, {"a": {"b": 1}}])
 @example([{"a": ()}, 1])
 def test_a_table_is_written_as_python_writes_indented_json(rows: list[object]) -> None:
-    assert output.indented(rows) == json.dumps(rows, ensure_ascii=False, indent=2)
+    assert output.indent_json(rows) == json.dumps(rows, ensure_ascii=False, indent=2)

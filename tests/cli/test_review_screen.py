@@ -12,7 +12,7 @@ from pace import sample
 from screens import Screen
 
 from mdmemory.capture.pending import PendingFact, put_facts
-from mdmemory.cli.review_screen import View, clean, draw, wide, wrapped
+from mdmemory.cli.review_screen import View, clean_text, draw_screen, text_width, wrap_text
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.review import waiting
@@ -34,7 +34,7 @@ def conflict(one: str = LONG, other: str = "With the parcel service.") -> InboxI
 
 def drawn(item: InboxItem, columns: int, lines: int = 24, **more: object) -> list[str]:
     view = View(item, 1, 3, **more)  # type: ignore[arg-type]
-    return draw(view, columns, lines, colour=False).lines
+    return draw_screen(view, columns, lines, colour=False).lines
 
 
 @pytest.mark.parametrize("columns", [20, 40, 79, 80, 120, 200])
@@ -44,7 +44,7 @@ def test_no_line_is_wider_than_the_screen_and_the_keys_are_always_there(
 ) -> None:
     shown = drawn(conflict(LONG * 9), columns, lines, said="Dropped. " * 20, can_undo=True)
     assert len(shown) <= lines
-    assert max(map(wide, shown)) < columns
+    assert max(map(text_width, shown)) < columns
     assert "conflict" in shown[0]
     assert "?" in shown[-1]
     assert columns < 40 or "? help" in shown[-1]
@@ -55,7 +55,7 @@ def test_two_texts_stand_beside_each_other_where_there_is_room() -> None:
     assert "that: note-1" in beside
     below = [line for line in drawn(conflict(), 79) if "note-" in line]
     assert [line.strip() for line in below] == ["1 this: note-0", "2 that: note-1"]
-    edges = {wide(line.partition("│")[0]) for line in drawn(conflict(), 100) if "│" in line}
+    edges = {text_width(line.partition("│")[0]) for line in drawn(conflict(), 100) if "│" in line}
     assert len(edges) == 1, "wide characters are measured"
 
 
@@ -63,7 +63,7 @@ def test_a_long_text_can_be_read_to_its_end() -> None:
     words = [f"word{n}" for n in range(400)]
     item = InboxItem("p-1", Kind.PENDING, (Side("n", "project", " ".join(words)),), "w", ("keep",),
                      "project", "p")  # fmt: skip
-    most = draw(View(item, 1, 1), 60, 12, colour=False).most
+    most = draw_screen(View(item, 1, 1), 60, 12, colour=False).most
     read = {
         word
         for at in range(most + 1)
@@ -76,8 +76,8 @@ def test_a_long_text_can_be_read_to_its_end() -> None:
 def test_nothing_of_a_note_is_obeyed_by_the_terminal() -> None:
     shown = "\n".join(drawn(conflict(NASTY), 80))
     assert not {"\x1b", "\x07", "\u202e", "\u200b", "\ud800"} & {*shown}
-    assert clean("a\tb") == "a   b"
-    assert wrapped("", 10) == [""]
+    assert clean_text("a\tb") == "a   b"
+    assert wrap_text("", 10) == [""]
 
 
 # --- with keys -----------------------------------------------------------------------------------
