@@ -331,7 +331,7 @@ class Memory:
             heads = [head for head in catalog.heads_of(files) if head.cites]
         notes = [(head.file, head.cites) for head in heads]
         if since is None:
-            return citing.check.check(self.project, notes, patience)
+            return citing.check.check_citations(self.project, notes, patience)
         return citing.check.drifted_since(self.project, notes, since)
 
     def known_citations(
@@ -341,7 +341,9 @@ class Memory:
         checked."""
         catalog = self._refresher().catalog()
         heads = catalog.citing() if files is None else catalog.heads_of(files)
-        return citing.check.recorded(self.project, [(e.file, e.cites) for e in heads if e.cites])
+        return citing.check.recorded_citations(
+            self.project, [(e.file, e.cites) for e in heads if e.cites]
+        )
 
     def index_places(self) -> dict[str, IndexPlace]:
         """The same of every note by its file, without the time when it left."""

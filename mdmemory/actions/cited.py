@@ -26,10 +26,10 @@ def citation_problems(writer: Writer) -> Iterator[tuple[str, str]]:
             if parse(cite) is None:
                 yield head.file, f"It cites {cite[:_SHOWN]!r}, and that is no PATH#L10-L20."
     files = {head.file: head.cites for head in heads}
-    from mdmemory.citing.check import check  # few notes cite
+    from mdmemory.citing.check import check_citations  # few notes cite
 
     with suppress(MdmemoryError, OSError):
-        problems = check(writer.project, files.items()) if files else []
+        problems = check_citations(writer.project, files.items()) if files else []
         for each in [each for each in problems if each.is_outdated][:_MOST]:
             what = "changed" if each.state == DRIFTED else "is gone"
             fix = f"If it still holds: `mdmemory review {each.file.removesuffix('.md')} keep`."
@@ -44,7 +44,7 @@ def pin_citations(writer: Writer, note: Note) -> Note:
     from mdmemory.note.editing import recite  # few notes are written so
 
     with suppress(MdmemoryError, OSError):
-        return recite(note, cite.pinned(writer.project, note.head.cites))
+        return recite(note, cite.pin_citations(writer.project, note.head.cites))
     return note
 
 

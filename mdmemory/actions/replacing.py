@@ -136,7 +136,7 @@ def met_by(
 ) -> Met:  # fmt: skip
     """What the note `new` does to the notes that a person says it replaces, and to those near it:
     one that has the same words but for one literal is flagged."""
-    from mdmemory.text.conflict import other_literal, why
+    from mdmemory.text.conflict import other_literal, why_contrary
 
     is_anothers = tell_anothers(writer)
     mine = [note for note in replaced if not is_anothers(note)]
@@ -146,7 +146,7 @@ def met_by(
     for note in in_force(near):
         pair = other_literal(note.note.head.description, new.note.head.description)
         if pair and note.file not in known:
-            doubtful.append((note, why(pair)))
+            doubtful.append((note, why_contrary(pair)))
     return Met(new, tuple(done.made), tuple(doubtful))
 
 

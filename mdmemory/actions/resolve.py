@@ -84,7 +84,7 @@ def find_across(
                 continue
             since = max(_note_day(one), _note_day(other))
             id = conflicts.entry_id(one.file, f"{PERSON}/{other.file}")
-            pairs.append(Across(id, one.file, other.file, conflict.why(pair), since))
+            pairs.append(Across(id, one.file, other.file, conflict.why_contrary(pair), since))
     return pairs
 
 

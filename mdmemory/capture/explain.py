@@ -12,8 +12,8 @@ from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.search.near import NEAREST, near_notes
 from mdmemory.store.superseding import in_force
-from mdmemory.text.similarity import likeness
-from mdmemory.text.words import keys
+from mdmemory.text.similarity import likeness_of
+from mdmemory.text.words import word_keys
 
 
 def explain_message(text: str, stores: Stores) -> dict[str, Any]:
@@ -36,13 +36,13 @@ def explain_message(text: str, stores: Stores) -> dict[str, Any]:
 
 
 def _near_notes(text: str, stores: Stores) -> list[dict[str, object]]:
-    words = {*keys(text)}
+    words = {*word_keys(text)}
     content = []
     for source in stores.sources():
         for note in in_force(near_notes(source.writer.refresher)(text))[:NEAREST]:
             rows = f"{note.note.head.description}\n{note.note.body}"
             content.append({
                 "file": f"{source.prefix}{note.file}", "description": note.note.head.description,
-                "score": round(likeness(words, {*keys(rows)}), 2),
+                "score": round(likeness_of(words, {*word_keys(rows)}), 2),
             })  # fmt: skip
     return content

@@ -30,7 +30,7 @@ from mdmemory.store.project import INBOX, Project
 from mdmemory.store.sources import NoteSource, StoredIn, find_note
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
-from mdmemory.text.words import keys
+from mdmemory.text.words import word_keys
 from mdmemory.transcripts.turns import is_id
 
 OFFERED = 5  # notes of which a person is asked which is meant
@@ -141,7 +141,7 @@ def _note_down(
 
 def find_described(sources: Sequence[NoteSource], what: str) -> list[StoredIn]:
     """The notes in force that have most words of a description, the best first."""
-    wanted = {*keys(what)}
+    wanted = {*word_keys(what)}
     scored = [
         (_word_share(wanted, stored.note), StoredIn(source, stored))
         for source in sources
@@ -157,7 +157,7 @@ def find_described(sources: Sequence[NoteSource], what: str) -> list[StoredIn]:
 def _word_share(wanted: set[str], note: Note) -> float:
     head = note.head
     content = f"{head.name.replace('-', ' ')} {head.title} {head.description} {note.body}"
-    return len(wanted & {*keys(content)}) / len(wanted) if wanted else 0.0
+    return len(wanted & {*word_keys(content)}) / len(wanted) if wanted else 0.0
 
 
 # --- what waits

@@ -14,8 +14,8 @@ from mdmemory.note import limits
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.note.note import Note
 from mdmemory.privacy.redaction import MARK
-from mdmemory.text.negation import negations
-from mdmemory.text.words import CJK, is_cjk, keys
+from mdmemory.text.negation import count_negations
+from mdmemory.text.words import CJK, is_cjk, word_keys
 
 NAME_WORDS = 5
 NAME_WIDTH = 12  # characters of a name in a script without blanks
@@ -125,7 +125,7 @@ def said_anew(description: str, body: str, text: str) -> tuple[str, str] | None:
     where the text is something else to say, and so a body."""
     if body_beside(description, body.strip()) or "\n\n" in text.strip():
         return None
-    wanted, there = {*keys(description)}, {*keys(text)}
+    wanted, there = {*word_keys(description)}, {*word_keys(text)}
     if not wanted or len(wanted & there) < _SHARED * len(wanted):
         return None
     fresh, rest = word_note(" ".join(text.split()))
@@ -240,5 +240,7 @@ def pointer_key(text: str) -> str:
     if len(urls) != 1:
         return ""
     rest = text.replace(urls[0], " ")
-    about = sorted({*keys(rest)})
-    return f"{url_identity(urls[0])} {' '.join(about)}" if about and not negations(rest) else ""
+    about = sorted({*word_keys(rest)})
+    return (
+        f"{url_identity(urls[0])} {' '.join(about)}" if about and not count_negations(rest) else ""
+    )

@@ -20,9 +20,9 @@ from mdmemory.capture import said_dates
 from mdmemory.capture.notice import is_request, spares_note, typed_text, wants_gone
 from mdmemory.note.note import Note
 from mdmemory.text import literals
-from mdmemory.text.negation import negations, reversed_words
-from mdmemory.text.quantities import number
-from mdmemory.text.words import key, keys, runs
+from mdmemory.text.negation import count_negations, reversed_words
+from mdmemory.text.quantities import number_digits
+from mdmemory.text.words import word_key, word_keys, word_runs
 from mdmemory.transcripts.turns import Turn
 
 SHORTEST = 8  # letters of a quote that proves anything by itself
@@ -106,7 +106,7 @@ def of_reading(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[
             question = Proof(why="invented", words=(*dict.fromkeys(wrong),))
         elif sources is None:
             question = Proof(why="question")
-        elif sources or {*keys(own)} & {*keys(fact.partition("\n")[0])}:
+        elif sources or {*word_keys(own)} & {*word_keys(fact.partition("\n")[0])}:
             return Proof(turns[at].id or "turn")
         else:
             question = Proof(why="other_words")
@@ -133,9 +133,9 @@ def _borne_out(fact: str, words: str, replaced: Sequence[str], turn: Turn) -> Pr
     sources = [words, *replaced]
     if wrong := invented_literals(fact, sources, turn.day):
         return Proof(why="invented", words=(*dict.fromkeys(wrong),))
-    wanted, own = {*keys(fact)}, {*keys(words)}
-    known = own.union(*map(keys, replaced))
-    fresh = wanted.difference(*map(keys, replaced))
+    wanted, own = {*word_keys(fact)}, {*word_keys(words)}
+    known = own.union(*map(word_keys, replaced))
+    fresh = wanted.difference(*map(word_keys, replaced))
     if len(wanted & known) < SAID * len(wanted) or len(fresh & own) < NEW * len(fresh):
         return Proof(why="other_words")
     if replaced and not own & wanted:
@@ -207,14 +207,14 @@ def _stands_in(wanted: str, there: str) -> bool:
 
 
 def _same_numbers(wanted: str, there: str) -> bool:
-    known = {*runs(there)}
-    return all(run in known for run in runs(wanted) if any(map(str.isdigit, run)))
+    known = {*word_runs(there)}
+    return all(run in known for run in word_runs(wanted) if any(map(str.isdigit, run)))
 
 
 def _only_agrees(quote: str, own: str) -> bool:
     """Whether a quote says nothing by itself, and its message denies and asks nothing: "yes"."""
-    is_bare = len({*keys(quote)}) <= 2
-    return is_bare and not negations(own) and not re.search("[?？]", own)
+    is_bare = len({*word_keys(quote)}) <= 2
+    return is_bare and not count_negations(own) and not re.search("[?？]", own)
 
 
 def _question_before(turns: Sequence[Turn], at: int) -> str:
@@ -256,12 +256,12 @@ def _names_note(note: Note, text: str) -> bool:
     """Whether a text has a telling word of what the note says or is called."""
     head = note.head
     named = f"{head.description} {head.title} {head.name.replace('-', ' ')} {note.body[:_LAST]}"
-    return bool({*keys(text)} & {*keys(named)})
+    return bool({*word_keys(text)} & {*word_keys(named)})
 
 
 def _only_points(sentence: str, note: Note) -> bool:
     """Whether a sentence says so little of its own that it can only point at what came before."""
-    return len({*keys(sentence)} - {*keys(note.head.description)}) <= 3
+    return len({*word_keys(sentence)} - {*word_keys(note.head.description)}) <= 3
 
 
 def _text_before(turns: Sequence[Turn], at: int, own: str, sentence: str) -> str:
@@ -312,7 +312,7 @@ def invented_literals(claim: str, sources: Iterable[str], day: str = "") -> list
     unproven = _Said(sources, day)
     rest, wrong = unproven.without_dates(_REASON.sub("", claim))
     german = len(_GERMAN.findall(f"{claim}\n{unproven.whole[:LONGEST]}")) > 1
-    _, source_words = literals.audit(unproven.texts, rest)
+    _, source_words = literals.audit_literals(unproven.texts, rest)
     return wrong + [
         literal
         for literal in source_words
@@ -362,11 +362,11 @@ class _Said:
     def gives(self, literal: str) -> bool:
         """Whether the sources have a literal, in whatever form."""
         folded = fold_text(literal)
-        if literals.stands(folded, self.whole):
+        if literals.stands_alone(folded, self.whole):
             return True
         if self.today is None:
             return False
-        if literals.stands(folded, self.loose):
+        if literals.stands_alone(folded, self.loose):
             return True
         if folded[0].isdigit() or folded[-1] in _SIGNS or folded[0] in _SIGNS:
             return all(self._counts_figure(part) for part in re.split(r"[–-]", folded) if part)
@@ -379,14 +379,16 @@ class _Said:
         if at is not None and self.today:
             return (
                 at in said_dates.mean_weekdays(self.whole, self.today)
-                or key(folded) in self._word_keys
+                or word_key(folded) in self._word_keys
             )
-        return key(folded) in self._word_keys or self._has_form(folded)
+        return word_key(folded) in self._word_keys or self._has_form(folded)
 
     def gives_whole(self, literal: str, claim: str) -> bool:
         """Whether they have the longer word of the claim that a literal is a part of: a path."""
         words = (fold_text(word.strip(_BRACKETS)) for word in claim.split() if literal in word)
-        return any(len(word) > len(literal) and literals.stands(word, self.whole) for word in words)
+        return any(
+            len(word) > len(literal) and literals.stands_alone(word, self.whole) for word in words
+        )
 
     def _has_form(self, folded: str) -> bool:
         """Whether they have the word with an ending, or without its own."""
@@ -410,16 +412,16 @@ class _Said:
 
     @cached_property
     def _word_keys(self) -> set[str]:
-        return {key(word) for word in self._whole_words}
+        return {word_key(word) for word in self._whole_words}
 
     @cached_property
     def _whole_words(self) -> set[str]:
-        return set(runs(self.whole))
+        return set(word_runs(self.whole))
 
     @cached_property
     def _number_values(self) -> set[str]:
         plain = _SEPARATORS.sub("", self.whole)
-        numbers = {number(word) for word in self._whole_words if word.isalpha()}
+        numbers = {number_digits(word) for word in self._whole_words if word.isalpha()}
         numbers |= {*_FIGURE.findall(plain)}
         numbers |= {f"{float(each) * 1000:.0f}" for each in _THOUSANDS.findall(plain)}
         for hour, minute in _AFTERNOON.findall(plain):

@@ -46,7 +46,7 @@ from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import in_force, superseded_files
 from mdmemory.store.writer import Writer
 from mdmemory.text.negation import reversed_words
-from mdmemory.text.words import keys
+from mdmemory.text.words import word_keys
 from mdmemory.transcripts.sources import read
 from mdmemory.transcripts.turns import Transcript, Turn, select_turns, turns_read
 
@@ -291,7 +291,7 @@ def _said_in_other_sessions(
 def _is_same(candidate: Candidate, fact: PendingFact) -> bool:
     if canonical_key(candidate.fact) == canonical_key(fact.description):
         return True
-    one, other = {*keys(candidate.fact)}, {*keys(fact.description)}
+    one, other = {*word_keys(candidate.fact)}, {*word_keys(fact.description)}
     return bool(one) and one == other and not reversed_words(candidate.fact, fact.description)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory.text.dates import ANY_MONTH, NAMED_MONTH
-from mdmemory.text.quantities import number
-from mdmemory.text.words import is_cjk, normal
+from mdmemory.text.quantities import number_digits
+from mdmemory.text.words import is_cjk, normal_text
 
 LONGEST = 366  # days from the day it was said to a date without its year
 _CALENDAR = Path(__file__).parents[1] / "text" / "words" / "calendar.txt"
@@ -97,7 +97,7 @@ def _is_same(claimed: Named, named: Named, today: date) -> bool:
 def _meant_days(text: str, today: date) -> tuple[set[date], int]:
     """The days that a text means by such words as "tomorrow", and how far from today those may lie
     that it means by "next month"; 0 where it says nothing like it."""
-    folded = normal(text).casefold().replace("’", "'")
+    folded = normal_text(text).casefold().replace("’", "'")
     found: set[date] = set()
     for days, form in _section_forms("days"):
         if form.search(folded):
@@ -120,7 +120,7 @@ def _count_days(folded: str) -> Iterator[int]:
         around = days // 10 if days > 7 else 0
         for match in form.finditer(folded):
             word = match["count"]
-            count = int(word) if word.isdecimal() else int(number(word) or 0)
+            count = int(word) if word.isdecimal() else int(number_digits(word) or 0)
             for off in range(-around, around + 1) if 0 < count < 1_000 else ():
                 yield from (count * days + off, -count * days + off)
 

@@ -32,8 +32,8 @@ from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.sources import NoteSource, StoredIn, find_note
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer, Written
-from mdmemory.text.similarity import likeness
-from mdmemory.text.words import keys as words_of
+from mdmemory.text.similarity import likeness_of
+from mdmemory.text.words import word_keys as words_of
 from mdmemory.transcripts.turns import is_id
 
 BY_ONE_QUOTE = 3  # notes that the index lists on the same unproven words
@@ -255,7 +255,7 @@ class _Call:
         for note in seen.nearest(f"{self._fact.description}\n{self._fact.body}"):
             head = note.note.head
             is_named = not names.isdisjoint((note.file.removesuffix(".md"), head.name))
-            score = round(likeness(near_notes, {*words_of(_note_text(note.note))}), 2)
+            score = round(likeness_of(near_notes, {*words_of(_note_text(note.note))}), 2)
             is_other = note.file not in but and not is_named and head.status != SUPERSEDED
             if is_other and score >= NEAR:
                 words.append(NearNote(note.file, score, shown_line(note.note)))

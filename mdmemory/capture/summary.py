@@ -28,7 +28,7 @@ from mdmemory.store.sources import NoteSource, find_note
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import in_force
 from mdmemory.store.writer import Writer
-from mdmemory.text.words import keys
+from mdmemory.text.words import word_keys
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
 
@@ -206,11 +206,11 @@ def _with_quote(candidate: Candidate, turns: Sequence[Turn], find: Find) -> Cand
     if candidate.action == "reinforce":
         with suppress(MdmemoryError):
             claim = find(candidate.replaces[0]).stored.note.head.description
-    claim_keys = set(keys(claim))
+    claim_keys = set(word_keys(claim))
     best, most = "", 0.0
     for turn in turns:
         for sentence in _ENDS.split(typed_text(turn.text)):
-            shared = len(claim_keys & set(keys(sentence)))
+            shared = len(claim_keys & set(word_keys(sentence)))
             share = shared / (len(claim_keys) or 1)
             if shared >= min(2, len(claim_keys)) and share >= BORNE_OUT and share >= most:
                 best, most = sentence.strip(), share

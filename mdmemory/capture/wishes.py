@@ -99,23 +99,23 @@ class Wish:
         """Whether its answers have all its literals and most of its telling words, and of each of
         its clauses something."""
         from mdmemory.text import literals
-        from mdmemory.text.negation import parts
-        from mdmemory.text.words import keys
+        from mdmemory.text.negation import clause_parts
+        from mdmemory.text.words import word_keys
 
-        there, text = {*keys(self.answer)}, self.answer.casefold()
-        lost, _ = literals.audit([self.text], self.answer)
+        there, text = {*word_keys(self.answer)}, self.answer.casefold()
+        lost, _ = literals.audit_literals([self.text], self.answer)
         if any(each.casefold() not in text for each in lost):
             return False
-        if len({*keys(self.text)} & there) < _SHARE * len({*keys(self.text)}):
+        if len({*word_keys(self.text)} & there) < _SHARE * len({*word_keys(self.text)}):
             return False
-        clauses = [{*keys(part)} for part in parts(self.text)]
+        clauses = [{*word_keys(part)} for part in clause_parts(self.text)]
         return all(len(each & there) * 3 >= len(each) for each in clauses if len(each) > 1)
 
     def touches_text(self, text: str) -> bool:
         """Whether a text speaks of what it asks for."""
-        from mdmemory.text.words import keys
+        from mdmemory.text.words import word_keys
 
-        wanted, there = {*keys(self.text)}, {*keys(text)}
+        wanted, there = {*word_keys(self.text)}, {*word_keys(text)}
         return len(wanted & there) >= max(1, min(len(wanted), len(there)) // 3)
 
 

@@ -23,10 +23,18 @@ from mdmemory.citing.citation import (
     Citation,
     CitationVerdict,
     parse,
-    place,
+    write_place,
 )
-from mdmemory.citing.lines import IN_FILES, Comparison, Hunk, Span, Squeezed, lines_hash, plainly
-from mdmemory.citing.snapshot import FOLDERS, FileEdit, Snapshot, repository_of, taken
+from mdmemory.citing.lines import (
+    IN_FILES,
+    Comparison,
+    Hunk,
+    Span,
+    Squeezed,
+    find_plainly,
+    lines_hash,
+)
+from mdmemory.citing.snapshot import FOLDERS, FileEdit, Snapshot, repository_of, take_snapshot
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound
 from mdmemory.files import MAX_FILE, read_if_there, write_atomic
 from mdmemory.git import identity
@@ -54,27 +62,29 @@ _NOT_HERE = "the commit is not in this repository"
 Notes = Iterable[tuple[str, Sequence[str]]]  # the file of each, and its citations
 
 
-def check(project: Project, notes: Notes, patience: float | None = None) -> list[CheckedCitation]:
+def check_citations(
+    project: Project, notes: Notes, patience: float | None = None
+) -> list[CheckedCitation]:
     """Every citation of these notes as it stands now, in their order, which is recorded.
     `patience`: seconds that one command of git may take. Raises NoGit where there is no project."""
     repository = require_repository(project)
     repository.patience = patience or repository.patience
-    with taken(repository) as (now, tip):
-        found = _checked(now, tip, notes)
-    _record(project, found)
-    return found
+    with take_snapshot(repository) as (now, tip):
+        checked = _check_all(now, tip, notes)
+    _record_checked(project, checked)
+    return checked
 
 
 def drifted_since(project: Project, notes: Notes, revision: str) -> list[CheckedCitation]:
     """The citations that stood until a revision and do not any more, or of which this clone cannot
     tell whether they do: of a branch, since it left that. Raises NotFound for no revision, and
     where the clone leaves out what came since; NoGit where there is no project."""
-    with taken(require_repository(project)) as (now, tip):
-        base = _base(now, revision)
-        found = _checked(now, tip, notes)
-        lost = [each for each in found if each.is_outdated or each.state == UNKNOWN]
+    with take_snapshot(require_repository(project)) as (now, tip):
+        base = _base_of(now, revision)
+        checked = _check_all(now, tip, notes)
+        lost = [each for each in checked if each.is_outdated or each.state == UNKNOWN]
         now.now = base
-        then = _checked(now, base, ((each.file, [each.cite]) for each in lost))
+        then = _check_all(now, base, ((each.file, [each.cite]) for each in lost))
     pairs = zip(lost, then, strict=True)
     return [
         each for each, before in pairs
@@ -84,26 +94,29 @@ def drifted_since(project: Project, notes: Notes, revision: str) -> list[Checked
 
 def require_repository(project: Project) -> Repository:
     """The repository of a store's project. Raises NoGit where there is none."""
-    if (found := repository_of(project)) is None:
+    if (repository := repository_of(project)) is None:
         raise NoGit(
             f"{project.store} is the store of no project that is here, and only notes of a project "
             "cite.",
             "Run it in the project's folder.",
         )
-    return found
+    return repository
 
 
-def recorded(project: Project, notes: Notes) -> dict[str, tuple[CheckedCitation, ...]]:
+def recorded_citations(project: Project, notes: Notes) -> dict[str, tuple[CheckedCitation, ...]]:
     """What the last check found out of that which some notes cite, by the file of the note."""
-    known, found = _known(project), dict[str, tuple[CheckedCitation, ...]]()
+    known, citations = _read_known(project), dict[str, tuple[CheckedCitation, ...]]()
     for file, cites in notes if known else ():
-        told = [_shown(file, cite, parse(cite), CitationVerdict(*known[cite])) for cite in cites
-                if cite in known]  # fmt: skip
-        found |= {file: tuple(told)} if told else {}
-    return found
+        shown = [
+            _shown_citation(file, cite, parse(cite), CitationVerdict(*known[cite]))
+            for cite in cites
+            if cite in known
+        ]
+        citations |= {file: tuple(shown)} if shown else {}
+    return citations
 
 
-def _known(project: Project) -> Mapping[str, Sequence[str]]:
+def _read_known(project: Project) -> Mapping[str, Sequence[str]]:
     with suppress(MdmemoryError, ValueError):
         known = json.loads(read_if_there(project.private / NAME, 8 * MAX_FILE) or b"{}")
         if isinstance(known, dict):
@@ -116,16 +129,16 @@ def _is_row(row: object) -> bool:
     return isinstance(row, list) and [*map(type, row)] == [str] * size
 
 
-def _record(project: Project, checked: Iterable[CheckedCitation]) -> None:
+def _record_checked(project: Project, checked: Iterable[CheckedCitation]) -> None:
     rows = {each.cite: [each.state, each.now, each.diff, each.why] for each in checked}
-    known = _known(project)
+    known = _read_known(project)
     if any(known.get(cite) != row for cite, row in rows.items()):
         with suppress(MdmemoryError, OSError):
             text = json.dumps({**known, **rows}, ensure_ascii=False, indent=0)
             write_atomic(project.prepare_private() / NAME, text.encode(), mode=0o600)
 
 
-def _base(now: Snapshot, revision: str) -> str:
+def _base_of(now: Snapshot, revision: str) -> str:
     """The commit from which a change is counted: the last one that HEAD has of a revision."""
     name = "" if revision.startswith("-") or not revision.isprintable() else revision
     commit = now.project.ask("rev-parse", "-q", "--verify", f"{name}^{{commit}}") if name else None
@@ -134,16 +147,16 @@ def _base(now: Snapshot, revision: str) -> str:
             f"The project has no commit {revision!r}.",
             "`git log` lists what there is, and `git fetch` brings what is elsewhere.",
         )
-    found = now.project.ask("merge-base", commit.decode().strip(), "HEAD")
-    if not found and identity.is_shallow(now.project):
+    commit_found = now.project.ask("merge-base", commit.decode().strip(), "HEAD")
+    if not commit_found and identity.is_shallow(now.project):
         raise NotFound(
             f"This clone leaves out the commits since the branch left {revision}.",
             "`git fetch --unshallow` brings them; in CI, check out the whole history.",
         )
-    return (found or commit).decode().split()[0]
+    return (commit_found or commit).decode().split()[0]
 
 
-def _checked(now: Snapshot, tip: str, notes: Notes) -> list[CheckedCitation]:
+def _check_all(now: Snapshot, tip: str, notes: Notes) -> list[CheckedCitation]:
     every = [(file, cite) for file, cites in notes for cite in cites]
     parsed = {cite: parse(cite) for _, cite in every}
     files = [each for each in parsed.values() if each and not each.is_commit]
@@ -154,10 +167,10 @@ def _checked(now: Snapshot, tip: str, notes: Notes) -> list[CheckedCitation]:
     )
     judge = _Judge(now, tip)
     verdicts = {cite: judge.verdict(each) for cite, each in parsed.items()}
-    return [_shown(file, cite, parsed[cite], verdicts[cite]) for file, cite in every]
+    return [_shown_citation(file, cite, parsed[cite], verdicts[cite]) for file, cite in every]
 
 
-def _shown(
+def _shown_citation(
     file: str, cite: str, parsed: Citation | None, verdict: CitationVerdict
 ) -> CheckedCitation:
     return CheckedCitation(file, cite, parsed.place if parsed else cite, *verdict)
@@ -194,7 +207,7 @@ class _Judge:
             if cite.lines:
                 return self._of_lines(cite, cite.lines)
             path = self._path_now(cite.path)
-            return CitationVerdict(MOVED, path) if path else self._absent(cite)
+            return CitationVerdict(MOVED, path) if path else self._absent_verdict(cite)
         except GitFailed:  # damaged, or so long a history that nobody waits for it
             return CitationVerdict(UNKNOWN, why=_SHALLOW if self._now.is_cut_off else _UNREAD)
 
@@ -214,12 +227,12 @@ class _Judge:
             entry = self._now.entry(path.rstrip("/"))
             if entry and entry.mode in FOLDERS:
                 return CitationVerdict(FRESH) if path == cite.path else CitationVerdict(MOVED, path)
-            edits = self._now.edits(path.rstrip("/"))
+            edits = self._now.path_edits(path.rstrip("/"))
             pairs = dict.fromkeys((each.parent, each.commit) for each in edits)
             path = next(filter(None, (self._new_folder(path, *each) for each in pairs)), "")
             if not path:
                 break
-        return self._absent(cite)
+        return self._absent_verdict(cite)
 
     def _new_folder(self, path: str, parent: str, commit: str) -> str:
         """The folder to which a commit took most files of one; "" for none."""
@@ -237,76 +250,78 @@ class _Judge:
         for _ in range(_HOPS):
             if self._now.entry(path):
                 return path
-            ends = [each for each in self._now.edits(path) if not each.after]
-            path = next(filter(None, (self._renamed(path, each) for each in ends)), "")
+            ends = [each for each in self._now.path_edits(path) if not each.after]
+            path = next(filter(None, (self._renamed_path(path, each) for each in ends)), "")
             if not path:
                 break
         return ""
 
-    def _renamed(self, path: str, edit: FileEdit) -> str:
+    def _renamed_path(self, path: str, edit: FileEdit) -> str:
         changes = self._now.changes(edit.parent, edit.commit)
         return next((each.path for each in changes if each.old_path == path), "")
 
     # --- lines
 
     def _of_lines(self, cite: Citation, lines: tuple[int, int]) -> CitationVerdict:
-        at = self._cited(cite, lines)
+        at = self._cited_lines(cite, lines)
         if isinstance(at, CitationVerdict):
             return at
         for _ in range(_HOPS):
             entry = self._now.entry(at.path)
-            if stands := self._standing(at, entry.id if entry else ""):
-                text = self._text(stands.blob)
-                now = place(stands.path, text.in_file(stands.span))
+            if stands := self._lines_standing(at, entry.id if entry else ""):
+                text = self._blob_text(stands.blob)
+                now = write_place(stands.path, text.in_file(stands.span))
                 state = FRESH if stands.path == cite.path else MOVED
                 is_same = state == FRESH and stands.span == text.span(lines)
                 return CitationVerdict(state, "" if is_same else now)
-            if (moved := self._moved(at)) is None:
+            if (moved := self._lines_moved(at)) is None:
                 break
             at = moved
-        return self._changed(cite, at if at.path != cite.path else None)
+        return self._changed_verdict(cite, at if at.path != cite.path else None)
 
-    def _cited(self, cite: Citation, lines: tuple[int, int]) -> _Lines | CitationVerdict:
+    def _cited_lines(self, cite: Citation, lines: tuple[int, int]) -> _Lines | CitationVerdict:
         """The cited lines in the version that is cited, or in another one that has them."""
         blob = self._now.blob(cite.blob)
         entry = self._now.entry(cite.path)
-        if entry and not self._text(entry.id).is_text:
+        if entry and not self._blob_text(entry.id).is_text:
             return CitationVerdict(UNKNOWN, why=_LARGE)
         if blob and (text := self._now.text(blob)):
             span = text.span(lines)
             if cite.lines_hash and lines_hash(text.text(span)) != cite.lines_hash:
                 return CitationVerdict(UNKNOWN, why=_UNFIT)
             return _Lines(cite.path, blob, span) if span[0] < span[1] else CitationVerdict(FRESH)
-        past = [] if self._now.is_cut_off else self._now.edits(cite.path)[:_VERSIONS]
+        past = [] if self._now.is_cut_off else self._now.path_edits(cite.path)[:_VERSIONS]
         for each in (entry.id if entry else "", *(edit.before or edit.after for edit in past)):
-            if each and (stands := self._text(each).by_hash(lines, cite.lines_hash)):
+            if each and (stands := self._blob_text(each).by_hash(lines, cite.lines_hash)):
                 return _Lines(cite.path, each, stands)
-        return self._changed(cite, None)
+        return self._changed_verdict(cite, None)
 
-    def _text(self, blob: str) -> Squeezed:
+    def _blob_text(self, blob: str) -> Squeezed:
         return self._now.text(blob) or Squeezed(b"\0")
 
-    def _compared(self, old: str, new: str) -> Comparison:
-        return Comparison(self._text(old), self._text(new), self._now.hunks(old, new))
+    def _compare_blobs(self, old: str, new: str) -> Comparison:
+        return Comparison(
+            self._blob_text(old), self._blob_text(new), self._now.blob_hunks(old, new)
+        )
 
-    def _standing(self, at: _Lines, new: str, path: str = "") -> _Lines | None:
+    def _lines_standing(self, at: _Lines, new: str, path: str = "") -> _Lines | None:
         """Where lines stand in another blob, which is at a path; None: they are not there."""
         if not new or not self._now.text(new):
             return None
         if new == at.blob:
             return _Lines(path or at.path, new, at.span)
-        span = plainly(self._text(at.blob), self._text(new), at.span)
-        span = span or self._compared(at.blob, new).standing(at.span)
+        span = find_plainly(self._blob_text(at.blob), self._blob_text(new), at.span)
+        span = span or self._compare_blobs(at.blob, new).standing_lines(at.span)
         return _Lines(path or at.path, new, span) if span else None
 
-    def _moved(self, at: _Lines) -> _Lines | None:
+    def _lines_moved(self, at: _Lines) -> _Lines | None:
         """Where lines went, in the newest commit that took them away from their path."""
-        text = self._text(at.blob).text(at.span)
-        for edit in self._now.edits(at.path):
-            if not edit.before or text not in self._text(edit.before).flat:
+        text = self._blob_text(at.blob).text(at.span)
+        for edit in self._now.path_edits(at.path):
+            if not edit.before or text not in self._blob_text(edit.before).flat:
                 continue
-            before = self._standing(at, edit.before)
-            if before and not self._standing(before, edit.after):
+            before = self._lines_standing(at, edit.before)
+            if before and not self._lines_standing(before, edit.after):
                 return self._moved_in(edit, before)
         return None
 
@@ -315,61 +330,66 @@ class _Judge:
         touched = self._now.changes(edit.parent, edit.commit)
         changes = [(each, each.blob) for each in touched if each.blob]
         for each, blob in changes:
-            if each.old_path == at.path and (stands := self._standing(at, blob, each.path)):
+            if each.old_path == at.path and (stands := self._lines_standing(at, blob, each.path)):
                 return stands
-        source = self._text(at.blob)
-        if edit.after and self._compared(at.blob, edit.after).is_edited(at.span):
+        source = self._blob_text(at.blob)
+        if edit.after and self._compare_blobs(at.blob, edit.after).is_edited(at.span):
             return None
-        others = sorted((pair for pair in changes if pair[0].path != at.path),
-                        key=lambda pair: _distance(at.path, pair[0].path))[:_OTHERS]  # fmt: skip
+        others = sorted(
+            (pair for pair in changes if pair[0].path != at.path),
+            key=lambda pair: _path_distance(at.path, pair[0].path),
+        )[:_OTHERS]
         for each, blob in others:
-            new = self._text(blob)
+            new = self._blob_text(blob)
             if source.text(at.span) not in new.flat:
                 continue
             old = self._now.entry(each.old_path or each.path, edit.parent)
             there = (
-                self._compared(old.id, blob) if old
+                self._compare_blobs(old.id, blob) if old
                 else Comparison(Squeezed(b""), new, [Hunk(0, 0, 0, new.numbers[-1])])
             )  # fmt: skip
-            if span := there.arrived(source, at.span, IN_FILES):
+            if span := there.arrived_lines(source, at.span, IN_FILES):
                 return _Lines(each.path, blob, span)
         return None
 
-    def _changed(self, cite: Citation, last: _Lines | None) -> CitationVerdict:
+    def _changed_verdict(self, cite: Citation, last: _Lines | None) -> CitationVerdict:
         """The verdict on lines that are nowhere any more; `last`: where they were followed to."""
         path = self._path_now(last.path if last else cite.path)
         if not path:
-            return self._absent(cite)
+            return self._absent_verdict(cite)
         blob = self._now.blob(cite.blob)
         entry, now = self._now.entry(path), path if path != cite.path else ""
         if not blob and self._now.is_cut_off:
             return CitationVerdict(UNKNOWN, why=_SHALLOW)
-        if not blob or not entry or not cite.lines or not self._text(entry.id).is_text:
+        if not blob or not entry or not cite.lines or not self._blob_text(entry.id).is_text:
             return CitationVerdict(DRIFTED, now, why="" if blob else _NO_VERSION)
-        compared = self._compared(blob, entry.id)
-        instead = compared.instead(compared.old.span(cite.lines))
+        compared = self._compare_blobs(blob, entry.id)
+        instead = compared.lines_instead(compared.old.span(cite.lines))
         # without lines: nothing was put in their place
         stands = compared.new.in_file(instead) if instead[0] < instead[1] else None
-        now = place(path, stands)
-        rows = self._rows(blob, cite.lines), self._rows(entry.id, stands) if stands else []
-        return CitationVerdict(DRIFTED, "" if now == cite.place else now, _diff(*rows))
+        now = write_place(path, stands)
+        rows = (
+            self._blob_rows(blob, cite.lines),
+            self._blob_rows(entry.id, stands) if stands else [],
+        )
+        return CitationVerdict(DRIFTED, "" if now == cite.place else now, _diff_text(*rows))
 
-    def _rows(self, blob: str, lines: tuple[int, int]) -> list[str]:
+    def _blob_rows(self, blob: str, lines: tuple[int, int]) -> list[str]:
         """Some lines of a blob, at most as many as are shown of a diff."""
         first, last = lines
         data = (self._now.data(blob) or b"").split(b"\n", last)
         some = data[first - 1 : min(last, first - 1 + _SHOWN)]
         return [line.decode("utf-8", "replace").rstrip()[:_WIDE] for line in some]
 
-    def _absent(self, cite: Citation) -> CitationVerdict:
+    def _absent_verdict(self, cite: Citation) -> CitationVerdict:
         """A file or folder that is not there: gone, where the history knows it."""
         if self._now.is_cut_off:
             return CitationVerdict(UNKNOWN, why=_SHALLOW)
-        is_known = bool(self._now.edits(cite.path.rstrip("/")))
+        is_known = bool(self._now.path_edits(cite.path.rstrip("/")))
         return CitationVerdict(GONE) if is_known else CitationVerdict(UNKNOWN, why=_NEVER)
 
 
-def _diff(old: list[str], new: list[str]) -> str:
+def _diff_text(old: list[str], new: list[str]) -> str:
     from difflib import unified_diff  # only where something was changed
 
     from mdmemory.privacy.redaction import redact
@@ -378,6 +398,6 @@ def _diff(old: list[str], new: list[str]) -> str:
     return redact("\n".join(rows[:_SHOWN]))[0]
 
 
-def _distance(one: str, other: str) -> tuple[bool, int, str]:
+def _path_distance(one: str, other: str) -> tuple[bool, int, str]:
     """What sorts the likeliest files first: those of the same name, then the nearest."""
     return basename(one) != basename(other), -len(commonpath((one, other))), other

@@ -55,14 +55,14 @@ class Citation:
     @property
     def place(self) -> str:
         """The path and the lines, without what it is pinned to."""
-        return place(self.path, self.lines)
+        return write_place(self.path, self.lines)
 
     def __str__(self) -> str:
         pin = f"@{self.blob}{f':{self.lines_hash}' if self.lines_hash else ''}" if self.blob else ""
         return f"{self.place}{pin}"
 
 
-def place(path: str, lines: tuple[int, int] | None = None) -> str:
+def write_place(path: str, lines: tuple[int, int] | None = None) -> str:
     """A path and lines as they are written: `src/app.py#L10-L20`, `src/app.py#L10`."""
     if lines is None:
         return path
@@ -140,7 +140,7 @@ class CheckedCitation(NamedTuple):
         return self.state in (DRIFTED, GONE)
 
 
-def drift(checked: Sequence[CheckedCitation]) -> tuple[str, str]:
+def tell_drift(checked: Sequence[CheckedCitation]) -> tuple[str, str]:
     """What a reader of a note has to know of its citations: drifted or moved, and that in words;
     "" each for nothing."""
     if outdated := [each.place for each in checked if each.is_outdated]:

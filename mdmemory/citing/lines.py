@@ -41,12 +41,12 @@ class Hunk(NamedTuple):
 
 def hunks_of(diff: str) -> list[Hunk]:
     """The hunks of a diff of one file, made without lines around them."""
-    found = []
+    hunks = []
     for row in _HUNK.finditer(diff):
         first, size, other, count = (int(each) if each else 1 for each in row.groups())
         old, new = first - bool(size), other - bool(count)
-        found.append(Hunk(old, old + size, new, new + count))
-    return found
+        hunks.append(Hunk(old, old + size, new, new + count))
+    return hunks
 
 
 class Squeezed:
@@ -114,7 +114,7 @@ def lines_hash(data: bytes) -> str:
     return hashlib.sha256(text).hexdigest()[:LINES_HASH]
 
 
-def plainly(old: Squeezed, new: Squeezed, span: Span) -> Span | None:
+def find_plainly(old: Squeezed, new: Squeezed, span: Span) -> Span | None:
     """Where lines stand of which git need not be asked: between the same neighbours as ever, and
     nothing of all that is there twice."""
     (start, end), rows = span, old.lines
@@ -138,10 +138,10 @@ class Comparison:
             at for hunk in hunks for at in range(*new.span((hunk.new + 1, hunk.new_end)))
         }
 
-    def standing(self, span: Span) -> Span | None:
+    def standing_lines(self, span: Span) -> Span | None:
         """Where the lines stand unchanged, in their place or at the one other to which they were
         put; None where they were changed, or are too little to be known again."""
-        text, (around, instead) = self.old.text(span), self._around(span)
+        text, (around, instead) = self.old.text(span), self._changed_around(span)
         if self.old.flat == self.new.flat:
             return self.new.whole(self.old.begin(span[0]), len(text))
         if self.new.text(instead) == text:
@@ -153,14 +153,14 @@ class Comparison:
         if self.is_edited(span):
             return None
         is_alone = all(len([*each.places(text)]) == 1 for each in (self.old, self.new))
-        return self.arrived(self.old, span, 1 if is_alone else IN_FILE)
+        return self.arrived_lines(self.old, span, 1 if is_alone else IN_FILE)
 
-    def instead(self, span: Span) -> Span:
+    def lines_instead(self, span: Span) -> Span:
         """What stands in the place of lines, whether they were changed or not; empty where nothing
         does."""
-        return self._around(span)[1]
+        return self._changed_around(span)[1]
 
-    def _around(self, span: Span) -> tuple[Span, Span]:
+    def _changed_around(self, span: Span) -> tuple[Span, Span]:
         """Lines with those that were changed together with them, and what stands in their place."""
         first, last = self.old.in_file(span)
         start, end = begin, stop = first - 1, last
@@ -176,18 +176,18 @@ class Comparison:
                 old_stop, stop = hunk.old_end, hunk.new_end
         return self.old.span((old_begin + 1, old_stop)), self.new.span((begin + 1, stop))
 
-    def arrived(self, source: Squeezed, span: Span, least: int) -> Span | None:
+    def arrived_lines(self, source: Squeezed, span: Span, least: int) -> Span | None:
         """Where lines of another file, or of another place, came into this one, together with those
         that they stood among; None where less than so many letters and digits came."""
         best = None
         text = source.text(span)
         for at in self.new.places(text):
             there = self.new.whole(at, len(text))
-            if there and (weight := self._weight(source, span, there)) >= least:
+            if there and (weight := self._count_letters(source, span, there)) >= least:
                 best, least = there, weight + 1
         return best
 
-    def _weight(self, source: Squeezed, span: Span, there: Span) -> int:
+    def _count_letters(self, source: Squeezed, span: Span, there: Span) -> int:
         """How many letters and digits came with the lines to a place, theirs among them."""
         (start, end), (first, last) = span, there
         if not self._fresh.issuperset(range(first, last)):
@@ -203,7 +203,7 @@ class Comparison:
 
     def is_edited(self, span: Span) -> bool:
         """Whether something like one of the lines stands where they stood."""
-        rows = [at for at in range(*self.instead(span)) if at in self._fresh]
+        rows = [at for at in range(*self.lines_instead(span)) if at in self._fresh]
         near = (
             rows if len(rows) <= _LOOKED_AT else rows[: _LOOKED_AT // 2] + rows[-_LOOKED_AT // 2 :]
         )
@@ -217,7 +217,7 @@ class Comparison:
         if not start or end == len(self.old.lines):
             return False
         sides = ((start - 1, start), (first - 1, first)), ((end, end + 1), (last, last + 1))
-        stays = [self.instead(old) == new for old, new in sides]
+        stays = [self.lines_instead(old) == new for old, new in sides]
         before, after, rows = self.old.lines[start - 1], self.old.lines[end], self.new.lines
         known = {*self.old.lines}
         return not all(stays) and any(
@@ -229,13 +229,13 @@ class Comparison:
         )  # fmt: skip
 
 
-def _common(one: bytes, other: bytes) -> int:
+def _common_beginning(one: bytes, other: bytes) -> int:
     """How many bytes both begin with."""
     pairs = zip(one, other, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _is_like(one: bytes, other: bytes) -> bool:
-    same = _common(one, other)
-    tail = min(_common(one[::-1], other[::-1]), min(len(one), len(other)) - same)
+    same = _common_beginning(one, other)
+    tail = min(_common_beginning(one[::-1], other[::-1]), min(len(one), len(other)) - same)
     return same + tail >= _SIMILAR * max(len(one), len(other))

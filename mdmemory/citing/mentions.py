@@ -14,7 +14,7 @@ from itertools import islice
 from mdmemory.citing.citation import MOST_LINE
 from mdmemory.git.identity import parse_remote
 from mdmemory.text import literals
-from mdmemory.text.words import tokens as words_of
+from mdmemory.text.words import word_tokens as words_of
 
 _MOST = 40  # mentions of one note that are looked up
 _LONGEST = 24_000  # characters of a text: more than a note has
@@ -67,35 +67,35 @@ class Mention:
     is_sure: bool = False
 
 
-def paths(text: str) -> list[Mention]:
+def find_paths(text: str) -> list[Mention]:
     """The paths that a text may name, without its addresses; each once."""
     text = _URL.sub(" ", text[:_LONGEST])
     spans = {match.start(1): match.end(1) for match in _SPAN.finditer(text)}
-    found: dict[tuple[str, tuple[int, int] | None], Mention] = {}
+    mentions: dict[tuple[str, tuple[int, int] | None], Mention] = {}
     for match in _PATH.finditer(text):
-        lines = _lines(match) or _beside(text, match)
+        lines = _lines_named(match) or _lines_beside(text, match)
         path = match["path"].rstrip(".,;:")
         is_span = spans.get(match.start()) == match.end()
         if lines or is_span or "/" in path.strip("/") or path.endswith("/") or "." in path[1:-1]:
             mention = Mention(path, lines, is_sure=bool(lines) or is_span)
-            found.setdefault((path, lines), mention)
+            mentions.setdefault((path, lines), mention)
     for start, end in spans.items():  # with blanks, perhaps, or signs that prose has beside words
         if (path := text[start:end].strip()) and not any(path == each.path for each in
-                                                         found.values()):  # fmt: skip
-            found.setdefault((path, None), Mention(path, is_sure=True))
-    return [*found.values()][:_MOST]
+                                                         mentions.values()):  # fmt: skip
+            mentions.setdefault((path, None), Mention(path, is_sure=True))
+    return [*mentions.values()][:_MOST]
 
 
-def _beside(text: str, path: re.Match[str]) -> tuple[int, int] | None:
+def _lines_beside(text: str, path: re.Match[str]) -> tuple[int, int] | None:
     """The lines that the words beside a path name."""
     if behind := _BEHIND.match(text, path.end()):
-        return _lines(behind)
+        return _lines_named(behind)
     start = max(0, path.start() - _FROM_BEFORE)
     before = _BEFORE.search(text[start : path.start()])
-    return _lines(before) if before else None
+    return _lines_named(before) if before else None
 
 
-def _lines(match: re.Match[str]) -> tuple[int, int] | None:
+def _lines_named(match: re.Match[str]) -> tuple[int, int] | None:
     groups = match.groupdict()
     first = groups["from"] or groups.get("first")
     if not first:
@@ -105,18 +105,18 @@ def _lines(match: re.Match[str]) -> tuple[int, int] | None:
     return (low, high) if 0 < low <= high <= MOST_LINE else None
 
 
-def commits(text: str) -> list[str]:
+def find_commits(text: str) -> list[str]:
     """The words of a text that may be the id of a commit."""
-    found = []
+    commits = []
     for match in _COMMIT.finditer(_URL.sub(" ", text[:_LONGEST])):
         id = match["id"]
         # a number, or a word, unless it is called a commit
         if match["said"] or not (id.isdigit() or id.isalpha()):
-            found.append(id)
-    return [*dict.fromkeys(found)][:_MOST]
+            commits.append(id)
+    return [*dict.fromkeys(commits)][:_MOST]
 
 
-def addresses(text: str, remotes: tuple[str, ...]) -> Iterator[tuple[str, Mention]]:
+def find_addresses(text: str, remotes: tuple[str, ...]) -> Iterator[tuple[str, Mention]]:
     """The files and commits that addresses in the project's own `remotes` name: the word of its
     host for what it is, and what follows it, the revision still in front."""
     for url in _URL.findall(text[:_LONGEST]):
@@ -124,9 +124,9 @@ def addresses(text: str, remotes: tuple[str, ...]) -> Iterator[tuple[str, Mentio
         host = parse_remote(whole.partition("?")[0])
         for remote in remotes:
             rest = host.removeprefix(remote)
-            if rest != host and (found := _IN_HOST.match(rest)):
+            if rest != host and (match := _IN_HOST.match(rest)):
                 lines = re.fullmatch(r"L(?P<from>\d{1,7})(?:-L?(?P<to>\d{1,7}))?", anchor)
-                yield found[1], Mention(rest[found.end() :], _lines(lines) if lines else None)
+                yield match[1], Mention(rest[match.end() :], _lines_named(lines) if lines else None)
 
 
 def lines_of_claims(data: bytes, text: str, but: Sequence[str] = ()) -> list[int]:
@@ -134,27 +134,27 @@ def lines_of_claims(data: bytes, text: str, but: Sequence[str] = ()) -> list[int
     most three. `but` are words of the text that claim nothing of the file, such as its path."""
     rows = data.split(b"\n")
     known = {*but, *(part for each in but for part in each.split("/"))}
-    claims = [claim for claim in _claims(text) if claim not in known][:_CLAIMS]
-    names = [name for name in dict.fromkeys(_names(text)) if name not in known][:_CLAIMS]
+    claims = [claim for claim in _find_claims(text) if claim not in known][:_CLAIMS]
+    names = [name for name in dict.fromkeys(_defined_names(text)) if name not in known][:_CLAIMS]
     shared = {word.encode() for word in words_of(text) if len(word) >= _WORD and word not in known}
     shared -= {part.casefold().encode() for part in known}
-    found: dict[int, None] = {}
+    rows_found: dict[int, None] = {}
     for claim, is_name in [*((name, True) for name in names), *((c, False) for c in claims)]:
-        row = _defined(data, rows, claim) if is_name else _row(data, rows, claim, shared)
+        row = _defining_row(data, rows, claim) if is_name else _claim_row(data, rows, claim, shared)
         if row is not None and _is_fit(rows, row):
-            found.setdefault(row + 1)
-    return sorted([*found][:_ROWS])
+            rows_found.setdefault(row + 1)
+    return sorted([*rows_found][:_ROWS])
 
 
-def _claims(text: str) -> list[str]:
+def _find_claims(text: str) -> list[str]:
     """The names and numbers of a text, names first."""
-    found = {claim.removesuffix("()") for claim in literals.tokens(text)}
-    found = {claim for claim in found if len(claim) > 1 and not claim.startswith("[[")}
-    places = {claim: text.find(claim) for claim in found}
-    return sorted(found, key=lambda claim: (claim[0].isdigit(), places[claim], claim))
+    claims = {claim.removesuffix("()") for claim in literals.literal_tokens(text)}
+    claims = {claim for claim in claims if len(claim) > 1 and not claim.startswith("[[")}
+    places = {claim: text.find(claim) for claim in claims}
+    return sorted(claims, key=lambda claim: (claim[0].isdigit(), places[claim], claim))
 
 
-def _names(text: str) -> Iterator[str]:
+def _defined_names(text: str) -> Iterator[str]:
     """The words of a text that a file may define: what is called, code, and what is written as no
     word of prose is."""
     for match in _CALLED.finditer(text):
@@ -164,28 +164,28 @@ def _names(text: str) -> Iterator[str]:
     yield from _CODED.findall(text)
 
 
-def _defined(data: bytes, rows: Sequence[bytes], name: str) -> int | None:
+def _defining_row(data: bytes, rows: Sequence[bytes], name: str) -> int | None:
     """The one line that defines a name; None where there is none, or several do."""
     wanted = name.encode("utf-8", "replace")
-    places = _places(data, wanted)
-    found = {row for row, at in places if _is_defined(rows[row], at, len(wanted))}
-    return found.pop() if len(found) == 1 else None
+    places = _find_places(data, wanted)
+    rows_found = {row for row, at in places if _is_defined(rows[row], at, len(wanted))}
+    return rows_found.pop() if len(rows_found) == 1 else None
 
 
-def _row(data: bytes, rows: Sequence[bytes], claim: str, shared: set[bytes]) -> int | None:
+def _claim_row(data: bytes, rows: Sequence[bytes], claim: str, shared: set[bytes]) -> int | None:
     """The one line that stands for a claim; None where there is none, or several may."""
     wanted = claim.encode("utf-8", "replace")
-    found = [*dict.fromkeys(row for row, _ in _places(data, wanted))]
-    if len(found) == 1:
-        return found[0]
+    rows_found = [*dict.fromkeys(row for row, _ in _find_places(data, wanted))]
+    if len(rows_found) == 1:
+        return rows_found[0]
     others = {word for word in shared if word not in wanted.lower()}
-    if len(found) > _FEW:
+    if len(rows_found) > _FEW:
         return None
-    told = [row for row in found if any(word in rows[row].lower() for word in others)]
-    return told[0] if len(told) == 1 else None
+    rows_telling = [row for row in rows_found if any(word in rows[row].lower() for word in others)]
+    return rows_telling[0] if len(rows_telling) == 1 else None
 
 
-def _places(data: bytes, wanted: bytes) -> Iterator[tuple[int, int]]:
+def _find_places(data: bytes, wanted: bytes) -> Iterator[tuple[int, int]]:
     """Line and column, from 0, of each place where these bytes stand as a whole word: 30 is no part
     of 1.30, nor of 30.5, but of 30.0."""
     before = rb"(?<![\w.])" if wanted[:1].isdigit() else rb"\b" if _WORDY.match(wanted) else rb""

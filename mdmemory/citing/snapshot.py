@@ -120,17 +120,17 @@ class Snapshot:
         data = self.data(blob)
         return None if data is None else Squeezed(data)
 
-    def hunks(self, old: str, new: str) -> list[Hunk]:
+    def blob_hunks(self, old: str, new: str) -> list[Hunk]:
         """In what two blobs differ but for white space."""
         plain = ("-U0", "-w", "--no-color", "--no-ext-diff", "--no-textconv", "--text")
         out = self._git("diff", *plain, "--patience", old, new) if old != new else ""
         return hunks_of(out)
 
-    def edits(self, path: str) -> list[FileEdit]:
+    def path_edits(self, path: str) -> list[FileEdit]:
         """The newest commits that changed a file, or something in a folder, newest first."""
         how = ("-m", "--raw", "--no-abbrev", "--no-ext-diff", f"-n{_EDITS}", "--format=%H %P")
         out = self._git("log", *how, self.now, "--", path) if self.now else ""
-        found: list[FileEdit] = []
+        edits_found: list[FileEdit] = []
         commit, parents = "", list[str]()
         for row in filter(None, out.split("\n")):
             if not row.startswith(":"):
@@ -140,22 +140,22 @@ class Snapshot:
             for parent in parents:
                 entry = self.entry(path, parent) if parents[1:] else None
                 if not parents[1:] or (entry.id if entry else "") == before:
-                    found.append(FileEdit(commit, parent, before, after))
-        return found
+                    edits_found.append(FileEdit(commit, parent, before, after))
+        return edits_found
 
     def changes(self, old: str, new: str) -> list[Touched]:
         """The files that differ between two commits; a renamed one counts once."""
         how = ("--raw", "-z", "-M", f"-l{RENAMES}", "--no-abbrev", "--no-ext-diff")
         fields = iter(self._git("diff", *how, old, new).split("\0"))
-        found = [parse_touched(field, fields) for field in filter(None, fields)]
-        renamed = [each for each in found if each.old_path]
+        fields_read = [parse_touched(field, fields) for field in filter(None, fields)]
+        renamed = [each for each in fields_read if each.old_path]
         self.look(each.path for each in renamed)  # which are asked for one by one
         self.look_for_blobs(each.blob for each in renamed if each.blob)
-        return found
+        return fields_read
 
 
 @contextmanager
-def taken(project: Repository) -> Iterator[tuple[Snapshot, str]]:
+def take_snapshot(project: Repository) -> Iterator[tuple[Snapshot, str]]:
     """The project as its work tree is now, for the block, and its HEAD ("": none)."""
     import shutil
     import tempfile
@@ -175,9 +175,9 @@ def taken(project: Repository) -> Iterator[tuple[Snapshot, str]]:
                 place = "info/exclude" if source.name == "exclude" else source.name
                 shutil.copy2(source, ours.git_dir / place)
         tip = identity.read_head(project)
-        found = Snapshot(project, ours, _work_tree(project, ours, tip))
-        with found.objects.open():
-            yield found, tip
+        snapshot = Snapshot(project, ours, _work_tree(project, ours, tip))
+        with snapshot.objects.open():
+            yield snapshot, tip
 
 
 def _work_tree(project: Repository, ours: Repository, tip: str) -> str:
@@ -213,16 +213,16 @@ def _is_fit(top: Path, path: str) -> bool:
 
 def repository_of(project: Project) -> Repository | None:
     """The repository of the project that a store serves; None where it is not here."""
-    for folder in _folders(project):
+    for folder in _project_folders(project):
         try:
-            found = repositories.find(folder) if folder.is_dir() else None
+            repository = repositories.find(folder) if folder.is_dir() else None
         except MdmemoryError:  # bare, damaged, somebody else's
             continue
-        if found is None or os.path.samefile(found.top, project.store):
+        if repository is None or os.path.samefile(repository.top, project.store):
             continue
-        if project.around is None and folder != project.top and not _is_known(found, project):
+        if project.around is None and folder != project.top and not _is_known(repository, project):
             continue  # another repository lies there by now
-        return found
+        return repository
     return None
 
 
@@ -231,7 +231,7 @@ def _is_known(repository: Repository, project: Project) -> bool:
     return known is not None and any(identity.has_commit(repository, root) for root in known.roots)
 
 
-def _folders(project: Project) -> list[Path]:
+def _project_folders(project: Project) -> list[Path]:
     """Where the project may lie: around where we are, else where the store says it was seen."""
     if project.around is not None or project.root != project.store:
         return [project.top]

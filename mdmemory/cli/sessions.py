@@ -97,9 +97,9 @@ def _session_rows(project: Project, sessions: tuple[Session, ...]) -> list[dict[
 
 def _session_title(session: Session) -> str:
     """The session's title on one line."""
-    from mdmemory.privacy import redacted
+    from mdmemory.privacy import redacted_text
 
-    shown = redacted(session.transcript.label[: _TITLE * 4])
+    shown = redacted_text(session.transcript.label[: _TITLE * 4])
     return shown if len(shown) <= _TITLE else f"{shown[: _TITLE - 1].rstrip()}…"
 
 

@@ -184,14 +184,14 @@ def _skip(
 ) -> tuple[list[Op], list[tuple[Op, str]]]:
     rest: list[Op] = []
     skipped: list[tuple[Op, str]] = []
-    files = {literals.fold(file) for file in store}
-    names = Counter(literals.fold(note.note.head.name) for note in store.values())
+    files = {literals.fold_link(file) for file in store}
+    names = Counter(literals.fold_link(note.note.head.name) for note in store.values())
     claimed: set[str] = set()
     for op in ops:
         reason = _overtake(op, plan, store)
         if not reason and isinstance(op, Merge):
             reason = _find_taken(op, store, files, names, claimed)
-            claimed.add(literals.fold(op.name))
+            claimed.add(literals.fold_link(op.name))
         if reason:
             skipped.append((op, reason))
         else:
@@ -218,10 +218,10 @@ def _find_taken(
     claimed: Collection[str],
 ) -> str:
     # Case twins count: on some file systems they are one file.
-    if op.target not in op.sources and literals.fold(op.target) in files:
+    if op.target not in op.sources and literals.fold_link(op.target) in files:
         return f"{shown(op.target)} is another note."
-    name = literals.fold(op.name)
-    own = sum(literals.fold(store[file].note.head.name) == name for file in op.sources)
+    name = literals.fold_link(op.name)
+    own = sum(literals.fold_link(store[file].note.head.name) == name for file in op.sources)
     if names[name] > own or name in claimed:
         return f"The name of the merge into {shown(op.target)} belongs to another note."
     return ""

@@ -14,7 +14,7 @@ from pathlib import Path
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_if_there, to_bytes, write_atomic, writing
 from mdmemory.git.private_folder import is_folder, make_folder
-from mdmemory.privacy import redacted
+from mdmemory.privacy import redacted_text
 from mdmemory.store.store import StoredNote
 
 TYPE_CHECKING = False
@@ -94,7 +94,9 @@ def _of(op: Op, code: str, why: str, notes: Mapping[str, StoredNote], today: str
         return None
     if not all(file in notes for file in files):
         return None
-    return LeftOut(kind, files, tuple(notes[file].digest for file in files), redacted(why), today)
+    return LeftOut(
+        kind, files, tuple(notes[file].digest for file in files), redacted_text(why), today
+    )
 
 
 def _read(folder: Path) -> tuple[list[LeftOut], list[str]]:

@@ -137,7 +137,7 @@ def find_linked(notes: Sequence[StoredNote]) -> frozenset[str]:
     """The files that another one of the notes links to, by whatever name they have."""
     linkers: dict[str, set[str]] = defaultdict(set)
     for note in notes:
-        for name in literals.links(note.note.text) if "[[" in note.note.text else ():
+        for name in literals.linked_names(note.note.text) if "[[" in note.note.text else ():
             linkers[name].add(note.file)
     if not linkers:
         return frozenset()

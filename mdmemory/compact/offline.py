@@ -202,7 +202,7 @@ def _differences(
             continue
         texts = (note.note.head.description for note in (one, other))
         if odd := conflict.other_literal(*texts):
-            reasons[pair] = conflict.why(odd)
+            reasons[pair] = conflict.why_contrary(odd)
     return reasons
 
 

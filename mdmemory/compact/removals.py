@@ -20,7 +20,7 @@ from mdmemory.store.superseding import superseded_files
 from mdmemory.text import literals
 from mdmemory.text.negation import reversed_words
 from mdmemory.text.normal_form import normal_form
-from mdmemory.text.words import keys
+from mdmemory.text.words import word_keys
 
 Refusal = tuple[str, str]  # code, sentence
 Store = Mapping[str, StoredNote]
@@ -189,17 +189,17 @@ def _names_another(op: Delete, names: Collection[str]) -> bool:
     """Whether the reason names another note, or one that is to be made: that one is then said to
     hold what this one says."""
     called = {name for name in _NAMES.findall(op.reason) if name in names}
-    called |= {*_TYPED.findall(op.reason), *literals.links(op.reason)}
+    called |= {*_TYPED.findall(op.reason), *literals.linked_names(op.reason)}
     return not called <= {*_names(op.file)}
 
 
 def _covers(holder: str, text: str, own: set[str]) -> bool:
-    lost, _ = literals.audit([normal_form(text)], normal_form(holder), merged=own)
+    lost, _ = literals.audit_literals([normal_form(text)], normal_form(holder), merged=own)
     return not lost and not reversed_words(text, holder)
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(keys(text))
+    return frozenset(word_keys(text))
 
 
 # --- links
@@ -224,7 +224,7 @@ def _dangling(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
     texts = list(texts_after(ops, store).items())
     while texts:
         file, text = texts.pop()
-        for name in literals.links(text) if "[[" in text else ():
+        for name in literals.linked_names(text) if "[[" in text else ():
             for op in owners.get(name, ()) if name not in found_anyway else ():
                 if op not in refusals:
                     refusals[op] = ("dangling_link", f"{shown(file)} links to {shown(op.file)}.")

@@ -34,7 +34,7 @@ from mdmemory.git.lock import hold_turn
 from mdmemory.git.packing import pack_if_due
 from mdmemory.git.transaction import Change
 from mdmemory.llm.answer import Asking, Model
-from mdmemory.privacy import redacted
+from mdmemory.privacy import redacted_text
 from mdmemory.store import conflicts
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.superseding import in_force, superseded_files
@@ -363,7 +363,7 @@ def compact(
     `report(done, total, what)` hears of each question to a model.
     """
     planner = _planner(writer, now.date().isoformat(), plan, model, offline, everything, report)
-    return Compactor(writer, planner, redacted, now).run(if_due=if_due, dry_run=dry_run)
+    return Compactor(writer, planner, redacted_text, now).run(if_due=if_due, dry_run=dry_run)
 
 
 def _planner(
@@ -391,7 +391,9 @@ def _planner(
 
     first = Offline(writer.history)
     by_pairs = model is None and writer.project.settings.text("llm.questions") == "pairs"
-    return ModelPlanner(kind, ask, today, redacted, report, first, record, everything, by_pairs)
+    return ModelPlanner(
+        kind, ask, today, redacted_text, report, first, record, everything, by_pairs
+    )
 
 
 def _find_verifier(writer: Writer, today: str) -> Model | None:

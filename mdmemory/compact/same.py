@@ -34,7 +34,7 @@ def wording(note: Note) -> Hashable:
 def same_key(note: Note) -> Hashable:
     """Equal for two notes that say exactly the same: type, kind, sentences and literals."""
     text = f"{note.head.description}\n{note.body}"
-    return wording(note), frozenset(literals.tokens(text))
+    return wording(note), frozenset(literals.literal_tokens(text))
 
 
 def _sentences(text: str) -> frozenset[str]:

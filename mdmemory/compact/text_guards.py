@@ -18,7 +18,7 @@ from mdmemory.note import limits
 from mdmemory.note.note import Note
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals
-from mdmemory.text.negation import negations
+from mdmemory.text.negation import count_negations
 from mdmemory.text.normal_form import normal_form
 from mdmemory.text.orders import is_order
 
@@ -92,7 +92,7 @@ def literal_refusals(
         return
     texts = [normal_form(as_one(*each)) for each in written]
     after = normal_form(as_one(description, body))
-    lost, invented = literals.audit(texts, after, merged=merged)
+    lost, invented = literals.audit_literals(texts, after, merged=merged)
     if lost:
         yield "literal_lost", f"{file} would lose {_some(lost)}."
     if invented:
@@ -105,7 +105,7 @@ def literal_refusals(
 def _negations(what: str, before: Sequence[str], after: str) -> Iterator[Refusal]:
     """Whether all that denies is gone, or something denies where nothing did: in between the same
     is said with more of such words or fewer, and only who reads can tell."""
-    counts, now = [negations(text) for text in before], negations(after)
+    counts, now = [count_negations(text) for text in before], count_negations(after)
     if bool(now) != any(counts):
         yield "negation", (
             f"{what} would deny something ({now} such words), and its sources deny nothing."

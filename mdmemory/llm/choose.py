@@ -23,7 +23,7 @@ from mdmemory.llm.answer import (
 )
 from mdmemory.llm.manners import month_before
 from mdmemory.llm.sizes import LEAST, context_tokens
-from mdmemory.privacy import redacted
+from mdmemory.privacy import redacted_text
 from mdmemory.protocol import in_force, prompt
 from mdmemory.store.project import Project
 from mdmemory.store.state import State
@@ -129,7 +129,7 @@ def model(
         return None  # a small model finds little, and answers with our examples
     return Metered(
         _model(purpose, project, person.places(environment).environment, today), purpose,
-        project.state_file, today, settings.whole("llm.daily_calls"), redacted,
+        project.state_file, today, settings.whole("llm.daily_calls"), redacted_text,
     )  # fmt: skip
 
 
@@ -171,7 +171,7 @@ def embedder(project: Project, today: str) -> EmbeddingAPI | None:
     address, key = _embedding_address(settings)
     return EmbeddingAPI(
         settings.text("search.embedding_model") or "text-embedding-3-small", address, key,
-        project.state_file, today, settings.whole("search.embedding_calls"), redacted,
+        project.state_file, today, settings.whole("search.embedding_calls"), redacted_text,
     )  # fmt: skip
 
 

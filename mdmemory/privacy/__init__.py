@@ -10,7 +10,7 @@ def is_secret(text: str) -> bool:
     return has_secret(text)
 
 
-def redacted(text: str) -> str:
+def redacted_text(text: str) -> str:
     """A text with a mark in place of each secret."""
     from mdmemory.privacy.redaction import redact
 

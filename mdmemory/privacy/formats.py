@@ -5,28 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mdmemory.privacy.matching import Span, expression, place
+from mdmemory.privacy.matching import Span, compile_shape, stands_at
 from mdmemory.privacy.values import (
-    code,
-    luhn,
+    is_code,
+    is_mixed,
+    is_noisy,
+    is_passwordlike,
+    is_placeholder,
     made_up,
-    mixed,
-    mod97,
-    noisy,
-    passwordlike,
-    placeholder,
+    passes_luhn,
+    passes_mod97,
 )
 
 
 def private_keys(text: str, _: str) -> Iterator[Span]:
     """From the first line of a key with something in it to its last line, or to the end."""
     at = text.find("PRIVATE KEY")
-    begin = expression(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-    end = expression(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+    begin = compile_shape(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+    end = compile_shape(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
     done = 0
     while at >= 0:
         first = begin.search(text, max(done, at - 60), at + 40)
-        if first and expression(r"[A-Za-z0-9+/]{16}").search(text, first.end(), first.end() + 300):
+        if first and compile_shape(r"[A-Za-z0-9+/]{16}").search(
+            text, first.end(), first.end() + 300
+        ):
             last = end.search(text, first.end())
             done = last.end() if last else len(text)
             yield first.start(), done, "private_key"
@@ -35,11 +37,11 @@ def private_keys(text: str, _: str) -> Iterator[Span]:
         r"Private-Lines:[ \t]*\d+[ \t]*\r?\n(?P<key>(?:[A-Za-z0-9+/=]{4,}[ \t]*(?:\r?\n|$))+"
         r"(?:Private-MAC: [0-9a-f]+)?)"
     )
-    for found in expression(putty).finditer(text) if "Private-Lines:" in text else ():
-        yield (*found.span("key"), "private_key")
+    for match in compile_shape(putty).finditer(text) if "Private-Lines:" in text else ():
+        yield (*match.span("key"), "private_key")
     for kind, hint, shape in _LONG_KEYS:
-        for found in expression(shape).finditer(text) if hint in text else ():
-            yield (*found.span("key"), kind)
+        for match in compile_shape(shape).finditer(text) if hint in text else ():
+            yield (*match.span("key"), kind)
 
 
 # Keys that name themselves by how they begin, though no service gave them out.
@@ -56,7 +58,7 @@ _LONG_KEYS = (
 )  # fmt: skip
 
 
-def markup(text: str, lower: str) -> Iterator[Span]:
+def find_markup(text: str, lower: str) -> Iterator[Span]:
     """The content of an element whose name is a label."""
     if "</" not in text or not any(h in lower for h in ("pass", "pwd", "secret", "token", "key")):
         return
@@ -64,15 +66,15 @@ def markup(text: str, lower: str) -> Iterator[Span]:
         r"<(?P<name>[\w.:-]{0,30}(?:password|passwd|pwd|secret|token|api-?key)[\w.-]{0,30})"
         r"(?:\s[^<>]{0,99})?>(?P<value>[^<>\s]{4,200})</(?P=name)>"
     )
-    for found in expression(element, re.IGNORECASE).finditer(text):
-        value = found["value"]
-        is_password = any(each in found["name"].lower() for each in ("pass", "pwd"))
-        good = passwordlike(value, True) if is_password else len(value) >= 8 and mixed(value)
-        if good and not placeholder(value) and not code(value):
-            yield (*found.span("value"), "password" if is_password else "secret")
+    for match in compile_shape(element, re.IGNORECASE).finditer(text):
+        value = match["value"]
+        is_password = any(each in match["name"].lower() for each in ("pass", "pwd"))
+        good = is_passwordlike(value, True) if is_password else len(value) >= 8 and is_mixed(value)
+        if good and not is_placeholder(value) and not is_code(value):
+            yield (*match.span("value"), "password" if is_password else "secret")
 
 
-def headers(text: str, lower: str) -> Iterator[Span]:
+def find_headers(text: str, lower: str) -> Iterator[Span]:
     """What follows `Authorization:`, `Bearer` or `Basic`, and the values of cookies."""
     header = r"\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"'`]?(?:\w{3,12}\s{1,3})?"
     for hint, before, length in (
@@ -83,25 +85,25 @@ def headers(text: str, lower: str) -> Iterator[Span]:
         if hint not in lower:
             continue
         shape = rf"{before}([a-z0-9._~+/-]{{{length},}}={{0,2}})"
-        for found in expression(shape, re.IGNORECASE).finditer(text):
-            value = found[1]
+        for match in compile_shape(shape, re.IGNORECASE).finditer(text):
+            value = match[1]
             # A capital alone begins a sentence: "Basic Authentication".
-            random = any(c.isdigit() for c in value) or mixed(value[1:])
-            if not code(value) and not made_up(value) and not placeholder(value) and random:
-                yield (*found.span(1), "authorization")
+            random = any(c.isdigit() for c in value) or is_mixed(value[1:])
+            if not is_code(value) and not made_up(value) and not is_placeholder(value) and random:
+                yield (*match.span(1), "authorization")
     if "cookie" in lower:
-        yield from _cookies(text)
+        yield from _find_cookies(text)
 
 
-def _cookies(text: str) -> Iterator[Span]:
+def _find_cookies(text: str) -> Iterator[Span]:
     """Each long value of a Cookie header that could be random."""
-    assigned = expression(r"[\w.-]{1,60}=(?P<value>[^\s;,\"']{16,2000})")
-    line = expression(r"(?i)\b(?:set-)?cookie[\"']?:[ \t]{0,3}(?P<all>[^\n]{1,4000})")
-    for found in line.finditer(text):
-        for pair in assigned.finditer(found["all"]):
+    assigned = compile_shape(r"[\w.-]{1,60}=(?P<value>[^\s;,\"']{16,2000})")
+    line = compile_shape(r"(?i)\b(?:set-)?cookie[\"']?:[ \t]{0,3}(?P<all>[^\n]{1,4000})")
+    for cookies in line.finditer(text):
+        for pair in assigned.finditer(cookies["all"]):
             value = pair["value"]
-            if any(map(str.isdigit, value)) and (noisy(value[:200], 0.25) or mixed(value)):
-                start = found.start("all") + pair.start("value")
+            if any(map(str.isdigit, value)) and (is_noisy(value[:200], 0.25) or is_mixed(value)):
+                start = cookies.start("all") + pair.start("value")
                 yield start, start + len(value), "session"
 
 
@@ -130,18 +132,18 @@ _FORMS = b"".join(_FORM.get(byte, b".") for byte in range(256))
 _NUMBER = re.compile(rb"0000(?<![Ax0-]0000)[ -]?0000")
 
 
-def numbers(text: str, _: str) -> Iterator[Span]:
+def find_numbers(text: str, _: str) -> Iterator[Span]:
     """Numbers of cards and bank accounts with the right check digits."""
     form = text.encode("utf-8", "surrogatepass").translate(_FORMS)
     if _NUMBER.search(form):
-        for found in expression(_CARD, re.ASCII).finditer(text):
-            if luhn([int(digit) for digit in found[0] if digit.isdigit()]):
-                yield (*found.span(), "card_number")
+        for match in compile_shape(_CARD, re.ASCII).finditer(text):
+            if passes_luhn([int(digit) for digit in match[0] if digit.isdigit()]):
+                yield (*match.span(), "card_number")
     if b"AA00" in form:
-        for found in expression(_IBAN, re.ASCII).finditer(text):
-            plain = found[0].replace(" ", "")
-            if mod97("".join(str(int(char, 36)) for char in plain[4:] + plain[:4])):
-                yield (*found.span(), "iban")
+        for match in compile_shape(_IBAN, re.ASCII).finditer(text):
+            plain = match[0].replace(" ", "")
+            if passes_mod97("".join(str(int(char, 36)) for char in plain[4:] + plain[:4])):
+                yield (*match.span(), "iban")
 
 
 # Ids of sessions and calls, checksums of lock files, public keys: random, and no secret.
@@ -150,22 +152,22 @@ NOISE = 32  # characters
 _RUN = rf"(?<![\w:/.#?&%-])[A-Za-z0-9+/_-]{{{NOISE},}}={{0,2}}"
 
 
-def noise(text: str, _: str) -> Iterator[Span]:
+def find_noise(text: str, _: str) -> Iterator[Span]:
     """Random-looking runs of both cases and digits. Hashes and UUIDs have one case only."""
     at = 0
     for word in text.split():
         if len(word) < NOISE:
             continue
-        runs = [run.span() for run in expression(_RUN).finditer(word) if _is_random(run, word)]
+        runs = [run.span() for run in compile_shape(_RUN).finditer(word) if _is_random(run, word)]
         if runs:
-            at = place(word, text, at)
+            at = stands_at(word, text, at)
             yield from ((at + start, at + end, "high_entropy") for start, end in runs)
             at += len(word)
 
 
 def _is_random(run: re.Match[str], word: str) -> bool:
-    if expression(_PUBLIC).match(run[0]) or not noisy(run[0]):
+    if compile_shape(_PUBLIC).match(run[0]) or not is_noisy(run[0]):
         return False
     # pictures and fonts in a page: data:image/png;base64,...
     before = word[max(0, run.start() - 70) : run.start()]
-    return expression(r"data:[\w/+.-]{0,50};base64,\Z").search(before) is None
+    return compile_shape(r"data:[\w/+.-]{0,50};base64,\Z").search(before) is None

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import cache
 
 from mdmemory.privacy import values
-from mdmemory.privacy.lexicon import LOCK, THING, Label, follows, leads, words
-from mdmemory.privacy.matching import CJK, any_of, expression, is_cjk
-from mdmemory.privacy.values import JOINED, NONE, PLAIN, STRONG, WEAK, pinlike
+from mdmemory.privacy.lexicon import LOCK, THING, Label, follows_from, leads_to, listed_words
+from mdmemory.privacy.matching import CJK, any_of, compile_shape, is_cjk
+from mdmemory.privacy.values import JOINED, NONE, PLAIN, STRONG, WEAK, is_pinlike
 
 _ENOUGH = 8
 _FULL = ("password", "phrase", "pin", "secret", "codes")
@@ -65,8 +65,8 @@ _GERMAN_ENTRY = re.compile(
 
 
 @cache
-def _about() -> re.Pattern[str]:
-    listed = words("about")
+def _about_pattern() -> re.Pattern[str]:
+    listed = listed_words("about")
     joined = any_of(word for word in listed if any(map(is_cjk, word)))
     plain = any_of(word for word in listed if not any(map(is_cjk, word)))
     return re.compile(rf"(?<!\w)(?:{plain})(?!\w)|{joined}")
@@ -80,22 +80,22 @@ def is_voucher(shown: str) -> bool:
 def is_typed(lower: str, left: int, right: int) -> bool:
     """Whether something in that part of a text, in small letters, is to be typed or still is so."""
     part = lower[left:right]
-    plain = _typed_words().isdisjoint(expression(r"\w+").findall(part))
-    if plain and (part.isascii() or not expression(f"[{CJK}]").search(part)):
+    plain = _typed_words().isdisjoint(compile_shape(r"\w+").findall(part))
+    if plain and (part.isascii() or not compile_shape(f"[{CJK}]").search(part)):
         return False  # cheap to see, and so in most sentences
-    return _typed().search(lower, left, right) is not None
+    return _typed_pattern().search(lower, left, right) is not None
 
 
 @cache
 def _typed_words() -> frozenset[str]:
     """The words that an expression for typing begins with, if it is no Chinese or so."""
-    listed = ("mit", *words("enter"), *words("stays"))
+    listed = ("mit", *listed_words("enter"), *listed_words("stays"))
     return frozenset(first[0] for word in listed if (first := re.match(r"\w+", word)))
 
 
 @cache
-def _typed() -> re.Pattern[str]:
-    listed = (*words("enter"), *words("stays"))
+def _typed_pattern() -> re.Pattern[str]:
+    listed = (*listed_words("enter"), *listed_words("stays"))
     joined = any_of(word for word in listed if any(map(is_cjk, word)))
     plain = any_of(word for word in listed if not any(map(is_cjk, word)))
     return re.compile(rf"(?<!\w)(?:{plain}|mit)(?!\w)|{joined}")
@@ -103,10 +103,10 @@ def _typed() -> re.Pattern[str]:
 
 def speaks_about(sentence: str) -> bool:
     """Whether a sentence in small letters speaks of secrets (their length, their end) alone."""
-    return _about().search(sentence) is not None
+    return _about_pattern().search(sentence) is not None
 
 
-def tells(
+def tells_secret(
     lower: str, word: tuple[int, int, str, int, bool], sentence: tuple[int, int],
     labels: Sequence[Label], opens: Sequence[Label],
 ) -> bool:  # fmt: skip
@@ -116,21 +116,21 @@ def tells(
     """
     start, end, shown, rated, quoted = word
     before, after = lower[sentence[0] : start], lower[end : sentence[1]]
-    code = pinlike(shown) and not _YEAR.fullmatch(shown) and not values.is_counted(after, 0)
+    code = is_pinlike(shown) and not _YEAR.fullmatch(shown) and not values.is_counted(after, 0)
     if _CODE.search(lower, *sentence) or values.is_id(shown):
         return False
     if _ALGORITHM.match(shown):
         return False
-    topic = _topic(labels, opens, code)
-    weight = _weight(shown, rated, code)
-    if not topic or not weight or shown.lower() in words("tools"):
+    topic = _topic_grade(labels, opens, code)
+    weight = _word_weight(shown, rated, code)
+    if not topic or not weight or shown.lower() in listed_words("tools"):
         return False
     if rated == PLAIN and shown.endswith("!") and not _END.match(after):
         rated, weight = JOINED, 2
     lock = any(each.kind == "pin" for each in labels) or any(each.kind == LOCK for each in opens)
     if code and (topic < 3 or (weight < 3 and not lock)):
         return False
-    place = max(_place(before, after, rated, code), _beside(lower, start, end, labels))
+    place = max(_place_weight(before, after, rated, code), _label_weight(lower, start, end, labels))
     ends = _END.match(after) is not None
     if rated == NONE and not code and (topic < 3 or place < 2):
         return False
@@ -138,7 +138,7 @@ def tells(
     if camel and (place < 3 or all(each.kind not in ("password", "phrase") for each in labels)):
         return False
     if rated == PLAIN and not code:
-        return _plain(before, after, shown, (labels, opens), (ends, quoted))
+        return _is_plain(before, after, shown, (labels, opens), (ends, quoted))
     if code and place < 2 and not _only_number(lower[slice(*sentence)], before, labels):
         return False
     if code and place < 2:
@@ -150,7 +150,7 @@ def tells(
     return topic + weight + place + ends >= _ENOUGH
 
 
-def _topic(labels: Sequence[Label], opens: Sequence[Label], code: bool) -> int:
+def _topic_grade(labels: Sequence[Label], opens: Sequence[Label], code: bool) -> int:
     """How plainly a sentence speaks of a secret: 3 by its name, 2 by what opens."""
     full = ("pin", "password", "phrase") if code else _FULL
     if any(label.kind in full for label in labels):
@@ -163,7 +163,7 @@ def _topic(labels: Sequence[Label], opens: Sequence[Label], code: bool) -> int:
     return 1 if opens else 0
 
 
-def _weight(shown: str, rated: int, code: bool) -> int:
+def _word_weight(shown: str, rated: int, code: bool) -> int:
     """How much a word looks like a secret, 0 to 4."""
     if code:
         return 3 if sum(map(str.isdigit, shown)) >= 4 else 2
@@ -177,23 +177,23 @@ def _weight(shown: str, rated: int, code: bool) -> int:
     return 2 if rated == JOINED else 1
 
 
-def _place(before: str, after: str, rated: int, code: bool) -> int:
+def _place_weight(before: str, after: str, rated: int, code: bool) -> int:
     """How much the place of a word says that it is a value, 0 to 3."""
-    if leads("enter", before) or leads("stays", before) or leads("states", before):
+    if leads_to("enter", before) or leads_to("stays", before) or leads_to("states", before):
         return 3
-    if before.rstrip().endswith((":", "：", "→")) or follows("entered", after):
+    if before.rstrip().endswith((":", "：", "→")) or follows_from("entered", after):
         return 3
     if _FROM_TO.search(before) and _TO.match(after):
         return 3
-    if leads("using", before):
+    if leads_to("using", before):
         return 3 if _CHANGED.search(before) or rated >= WEAK or code else 2
-    if leads("with", before) or leads("is", before):
+    if leads_to("with", before) or leads_to("is", before):
         return 2
     bare = before.strip()
     return 2 if bare.endswith(("/", ",", "，", "—", "–")) or not bare else 0
 
 
-def _beside(lower: str, start: int, end: int, labels: Sequence[Label]) -> int:
+def _label_weight(lower: str, start: int, end: int, labels: Sequence[Label]) -> int:
     """The same, by the label that stands beside it: "the PIN 1", "x as password"."""
     before = next((each for each in reversed(labels) if each.end <= start), None)
     if before and not lower[before.end : start].strip(" \"'`(") and before.kind in _FULL:
@@ -204,20 +204,20 @@ def _beside(lower: str, start: int, end: int, labels: Sequence[Label]) -> int:
     return 3 if _AS.fullmatch(lower[end : later.start]) else 0
 
 
-def _plain(
+def _is_plain(
     before: str, after: str, shown: str, named: tuple[Sequence[Label], Sequence[Label]],
     seen: tuple[bool, bool],
 ) -> bool:  # fmt: skip
     """Whether a plain word is given away: it is typed, or it is still the password."""
     labels, opens = named
     ends, quoted = seen
-    if values.says(shown) or len(shown) < 4:
+    if values.says_about(shown) or len(shown) < 4:
         return False
     if opens and _LOWER_GERMAN.search(before) and _GERMAN_ENTRY.match(after) and len(shown) > 5:
         return shown.islower() or shown.endswith("!")
     full = any(label.kind in _FULL for label in labels)
     whose = _NAMED_USER.search(before)
-    if full and ends and whose and leads("with", before[: whose.start("label")]):
+    if full and ends and whose and leads_to("with", before[: whose.start("label")]):
         return any(label.word == whose["label"] for label in labels)
     if full and _SET_BEHIND.match(after) and _BY_US.search(before):
         return True
@@ -225,11 +225,11 @@ def _plain(
     asks = full or any(label.kind != THING for label in opens) or (plainly and bool(labels))
     if not ends or not asks:
         return False
-    if leads("enter", before):
+    if leads_to("enter", before):
         return full or quoted or len(shown) >= 6
-    if _ASKED.search(before) and leads("states", before) and shown.isascii() and len(shown) > 6:
+    if _ASKED.search(before) and leads_to("states", before) and shown.isascii() and len(shown) > 6:
         return not shown.endswith(("al", "en", "ar", "ant", "ent"))
-    return full and leads("stays", before)
+    return full and leads_to("stays", before)
 
 
 def _only_number(sentence: str, before: str, labels: Sequence[Label]) -> bool:

@@ -10,9 +10,17 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from mdmemory.privacy import values
-from mdmemory.privacy.lexicon import CODES, SHOWN, Label, words
+from mdmemory.privacy.lexicon import CODES, SHOWN, Label, listed_words
 from mdmemory.privacy.matching import CJK, Span, any_of
-from mdmemory.privacy.values import JOINED, STRONG, WEAK, grade, keylike, pinlike, placeholder
+from mdmemory.privacy.values import (
+    JOINED,
+    STRONG,
+    WEAK,
+    grade_word,
+    is_keylike,
+    is_pinlike,
+    is_placeholder,
+)
 
 # A name goes on after its label with one of these: PASSWORD_FILE names no password.
 _NO_SECRET = (
@@ -54,7 +62,7 @@ _REST = re.compile(r"[A-Za-z0-9+/=_.%~-]*")
 _CLAUSE_ENDS = re.compile(r"[\"'`»”’)*\]}]*[ \t]*(?:\r?\n|$|[.,;!?](?:\s|$)|[，。；、！？)）」])")
 
 
-def find(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span]:
+def find_values(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span]:
     """The values behind these labels, and the names of users beside passwords."""
     done = 0
     for at, label in enumerate(labels):
@@ -62,87 +70,91 @@ def find(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span]:
             continue  # in a value
         others = (each for each in labels[at + 1 : at + 4] if each.kind != "weak")
         following = next((each.start for each in others), len(text))
-        for start, stop, kind in _after(text, lower, label, following):
+        for start, stop, kind in _find_after(text, lower, label, following):
             if stop - start >= _CUT:  # a value that is longer than what was looked at
                 stop = _REST.match(text, stop).end()  # type: ignore[union-attr]
             done = stop
             yield start, stop, kind
             if kind == "password":
-                yield from _beside(text, label.start, stop)
+                yield from _find_beside(text, label.start, stop)
 
 
-def _after(text: str, lower: str, label: Label, following: int) -> Iterator[Span]:
+def _find_after(text: str, lower: str, label: Label, following: int) -> Iterator[Span]:
     signed = _SIGNED.match(text, label.end, label.end + 120)
     if label.kind == "phrase":
         following = len(text)  # "the passphrase of my key: some words"
     if signed and signed["argument"] is not None:
-        yield from _argument(text, label, signed.end())
+        yield from _find_argument(text, label, signed.end())
     elif signed is None:
         between = _BETWEEN.match(text, label.end, min(label.end + 120, following))
         if between and label.kind in ("phrase", "codes"):
-            yield from _many(text, label, between.end())
+            yield from _find_many(text, label, between.end())
         elif between:
             few = between["sign"] == "=" and len(between[0].split()) <= 3
-            yield from _judged(text, label, between.end(), ":", far=True, dash=few)
+            yield from _judge_value(text, label, between.end(), ":", far=True, dash=few)
         else:
             yield from _beyond_blank(text, lower, label)
     elif label.kind in ("phrase", "codes"):
-        yield from _many(text, label, signed.end())
+        yield from _find_many(text, label, signed.end())
     else:
-        yield from _signed(text, label, signed)
+        yield from _find_signed(text, label, signed)
 
 
-def _argument(text: str, label: Label, at: int) -> Iterator[Span]:
+def _find_argument(text: str, label: Label, at: int) -> Iterator[Span]:
     """The value beside a label in a call: `define('DB_PASSWORD', 'x')`, `getenv("TOKEN", "x")`."""
     call = re.search(r"\w\([ ]?[\"'][\w.-]*\Z", text[max(0, label.start - 40) : label.start])
-    found = VALUE.match(text, at, at + 300) if call else None
-    if found and found["q"] and (grade(found["quoted"]) >= WEAK or keylike(found["quoted"])):
-        yield from _judged(text, label, at, "=>")
+    match = VALUE.match(text, at, at + 300) if call else None
+    if (
+        match
+        and match["q"]
+        and (grade_word(match["quoted"]) >= WEAK or is_keylike(match["quoted"]))
+    ):
+        yield from _judge_value(text, label, at, "=>")
 
 
-def _signed(text: str, label: Label, signed: re.Match[str]) -> Iterator[Span]:
+def _find_signed(text: str, label: Label, signed: re.Match[str]) -> Iterator[Span]:
     sign = signed["sign"] or signed["dash"] or ":"
     if signed["markup"] is not None:
         sign = "=>"
-    spans = list(_judged(text, label, signed.end(), sign, dash=bool(signed["dash"])))
+    spans = list(_judge_value(text, label, signed.end(), sign, dash=bool(signed["dash"])))
     yield from spans
     if not spans and label.kind == "password" and sign in ":：":
-        words = values.phrase(text[signed.end() : signed.end() + 160], 4)
+        words = values.find_phrase(text[signed.end() : signed.end() + 160], 4)
         if words and text[signed.end() + len(words) :][:1] in ("", "\n", "\r", ".", '"', "'"):
             at = text.index(words, signed.end())
             yield at, at + len(words), "password"
 
 
-def _judged(
+def _judge_value(
     text: str, label: Label, at: int, sign: str, far: bool = False, dash: bool = False
 ) -> Iterator[Span]:
     """The value at `at`, if it is what the label names."""
-    found = VALUE.match(text, at, at + _CUT + 20)
-    if found is None:
+    match = VALUE.match(text, at, at + _CUT + 20)
+    if match is None:
         return
-    group = "quoted" if found["q"] else "plain"
-    start, stop = found.span(group)
-    value = found[group]
+    group = "quoted" if match["q"] else "plain"
+    start, stop = match.span(group)
+    value = match[group]
     if group == "plain":
         value = value.rstrip(".,;:?)]}>*\\")
         stop = start + len(value)
     last = _CLAUSE_ENDS.match(text, stop) is not None
     attached = text[label.end : at] == "=" and label.kind in ("password", "pass")
     joined = attached and re.fullmatch(r"[a-z]+_[a-z]+", value)
-    snake = (far or joined) and not _about(value)
-    if not value or placeholder(value) or values.made_up(value):
+    snake = (far or joined) and not _is_about(value)
+    if not value or is_placeholder(value) or values.made_up(value):
         return
-    if values.code(value) and not snake:
+    if values.is_code(value) and not snake:
         return
     if group == "plain" and text[stop : stop + 1] == "(":
         return
     is_name = _is_name(text, label, sign)
     if far or dash:
-        good = _stands_out(label.kind, value, last and (dash or grade(value) == JOINED))
+        good = _stands_out(label.kind, value, last and (dash or grade_word(value) == JOINED))
     else:
-        good = _fits(label, value, group == "quoted", last, is_name)
+        good = _fits_label(label, value, group == "quoted", last, is_name)
         if label.kind == "pass" and last and not good and ":" in sign:
-            good = _after_user(text, label) and values.passwordlike(value, True)
+            good = _after_user(text, label) and values.is_passwordlike(value, True)
     if good:
         yield start, stop, SHOWN[label.kind]
         if label.kind == "pin" and group == "plain":
@@ -157,10 +169,10 @@ def _after_user(text: str, label: Label) -> bool:
 
 @cache
 def _user_signed() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{any_of(words('user'))})[ ]?[:：=]")
+    return re.compile(rf"(?<!\w)(?:{any_of(listed_words('user'))})[ ]?[:：=]")
 
 
-def _about(name: str) -> bool:
+def _is_about(name: str) -> bool:
     """Whether a name is that of a setting or a variable for a secret."""
     return re.search(r"pass|pwd|secret|token|key|user|db|env|var|conf|hash|value", name) is not None
 
@@ -178,57 +190,63 @@ def _is_name(text: str, label: Label, sign: str) -> bool:
     )
 
 
-def _fits(label: Label, value: str, quoted: bool, last: bool, is_name: bool) -> bool:
+def _fits_label(label: Label, value: str, quoted: bool, last: bool, is_name: bool) -> bool:
     """Whether a value directly behind a sign is what the label names."""
     kind = label.kind
     if kind == "pin":
-        return pinlike(value) or (grade(value) >= WEAK and label.word not in ("pin", "code"))
+        return is_pinlike(value) or (
+            grade_word(value) >= WEAK and label.word not in ("pin", "code")
+        )
     if kind in ("password", "phrase"):
         if " " in value:
             return _is_quoted_phrase(value)
-        return values.passwordlike(value, quoted or last or is_name)
+        return values.is_passwordlike(value, quoted or last or is_name)
     if kind == "session":
-        return len(value) >= 16 and keylike(value) and not values.is_id(value)
+        return len(value) >= 16 and is_keylike(value) and not values.is_id(value)
     if kind == "codes":
-        return keylike(value)
+        return is_keylike(value)
     if " " in value:
         return False
     if kind == "secret" and _VERSION.match(value):
         return False
     if kind == "secret":
         typed = re.fullmatch(r"(?:[A-Z]+[a-z]+)+", value) is not None
-        named = is_name and grade(value) >= JOINED and not typed
-        return keylike(value) or (named and re.search(r"secret|token", label.word) is not None)
+        named = is_name and grade_word(value) >= JOINED and not typed
+        return is_keylike(value) or (named and re.search(r"secret|token", label.word) is not None)
     if label.word in CODES:
-        return not is_name and not quoted and pinlike(value) and len(value) >= 4
-    if kind == "pass" and is_name and values.passwordlike(value, last):
+        return not is_name and not quoted and is_pinlike(value) and len(value) >= 4
+    if kind == "pass" and is_name and values.is_passwordlike(value, last):
         return True
     if kind == "pass":
-        return grade(value) >= WEAK or values.odd(value) or (quoted and not value.isalpha())
+        return grade_word(value) >= WEAK or values.is_odd(value) or (quoted and not value.isalpha())
     # "key", "auth": too common a word for anything but what looks random
     if label.word in ("auth", "seed", "keypair", "wif", "nsec", "xprv"):
-        return values.odd(value) and keylike(value) and not re.fullmatch(r"[a-z]+\d?", value)
-    if len(value) >= 16 and (values.noisy(value, 0.33) or (is_name and values.hexlike(value))):
+        return values.is_odd(value) and is_keylike(value) and not re.fullmatch(r"[a-z]+\d?", value)
+    if len(value) >= 16 and (
+        values.is_noisy(value, 0.33) or (is_name and values.is_hexlike(value))
+    ):
         return True
-    return grade(value) == STRONG and not is_name and quoted is False
+    return grade_word(value) == STRONG and not is_name and quoted is False
 
 
 def _is_quoted_phrase(value: str) -> bool:
     listed = value.split()
-    about = sum(values.says(word) for word in listed)
+    about = sum(values.says_about(word) for word in listed)
     return len(listed) <= 8 and about * 3 < len(listed) and not value.endswith((".", "?", "!", ":"))
 
 
 def _stands_out(kind: str, value: str, last: bool) -> bool:
     """Whether a value is a secret though other words stand between it and its label."""
     if kind == "pin":
-        return pinlike(value)
+        return is_pinlike(value)
     if kind in ("secret", "session"):
-        return len(value) >= 12 and (values.noisy(value, 0.33) or values.hexlike(value))
+        return len(value) >= 12 and (values.is_noisy(value, 0.33) or values.is_hexlike(value))
     if kind == "weak":
-        return (len(value) >= 16 and values.noisy(value, 0.33)) or (last and grade(value) == STRONG)
-    alone = last and (grade(value) == JOINED or values.passwordlike(value, True))
-    return grade(value) >= WEAK or alone
+        return (len(value) >= 16 and values.is_noisy(value, 0.33)) or (
+            last and grade_word(value) == STRONG
+        )
+    alone = last and (grade_word(value) == JOINED or values.is_passwordlike(value, True))
+    return grade_word(value) >= WEAK or alone
 
 
 # --- a label, a blank and the value
@@ -242,20 +260,20 @@ def _beyond_blank(text: str, lower: str, label: Label) -> Iterator[Span]:
     if blank is None or label.word in CODES:
         return
     if label.kind in ("phrase", "codes"):
-        yield from _many(text, label, blank.end(), 1)
+        yield from _find_many(text, label, blank.end(), 1)
         return
-    found = VALUE.match(text, blank.end(), blank.end() + _CUT + 20)
-    if found is None:
+    match = VALUE.match(text, blank.end(), blank.end() + _CUT + 20)
+    if match is None:
         return
-    quoted = bool(found["q"])
-    start, stop = found.span("quoted" if quoted else "plain")
+    quoted = bool(match["q"])
+    start, stop = match.span("quoted" if quoted else "plain")
     value = text[start:stop]
     if not quoted:
         value = value.rstrip(".,;:?)]}*")
         stop = start + len(value)
     if len(value) < 8 and label.kind in ("secret", "weak", "session"):
         return
-    if not value or placeholder(value) or values.code(value) or values.made_up(value):
+    if not value or is_placeholder(value) or values.is_code(value) or values.made_up(value):
         return
     if _fits_bare(text, lower, label, value, stop, quoted):
         yield start, stop, SHOWN[label.kind]
@@ -267,31 +285,33 @@ def _fits_bare(text: str, lower: str, label: Label, value: str, stop: int, quote
     is_flag = re.search(r"--?[\w.-]*\Z", text[max(0, label.start - 30) : label.start]) is not None
     is_flag = is_flag and text[label.end : label.end + 1] in " \t"
     if label.kind == "pin":
-        return pinlike(value) and not values.is_counted(text, stop)
+        return is_pinlike(value) and not values.is_counted(text, stop)
     if label.kind == "session":
         return False
     if label.kind == "secret" or label.kind == "weak":
         long = (
             8 if label.word.endswith(("key", "キー", "키", "schlüssel", "token", "secret")) else 12
         )
-        if values.hexlike(value):
+        if values.is_hexlike(value):
             return label.kind == "secret" or is_flag or "0x" in value
-        noise = values.noisy(value, 0.33)
+        noise = values.is_noisy(value, 0.33)
         if label.kind == "secret":
-            noise = noise or (keylike(value) and values.odd(value))
+            noise = noise or (is_keylike(value) and values.is_odd(value))
         return len(value) >= (long if label.kind == "secret" else 16) and noise and " " not in value
     if is_flag:
-        return grade(value) >= JOINED or (
-            grade(value) >= 0 and len(value) >= 5 and _in_command(text, label)
+        return grade_word(value) >= JOINED or (
+            grade_word(value) >= 0 and len(value) >= 5 and _in_command(text, label)
         )
     if quoted and " " not in value:
-        return grade(value) >= JOINED
-    if label.kind == "password" and pinlike(value) and value.isdigit() and len(value) >= 4:
+        return grade_word(value) >= JOINED
+    if label.kind == "password" and is_pinlike(value) and value.isdigit() and len(value) >= 4:
         year = re.fullmatch(r"(?:19|20)\d\d", value)
         alone = _CLAUSE_ENDS.match(text, stop) is not None
         return alone and year is None and not values.is_counted(text, stop)
     known = text[label.start : label.end].isupper() or text[label.start - 1 : label.start] == "_"
-    return grade(value) >= (JOINED if known and "_" in text[label.start - 1 : label.end] else WEAK)
+    return grade_word(value) >= (
+        JOINED if known and "_" in text[label.start - 1 : label.end] else WEAK
+    )
 
 
 def _in_command(text: str, label: Label) -> bool:
@@ -314,12 +334,12 @@ _CODE = re.compile(
 )
 
 
-def _many(text: str, label: Label, at: int, least: int = 1) -> Iterator[Span]:
+def _find_many(text: str, label: Label, at: int, least: int = 1) -> Iterator[Span]:
     """The words of a phrase, or the codes of a list, that stand behind their label."""
     if label.kind == "codes":
-        while (found := _CODE.match(text, at)) and found.end() > at:
-            yield (*found.span("code"), "recovery_code")
-            at = found.end()
+        while (match := _CODE.match(text, at)) and match.end() > at:
+            yield (*match.span("code"), "recovery_code")
+            at = match.end()
         return
     end = text.find("\n", at)
     line = text[at : end if end >= 0 else len(text)][:600]
@@ -328,36 +348,45 @@ def _many(text: str, label: Label, at: int, least: int = 1) -> Iterator[Span]:
         yield at + 1, at + quoted.end(1), "passphrase"
         return
     counted = len(line.split())
-    if text[at - 1 : at] in ":=：＝ " and (words := _listed(line, counted, text[label.end : at])):
+    if text[at - 1 : at] in ":=：＝ " and (
+        words := _listed_words(line, counted, text[label.end : at])
+    ):
         begin = at + line.index(words)
         yield begin, begin + len(words), "passphrase"
     elif counted and (value := VALUE.match(text, at, at + 300)) and value["plain"]:
         word = value["plain"].rstrip(".,;:?)]")
-        if grade(word) >= WEAK or (text[label.end : at].strip() and grade(word) >= JOINED):
+        if grade_word(word) >= WEAK or (
+            text[label.end : at].strip() and grade_word(word) >= JOINED
+        ):
             yield value.start("plain"), value.start("plain") + len(word), "password"
 
 
-def _listed(line: str, counted: int, between: str) -> str:
+def _listed_words(line: str, counted: int, between: str) -> str:
     """The words of a line that are a phrase: with a sign all of them, else those of a list."""
     if between.strip():
-        told = values.phrase(line.strip(), 3)
+        words_named = values.find_phrase(line.strip(), 3)
         whole = line.strip().rstrip(".")
-        return whole if told and counted <= 25 and len(told) >= len(whole) - 1 else told
-    found = re.match(r"[ \t]*((?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})\b", line)
-    return found[1] if found else ""
+        return (
+            whole
+            if words_named and counted <= 25 and len(words_named) >= len(whole) - 1
+            else words_named
+        )
+    match = re.match(r"[ \t]*((?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})\b", line)
+    return match[1] if match else ""
 
 
 # --- the name of a user beside a password
 
 
 @cache
-def _user() -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _user_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """A user's name directly before the label of a password, and after a password."""
     joint = r"[\s\"'`,;/|，、；。.&]{0,9}(?:and|with|for|und|et|y|e|и|和|と)?[\s\"'`]{0,3}"
     prefix = r"(?:[A-Za-z0-9]{1,20}[_.-]){0,3}"
     is_ = r"[\"'`]?[ \t]{0,3}(?P<mark>[:=：＝]|(?:is|ist|est|es)\b|是|为|は|는|은|[ \t])[ \t]{0,3}"
     names = "|".join(
-        re.escape(word).replace(r"\ ", "[ _-]?") for word in sorted(words("user"), reverse=True)
+        re.escape(word).replace(r"\ ", "[ _-]?")
+        for word in sorted(listed_words("user"), reverse=True)
     )
     start = rf"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z]))|(?<=[{CJK}])|(?=[{CJK}]))"
     user = rf"{start}(?:{names}){is_}[\"'`]?(?P<user>[^\s\"'`,;，；、。|]{{2,64}})"
@@ -367,19 +396,19 @@ def _user() -> tuple[re.Pattern[str], re.Pattern[str]]:
     )
 
 
-def _beside(text: str, start: int, stop: int) -> Iterator[Span]:
-    before, after = _user()
+def _find_beside(text: str, start: int, stop: int) -> Iterator[Span]:
+    before, after = _user_patterns()
     window = max(0, start - 120)
-    for found in before.finditer(text[window:start]):
-        yield from _named(found, window)
+    for match in before.finditer(text[window:start]):
+        yield from _named_user(match, window)
     named = after.match(text[stop : stop + 120])
     if named:
-        yield from _named(named, stop)
+        yield from _named_user(named, stop)
 
 
-def _named(found: re.Match[str], offset: int) -> Iterator[Span]:
-    name = found["user"]
-    spoken = not found["mark"].strip() and name.lower() in (
+def _named_user(match: re.Match[str], offset: int) -> Iterator[Span]:
+    name = match["user"]
+    spoken = not match["mark"].strip() and name.lower() in (
         "and",
         "has",
         "had",
@@ -388,5 +417,5 @@ def _named(found: re.Match[str], offset: int) -> Iterator[Span]:
         "und",
     )
     call = re.match(r"\w+[(\[].*|(?:self|re\w+)\..*", name)
-    if not (spoken or call or placeholder(name)):
-        yield offset + found.start("user"), offset + found.end("user"), "username"
+    if not (spoken or call or is_placeholder(name)):
+        yield offset + match.start("user"), offset + match.end("user"), "username"

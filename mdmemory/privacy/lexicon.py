@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.privacy.matching import CJK, any_of, expression, is_cjk, place
+from mdmemory.privacy.matching import CJK, any_of, compile_shape, is_cjk, stands_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,18 +45,18 @@ class Label(NamedTuple):
 
 
 @cache
-def words(name: str) -> tuple[str, ...]:
+def listed_words(name: str) -> tuple[str, ...]:
     """All words of that list, in every language, as they are written."""
-    return tuple(word for table in tables() for word in table.get(name, ()))
+    return tuple(word for table in read_tables() for word in table.get(name, ()))
 
 
 @cache
-def tables() -> tuple[dict[str, list[str]], ...]:
+def read_tables() -> tuple[dict[str, list[str]], ...]:
     """The lists of each file. They are written so that JSON reads them, too: in a tenth of the time
     that TOML takes, which every command that stores a text would spend."""
     import json  # a command that reads no text need not load it
 
-    found = []
+    tables_read = []
     for file in sorted(_DATA.glob("*.toml")):
         rows: list[str] = []
         for line in file.read_text(encoding="utf-8").splitlines():
@@ -69,8 +69,8 @@ def tables() -> tuple[dict[str, list[str]], ...]:
                 rows.append(line)
             if rows and rows[-1].endswith("]"):
                 rows[-1] += ","
-        found.append(json.loads(f"{{{''.join(rows).rstrip(',')}}}"))
-    return tuple(found)
+        tables_read.append(json.loads(f"{{{''.join(rows).rstrip(',')}}}"))
+    return tuple(tables_read)
 
 
 if TYPE_CHECKING:
@@ -101,11 +101,11 @@ class Lexicon:
         starts = self._after_breaks(lower)
         others: list[re.Match[str]] = list(_HUMP.finditer(text))
         if not lower.isascii() and max(lower) >= _FIRST_CJK:
-            others += expression(self._joined).finditer(lower)
+            others += compile_shape(self._cjk_expression).finditer(lower)
         if any(word in lower for word in _INSIDE):
-            others += expression(any_of(_INSIDE)).finditer(lower)
-        for found in others:
-            starts.setdefault(found.start(), (0, ""))
+            others += compile_shape(any_of(_INSIDE)).finditer(lower)
+        for match in others:
+            starts.setdefault(match.start(), (0, ""))
         done = 0
         for at in sorted(starts):
             if at < done:
@@ -113,7 +113,7 @@ class Lexicon:
             length, meaning = starts[at]
             end = at + length
             if not length:
-                end, meaning, _ = self._longest(lower, at)
+                end, meaning, _ = self._longest_word(lower, at)
             if end:
                 yield at, end, meaning
                 done = end
@@ -125,29 +125,29 @@ class Lexicon:
         Texts repeat their words, so what was seen in a piece between two blanks is remembered:
         once for all numbers of as many digits, of which a log has a new one in each line.
         """
-        found = {}
+        breaks = {}
         at = 0
         if lower.isascii():  # of others it would take longer than it saves
             lower = lower.translate(self._alike)
         for piece in lower.split():
             starts = self._seen.get(piece)
             if starts is None:
-                starts = self._starts(piece)
+                starts = self._word_starts(piece)
             if starts:
-                at = place(piece, lower, at)
+                at = stands_at(piece, lower, at)
                 for start, length, meaning in starts:
-                    found[at + start] = length, meaning
+                    breaks[at + start] = length, meaning
                 at += len(piece)
-        return found
+        return breaks
 
-    def _starts(self, piece: str) -> tuple[tuple[int, int, str], ...]:
+    def _word_starts(self, piece: str) -> tuple[tuple[int, int, str], ...]:
         runs = _RUN if piece.isascii() else _WORD
         if runs is _WORD and max(piece) >= _FIRST_CJK:
-            runs = expression(rf"[^\W_{CJK}]+")
+            runs = compile_shape(rf"[^\W_{CJK}]+")
         starts = []
         for run in runs.finditer(piece):
             at = run.start()
-            end, meaning, is_open = self._longest(piece, at)
+            end, meaning, is_open = self._longest_word(piece, at)
             if end or is_open:
                 starts.append((at, 0 if is_open else end - at, meaning))
         if len(piece) <= _LONG:
@@ -156,11 +156,11 @@ class Lexicon:
             self._seen[piece] = tuple(starts)
         return tuple(starts)
 
-    def _longest(self, lower: str, at: int) -> tuple[int, str, bool]:
+    def _longest_word(self, lower: str, at: int) -> tuple[int, str, bool]:
         """End and meaning of the longest word at that place, end 0 for none; and whether a longer
         one may go on behind the text."""
         best, meaning, is_open = 0, "", False
-        ways: list[tuple[_Node | None, int]] = [(self._tree(lower[at : at + 1]), at + 1)]
+        ways: list[tuple[_Node | None, int]] = [(self._letter_tree(lower[at : at + 1]), at + 1)]
         while ways:
             node, end = ways.pop()
             while node is not None:
@@ -174,7 +174,7 @@ class Lexicon:
                 end += 1
         return best, meaning, is_open
 
-    def _tree(self, letter: str) -> _Node | None:
+    def _letter_tree(self, letter: str) -> _Node | None:
         """What may follow a letter at the beginning of a word; None: no word begins so. Made for
         the letters of a text alone: to make all takes longer than to judge a note."""
         if letter in self._trees:
@@ -189,13 +189,13 @@ class Lexicon:
         return tree or None
 
     @cached_property
-    def _joined(self) -> str:
+    def _cjk_expression(self) -> str:
         """An expression for how words of Chinese, Japanese and Korean begin."""
-        found: set[str] = set()
+        beginnings: set[str] = set()
         for word in (word for some in self._by_letter.values() for word, _ in some):
             if is_cjk(word[0]):
-                found |= {word.split(" ")[0][:_STEM], word.replace(" ", "")[:_STEM]}
-        return any_of(found)
+                beginnings |= {word.split(" ")[0][:_STEM], word.replace(" ", "")[:_STEM]}
+        return any_of(beginnings)
 
 
 def _may_end(lower: str, at: int) -> bool:
@@ -209,11 +209,13 @@ def _may_end(lower: str, at: int) -> bool:
 
 
 @cache
-def _all() -> Lexicon:
-    return Lexicon((word, kind) for kind in (*KINDS, LOCK, OPEN, THING) for word in words(kind))
+def _whole_lexicon() -> Lexicon:
+    return Lexicon(
+        (word, kind) for kind in (*KINDS, LOCK, OPEN, THING) for word in listed_words(kind)
+    )
 
 
-def labels(text: str, lower: str) -> list[Label]:
+def find_labels(text: str, lower: str) -> list[Label]:
     """Every label of a text, and (of the kinds OPEN and LOCK) every word that tells that
     something is opened, encrypted or has a lock.
 
@@ -221,8 +223,8 @@ def labels(text: str, lower: str) -> list[Label]:
     """
     return [
         Label(start, end, kind, lower[start:end])
-        for start, end, kind in _all().find(text, lower)
-        if _begins(text, lower, start) and not _other_code(lower, start, end)
+        for start, end, kind in _whole_lexicon().find(text, lower)
+        if _may_begin(text, lower, start) and not _other_code(lower, start, end)
     ]
 
 
@@ -246,7 +248,7 @@ def _other_code(lower: str, start: int, end: int) -> bool:
     return word in CODES and _OTHER_AFTER.match(lower, end) is not None
 
 
-def _begins(text: str, lower: str, at: int) -> bool:
+def _may_begin(text: str, lower: str, at: int) -> bool:
     """Whether a word may begin here: DB_PASSWORD, userPassword, 我的密码, Datenbankpasswort."""
     before = text[at - 1 : at]
     if not before.isalnum() or is_cjk(before) or is_cjk(text[at]):
@@ -258,16 +260,16 @@ def _begins(text: str, lower: str, at: int) -> bool:
 
 
 @cache
-def _leads(name: str) -> tuple[frozenset[str], tuple[str, ...]]:
+def _lead_words(name: str) -> tuple[frozenset[str], tuple[str, ...]]:
     """The words of a list: those between blanks, and those that are written without."""
-    every = words(name)
+    every = listed_words(name)
     joined = tuple(word for word in every if any(map(is_cjk, word)))
     return frozenset(word for word in every if word not in joined), joined
 
 
-def leads(name: str, before: str) -> bool:
+def leads_to(name: str, before: str) -> bool:
     """Whether a text in small letters ends with a word of that list."""
-    plain, joined = _leads(name)
+    plain, joined = _lead_words(name)
     bare = before.rstrip(" \t\"'`«„“”‘「『(*[:,，：、=")
     if bare.endswith(joined):
         return True
@@ -275,9 +277,9 @@ def leads(name: str, before: str) -> bool:
     return any(" ".join(last[at:]).strip(".?!") in plain for at in range(len(last)))
 
 
-def follows(name: str, after: str) -> bool:
+def follows_from(name: str, after: str) -> bool:
     """Whether a text in small letters begins with a word of that list."""
-    plain, joined = _leads(name)
+    plain, joined = _lead_words(name)
     bare = after.lstrip(" \t\"'`»”’」』)*],.!")
     if bare.startswith(joined):
         return True
@@ -288,4 +290,4 @@ def follows(name: str, after: str) -> bool:
 @cache
 def not_values() -> frozenset[str]:
     """Words that say something about a secret and are none."""
-    return frozenset(words("not_values"))
+    return frozenset(listed_words("not_values"))

@@ -23,7 +23,7 @@ def any_of(literals: Iterable[str]) -> str:
 
 
 @cache
-def expression(written: str, flags: int = 0) -> re.Pattern[str]:
+def compile_shape(written: str, flags: int = 0) -> re.Pattern[str]:
     """The compiled expression; most texts need few of ours, so each is compiled on first use."""
     return re.compile(written, flags)
 
@@ -34,7 +34,7 @@ def is_cjk(char: str) -> bool:
     return in_blocks or "\uac00" <= char <= "\ud7a3"
 
 
-def place(piece: str, text: str, at: int) -> int:
+def stands_at(piece: str, text: str, at: int) -> int:
     """Where that piece of the text stands between two blanks; `at` is not behind it."""
     while True:
         at = text.index(piece, at)

@@ -10,7 +10,7 @@ def strip_private(text: str) -> tuple[str, int]:
 
     Case does not matter, code is no exception, and a block left open reaches to the end.
     """
-    kept: list[str] = []
+    parts_left: list[str] = []
     blocks = start = 0
     depth = {"<": 0, "[": 0}
     tags = (
@@ -24,10 +24,10 @@ def strip_private(text: str) -> tuple[str, int]:
         if ends and depth[form] == 0:
             continue
         if not any(depth.values()):
-            kept.append(text[start : tag.start()])
+            parts_left.append(text[start : tag.start()])
             blocks += 1
         depth[form] += -1 if ends else 1
         start = tag.end()
     if not any(depth.values()):
-        kept.append(text[start:])
-    return "".join(kept), blocks
+        parts_left.append(text[start:])
+    return "".join(parts_left), blocks

@@ -27,20 +27,20 @@ def redact(text: str) -> tuple[str, list[str]]:
     """
     kinds: list[str] = []
     # What is left can be told only now: a label may have stood against the secret before it.
-    while spans := _merged(sorted(_spans(text), key=lambda span: span[:2])):
-        kept: list[str] = []
+    while spans := _merge_spans(sorted(_find_spans(text), key=lambda span: span[:2])):
+        parts_left: list[str] = []
         end = 0
         for start, stop, kind in spans:
-            kept += text[end:start], f"[redacted:{kind}]"
+            parts_left += text[end:start], f"[redacted:{kind}]"
             end = stop
-        text = "".join((*kept, text[end:]))
+        text = "".join((*parts_left, text[end:]))
         kinds += [kind for _, _, kind in spans]
     return text, list(dict.fromkeys(kinds))
 
 
 def has_secret(text: str) -> bool:
     """Whether `redact` would change the text."""
-    return next(_spans(text), None) is not None
+    return next(_find_spans(text), None) is not None
 
 
 def names_secret(name: str) -> bool:
@@ -48,7 +48,7 @@ def names_secret(name: str) -> bool:
     return has_secret(name) or has_secret(re.sub("[-_]", " ", name))
 
 
-def _merged(spans: list[Span]) -> list[Span]:
+def _merge_spans(spans: list[Span]) -> list[Span]:
     """Spans that touch as one; the first names it, and a shape says more than a label."""
     merged: list[Span] = []
     for start, stop, kind in spans:
@@ -61,13 +61,13 @@ def _merged(spans: list[Span]) -> list[Span]:
     return merged
 
 
-def _spans(text: str) -> Iterator[Span]:
+def _find_spans(text: str) -> Iterator[Span]:
     """The secrets between what is redacted already, rule by rule."""
     start = 0
     marks = MARK.finditer(text) if "[redacted:" in text else ()
     for mark in (*marks, None):
-        piece = _masked(text[start : mark.start()] if mark else text[start:])
-        lower = _lower(piece)
+        piece = _mask_public(text[start : mark.start()] if mark else text[start:])
+        lower = _lower_text(piece)
         longest = max(map(len, piece.split()), default=0)
         for length, rule in _RULES:
             for a, b, kind in rule(piece, lower) if longest >= length else ():
@@ -75,7 +75,7 @@ def _spans(text: str) -> Iterator[Span]:
         start = mark.end() if mark else start
 
 
-def _lower(text: str) -> str:
+def _lower_text(text: str) -> str:
     """In small letters, each in its place; the two that ignoring case would not tell apart, too."""
     lower = text.lower()
     if len(lower) != len(text):  # one character of Turkish becomes two
@@ -112,45 +112,45 @@ _PUBLIC = tuple(
 )  # fmt: skip
 
 
-def _masked(text: str) -> str:
+def _mask_public(text: str) -> str:
     """The text with what is public made unreadable, each character in its place."""
     for hint, expression in _PUBLIC:
         if hint in text:
-            text = expression.sub(_blank, text)
+            text = expression.sub(_blank_match, text)
     return text
 
 
-def _blank(found: re.Match[str]) -> str:
-    return re.sub(r"\S", MASK, found[0])
+def _blank_match(match: re.Match[str]) -> str:
+    return re.sub(r"\S", MASK, match[0])
 
 
 # --- the rules
 
 
-def _named(text: str, lower: str) -> Iterator[Span]:
+def _find_named(text: str, lower: str) -> Iterator[Span]:
     """What a label or a sentence names."""
-    found = lexicon.labels(text, lower)
-    if found:
+    labels_found = lexicon.find_labels(text, lower)
+    if labels_found:
         from mdmemory.privacy import labels, spoken  # not for a text without a label
 
-        named = [each for each in found if each.kind in SHOWN]
-        yield from labels.find(text, lower, named)
-        yield from spoken.find(text, lower, found)
+        named = [each for each in labels_found if each.kind in SHOWN]
+        yield from labels.find_values(text, lower, named)
+        yield from spoken.find_spoken(text, lower, labels_found)
 
 
 # Each rule behind the length of the shortest word that it can find something in. What is named
 # first wins where two rules find the same: PIN, pair and password, bearer, the rest.
 _RULES: tuple[tuple[int, Callable[[str, str], Iterator[Span]]], ...] = (
     (0, formats.private_keys),
-    (tokens.SHORTEST, tokens.find),
-    (0, addresses.addresses),
-    (0, _named),
-    (0, formats.markup),
-    (0, addresses.commands),
-    (0, addresses.pairs),
-    (0, formats.headers),
-    (0, formats.numbers),
-    (formats.NOISE, formats.noise),
+    (tokens.SHORTEST, tokens.find_tokens),
+    (0, addresses.find_addresses),
+    (0, _find_named),
+    (0, formats.find_markup),
+    (0, addresses.find_commands),
+    (0, addresses.find_pairs),
+    (0, formats.find_headers),
+    (0, formats.find_numbers),
+    (formats.NOISE, formats.find_noise),
 )
 
 
@@ -181,30 +181,30 @@ def says_something(text: str) -> bool:
     """
     if not MARK.search(text):
         return True
-    return any(_meaning(clause) >= LEAST for clause in _CLAUSE.split(text))
+    return any(_count_meaning(clause) >= LEAST for clause in _CLAUSE.split(text))
 
 
-def _meaning(clause: str) -> int:
+def _count_meaning(clause: str) -> int:
     """How many words of a clause mean something by themselves; three Chinese characters are one."""
     if _NAMED.search(clause):
         return 0
     bare = MARK.sub(" ", clause)
     lower = bare.lower()
-    named = lexicon.labels(bare, lower) if len(lower) == len(bare) else []
+    named = lexicon.find_labels(bare, lower) if len(lower) == len(bare) else []
     labelled = bare != clause and any(label.kind in SHOWN for label in named)
     for label in reversed(named):
         lower = lower[: label.start] + " " + lower[label.end :]
     counted = 0.0
     for word in _WORD.findall(lower):
         if re.match(f"[{CJK}]", word):
-            counted += len(_particles().sub("", word)) / 3
+            counted += len(_particle_pattern().sub("", word)) / 3
         elif word not in _REMARKS and word not in lexicon.not_values():
-            counted += word not in lexicon.words("is") and len(word) > 1
+            counted += word not in lexicon.listed_words("is") and len(word) > 1
     return int(counted) - labelled
 
 
 @cache
-def _particles() -> re.Pattern[str]:
-    joined = {word for name in ("is", "as", "with") for word in lexicon.words(name)}
+def _particle_pattern() -> re.Pattern[str]:
+    joined = {word for name in ("is", "as", "with") for word in lexicon.listed_words(name)}
     some = sorted((word for word in joined if re.match(f"[{CJK}]", word)), reverse=True)
     return re.compile("|".join(map(re.escape, ["です", "입니다", "我的", "的", *some])))

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mdmemory.privacy import frames, values
-from mdmemory.privacy.lexicon import CODES, LOCK, SHOWN, THING, Label, follows, leads
+from mdmemory.privacy.lexicon import CODES, LOCK, SHOWN, THING, Label, follows_from, leads_to
 from mdmemory.privacy.matching import CJK, Span
-from mdmemory.privacy.values import JOINED, NONE, PLAIN, STRONG, WEAK, grade, pinlike
+from mdmemory.privacy.values import JOINED, NONE, PLAIN, STRONG, WEAK, grade_word, is_pinlike
 
 _REACH = 160  # characters that a sentence may have between a label and its value
 _LONGEST = 400  # characters of a sentence that are looked at, around a label
@@ -75,11 +75,11 @@ class _Word:
     quoted: bool
 
 
-def find(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span]:
+def find_spoken(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span]:
     """The secrets that sentences with a label, or with something that is opened, name."""
     at = done = 0
     while at < len(labels):
-        left, right = _sentence(text, labels[at].start, labels[at].end, done)
+        left, right = _sentence_bounds(text, labels[at].start, labels[at].end, done)
         inside = at + 1
         while inside < len(labels) and labels[inside].start < right:
             inside += 1
@@ -91,17 +91,17 @@ def find(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span]:
         odd = plain or _STANDS_OUT.search(text, left, right)
         worth = odd and (_CANDIDATE if named else _OPENING).search(text, left, right)
         if worth or typed:
-            yield from _told(text, lower, (left, right), named, opened, plain)
+            yield from _find_told(text, lower, (left, right), named, opened, plain)
         for label in named:
             if label.kind in ("phrase", "password"):
-                yield from _phrase(text, lower, label, right)
+                yield from _find_phrase(text, lower, label, right)
         at, done = inside, right
 
 
-def _sentence(text: str, start: int, end: int, done: int) -> tuple[int, int]:
+def _sentence_bounds(text: str, start: int, end: int, done: int) -> tuple[int, int]:
     left = max(done, start - _REACH)
-    for found in _END.finditer(text, left, start):
-        left = found.end()
+    for match in _END.finditer(text, left, start):
+        left = match.end()
     most = min(len(text), end + _LONGEST - _REACH)
     stop = _END.search(text, end + (text[end : end + 1] == "?"), most)  # "The password? x"
     if stop and stop[0] == "?":  # what answers a question belongs to it
@@ -109,20 +109,20 @@ def _sentence(text: str, start: int, end: int, done: int) -> tuple[int, int]:
     return left, stop.end() if stop else most
 
 
-def _told(
+def _find_told(
     text: str, lower: str, sentence: tuple[int, int], labels: Sequence[Label],
     opens: Sequence[Label], plain: bool,
 ) -> Iterator[Span]:  # fmt: skip
-    taken = [(label.start, label.end) for label in labels]
+    label_spans = [(label.start, label.end) for label in labels]
     codes, others = False, []
-    for word in _words(text, *sentence, plain):
-        if any(start < word.end and word.start < end for start, end in taken):
+    for word in _find_words(text, *sentence, plain):
+        if any(start < word.end and word.start < end for start, end in label_spans):
             continue
         # the name of a note, "door-1-painted-red", speaks of no door beside itself
         others_open = [each for each in opens if not word.start <= each.start < word.end]
         if not labels and not others_open:
             continue
-        kind = _kind(text, lower, word, labels, others_open, sentence)
+        kind = _kind_of(text, lower, word, labels, others_open, sentence)
         if kind:
             yield word.start, word.end, kind
         codes = codes or (kind != "" and re.match(r"\d{4}", word.text) is not None)
@@ -135,13 +135,13 @@ def _told(
             yield word.start, word.end, "pin"
 
 
-def _words(text: str, left: int, right: int, plain: bool) -> Iterator[_Word]:
+def _find_words(text: str, left: int, right: int, plain: bool) -> Iterator[_Word]:
     """The words that are worth a look; without `plain` only those that stand out."""
-    for found in _TOKEN.finditer(text, left, right):
-        quoted = found["quoted"] is not None
-        if not quoted and not plain and not _ODD.search(text, *found.span()):
+    for match in _TOKEN.finditer(text, left, right):
+        quoted = match["quoted"] is not None
+        if not quoted and not plain and not _ODD.search(text, *match.span()):
             continue
-        start, end = found.span("quoted" if quoted else "plain")
+        start, end = match.span("quoted" if quoted else "plain")
         if not quoted:
             bare = text[start:end]
             shown = bare.lstrip("('‘*_[").rstrip(".,;:?)]}'’*_…")
@@ -150,63 +150,69 @@ def _words(text: str, left: int, right: int, plain: bool) -> Iterator[_Word]:
             start += bare.find(shown) if shown else 0
             end = start + len(shown)
         if 3 <= end - start <= 200 and (quoted or _may_be(text, start, end)):
-            yield _Word(start, end, text[start:end], grade(text[start:end]), quoted)
+            yield _Word(start, end, text[start:end], grade_word(text[start:end]), quoted)
 
 
 def _may_be(text: str, start: int, end: int) -> bool:
     """Whether a word is worth a look: a plain one where a clause ends with it, or any other."""
     odd = _ODD.search(text, start, end) is not None
-    said = _AT_END.match(text, end) is not None or text[max(0, start - 4) : start].lower() == "mit "
-    return odd or (end - start > 3 and said)
+    is_told = (
+        _AT_END.match(text, end) is not None or text[max(0, start - 4) : start].lower() == "mit "
+    )
+    return odd or (end - start > 3 and is_told)
 
 
 # --- one word
 
 
-def _kind(
+def _kind_of(
     text: str, lower: str, word: _Word, labels: Sequence[Label],
     opens: Sequence[Label], sentence: tuple[int, int],
 ) -> str:  # fmt: skip
     """What a word is, "" where it is no secret."""
     left, right = sentence
-    code = pinlike(word.text)
+    code = is_pinlike(word.text)
     other = code or word.quoted or _is_key(word.text) or frames.is_voucher(word.text)
     if word.grade == NONE and not other:
         return ""
-    if values.made_up(word.text) or values.placeholder(word.text):
+    if values.made_up(word.text) or values.is_placeholder(word.text):
         return ""
     before = lower[left : word.start]
     if values.is_neutral(before):
         return ""
     label = next((each for each in reversed(labels) if each.end <= word.start), None)
-    if label and word.start - label.end <= _REACH and _named(text, lower, word, label, code, right):
-        return _shown(label)
+    if (
+        label
+        and word.start - label.end <= _REACH
+        and _is_named(text, lower, word, label, code, right)
+    ):
+        return _kind_shown(label)
     later = next((each for each in labels if each.start >= word.end), None)
     if later and later.start - word.end <= 60 and _named_later(lower, word, later, code):
-        return _shown(later)
+        return _kind_shown(later)
     opened = [each for each in opens if each.kind != THING]
-    if opened and _opening(lower, word, before, code, right, opened):
+    if opened and _is_opening(lower, word, before, code, right, opened):
         return "pin" if code else "password"
     seen = (word.start, word.end, word.text, word.grade, word.quoted)
-    if frames.tells(lower, seen, sentence, labels, opens):
+    if frames.tells_secret(lower, seen, sentence, labels, opens):
         return "pin" if code else "password"
     return ""
 
 
-def _shown(label: Label) -> str:
+def _kind_shown(label: Label) -> str:
     return "password" if label.kind in ("phrase", "codes") else SHOWN[label.kind]
 
 
 def _is_key(value: str) -> bool:
     """Whether it could be nothing but a key: long and random, or long hex."""
-    return len(value) >= 16 and (values.noisy(value[:200], 0.33) or values.hexlike(value))
+    return len(value) >= 16 and (values.is_noisy(value[:200], 0.33) or values.is_hexlike(value))
 
 
-def _named(text: str, lower: str, word: _Word, label: Label, code: bool, right: int) -> bool:
+def _is_named(text: str, lower: str, word: _Word, label: Label, code: bool, right: int) -> bool:
     """Whether a word after a label is what the label names."""
     between = lower[label.end : word.start]
-    joined = leads("is", between) if between.strip() else False
-    states = joined and leads("states", between)
+    joined = leads_to("is", between) if between.strip() else False
+    states = joined and leads_to("states", between)
     at_end = _AT_END.match(text, word.end) is not None
     if _INFINITIVE.search(between) and _GOES_ON.match(lower, word.end):
         at_end = False  # "set the password to expire in 30 days"
@@ -214,7 +220,7 @@ def _named(text: str, lower: str, word: _Word, label: Label, code: bool, right: 
         return _is_code(text, word, code, between, joined)
     if label.kind in ("secret", "session") or (label.kind == "weak" and _is_key(word.text)):
         near = joined or (label.kind == "secret" and len(between.split()) <= 4)
-        return _is_key(word.text) and near and _apart(between)
+        return _is_key(word.text) and near and _is_apart(between)
     if label.kind == "pass" and code and label.word in CODES:
         other = _OTHER_CODE.search(lower[max(0, label.start - 16) : label.start])
         long = len(word.text) >= 4 and not values.is_counted(text, word.end)
@@ -224,7 +230,7 @@ def _named(text: str, lower: str, word: _Word, label: Label, code: bool, right: 
     return _is_password(word, between, joined, states, at_end)
 
 
-def _apart(between: str) -> bool:
+def _is_apart(between: str) -> bool:
     """Whether nothing between a label and a key says that it is another's: a hash, an id."""
     return not re.search(
         r"hash|digest|commit|sha\d|md5|checksum|fingerprint|integrity|uuid|\bid\b|trace|public|öffentlich"
@@ -249,23 +255,31 @@ def _is_password(word: _Word, between: str, joined: bool, states: bool, at_end: 
         return True
     if word.quoted and word.grade == NONE:
         return (
-            states and values.passwordlike(word.text, False) and not values.placeholder(word.text)
+            states
+            and values.is_passwordlike(word.text, False)
+            and not values.is_placeholder(word.text)
         )
     if word.grade == WEAK:
         return joined or not bare or (at_end and len(bare.split()) <= 5)
     if word.grade == JOINED:
         return (states or not bare) and at_end
-    if pinlike(word.text) and word.grade == NONE:
+    if is_pinlike(word.text) and word.grade == NONE:
         return at_end and (states or (len(bare.split()) <= 3 and len(word.text) >= 6))
     if between.strip() == "(" and word.text.endswith("!"):
         return True  # in brackets behind the label
     if word.grade == PLAIN:
-        whose = _whose(bare) is not False
-        return states and at_end and whose and not values.says(word.text) and _is_name(word, bare)
+        whose = _only_whose(bare) is not False
+        return (
+            states
+            and at_end
+            and whose
+            and not values.says_about(word.text)
+            and _is_name(word, bare)
+        )
     return False
 
 
-def _whose(bare: str) -> bool:
+def _only_whose(bare: str) -> bool:
     """Whether the words between a label and its verb only say whose or what for."""
     return (
         re.fullmatch(
@@ -292,7 +306,7 @@ def _named_later(lower: str, word: _Word, label: Label, code: bool) -> bool:
     between = lower[word.end : label.start]
     if not between.strip() and label.word in ("паролем", "пином", "кодом"):
         return word.grade >= WEAK
-    if not follows("as", between) or len(between.split()) > 6:
+    if not follows_from("as", between) or len(between.split()) > 6:
         return False
     if label.kind == "pin":
         return code
@@ -306,13 +320,13 @@ def _named_later(lower: str, word: _Word, label: Label, code: bool) -> bool:
 # --- what opens something
 
 
-def _opening(
+def _is_opening(
     lower: str, word: _Word, before: str, code: bool, right: int, opens: Sequence[Label]
 ) -> bool:  # fmt: skip
     """Whether a word opens what the sentence speaks of."""
     if word.grade == STRONG:
         return True
-    joined = leads("with", before) or _PARTICLE.match(lower, word.end) is not None
+    joined = leads_to("with", before) or _PARTICLE.match(lower, word.end) is not None
     after = lower[word.end : right]
     if code:
         locks = [each for each in opens if each.kind == LOCK]
@@ -330,17 +344,17 @@ def _opening(
 # --- a phrase
 
 
-def _phrase(text: str, lower: str, label: Label, right: int) -> Iterator[Span]:
+def _find_phrase(text: str, lower: str, label: Label, right: int) -> Iterator[Span]:
     """Words behind a label that a verb joins to it: "type blue ladders never sleep"."""
     least = 3 if label.kind == "phrase" else 4
     for blank in re.finditer(r"[ \t]+|(?<=[" + CJK + r"])(?=[a-z])", text[label.end : right]):
         at = label.end + blank.end()
         before = lower[label.end : at]
-        if not (leads("states", before) or leads("stays", before)):
+        if not (leads_to("states", before) or leads_to("stays", before)):
             continue
-        words = values.phrase(text[at:right].lstrip("\"'„“«「"), least, label.kind == "phrase")
+        words = values.find_phrase(text[at:right].lstrip("\"'„“«「"), least, label.kind == "phrase")
         at += len(text[at:right]) - len(text[at:right].lstrip("\"'„“«「"))
-        if label.kind == "password" and any(map(values.says, words.split())):
+        if label.kind == "password" and any(map(values.says_about, words.split())):
             words = ""
         if words and _PHRASE_STOP.match(text, at + len(words)):
             yield at, at + len(words), "passphrase"

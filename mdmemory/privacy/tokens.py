@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.privacy.matching import Span, any_of, expression, place
-from mdmemory.privacy.values import changes, made_up, mixed
+from mdmemory.privacy.matching import Span, any_of, compile_shape, stands_at
+from mdmemory.privacy.values import class_changes, is_mixed, made_up
 
 SHORTEST = 14  # characters of the shortest token; none has a blank in it
 _DOTTED = 58  # characters of the shortest token that nothing but a dot announces
@@ -67,13 +67,13 @@ class Shape(NamedTuple):
 
 
 @cache
-def shapes() -> tuple[Shape, ...]:
+def token_shapes() -> tuple[Shape, ...]:
     """Every row of the table of tokens."""
     lines = _TABLE.read_text(encoding="utf-8").splitlines()
-    return tuple(_shape(*line.split()) for line in lines if line and not line.startswith("#"))
+    return tuple(_read_shape(*line.split()) for line in lines if line and not line.startswith("#"))
 
 
-def _shape(kind: str, written: str, page: str) -> Shape:
+def _read_shape(kind: str, written: str, page: str) -> Shape:
     parts = _PART.split(written)  # a literal, then four groups and a literal for each part
     literals = parts[::5]
     return Shape(kind, literals[0] or max(literals, key=len), written, page)
@@ -83,7 +83,7 @@ def _shape(kind: str, written: str, page: str) -> Shape:
 def _as_expression(written: str) -> str:
     made, end = "", 0
     for part in _PART.finditer(written):
-        made += re.escape(written[end : part.start()]) + _alphabet(part)
+        made += re.escape(written[end : part.start()]) + _alphabet_of(part)
         end = part.end()
     last = written[end:]
     # a token of one length ends where its alphabet ends
@@ -91,7 +91,7 @@ def _as_expression(written: str) -> str:
     return made + re.escape(last) + stop
 
 
-def _alphabet(part: re.Match[str]) -> str:
+def _alphabet_of(part: re.Match[str]) -> str:
     if part["alphabet"] == "uuid":
         return _UUID
     most = part["most"] or ("" if part["open"] else part["least"])
@@ -99,13 +99,13 @@ def _alphabet(part: re.Match[str]) -> str:
 
 
 @cache
-def _rows() -> dict[str, list[tuple[int, Shape]]]:
+def _keyword_rows() -> dict[str, list[tuple[int, Shape]]]:
     """The rows that each keyword may belong to, with their numbers; the longest keyword first.
 
     A token that begins like a longer keyword may be of either row: "sk-" and "sk-ant-".
     """
     own: dict[str, list[tuple[int, Shape]]] = {}
-    for number, shape in enumerate(shapes()):
+    for number, shape in enumerate(token_shapes()):
         own.setdefault(shape.keyword, []).append((number, shape))
     return {
         keyword: [row for end in range(len(keyword), 0, -1) for row in own.get(keyword[:end], ())]
@@ -114,24 +114,24 @@ def _rows() -> dict[str, list[tuple[int, Shape]]]:
 
 
 @cache
-def _keywords(dotted: bool) -> re.Pattern[str]:
+def _keyword_pattern(dotted: bool) -> re.Pattern[str]:
     """What finds a keyword; a dot alone is one only where a word is long enough for its token.
 
     A token that begins with its keyword begins a word, too.
     """
-    rows = _rows()
+    rows = _keyword_rows()
     inner = {keyword for keyword, some in rows.items() if any(shape.is_led for _, shape in some)}
     first = rf"(?<![A-Za-z0-9_])(?:{any_of(rows.keys() - inner)})"
     return re.compile(f"{first}|{any_of(inner if dotted else inner - {'.'})}")
 
 
-def find(text: str, _: str = "") -> Iterator[Span]:
+def find_tokens(text: str, _: str = "") -> Iterator[Span]:
     """Every token of the table; the kind is its row's."""
     at = 0
     for word in [word for word in text.split() if len(word) >= SHORTEST]:
-        keywords = _keywords(len(word) >= _DOTTED and "." in word)
+        keywords = _keyword_pattern(len(word) >= _DOTTED and "." in word)
         if first := keywords.search(word):
-            at = place(word, text, at)
+            at = stands_at(word, text, at)
             yield from _in_word(text, keywords, at + first.start(), (at, at + len(word)))
             at += len(word)
 
@@ -141,17 +141,17 @@ def _in_word(
 ) -> Iterator[Span]:
     """The tokens in a word from `at` on."""
     done, stop = word
-    rows = _rows()
+    rows = _keyword_rows()
     read_to: dict[int, int] = {}  # of each row: what was tried without success, or is a token
-    while found := keywords.search(text, at, stop):
-        at = found.start() + 1
-        for row, shape in rows[found[0]]:
-            if found.start() < max(read_to.get(row, 0), done):
+    while match := keywords.search(text, at, stop):
+        at = match.start() + 1
+        for row, shape in rows[match[0]]:
+            if match.start() < max(read_to.get(row, 0), done):
                 continue
-            token = _match(shape, text, found.start(), done)
+            token = _match_shape(shape, text, match.start(), done)
             if token is None:
                 if shape.is_open:
-                    read_to[row] = _run(text, found.end(), stop)
+                    read_to[row] = _run(text, match.end(), stop)
                 continue
             begin, end = token
             if _is_noise(text[begin:end], shape):
@@ -162,28 +162,28 @@ def _in_word(
                 read_to[row] = end
 
 
-def _match(shape: Shape, text: str, at: int, done: int) -> tuple[int, int] | None:
+def _match_shape(shape: Shape, text: str, at: int, done: int) -> tuple[int, int] | None:
     begin = at
     if shape.is_led:
         window = text[max(done, at - _BEFORE) : at]
-        before = expression(f"(?:{shape.front})\\Z").search(window)
+        before = compile_shape(f"(?:{shape.front})\\Z").search(window)
         if before is None:
             return None
         begin = at - len(window) + before.start()
-    if not _begins(text, begin):
+    if not _may_begin(text, begin):
         return None
-    found = expression(shape.rest).match(text, at, at + _LONGEST)
-    return (begin, found.end()) if found else None
+    match = compile_shape(shape.rest).match(text, at, at + _LONGEST)
+    return (begin, match.end()) if match else None
 
 
 def _run(text: str, at: int, stop: int) -> int:
     """Where the run of letters, digits, hyphens and underscores ends: until there, no other place
     of an open row can succeed."""
-    found = expression(r"[A-Za-z0-9_-]*").match(text, at, stop)
-    return found.end() if found else at
+    match = compile_shape(r"[A-Za-z0-9_-]*").match(text, at, stop)
+    return match.end() if match else at
 
 
-def _begins(text: str, at: int) -> bool:
+def _may_begin(text: str, at: int) -> bool:
     """Whether a token may begin here: after no letter or digit but a Chinese one."""
     before = text[at - 1 : at]
     return not (before.isascii() and before.isalnum()) and before != "_"
@@ -195,4 +195,4 @@ def _is_noise(token: str, shape: Shape) -> bool:
         return False
     if shape.written.endswith("<upper:16>"):  # one in fifteen has no digit but its last
         return len(set(tail)) >= 8  # a random one has twelve signs
-    return mixed(tail) and changes(tail[:200]) >= 0.12
+    return is_mixed(tail) and class_changes(tail[:200]) >= 0.12

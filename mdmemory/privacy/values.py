@@ -10,7 +10,7 @@ import re
 from functools import cache
 from itertools import pairwise
 
-from mdmemory.privacy.lexicon import not_values, words
+from mdmemory.privacy.lexicon import listed_words, not_values
 
 STRONG, WEAK, JOINED, PLAIN, NONE = 3, 2, 1, 0, -1
 
@@ -22,8 +22,8 @@ _UUID = r"(?i:[{(]?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}[
 @cache
 def _not_names() -> re.Pattern[str]:
     """What only looks like a word with a number: an id, a version, a place, a name."""
-    named = "|".join(map(re.escape, words("named")))
-    endings = "|".join(map(re.escape, words("endings")))
+    named = "|".join(map(re.escape, listed_words("named")))
+    endings = "|".join(map(re.escape, listed_words("endings")))
     return re.compile(
         rf"{_HEX}|{_UUID}"
         r"|v?\d+(?:\.\d+)+(?:[-+.~_]?[\w.+~-]*)?"  # a version
@@ -56,21 +56,21 @@ _ABOUT = re.compile(
 _JOINED_WORDS = re.compile(rf"{_L}+(?:[-]{_L}+){{2,}}|{_L}+(?:_{_L}+)+|{_L}+(?:/[\w]+){{2,}}")
 
 
-def grade(token: str) -> int:
+def grade_word(token: str) -> int:
     """How much a word stands out of a sentence as a password.
 
     STRONG: nothing else looks like it. WEAK: a word with a number. JOINED: words written as one.
     PLAIN: a word. NONE: a number, a name, a place, an id, code.
     """
     bare = token.strip("\"'`„“”«»‘’「」『』")
-    if len(bare) < 4 or placeholder(bare) or bare.lower() in words("products"):
+    if len(bare) < 4 or is_placeholder(bare) or bare.lower() in listed_words("products"):
         return NONE
     digits, letters = any(map(str.isdigit, bare)), any(map(str.isalpha, bare))
     snake = re.fullmatch(r"[a-z]+(?:_[a-z]+){2,}", bare)
     if snake is None and not letters:
         return NONE
     named = _not_names().fullmatch(bare) and not _SYMBOL.search(bare)
-    if snake is None and (named or code(bare)):
+    if snake is None and (named or is_code(bare)):
         return NONE
     if re.match(r"\w+://|\S+@\S+\.\w", bare) or bare.startswith(
         ("-", "/", "~/", "./", "$", "#", "@")
@@ -80,9 +80,9 @@ def grade(token: str) -> int:
         return NONE
     if _SYMBOL.search(bare) or (digits and _AT.search(bare) and len(bare) >= 6):
         return STRONG if len(bare) >= 6 and "/" not in bare and "(" not in bare else NONE
-    if digits and "@" in bare and changes(bare) >= 0.3:
+    if digits and "@" in bare and class_changes(bare) >= 0.3:
         return STRONG
-    if digits and len(bare) >= 6 and (_LAST_SYMBOL.search(bare) or noisy(bare[:64], 0.4)):
+    if digits and len(bare) >= 6 and (_LAST_SYMBOL.search(bare) or is_noisy(bare[:64], 0.4)):
         return STRONG
     if re.fullmatch(r"[a-z]+(?:_[a-z]+){2,}", bare):  # a name in code, or words written as one
         return NONE if _ABOUT.search(bare) else JOINED
@@ -97,7 +97,7 @@ def grade(token: str) -> int:
     return PLAIN if bare.replace("-", "").rstrip("!").isalpha() else NONE
 
 
-def pinlike(token: str) -> bool:
+def is_pinlike(token: str) -> bool:
     """Whether it could be a PIN or a code for a door: digits, in groups, or with a letter."""
     return bool(
         re.fullmatch(
@@ -111,27 +111,27 @@ def pinlike(token: str) -> bool:
 
 def is_counted(text: str, at: int) -> bool:
     """Whether a measure stands at that place: what stands before it is a number of these."""
-    return _units().match(text, at) is not None
+    return _unit_pattern().match(text, at) is not None
 
 
 def is_neutral(before: str) -> bool:
     """Whether a text in small letters ends with a word whose number is no secret: a version."""
-    return _neutral().search(before[-24:]) is not None
+    return _neutral_pattern().search(before[-24:]) is not None
 
 
 @cache
-def _units() -> re.Pattern[str]:
-    units = "|".join(sorted(words("units"), reverse=True))
+def _unit_pattern() -> re.Pattern[str]:
+    units = "|".join(sorted(listed_words("units"), reverse=True))
     return re.compile(rf"[ \t]*(?:{units})(?![a-z])", re.IGNORECASE)
 
 
 @cache
-def _neutral() -> re.Pattern[str]:
-    neutral = "|".join(words("neutral"))
+def _neutral_pattern() -> re.Pattern[str]:
+    neutral = "|".join(listed_words("neutral"))
     return re.compile(rf"\b(?:{neutral})[ \t]*[:#]?[ \t]*\Z|(?:版本|端口|第|不是)\Z")
 
 
-def mixed(text: str) -> bool:
+def is_mixed(text: str) -> bool:
     """Whether it could be random: digits, or both cases (words joined by hyphens are neither)."""
     return any(c.isdigit() for c in text) or (
         any(c.isupper() for c in text) and any(c.islower() for c in text)
@@ -149,16 +149,16 @@ def made_up(token: str) -> bool:
     return len(plain) >= 12 and len(set(plain[-12:])) == 1
 
 
-def keylike(value: str) -> bool:
+def is_keylike(value: str) -> bool:
     """Whether it could be a key: long enough, and digits or both cases in turn."""
     if re.fullmatch(r"(?:[A-Z]+[a-z]+){1,5}", value):
         return False  # the name of a type
     digits = sum(c.isdigit() for c in value)
     numbered = digits >= 2 and not re.fullmatch(r"[0-9.,:/-]+", value)
-    return len(value) >= 8 and (numbered or (" " not in value and changes(value) >= 0.3))
+    return len(value) >= 8 and (numbered or (" " not in value and class_changes(value) >= 0.3))
 
 
-def hexlike(value: str) -> bool:
+def is_hexlike(value: str) -> bool:
     """Whether it is a key in hex digits, or an id in five groups of them."""
     return bool(re.fullmatch(rf"(?:0x)?[0-9a-fA-F]{{20,}}|{_UUID}", value))
 
@@ -168,16 +168,16 @@ def is_id(value: str) -> bool:
     return re.fullmatch(rf"{_UUID}|(?:ses|msg|prt|call|req|run|evt)_\w+", value) is not None
 
 
-def passwordlike(value: str, stands_alone: bool) -> bool:
+def is_passwordlike(value: str, stands_alone: bool) -> bool:
     """Words are a password only where nothing but one would stand: last, or in quotes."""
     if len(value) < 4 or re.fullmatch(r"\d{4}-\d\d-\d\d", value):
         return False
     if not re.fullmatch(rf"{_L}+(?:-{_L}+){{0,2}}", value):
         return value.isascii() or any(c.isdigit() or c in "!#$%&*+_/." for c in value)
-    return value.isascii() and stands_alone and not says(value)
+    return value.isascii() and stands_alone and not says_about(value)
 
 
-def says(word: str) -> bool:
+def says_about(word: str) -> bool:
     """Whether a plain word rather says something about a password than is one."""
     lower = word.lower()
     return lower in not_values() or bool(
@@ -196,16 +196,16 @@ _DENIALS = """
 _DENIES = frozenset(_DENIALS.split())
 
 
-def phrase(text: str, least: int, surely: bool = False) -> str:
+def find_phrase(text: str, least: int, surely: bool = False) -> str:
     """The words that a text begins with, where they could be a phrase that opens something.
 
     "" where they are fewer than `least`, or read as a sentence; `surely` where a label says that
     a phrase follows.
     """
-    found = re.match(rf"[\"'„“«]?({_L}+(?:[ -]{_L}+){{2,23}}|[^\W\d_]+(?: {_L}+){{2,}})", text)
-    if not found:
+    match = re.match(rf"[\"'„“«]?({_L}+(?:[ -]{_L}+){{2,23}}|[^\W\d_]+(?: {_L}+){{2,}})", text)
+    if not match:
         return ""
-    words = found[1].split(" ")
+    words = match[1].split(" ")
     about = not_values()
     tells = sum(word.lower() in about for word in words)
     first = words[0].lower()
@@ -213,7 +213,7 @@ def phrase(text: str, least: int, surely: bool = False) -> str:
     refused = first in (_DENIES if surely and len(words) > 3 else about)
     if len(words) < least or refused or tells * 2 > len(words):
         return ""
-    return found[1]
+    return match[1]
 
 
 _WORDS = """
@@ -235,7 +235,7 @@ _STANDS_FOR = re.compile(
 _DATE_FORM = re.compile(r"(?:YY|yy|MM|DD|dd|HH|hh|mm|ss|T|[-./: ])+")  # such as YYYY-MM-DD
 
 
-def placeholder(value: str) -> bool:
+def is_placeholder(value: str) -> bool:
     """Whether it only stands for a value, or says something about it."""
     plain = value.lower().strip("\"'`*.,;:!?")
     first = plain.partition("|")[0]  # "required|min:8"
@@ -252,7 +252,7 @@ def placeholder(value: str) -> bool:
 
 
 @cache
-def _code() -> re.Pattern[str]:
+def _code_pattern() -> re.Pattern[str]:
     return re.compile(
         r"\w+[(\[].*|(?:[a-z_][a-z0-9_]*\.)+[A-Za-z_]\w*(?:[(\[].*)?|[a-z]+(?:_[a-z]+)+"
         r"|[A-Z]+(?:_[A-Z]+)+|(?:~|\.{1,2})?/[\w./-]+|https?://.*|[({].*"
@@ -261,12 +261,12 @@ def _code() -> re.Pattern[str]:
     )
 
 
-def code(value: str) -> bool:
+def is_code(value: str) -> bool:
     """Whether it reads as code or a place: a call, a type, a name, a path, a link."""
-    return _code().fullmatch(value) is not None
+    return _code_pattern().fullmatch(value) is not None
 
 
-def odd(value: str) -> bool:
+def is_odd(value: str) -> bool:
     """Whether it stands out of a sentence by itself: no word, number, date or word with one."""
     return (
         len(value) >= 6
@@ -278,13 +278,13 @@ def odd(value: str) -> bool:
     )
 
 
-def luhn(digits: list[int]) -> bool:
+def passes_luhn(digits: list[int]) -> bool:
     """Whether the last digit is the right check digit of a card number."""
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
-def mod97(number: str) -> bool:
+def passes_mod97(number: str) -> bool:
     """Whether the check digits of a bank account's international number are right.
 
     `number` has its country and check digits moved to the end, each letter written as 10 to 35.
@@ -292,12 +292,12 @@ def mod97(number: str) -> bool:
     return int(number) % 97 == 1
 
 
-def noisy(text: str, turns: float = 0.4) -> bool:
+def is_noisy(text: str, turns: float = 0.4) -> bool:
     """Whether it has both cases and digits in turn, and as many bits a character as noise has."""
     # what is cheap to see comes first: most long words are paths and names
     if not all(any(map(kind, text)) for kind in (str.isdigit, str.isupper, str.islower)):
         return False
-    if changes(text) < turns:
+    if class_changes(text) < turns:
         return False
     shares = [text.count(c) / len(text) for c in set(text)]
     bits = -sum(share * math.log2(share) for share in shares)
@@ -305,7 +305,7 @@ def noisy(text: str, turns: float = 0.4) -> bool:
     return bits >= (4.0 if len(text) >= 32 else 3.2 if len(text) >= 14 else 2.5)
 
 
-def changes(text: str) -> float:
+def class_changes(text: str) -> float:
     """How often neighbours differ in class (upper, lower, digit): 0.62 in random text, 0.2 in
     names made of words."""
     classes = [(c.isupper(), c.isdigit()) for c in text if c.isalnum()]

@@ -12,7 +12,7 @@ from mdmemory.prompt.blocks import CLOSE, OPEN, safe
 from mdmemory.search.chunks import count_tokens
 from mdmemory.session.cleaning import LOOKED_AT, cut
 from mdmemory.store import index
-from mdmemory.text.words import keys
+from mdmemory.text.words import word_keys
 
 LONGEST = 800  # characters of a body; what is longer comes as its best place
 NEWS = 2  # words of a body that the description lacks, from which on it says more; a number does
@@ -47,8 +47,8 @@ def is_shown_whole(note: Note, memory: str) -> bool:
 
 def adds(note: Note) -> bool:
     """Whether the body says more than the description."""
-    known = {*keys(f"{note.head.description} {note.head.title} {note.head.name}")}
-    new = {*keys(note.body[:LONGEST])} - known
+    known = {*word_keys(f"{note.head.description} {note.head.title} {note.head.name}")}
+    new = {*word_keys(note.body[:LONGEST])} - known
     return len(new) >= NEWS or any(map(str.isdigit, "".join(new)))
 
 

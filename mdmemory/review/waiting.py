@@ -15,7 +15,7 @@ from mdmemory.files import digest, read_regular
 from mdmemory.layers import MINE, PROJECT, USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.note.note import SUPERSEDED
-from mdmemory.privacy import redacted
+from mdmemory.privacy import redacted_text
 from mdmemory.review.items import KINDS, Action, InboxItem, Kind, Side, in_order
 from mdmemory.store.conflicts import Entry, is_stale
 from mdmemory.store.store import Store, StoredNote
@@ -215,7 +215,7 @@ def _list_refused(layer: str, memory: Memory) -> Iterator[InboxItem]:
 
 
 def _without_secrets(side: Side) -> Side:
-    return replace(side, name=redacted(side.name), text=redacted(side.text))
+    return replace(side, name=redacted_text(side.name), text=redacted_text(side.text))
 
 
 def _orphaned(layer: str, stored: StoredNote) -> InboxItem:
@@ -332,7 +332,7 @@ def _list_across(layers: Layers) -> Iterator[InboxItem]:
 
 def _text(path: Path) -> str:
     with suppress(MdmemoryError):
-        return redacted(read_regular(path).decode("utf-8", "replace"))
+        return redacted_text(read_regular(path).decode("utf-8", "replace"))
     return ""
 
 

@@ -17,7 +17,7 @@ from mdmemory.search.query import Term, parse
 from mdmemory.search.results import MEMORY, Hit
 from mdmemory.text import words
 from mdmemory.text.everyday import everyday_words
-from mdmemory.text.search_words import ways
+from mdmemory.text.search_words import stem_ways
 
 BAR = 2.0  # how far above chance, as a logarithm: chance alone reaches it in one message of seven
 CHANCES = 0.5  # of the logarithm of how many words tell that is added: more words, more chances
@@ -113,5 +113,5 @@ def _score_chunks(
 def everyday_stems(text: str) -> frozenset[str]:
     """The stems of the words of everyday work that a text has, by the rule of each language."""
     known = everyday_words()
-    stems = (word for word in words.tokens(text) if word in known)
-    return frozenset(way for word in stems for way in ways(word))
+    stems = (word for word in words.word_tokens(text) if word in known)
+    return frozenset(way for word in stems for way in stem_ways(word))

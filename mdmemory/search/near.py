@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from mdmemory.errors import MdmemoryError
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import StoredNote
-from mdmemory.text.similarity import ranked
+from mdmemory.text.similarity import rank_texts
 
 NEAR, NEAREST = 6, 3  # notes that are looked at, and of these shown
 SCANNED = 200  # notes; so few are compared sooner than a database is opened
@@ -24,7 +24,7 @@ def scan_notes(text: str, notes: Sequence[StoredNote]) -> list[StoredNote]:
     heads = (note.note.head for note in notes)
     names = [f"{head.name.replace('-', ' ')}\n{head.description}" for head in heads]
     texts = [f"{name}\n{note.note.body}" for name, note in zip(names, notes, strict=True)]
-    return [notes[at] for at in ranked(text, texts)]
+    return [notes[at] for at in rank_texts(text, texts)]
 
 
 def near_in(refresher: Refresher) -> Near:

@@ -103,7 +103,7 @@ def note_document(stored: StoredNote, print: str, is_held: bool) -> Document:
 
 def _note_days(note: Note) -> str:
     """The dates in the frontmatter, under whatever key."""
-    return " ".join(dates.days(note.text[: len(note.text) - len(note.body)]))
+    return " ".join(dates.iso_days(note.text[: len(note.text) - len(note.body)]))
 
 
 def _note_chunks(note: Note) -> Iterator[Chunk]:

@@ -10,7 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from mdmemory.citing.citation import drift
+from mdmemory.citing.citation import tell_drift
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note.note import SUPERSEDED, Head, Note
 from mdmemory.search import embeddings, notes, schema, sqlite
@@ -109,14 +109,14 @@ class Search:
     def _tell_drift(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """The hits, each note with how what it cites stood at the last check, and marked where that
         was changed or moved."""
-        from mdmemory.citing.check import recorded
+        from mdmemory.citing.check import recorded_citations
 
         cited = {hit.file: hit.cited.split("\n") for hit in hits if hit.cited}
-        checked = recorded(self._refresher.project, cited.items())
+        checked = recorded_citations(self._refresher.project, cited.items())
         hits_told = []
         for hit in hits:
             cites = checked.get(hit.file, ()) if hit.cited else ()
-            status = hit.status or drift(cites)[0]
+            status = hit.status or tell_drift(cites)[0]
             hits_told.append(hit._replace(cites=cites, status=status) if cites else hit)
         return tuple(hits_told)
 

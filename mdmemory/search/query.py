@@ -17,14 +17,22 @@ from mdmemory.text import dates, east_asian
 from mdmemory.text.search_words import (
     SmallWords,
     WantedStems,
-    exchanged,
-    halves,
+    compound_halves,
+    exchange_words,
     small_words,
     stem_by,
-    ways,
+    stem_ways,
     written_names,
 )
-from mdmemory.text.words import LIGHT, STOP, normal, parts, synonyms, tokens, words
+from mdmemory.text.words import (
+    LIGHT,
+    STOP,
+    match_words,
+    normal_text,
+    word_parts,
+    word_synonyms,
+    word_tokens,
+)
 
 LONGEST = QUERY
 MOST = 48  # terms
@@ -67,12 +75,12 @@ class Query(NamedTuple):
 
 def parse(text: str, today: date) -> Query:
     """The query in a text; without terms when there is no word in it."""
-    text = normal(text[:LONGEST].encode("utf-8", "ignore").decode())
-    words = frozenset(parts(text.casefold()))
+    text = normal_text(text[:LONGEST].encode("utf-8", "ignore").decode())
+    words = frozenset(word_parts(text.casefold()))
     phrases = tuple(
-        Term(_stem_runs(quoted)) for quoted in _QUOTED.findall(text) if len(tokens(quoted)) > 1
+        Term(_stem_runs(quoted)) for quoted in _QUOTED.findall(text) if len(word_tokens(quoted)) > 1
     )
-    query_dates, rest = dates.asked(text, today)
+    query_dates, rest = dates.asked_dates(text, today)
     terms = {Term(tuple((stem_by("en", word),) for word in each)): None for each in query_dates}
     small = small_words(text)
     terms |= dict.fromkeys(
@@ -90,7 +98,7 @@ def parse(text: str, today: date) -> Query:
 def signed_names(text: str) -> frozenset[str]:
     """The names in a text that begin or end with a sign, as `C++`, `.NET`, `--force`, and those
     like `R&D`, in lower case: nothing else tells them from other words."""
-    names = (word.rstrip(".") for word in _BETWEEN.split(normal(text).casefold()))
+    names = (word.rstrip(".") for word in _BETWEEN.split(normal_text(text).casefold()))
     return frozenset(
         word for word in names if _SIGNED.fullmatch(word) and any(map(str.isalpha, word))
     )
@@ -98,14 +106,14 @@ def signed_names(text: str) -> frozenset[str]:
 
 def are_signed(names: frozenset[str], text: str) -> bool:
     """Whether all these names, as `signed_names` gives them, stand in a text as such."""
-    text = normal(text).casefold()  # to look for them is quicker than to cut the text up
+    text = normal_text(text).casefold()  # to look for them is quicker than to cut the text up
     return all(name in text for name in names) and names <= signed_names(text)
 
 
 def terms_of(text: str) -> list[Term]:
     """The words that a text has most often, as terms in each spelling."""
     terms: dict[str, Term] = {}
-    words = Counter(word for word in tokens(text) if word not in STOP and len(word) > 1)
+    words = Counter(word for word in word_tokens(text) if word not in STOP and len(word) > 1)
     for word, _ in words.most_common(MOST):
         term = Term(_word_spellings(word))
         terms.setdefault(term.ways[0][0], term)
@@ -118,7 +126,7 @@ def mark_words(query: str, text: str) -> list[tuple[int, int]]:
     marked = _mark_query(query[:LONGEST])
     places = [
         match.span()
-        for match in words(text)
+        for match in match_words(text)
         if marked.wanted.has(match[0]) or match[0].casefold().startswith(marked.begun)
     ]
     pieces: list[tuple[int, int]] = []
@@ -141,10 +149,10 @@ class _Marked(NamedTuple):
 
 @lru_cache(maxsize=4)  # each line that is shown of each hit asks for it
 def _mark_query(query: str) -> _Marked:
-    query = normal(query)
-    plain = {match[0].casefold() for match in words(query)}
+    query = normal_text(query)
+    plain = {match[0].casefold() for match in match_words(query)}
     telling = plain - small_words(query).stop or plain
-    wanted = WantedStems({stem for word in telling for stem in ways(word)})
+    wanted = WantedStems({stem for word in telling for stem in stem_ways(word)})
     begun = tuple(word.casefold() for word in _BEGUN.findall(query))
     pieces = "|".join(re.escape(term.ways[0][0]) for term in _cjk_pieces(query))
     return _Marked(wanted, begun, f"(?=({pieces}))" if pieces else "")
@@ -154,7 +162,7 @@ def _plain_terms(text: str, small: SmallWords) -> Iterator[Term]:
     """The words that carry meaning; `word*` stands for whatever begins so."""
     joined = (each for each in JOINED.finditer(text) if _is_number(each[0]))
     numbers = {at for each in joined for at in range(*each.span())}
-    for match in words(text):
+    for match in match_words(text):
         word = match[0].casefold()
         prefix = text[match.end() : match.end() + 1] == "*"
         if (word in small.stop and not prefix) or match.start() in numbers:
@@ -166,16 +174,16 @@ def _plain_terms(text: str, small: SmallWords) -> Iterator[Term]:
         else:
             yield Term(_word_spellings(word, small.likely), weight=weight)
             if "de" in small.likely:
-                yield from (Term(((half,),), weight=_HALF) for half in halves(word))
+                yield from (Term(((half,),), weight=_HALF) for half in compound_halves(word))
 
 
 def _other_terms(text: str, small: SmallWords, terms: Iterable[Term]) -> Iterator[Term]:
     """What people also call the words that carry meaning, each once, without what the terms have
     already: a full-text table counts a word as often as it is named."""
     seen = {way for term in terms for way in term.ways}
-    for match in words(text):
+    for match in match_words(text):
         word = match[0].casefold()
-        others = () if word in small.stop else exchanged(word)
+        others = () if word in small.stop else exchange_words(word)
         if fresh := tuple(way for way in others if way not in seen):
             seen.update(fresh)
             yield Term(fresh, weight=0.0, is_other=True)
@@ -183,20 +191,20 @@ def _other_terms(text: str, small: SmallWords, terms: Iterable[Term]) -> Iterato
 
 def _word_spellings(word: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:
     """The stems of a word, and those of the other spellings of a name."""
-    others = (way for words in synonyms(word) for way in _stem_runs(" ".join(words), likely))
+    others = (way for words in word_synonyms(word) for way in _stem_runs(" ".join(words), likely))
     return tuple(dict.fromkeys((*_stem_runs(word, likely), *others)))
 
 
 def _joined_names(text: str, small: SmallWords) -> Iterator[Term]:
     """Names such as `index.max_chars`, as a whole: numbers count, of others also the parts."""
     for match in JOINED.finditer(text):
-        if not small.stop.issuperset(tokens(match[0])):
+        if not small.stop.issuperset(word_tokens(match[0])):
             yield Term(_stem_runs(match[0], small.likely), weight=float(_is_number(match[0])))
 
 
 def _stem_runs(text: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:
     """The stems of words that stand side by side, by the rule of each language."""
-    by_rule = [ways(word, likely) for word in tokens(text)]
+    by_rule = [stem_ways(word, likely) for word in word_tokens(text)]
     most = max(map(len, by_rule), default=0)
     return tuple(
         dict.fromkeys(tuple(each[min(at, len(each) - 1)] for each in by_rule) for at in range(most))
@@ -212,5 +220,6 @@ def _cjk_pieces(text: str) -> list[Term]:
     if text.isascii():
         return []
     return [
-        Term(((piece.text,),), piece.is_prefix, piece.weight) for piece in east_asian.asked(text)
+        Term(((piece.text,),), piece.is_prefix, piece.weight)
+        for piece in east_asian.asked_pieces(text)
     ]

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from mdmemory.text import words
 from mdmemory.text.search_words import SIGNED
-from mdmemory.text.similarity import likeness
+from mdmemory.text.similarity import likeness_of
 
 T = TypeVar("T")
 
@@ -166,8 +166,8 @@ def is_named(
 ) -> bool:
     """Whether the words of a query are all that one of the names of a note has. A name that signs
     or capitals alone tell from other words, as `C#` and `IT`, has to be among the `written`."""
-    for name in map(words.normal, names):
-        parts = frozenset(words.parts(name.casefold()))
+    for name in map(words.normal_text, names):
+        parts = frozenset(words.word_parts(name.casefold()))
         if not parts <= asked:
             continue
         if parts <= words.STOP:  # most questions have the word that the alias `IT` looks like
@@ -195,20 +195,20 @@ def says_same(one: str, other: str) -> bool:
     first, second = _word_set(one), _word_set(other)
     if first == second:
         return True
-    if likeness(first, second) < ALIKE:
+    if likeness_of(first, second) < ALIKE:
         return False
     return not any(_tells_apart(word) for word in first ^ second)
 
 
 @lru_cache(maxsize=2_000)  # each hit meets all that are kept
 def _word_set(text: str) -> frozenset[str]:
-    return frozenset(words.parts(text))
+    return frozenset(words.word_parts(text))
 
 
 def _tells_apart(word: str) -> bool:
-    from mdmemory.text.negation import negations  # few hits are so much alike
+    from mdmemory.text.negation import count_negations  # few hits are so much alike
 
-    return not (word.isascii() and word.islower() and word.isalpha()) or bool(negations(word))
+    return not (word.isascii() and word.islower() and word.isalpha()) or bool(count_negations(word))
 
 
 def fold_hits(texts: Iterable[tuple[int, str, str]], limit: int, each_file: int = 1) -> list[int]:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from stat import S_ISREG
 from typing import NamedTuple
 
-from mdmemory.citing.citation import DRIFTED, MOVED, CheckedCitation, drift
+from mdmemory.citing.citation import DRIFTED, MOVED, CheckedCitation, tell_drift
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.note.note import UNREADABLE, to_verify
 from mdmemory.store import catalog, strangers
 from mdmemory.store.store import Store, StoredNote, is_note_name
-from mdmemory.text.words import tokens
+from mdmemory.text.words import word_tokens
 
 _SHOWN = 120  # characters of a name that a message repeats
 _MATCHED = 8  # words that tell why a text is a hit
@@ -127,7 +127,7 @@ class Hit(NamedTuple):
     def mark(self) -> str:
         """The status in words, with the successor; "" for none."""
         if self.status in (DRIFTED, MOVED):
-            return drift(self.cites)[1]
+            return tell_drift(self.cites)[1]
         return f"{self.status} by {self.superseded_by}" if self.superseded_by else self.status
 
 
@@ -159,7 +159,7 @@ def telling_lines(hit: Hit, query: str, most: int, width: int) -> list[str]:
     None where the passage has no word that the description lacks."""
     from mdmemory.search.query import mark_words  # only where hits are shown
 
-    if set(tokens(hit.text)) <= set(tokens(hit.description[:_LONG])):
+    if set(word_tokens(hit.text)) <= set(word_tokens(hit.description[:_LONG])):
         return []
     lines = [line for line in hit.text.split("\n") if line.strip()]
     places_found = ((at, mark_words(query, line)) for at, line in enumerate(lines))

@@ -11,7 +11,7 @@ import unicodedata
 from mdmemory.search.database import Row
 from mdmemory.search.results import SESSIONS
 from mdmemory.text import dates
-from mdmemory.text.search_words import indexed, rule_of
+from mdmemory.text.search_words import index_text, rule_of
 from mdmemory.version import VERSION
 
 SCHEMA_VERSION = 10  # raise it when a table, or what goes into it, takes another shape
@@ -73,10 +73,10 @@ def row_fields(row: Row) -> tuple[str, ...]:
     description, more = unlink_text(row.title if is_turn else row.description)
     head = "" if is_turn else f"{row.name} {row.title} {row.aliases}".rstrip()
     known = (row.date, *row.days.split())
-    when = dates.words(f"{head}\n{row.description}\n{row.text}", known)
+    when = dates.date_words(f"{head}\n{row.description}\n{row.text}", known)
     rule = rule_of(f"{row.description}\n{row.text}")
-    written = (indexed(each, rule) for each in (head, description, text, f"{links} {more}"))
-    return (*written, indexed(when))
+    written = (index_text(each, rule) for each in (head, description, text, f"{links} {more}"))
+    return (*written, index_text(when))
 
 
 def unlink_text(text: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from mdmemory.config import person
 from mdmemory.config.settings import Settings
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import MdmemoryError, RepositoryState, UsageError
-from mdmemory.privacy import redacted
+from mdmemory.privacy import redacted_text
 from mdmemory.search.project import Search
 from mdmemory.search.results import ALL, FILES, MEMORY, SESSIONS, SOURCES
 from mdmemory.store.project import Project, person_root
@@ -103,12 +103,12 @@ def feeding_sources(project: Project, wanted: str) -> Mapping[str, Feeder]:
 
         exports = _setting_folders(project, "search.transcripts")
         folders = session_folders(project)
-        feeders[SESSIONS] = Transcripts(person.hosts(), folders, exports, redacted)
+        feeders[SESSIONS] = Transcripts(person.hosts(), folders, exports, redacted_text)
     if wanted in (FILES, ALL):
         from mdmemory.search.folders import Folders
 
         feeders[FILES] = Folders(
-            _setting_folders(project, "search.folders"), project.store, redacted
+            _setting_folders(project, "search.folders"), project.store, redacted_text
         )
     return feeders
 
@@ -182,11 +182,11 @@ def warm_up(project: Project) -> None:
 
 @cache  # once is enough, whatever comes of it
 def _begin_warming(encoder: Encoder) -> None:
-    def warm_up() -> None:
+    def embed_first() -> None:
         with suppress(MdmemoryError):  # the next search says it
             encoder.embed(["a first text"])
 
-    threading.Thread(target=warm_up, daemon=True).start()
+    threading.Thread(target=embed_first, daemon=True).start()
 
 
 def near_search(refresher: Refresher) -> Search:

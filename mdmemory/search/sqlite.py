@@ -242,13 +242,13 @@ class SQLite(Tables):
             return dict(rows(query, (match, *number_range(source), limit)))
 
     def similar(self, word: str) -> tuple[str, ...]:
-        from mdmemory.text.similarity import nearest
+        from mdmemory.text.similarity import nearest_known
 
         query = "SELECT term FROM vocabulary WHERE term >= ? AND term < ?"
         with self._reading() as rows:
             # hardly anybody misspells the first letter, and it spares reading all the others
             known = [term for (term,) in rows(query, (word[0], chr(ord(word[0]) + 1)))]
-        return nearest(word, known)
+        return nearest_known(word, known)
 
 
 def _quote_term(term: Term) -> str:

@@ -68,11 +68,11 @@ def forget(state: State, sessions: Sequence[str]) -> None:
 
 def _shorten(text: str) -> str:
     from mdmemory.bounds import ends
-    from mdmemory.privacy import redacted
+    from mdmemory.privacy import redacted_text
 
     words = clean(as_text(text).replace("\0", ""))
     # again after the cut: half of a text may look like what the whole did not
-    return redacted(ends(redacted(words), MOST)).strip()
+    return redacted_text(ends(redacted_text(words), MOST)).strip()
 
 
 def _as_id(given: str) -> str:

@@ -322,7 +322,7 @@ def _contradicting_pairs(
         odd = conflict.other_literal(mine.description, other.description)
         if odd and other.file not in new:
             read = refresher.store.read
-            yield read(mine.file), read(other.file), conflict.why(odd)
+            yield read(mine.file), read(other.file), conflict.why_contrary(odd)
 
 
 def adopt_changes(

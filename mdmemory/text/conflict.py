@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from mdmemory.text.words import CJK, key
+from mdmemory.text.words import CJK, word_key
 
 _LONGEST = 600  # characters of a fact
 _TOKEN = re.compile(rf"[{CJK}]|[^\s{CJK}]*[^\W{CJK}][^\s{CJK}]*")
@@ -19,10 +19,12 @@ FEW = 10  # others with the same words that a fact is set against
 def other_literal(one: str, other: str) -> tuple[str, str] | None:
     """The one literal in which two facts differ, as each has it; None where they differ in nothing,
     or in more. A literal has a digit, a sign within it, or a capital; a day or a month counts."""
-    mine, theirs = _tokens(one), _tokens(other)
+    mine, theirs = _literal_tokens(one), _literal_tokens(other)
     if len(mine) != len(theirs) or len(mine) <= LEAST:
         return None
-    odd = [pair for pair in zip(mine, theirs, strict=True) if _same(pair[0]) != _same(pair[1])]
+    odd = [
+        pair for pair in zip(mine, theirs, strict=True) if _same_key(pair[0]) != _same_key(pair[1])
+    ]
     if len(odd) != 1:
         return None
     first, second = odd[0]
@@ -36,7 +38,7 @@ def find_pairs(
 ) -> list[tuple[int, int]]:
     """The places, sorted, of facts of one kind that have the same words but perhaps for one
     literal: no look at each two is taken. With `wanted`, one of the two is among these."""
-    tokens = [_tokens(fact) for fact in facts]
+    tokens = [_literal_tokens(fact) for fact in facts]
     mine = frozenset(range(len(facts)) if wanted is None else wanted)
     lengths = {len(tokens[at]) for at in mine}
     alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -53,24 +55,24 @@ def find_pairs(
 
 def _without_a_literal(tokens: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """The words of a fact without one literal, for each but the first word, with its place."""
-    same = [*map(_same, tokens)]
+    same = [*map(_same_key, tokens)]
     for place, token in enumerate(tokens):
         if place and _is_literal(token):
             yield str(place), *same[:place], *same[place + 1 :]
 
 
-def why(pair: tuple[str, str]) -> str:
+def why_contrary(pair: tuple[str, str]) -> str:
     """Half a sentence on two facts that differ in one literal."""
     return f"the same words but for {pair[0]} and {pair[1]}"
 
 
-def _tokens(text: str) -> list[str]:
-    found = (token.strip(_AROUND) for token in _TOKEN.findall(text[:_LONGEST]))
-    return [token for token in found if token]
+def _literal_tokens(text: str) -> list[str]:
+    tokens_found = (token.strip(_AROUND) for token in _TOKEN.findall(text[:_LONGEST]))
+    return [token for token in tokens_found if token]
 
 
-def _same(token: str) -> str:
-    return key(token.casefold())
+def _same_key(token: str) -> str:
+    return word_key(token.casefold())
 
 
 def _is_literal(token: str) -> bool:

@@ -43,99 +43,103 @@ _HINTS = re.compile(r"(?i)\b(?:ago|last|this|past|previous|on|today|yesterday)\b
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3}
 
 
-def words(text: str, known: tuple[str, ...] = ()) -> str:
+def date_words(text: str, known: tuple[str, ...] = ()) -> str:
     """The date words of a text and of the dates (`YYYY-MM-DD`) that are `known` of it."""
-    found: dict[str, None] = {}
-    for year, month, day in (*_written(" ".join(known)), *_written(text)):
+    words_found: dict[str, None] = {}
+    for year, month, day in (*_written_dates(" ".join(known)), *_written_dates(text)):
         if year:
             # the year is a word of the text already, but not of what is known beside it
-            found |= dict.fromkeys((f"{year}", f"{year}{month:02}", MONTHS[month - 1]))
+            words_found |= dict.fromkeys((f"{year}", f"{year}{month:02}", MONTHS[month - 1]))
             if day:
-                found[f"{year}{month:02}{day:02}"] = None
-    return " ".join(found)
+                words_found[f"{year}{month:02}{day:02}"] = None
+    return " ".join(words_found)
 
 
-def days(text: str) -> list[str]:
+def iso_days(text: str) -> list[str]:
     """The first dates of a text that are written `YYYY-MM-DD`, each once."""
-    found = (match[0] for match in re.finditer(_ISO, text) if match[3])
-    return list(dict.fromkeys(islice(found, MANY)))
+    matches = (match[0] for match in re.finditer(_ISO, text) if match[3])
+    return list(dict.fromkeys(islice(matches, MANY)))
 
 
-def asked(text: str, today: date) -> tuple[list[tuple[str, ...]], str]:
+def asked_dates(text: str, today: date) -> tuple[list[tuple[str, ...]], str]:
     """The dates that a query asks for, each as the words any of which will do; and the rest.
 
     A year that is not said is that of the newest such date up to `today`.
     """
-    found: list[tuple[str, ...]] = []
-    for year, month, day in _written(text):
+    dates_found: list[tuple[str, ...]] = []
+    for year, month, day in _written_dates(text):
         if day:
-            found.append((_day(_newest(month, day, today) if not year else (year, month, day)),))
+            dates_found.append(
+                (_day_word(_newest_date(month, day, today) if not year else (year, month, day)),)
+            )
         elif year:
-            found.append((f"{year}{month:02}",))
+            dates_found.append((f"{year}{month:02}",))
 
-    def take(match: re.Match[str]) -> str:
-        found.append(tuple(_relative(match, today)))
+    def take_relative(match: re.Match[str]) -> str:
+        dates_found.append(tuple(_relative_days(match, today)))
         return " "
 
     if _HINTS.search(text):
         for pattern in (_AGO, _LAST_DAY, _SPAN, _NEAR_WORDS, _CHINESE_SPANS):
-            text = re.sub(pattern, take, text)
-    return found, re.sub(_ISO, " ", text)
+            text = re.sub(pattern, take_relative, text)
+    return dates_found, re.sub(_ISO, " ", text)
 
 
-def _written(text: str) -> Iterator[tuple[int, int, int]]:
+def _written_dates(text: str) -> Iterator[tuple[int, int, int]]:
     """Year, month and day as they stand in a text; 0 for what is left out."""
     if not re.search(r"\d", text):
         return
     for match in re.finditer(_ISO, text):
-        yield from _valid(match[1], match[2], match[3])
+        yield from _valid_parts(match[1], match[2], match[3])
     if not _MONTHS.isdisjoint(_LETTERS.findall(text.casefold())):
         for match in re.finditer(_MONTH_FIRST, text):
             if match[2] or match[3]:
-                yield from _valid(match[3], _number(match[1]), match[2])
+                yield from _valid_parts(match[3], _month_number(match[1]), match[2])
         for match in re.finditer(_DAY_FIRST, text):
-            yield from _valid(match[3], _number(match[2]), match[1])
+            yield from _valid_parts(match[3], _month_number(match[2]), match[1])
     if "月" in text:
         for match in re.finditer(_CHINESE, text):
-            yield from _valid(match[1], match[2], match[3])
+            yield from _valid_parts(match[1], match[2], match[3])
 
 
-def _valid(year: str | None, month: str | int, day: str | None) -> Iterator[tuple[int, int, int]]:
+def _valid_parts(
+    year: str | None, month: str | int, day: str | None
+) -> Iterator[tuple[int, int, int]]:
     parts = int(year or 0), int(month), int(day or 0)
     if 1 <= parts[1] <= 12 and parts[2] <= 31 and (not parts[0] or 1900 <= parts[0] <= 2199):
         yield parts
 
 
-def _number(month: str) -> int:
+def _month_number(month: str) -> int:
     return next(at for at, name in enumerate(MONTHS, 1) if name.startswith(month.lower()))
 
 
-def _newest(month: int, day: int, today: date) -> tuple[int, int, int]:
+def _newest_date(month: int, day: int, today: date) -> tuple[int, int, int]:
     return (today.year - ((month, day) > (today.month, today.day)), month, day)
 
 
-def _day(parts: tuple[int, int, int]) -> str:
+def _day_word(parts: tuple[int, int, int]) -> str:
     return f"{parts[0]}{parts[1]:02}{parts[2]:02}"
 
 
-def _relative(match: re.Match[str], today: date) -> Iterator[str]:
-    said = match[0].lower()
-    if said in _NEAR:
-        yield f"{today - timedelta(_NEAR[said]):%Y%m%d}"
+def _relative_days(match: re.Match[str], today: date) -> Iterator[str]:
+    phrase = match[0].lower()
+    if phrase in _NEAR:
+        yield f"{today - timedelta(_NEAR[phrase]):%Y%m%d}"
     elif match.re.pattern == _AGO:
         count = _COUNTS.get(match[1].lower()) or int(match[1])
-        yield from _ago(count, match[2].lower(), today)
+        yield from _days_ago(count, match[2].lower(), today)
     elif match.re.pattern == _LAST_DAY:
         if match[1].lower() == "on":  # that day, or each
             yield match[2].lower()
         back = (today.weekday() - DAYS.index(match[2].lower())) % 7
         yield f"{today - timedelta(back or (7 if match[1].lower() != 'this' else 0)):%Y%m%d}"
     else:
-        which, what = _CHINESE_SPAN.get(said) or (match[1].lower(), match[2].lower())
-        yield from _span(which, what, today)
+        which, what = _CHINESE_SPAN.get(phrase) or (match[1].lower(), match[2].lower())
+        yield from _span_days(which, what, today)
 
 
-def _ago(count: int, unit: str, today: date) -> Iterator[str]:
+def _days_ago(count: int, unit: str, today: date) -> Iterator[str]:
     if unit == "month":
         at = today.year * 12 + today.month - 1 - count
         yield f"{at // 12}{at % 12 + 1:02}"
@@ -145,12 +149,12 @@ def _ago(count: int, unit: str, today: date) -> Iterator[str]:
     yield from (f"{middle + timedelta(at):%Y%m%d}" for at in range(-around, around + 1))
 
 
-def _span(which: str, what: str, today: date) -> Iterator[str]:
+def _span_days(which: str, what: str, today: date) -> Iterator[str]:
     back = 0 if which == "this" else 1
     if what == "year":
         yield f"{today.year - back}"
     elif what == "month":
-        yield from _ago(back, "month", today)
+        yield from _days_ago(back, "month", today)
     else:
         monday = today - timedelta(today.weekday() + 7 * back)
         yield from (f"{monday + timedelta(at):%Y%m%d}" for at in range(7))
@@ -226,7 +230,7 @@ _QUARTER = (
 _SAYS_QUARTER = frozenset("quarter quartal quartals trimestre".split())
 
 
-def iso(text: str, language: str, words: Set[str]) -> str:
+def dates_to_iso(text: str, language: str, words: Set[str]) -> str:
     """The text with its dates as YYYY-MM-DD, YYYY-MM and MM-DD, and its quarters as Q1.
 
     `language` is that of `normal_form`: 3/4/2026 is the 3rd of April but in English, where it may

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from mdmemory.text.stop_words import listed
+from mdmemory.text.stop_words import listed_words
 
 _FIRST, _LAST = "\uac00", "\ud7a3"  # the syllables
 _FINALS = 28  # a syllable's place among as many tells its last consonant; 0: none
@@ -31,27 +31,27 @@ def is_korean(word: str) -> bool:
 
 
 @lru_cache(maxsize=20_000)
-def cut(word: str) -> str:
+def cut_word(word: str) -> str:
     """A word without its ending, and without the particle in front of that."""
-    once = _cut(word, listed("ko", "endings"))
-    return _cut(once, listed("ko", "particles"))
+    once = _cut_endings(word, listed_words("ko", "endings"))
+    return _cut_endings(once, listed_words("ko", "particles"))
 
 
 @lru_cache(maxsize=20_000)
-def said(word: str) -> str:
+def core_of(word: str) -> str:
     """What a word says: without its ending and particle, and a verb in one form for plain and
     polite sentences; "" for a word that is grammar alone. What denies is never grammar alone."""
     is_grammar = _is_grammar(word)
-    stem = word if is_grammar else _verb(cut(word))
+    stem = word if is_grammar else _verb_core(cut_word(word))
     return "" if is_grammar or _is_grammar(stem) else stem
 
 
 def _is_grammar(word: str) -> bool:
     uses = ("stop", "endings", "particles")
-    return not word.startswith(_DENYING) and any(word in listed("ko", use) for use in uses)
+    return not word.startswith(_DENYING) and any(word in listed_words("ko", use) for use in uses)
 
 
-def _verb(word: str) -> str:
+def _verb_core(word: str) -> str:
     """A verb at the end of a sentence as far as plain and polite forms share it: 쓴다 and 씁니다
     are 쓰, 썼다 and 썼습니다 are 썼."""
     for ending in _WHOLE_ENDINGS:
@@ -59,13 +59,13 @@ def _verb(word: str) -> str:
             return word[: -len(ending)]
     for ending, final in (("니다", _B), ("다", _N)):
         rest = word.removesuffix(ending)
-        if rest not in ("", word) and _final(rest) == final:
+        if rest not in ("", word) and _final_place(rest) == final:
             return rest[:-1] + chr(ord(rest[-1]) - final)
     rest = word.removesuffix("다")
-    return rest if rest not in ("", word) and _final(rest) not in _IN_NOUNS else word
+    return rest if rest not in ("", word) and _final_place(rest) not in _IN_NOUNS else word
 
 
-def _cut(word: str, endings: frozenset[str]) -> str:
+def _cut_endings(word: str, endings: frozenset[str]) -> str:
     for length in range(min(_LONGEST, len(word) - 1), 0, -1):
         ending, rest = word[-length:], word[:-length]
         if ending not in endings:
@@ -80,9 +80,9 @@ def _cut(word: str, endings: frozenset[str]) -> str:
 
 def _is_open(word: str) -> bool:
     """Whether the last syllable ends in a vowel."""
-    return _final(word) == 0
+    return _final_place(word) == 0
 
 
-def _final(word: str) -> int:
+def _final_place(word: str) -> int:
     """The place of the last consonant of a word among the finals; 0: it ends in a vowel."""
     return (ord(word[-1]) - ord(_FIRST)) % _FINALS

@@ -13,7 +13,15 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from mdmemory.text.words import CJK, ENGLISH, is_cjk, key, keys, normal, spellings
+from mdmemory.text.words import (
+    CJK,
+    ENGLISH,
+    all_spellings,
+    is_cjk,
+    normal_text,
+    word_key,
+    word_keys,
+)
 
 _STEM = 4  # letters of a noun that its ending must leave
 LISTED = 20  # lost or invented literals that an audit lists
@@ -74,24 +82,28 @@ _PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
 _WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
 
 
-def links(text: str) -> set[str]:
-    """The names that a text links to as [[name]], folded as `fold` does."""
-    return {fold(name) for name in _LINK.findall(text)}
+def linked_names(text: str) -> set[str]:
+    """The names that a text links to as [[name]], folded as `fold_link` does."""
+    return {fold_link(name) for name in _LINK.findall(text)}
 
 
-def fold(name: str) -> str:
+def fold_link(name: str) -> str:
     """A name as links compare it: composed, without case, without `.md`."""
     plain = name if name.isascii() else unicodedata.normalize("NFC", name)
     return plain.strip().casefold().removesuffix(".md")
 
 
-def tokens(text: str) -> set[str]:
+def literal_tokens(text: str) -> set[str]:
     """Every literal of a text but its `Why:` lines and proper nouns, each as it is compared."""
-    text = _composed(text)
-    return set(_words(text)) | set(_spans(text)) | {f"[[{name}]]" for name in links(_flat(text))}
+    text = _compose_text(text)
+    return (
+        set(_word_literals(text))
+        | set(_span_literals(text))
+        | {f"[[{name}]]" for name in linked_names(_flatten_text(text))}
+    )
 
 
-def audit(
+def audit_literals(
     sources: Sequence[str], result: str, *, merged: Collection[str] = ()
 ) -> tuple[list[str], list[str]]:
     """What `result` lost of the source texts, and what it holds that none of them has.
@@ -99,10 +111,13 @@ def audit(
     `merged` are the names of the sources: links among them may go, for they are one note now.
     At most 20 of each are listed.
     """
-    before, after = _Reading([_composed(text) for text in sources]), _Reading([_composed(result)])
-    own = {f"[[{fold(name)}]]" for name in merged}
-    lost = {token for token in before.lacking(after) if token not in own}
-    invented = set(after.lacking(before, strange=True))
+    before, after = (
+        _Reading([_compose_text(text) for text in sources]),
+        _Reading([_compose_text(result)]),
+    )
+    own = {f"[[{fold_link(name)}]]" for name in merged}
+    lost = {token for token in before.lacking_literals(after) if token not in own}
+    invented = set(after.lacking_literals(before, strange=True))
     return sorted(lost)[:LISTED], sorted(invented)[:LISTED]
 
 
@@ -112,39 +127,41 @@ class _Reading:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
         # One after the other, too: a quotation that two of them open and close is in neither.
-        self.whole = _flat("\n".join(texts))
-        self.tokens = {token for text in texts for token in _words(text)}
-        self.links = links(self.whole)
+        self.whole = _flatten_text("\n".join(texts))
+        self.tokens = {token for text in texts for token in _word_literals(text)}
+        self.links = linked_names(self.whole)
 
     @cached_property
     def folded(self) -> str:
-        return _folded(self.whole)
+        return _fold_text(self.whole)
 
     @cached_property
     def vocabulary(self) -> set[str]:
-        return {word for piece in pieces(self.whole) for word in _parts(piece)}
+        return {word for piece in cut_pieces(self.whole) for word in _piece_parts(piece)}
 
     def names(self, folded: str) -> bool:
         """Whether a proper noun is among the words, in whatever number, case or spelling."""
-        if folded in self.vocabulary or not self._forms.isdisjoint(_forms(folded)):
+        if folded in self.vocabulary or not self._vocabulary_forms.isdisjoint(
+            _folded_forms(folded)
+        ):
             return True
-        return folded in spellings() and key(folded) in self._keys
+        return folded in all_spellings() and word_key(folded) in self._vocabulary_keys
 
     @cached_property
-    def _forms(self) -> set[str]:
-        return {form for word in self.vocabulary for form in _forms(word)}
+    def _vocabulary_forms(self) -> set[str]:
+        return {form for word in self.vocabulary for form in _folded_forms(word)}
 
-    def lacking(self, other: _Reading, *, strange: bool = False) -> Iterator[str]:
+    def lacking_literals(self, other: _Reading, *, strange: bool = False) -> Iterator[str]:
         """The literals of this one that the other does not have.
 
         `strange`: this is the result, which is a stranger to the sources. Then a `Why:` line need
         not be one there, only made of their words.
         """
-        plain = {token for text in self.texts for token in self._demanded(text)}
+        plain = {token for text in self.texts for token in self._demanded_tokens(text)}
         yield from (token for token in plain - other.tokens if not other.holds(token))
         yield from (f"[[{name}]]" for name in self.links - other.links)
-        for span in {span for text in self.texts for span in _spans(text)}:
-            if span not in other.tokens and not other.quotes(span):
+        for span in {span for text in self.texts for span in _span_literals(text)}:
+            if span not in other.tokens and not other.quotes_span(span):
                 yield span
         for reason in (reason for text in self.texts for reason in _WHY.findall(text)):
             if not other.gives(reason, strange):
@@ -152,12 +169,12 @@ class _Reading:
         german = any(map(is_german, other.texts)) if strange else None
         for text in self.texts:
             for folded, noun in proper_nouns(text, german=german).items():
-                if not other.names(folded) and not stands(folded, other.folded):
+                if not other.names(folded) and not stands_alone(folded, other.folded):
                     yield noun
 
-    def _demanded(self, text: str) -> Iterable[str]:
+    def _demanded_tokens(self, text: str) -> Iterable[str]:
         bare = _ORDINAL.sub("", text)
-        return self.tokens if bare == text and len(self.texts) == 1 else _words(bare)
+        return self.tokens if bare == text and len(self.texts) == 1 else _word_literals(bare)
 
     def holds(self, token: str) -> bool:
         """Whether a token stands here that a neighbour makes read otherwise ("`" left open), or
@@ -168,32 +185,34 @@ class _Reading:
                 return any(each.endswith(f"-{token}") for each in self.tokens)
             # and 2.6 where 2.6.1 is
             return "." in token and any(each.startswith(f"{token}.") for each in self.tokens)
-        return stands(token, self.whole) or (token in spellings() and key(token) in self._keys)
+        return stands_alone(token, self.whole) or (
+            token in all_spellings() and word_key(token) in self._vocabulary_keys
+        )
 
-    def quotes(self, span: str) -> bool:
+    def quotes_span(self, span: str) -> bool:
         """Whether a span stands here; the case of its first letter is form."""
-        return stands(span, self.whole) or (
-            span[:1].isalpha() and stands(span[0].swapcase() + span[1:], self.whole)
+        return stands_alone(span, self.whole) or (
+            span[:1].isalpha() and stands_alone(span[0].swapcase() + span[1:], self.whole)
         )
 
     @cached_property
-    def _keys(self) -> set[str]:
-        return set(map(key, self.vocabulary))
+    def _vocabulary_keys(self) -> set[str]:
+        return set(map(word_key, self.vocabulary))
 
     def gives(self, reason: str, strange: bool) -> bool:
         """Whether a reason stands here: word for word; or in most of its telling words, where there
         is a `Why:` line; or (strange) is made of the words that stand here."""
-        if stands(_folded(reason), self.folded):
+        if stands_alone(_fold_text(reason), self.folded):
             return True
-        words = {word for piece in pieces(reason) for word in _parts(piece)}
+        words = {word for piece in cut_pieces(reason) for word in _piece_parts(piece)}
         if strange and words <= self.vocabulary:
             return True
-        wanted = {*keys(reason)}
+        wanted = {*word_keys(reason)}
         has_one = any(map(_WHY.search, self.texts))
-        return has_one and len(wanted & {*keys(self.whole)}) > REASON * len(wanted)
+        return has_one and len(wanted & {*word_keys(self.whole)}) > REASON * len(wanted)
 
 
-def stands(token: str, text: str) -> bool:
+def stands_alone(token: str, text: str) -> bool:
     """Whether the token stands in the text with nothing touching it that could belong to it."""
     at = text.find(token) if token else 0
     while at >= 0:
@@ -206,14 +225,16 @@ def stands(token: str, text: str) -> bool:
 def _is_free(token: str, text: str, at: int) -> bool:
     end = at + len(token)
     before, after = text[at - 1 : at] if at else "", text[end : end + 1]
-    if (_wordy(token[0]) or token[0] in "-./~@") and (_wordy(before) or before in _JOINS_BEFORE):
+    if (_is_wordy(token[0]) or token[0] in "-./~@") and (
+        _is_wordy(before) or before in _JOINS_BEFORE
+    ):
         return False
-    if not _wordy(token[-1]):
+    if not _is_wordy(token[-1]):
         return True
     further = text[end + 1 : end + 2]
-    if _wordy(after) or after in _JOINS_AFTER:
+    if _is_wordy(after) or after in _JOINS_AFTER:
         return False
-    return not (after in ".:,'’" and after and _wordy(further)) or text[end : end + 3] in _OWNS
+    return not (after in ".:,'’" and after and _is_wordy(further)) or text[end : end + 3] in _OWNS
 
 
 _JOINS_BEFORE = frozenset("-./~@\\+")
@@ -221,23 +242,23 @@ _JOINS_AFTER = frozenset("-/@+#=\\")
 _OWNS = frozenset(("'s ", "’s "))
 
 
-def _wordy(char: str) -> bool:
+def _is_wordy(char: str) -> bool:
     return bool(char) and (char.isalnum() or char == "_") and not is_cjk(char)
 
 
-def _composed(text: str) -> str:
+def _compose_text(text: str) -> str:
     if text.isascii():
         return text.replace("\r\n", "\n").replace("\r", "\n")
     composed = unicodedata.normalize("NFC", text).translate(_WIDE_DIGITS)
     return composed.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _flat(text: str) -> str:
+def _flatten_text(text: str) -> str:
     """Each paragraph on one line: where a line breaks is form."""
     return "\n".join(" ".join(part.split()) for part in _PARAGRAPHS.split(text))
 
 
-def _words(text: str) -> Iterator[str]:
+def _word_literals(text: str) -> Iterator[str]:
     """The literals that hold no white space: they are cut the same way wherever they stand."""
     for token in _SIGNED.findall(text):
         number = token.strip("-−+$€£¥%‰°")
@@ -261,33 +282,33 @@ def _is_identifier(token: str) -> bool:
     return "_" in token or 0 < digits < len(token) - token.count("-")
 
 
-def _spans(text: str) -> Iterator[str]:
+def _span_literals(text: str) -> Iterator[str]:
     """The literals that may hold white space: code spans, lines of code blocks, quoted strings."""
     if not _SPAN_SIGN.search(text):
         return
-    flat = _flat(text)
+    flat = _flatten_text(text)
     yield from filter(None, (" ".join(span.split()) for span in _CODE.findall(flat)))
     for groups in _QUOTED.findall(flat):
         yield from filter(None, (span.strip().rstrip(_END) for span in groups))
     if "```" in text or "~~~" in text:
-        yield from filter(None, (" ".join(line.split()) for line in _fenced(text)))
+        yield from filter(None, (" ".join(line.split()) for line in _fenced_lines(text)))
 
 
-def _fenced(text: str) -> Iterator[str]:
+def _fenced_lines(text: str) -> Iterator[str]:
     """The lines of the code blocks of a text; one that is left open holds none."""
-    fence, held = "", list[str]()
+    fence, lines_held = "", list[str]()
     for line in text.split("\n"):
         mark = _FENCE.match(line)
         if fence and mark and mark[1].startswith(fence):
-            yield from held
+            yield from lines_held
             fence = ""
         elif fence:
-            held.append(line)
+            lines_held.append(line)
         elif mark:
-            fence, held = mark[1], []
+            fence, lines_held = mark[1], []
 
 
-def _parts(piece: str) -> Iterable[str]:
+def _piece_parts(piece: str) -> Iterable[str]:
     """The forms in which a word may stand for a proper noun: whole, its parts, without 's."""
     folded = piece.casefold()
     yield folded
@@ -296,7 +317,7 @@ def _parts(piece: str) -> Iterable[str]:
         yield folded.removesuffix("'s").removesuffix("’s")
 
 
-def _forms(folded: str) -> Iterator[str]:
+def _folded_forms(folded: str) -> Iterator[str]:
     """A word, and what is left of it without the ending of a plural or a genitive."""
     yield folded
     if folded.isalpha():
@@ -305,7 +326,7 @@ def _forms(folded: str) -> Iterator[str]:
                 yield folded[: -len(ending)]
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(_END)
 
 
@@ -332,16 +353,16 @@ _SHAPED = re.compile(rf"(?<![\w'’])[^\W\d_{CJK}]{{2,}}+(?![\d_])")
 _NOT_NAMES = frozenset(("I", "Why", "I'm", "I’m", "I'd", "I’d", "I've", "I’ve", "I'll", "I’ll"))
 
 
-def pieces(text: str) -> list[str]:
+def cut_pieces(text: str) -> list[str]:
     """A text cut into words, runs of CJK, punctuation, and line breaks.
 
     A line break that begins something new (a paragraph, a bullet) is a piece of two breaks.
     """
-    plain = normal(text)
+    plain = normal_text(text)
     if "\n" in plain:
         plain = _NEW_LINE.sub("\n\n", plain)
-    found = _PIECE.findall(_MARKS.sub(" ", plain))
-    return [piece if piece.strip() else "\n" * min(2, piece.count("\n")) for piece in found]
+    matches = _PIECE.findall(_MARKS.sub(" ", plain))
+    return [piece if piece.strip() else "\n" * min(2, piece.count("\n")) for piece in matches]
 
 
 def proper_nouns(text: str, *, german: bool | None = None) -> dict[str, str]:
@@ -351,24 +372,24 @@ def proper_nouns(text: str, *, german: bool | None = None) -> dict[str, str]:
     15 % of the words inside sentences begin with a capital, as in German, a capital there says
     nothing; `german` settles that from outside.
     """
-    text = _WRAP.sub(" ", normal(text))
+    text = _WRAP.sub(" ", normal_text(text))
     shaped = [word for word in _SHAPED.findall(text) if any(map(str.isupper, word[1:]))]
-    inside, capital = _capitals(text)
+    inside, capital = _capital_words(text)
     if german is None:
         german = _is_german(inside, capital)
-    found = shaped if german else [*capital, *shaped]
-    return {_bare(word).casefold(): _bare(word) for word in found}
+    nouns = shaped if german else [*capital, *shaped]
+    return {_bare_word(word).casefold(): _bare_word(word) for word in nouns}
 
 
 def is_german(text: str) -> bool:
     """Whether a text writes so many capitals inside sentences that they name nothing."""
-    return _is_german(*_capitals(_WRAP.sub(" ", text)))
+    return _is_german(*_capital_words(_WRAP.sub(" ", text)))
 
 
-def _capitals(text: str) -> tuple[list[str], list[str]]:
+def _capital_words(text: str) -> tuple[list[str], list[str]]:
     inside = _INSIDE.findall(text)
     capital = (word for word in inside if word[0].isupper() and word not in _NOT_NAMES)
-    return inside, [word for word in capital if _bare(word).casefold() not in ENGLISH]
+    return inside, [word for word in capital if _bare_word(word).casefold() not in ENGLISH]
 
 
 def _is_german(inside: list[str], capital: list[str]) -> bool:
@@ -379,7 +400,7 @@ def _is_german(inside: list[str], capital: list[str]) -> bool:
     return len(words) >= _ENOUGH and len(nouns) > _GERMAN * len(words)
 
 
-def _bare(word: str) -> str:
+def _bare_word(word: str) -> str:
     return word.rstrip(".'’-").removesuffix("'s").removesuffix("’s")
 
 
@@ -396,9 +417,9 @@ _Clauses = dict[str, frozenset[str]]
 
 def find_moved(sources: Sequence[str], result: str) -> list[str]:
     """The values that the result puts where the sources have another one; sorted."""
-    if len(tokens(result)) < 2:
+    if len(literal_tokens(result)) < 2:
         return []  # nothing to change places with, and cutting up clauses is dear
-    before, after = _contexts(sources), _contexts([result])
+    before, after = _value_contexts(sources), _value_contexts([result])
     if not 1 < len(before) <= _MOST_VALUES:
         return []
     counts = Counter(word for words in before.values() for word in words)
@@ -407,40 +428,40 @@ def find_moved(sources: Sequence[str], result: str) -> list[str]:
         for value, words in before.items()
     }
     owner = {word: value for value, words in own.items() for word in words}
-    found = []
+    moved_values = []
     for value in before.keys() & after.keys():
         strange = {owner[word] for word in after[value] & owner.keys()}
         if not own[value] or value in strange or not strange:
             continue
         # what it belonged to has another value now
         if any(own[value] & words for other, words in after.items() if other != value):
-            found.append(value)
-    return sorted(found)
+            moved_values.append(value)
+    return sorted(moved_values)
 
 
-def _contexts(texts: Sequence[str]) -> _Clauses:
+def _value_contexts(texts: Sequence[str]) -> _Clauses:
     """The words of the clauses that each value stands in."""
-    found: dict[str, set[str]] = defaultdict(set)
+    contexts: dict[str, set[str]] = defaultdict(set)
     for text in texts:
         before: set[str] = set()
         for clause in _CLAUSE.split(text):
-            values = _values(clause)
+            values = _clause_values(clause)
             words = _words_of(clause, values)
             for value in values:
-                found[value] |= words or before
+                contexts[value] |= words or before
             before = words or before
-    return {value: frozenset(words) for value, words in found.items()}
+    return {value: frozenset(words) for value, words in contexts.items()}
 
 
-def _values(clause: str) -> set[str]:
+def _clause_values(clause: str) -> set[str]:
     """The literals of a clause that are no part of another one."""
-    found = tokens(clause)
-    if len(found) > _MOST_VALUES:
+    values = literal_tokens(clause)
+    if len(values) > _MOST_VALUES:
         return set()
-    return {each for each in found if not any(each != other and each in other for other in found)}
+    return {each for each in values if not any(each != other and each in other for other in values)}
 
 
 def _words_of(clause: str, values: set[str]) -> set[str]:
     for value in sorted(values, key=len, reverse=True):
         clause = clause.replace(value, " ")
-    return {key for key in keys(clause) if key[0].isalpha()}
+    return {key for key in word_keys(clause) if key[0].isalpha()}

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 
-from mdmemory.text.words import CJK, keys, normal
+from mdmemory.text.words import CJK, normal_text, word_keys
 
 _LETTER = rf"[^\W_{CJK}]"
 # The words that deny, a row for each language: English, German, French, Spanish, Portuguese,
@@ -35,36 +35,36 @@ _JOINS = re.compile(
 )
 
 
-def negations(text: str) -> int:
+def count_negations(text: str) -> int:
     """How many words of a text deny something; "no" is no such word in Portuguese."""
     from mdmemory.text.normal_form import is_portuguese  # only where something may deny
 
-    found = [each[0].casefold() for each in _NEGATING.finditer(normal(text))]
-    if "no" in found and is_portuguese(text):
-        return len(found) - found.count("no")
-    return len(found)
+    denials = [each[0].casefold() for each in _NEGATING.finditer(normal_text(text))]
+    if "no" in denials and is_portuguese(text):
+        return len(denials) - denials.count("no")
+    return len(denials)
 
 
-def polarities(text: str, old: Collection[str] = ()) -> dict[str, frozenset[bool]]:
+def find_polarities(text: str, old: Collection[str] = ()) -> dict[str, frozenset[bool]]:
     """The telling words of a text, each as its key, with what it may stand in: a clause that denies
     (True), or one that does not (False). Where a clause has one of the `old` words, that may be
     what it denies, and so it may state the others."""
-    found: dict[str, set[bool]] = defaultdict(set)
-    for clause in _CLAUSE.split(normal(text)):
+    words_found: dict[str, set[bool]] = defaultdict(set)
+    for clause in _CLAUSE.split(normal_text(text)):
         denies = _NEGATING.search(clause) is not None
-        if denies and not {*keys(clause)}.isdisjoint(old):
-            for word in keys(clause):
-                found[word].add(False)
-        for part in parts(clause):
+        if denies and not {*word_keys(clause)}.isdisjoint(old):
+            for word in word_keys(clause):
+                words_found[word].add(False)
+        for part in clause_parts(clause):
             is_denied = _NEGATING.search(part) is not None
-            for word in keys(part):
-                found[word] |= {denies, is_denied}
-    return {word: frozenset(both) for word, both in found.items()}
+            for word in word_keys(part):
+                words_found[word] |= {denies, is_denied}
+    return {word: frozenset(both) for word, both in words_found.items()}
 
 
-def parts(text: str) -> Iterator[str]:
+def clause_parts(text: str) -> Iterator[str]:
     """The clauses of a text, also cut at the words that join."""
-    for clause in _CLAUSE.split(normal(text)):
+    for clause in _CLAUSE.split(normal_text(text)):
         yield from (part for part in _JOINS.split(clause) if part.strip())
 
 
@@ -74,11 +74,15 @@ def reversed_words(claim: str, source: str, replaced: str = "") -> list[str]:
     Of a claim in place of a text that is `replaced`, the source may deny what that says: "on 5441,
     not 5433". What both say alike counts only where the claim says nothing new that the source has.
     """
-    claimed, before = polarities(claim), polarities(replaced)
-    old = {*keys(_NEGATING.sub(" ", normal(replaced)))} - claimed.keys()
-    said = polarities(source, old)
-    odd = [word for word in claimed if word in said and claimed[word].isdisjoint(said[word])]
-    fresh = [word for word in claimed if word in said and word not in before]
+    claimed, before = find_polarities(claim), find_polarities(replaced)
+    old = {*word_keys(_NEGATING.sub(" ", normal_text(replaced)))} - claimed.keys()
+    polarities_before = find_polarities(source, old)
+    odd = [
+        word
+        for word in claimed
+        if word in polarities_before and claimed[word].isdisjoint(polarities_before[word])
+    ]
+    fresh = [word for word in claimed if word in polarities_before and word not in before]
     if not set(fresh) - set(odd):
         return odd
     return [word for word in odd if word not in before or claimed[word].isdisjoint(before[word])]

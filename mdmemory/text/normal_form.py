@@ -68,28 +68,33 @@ def normal_form(text: str) -> str:
     """The text with each date as YYYY-MM-DD, each time as HH:MM, each number in digits without
     separators of thousands, and each known unit as its symbol right behind its number."""
     plain = _PORT.sub(r"\1 \2", text.translate(_WIDE))
-    kept: list[str] = []
+    hidden: list[str] = []
 
-    def hide(match: re.Match[str]) -> str:
-        kept.append(match[0])
-        return f"\ue000{chr(0xE100 + len(kept) - 1)}\ue001"
+    def hide_literal(match: re.Match[str]) -> str:
+        hidden.append(match[0])
+        return f"\ue000{chr(0xE100 + len(hidden) - 1)}\ue001"
 
     if len(_LITERAL.findall(plain)) > 4_000:
         return text  # a table of data; each place needs a sign of its own
-    plain = _LITERAL.sub(hide, plain)
+    plain = _LITERAL.sub(hide_literal, plain)
     words = _LETTERS.findall(plain.lower())
-    language, known = _language(plain, words), frozenset(words)
-    for change in (dates.iso, _hours, quantities.digits, quantities.symbols):
+    language, known = _number_language(plain, words), frozenset(words)
+    for change in (
+        dates.dates_to_iso,
+        _hours_to_time,
+        quantities.numbers_to_digits,
+        quantities.units_to_symbols,
+    ):
         plain = change(plain, language, known)
-    return re.sub("\ue000(.)\ue001", lambda match: kept[ord(match[1]) - 0xE100], plain)
+    return re.sub("\ue000(.)\ue001", lambda match: hidden[ord(match[1]) - 0xE100], plain)
 
 
 def is_portuguese(text: str) -> bool:
     """Whether a text is Portuguese, where "no" denies nothing."""
-    return _language(text, _LETTERS.findall(text.lower())) == "pt"
+    return _number_language(text, _LETTERS.findall(text.lower())) == "pt"
 
 
-def _language(text: str, words: Sequence[str]) -> str:
+def _number_language(text: str, words: Sequence[str]) -> str:
     """How a text writes numbers: "en", "pt", "comma" (other languages of Europe) or "cjk"."""
     if _EAST.search(text):
         return "cjk"
@@ -106,42 +111,42 @@ def _language(text: str, words: Sequence[str]) -> str:
 # --- times of day, in eight languages
 
 
-def _hours(text: str, language: str, words: Set[str]) -> str:
+def _hours_to_time(text: str, language: str, words: Set[str]) -> str:
     """The text with its times of day as HH:MM: 6 pm, 18 Uhr, 18h00 and 午後6時 as 18:00."""
     if language == "cjk":
-        text = _EASTERN_COLON.sub(_eastern, _EASTERN.sub(_eastern, text))
+        text = _EASTERN_COLON.sub(_eastern_time, _EASTERN.sub(_eastern_time, text))
     if not any(character.isdigit() for character in text):
         return text
-    text = _TWELVE.sub(_twelve, text)
-    text = _O_CLOCK.sub(lambda match: _time(match, match["minute"] or match["after"]), text)
-    text = _H.sub(lambda match: _time(match, match["minute"]), text)
-    return _TWO_DIGITS.sub(lambda match: _time(match, match["minute"]), text)
+    text = _TWELVE.sub(_twelve_time, text)
+    text = _O_CLOCK.sub(lambda match: _time_of(match, match["minute"] or match["after"]), text)
+    text = _H.sub(lambda match: _time_of(match, match["minute"]), text)
+    return _TWO_DIGITS.sub(lambda match: _time_of(match, match["minute"]), text)
 
 
-def _written(hour: int, minute: int) -> str:
+def _write_time(hour: int, minute: int) -> str:
     return f"{hour % 24:02}:{minute:02}"
 
 
-def _time(match: re.Match[str], minute: str | None) -> str:
+def _time_of(match: re.Match[str], minute: str | None) -> str:
     hour = int(match["hour"])
-    return _written(hour, int(minute or 0)) if hour <= 24 else match[0]
+    return _write_time(hour, int(minute or 0)) if hour <= 24 else match[0]
 
 
-def _twelve(match: re.Match[str]) -> str:
+def _twelve_time(match: re.Match[str]) -> str:
     hour = int(match["hour"])
     if not 1 <= hour <= 12:
         return match[0]
     later = 12 if match["half"].lower() == "p" else 0
-    return _written(hour % 12 + later, int(match["minute"] or 0))
+    return _write_time(hour % 12 + later, int(match["minute"] or 0))
 
 
-def _eastern(match: re.Match[str]) -> str:
+def _eastern_time(match: re.Match[str]) -> str:
     parts = match.groupdict()
-    hour = quantities.eastern(match["hour"])
-    minute = quantities.eastern(match["minute"]) if match["minute"] else 0
+    hour = quantities.eastern_number(match["hour"])
+    minute = quantities.eastern_number(match["minute"]) if match["minute"] else 0
     if hour is None or minute is None or hour > 24:
         return match[0]
     minute = 30 if parts.get("thirty") else 15 if parts.get("quarter") else minute
     if match["half"] in _NIGHT and hour < 12:
         hour += 12
-    return f" {_written(hour, minute)} "
+    return f" {_write_time(hour, minute)} "

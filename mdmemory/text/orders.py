@@ -50,10 +50,10 @@ _OTHERS = (
 
 def is_order(text: str) -> bool:
     """Whether one line, or one fact, reads like an order to an assistant."""
-    return _pattern(is_plain=text.isascii()).search(text) is not None
+    return _order_pattern(is_plain=text.isascii()).search(text) is not None
 
 
 @cache
-def _pattern(*, is_plain: bool) -> re.Pattern[str]:
+def _order_pattern(*, is_plain: bool) -> re.Pattern[str]:
     rows = _ENGLISH if is_plain else (*_ENGLISH, *_OTHERS)
     return re.compile("|".join(rows), re.IGNORECASE)

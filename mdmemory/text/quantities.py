@@ -166,12 +166,12 @@ _EASTERN_DIGITS = {sign: at for at, sign in enumerate("〇一二三四五六七�
 _TENS = {"十": 10, "百": 100, "千": 1_000}
 
 
-def number(word: str) -> str:
+def number_digits(word: str) -> str:
     """The digits of a folded word that names a number, in one of six languages; "" for another."""
     return _NUMBERS.get(word, "")
 
 
-def eastern(written: str) -> int | None:
+def eastern_number(written: str) -> int | None:
     """The number that Chinese or Japanese signs, or plain digits, say; None for another text."""
     if written.isdecimal():
         return int(written)
@@ -186,7 +186,7 @@ def eastern(written: str) -> int | None:
     return total + last
 
 
-def digits(text: str, language: str, words: Set[str]) -> str:
+def numbers_to_digits(text: str, language: str, words: Set[str]) -> str:
     """The text with its numbers in digits: number words, thousands, and the comma of decimals."""
     if language in ("en", "cjk"):
         text = _THOUSANDS["en"].sub(lambda match: match[0].replace(",", ""), text)
@@ -196,15 +196,15 @@ def digits(text: str, language: str, words: Set[str]) -> str:
     if words & _COUNTS or any(word.endswith(("zig", "ßig")) for word in words):
         text = _WORD.sub(lambda match: _number_word(match[0], language), text)
     if language == "cjk":
-        text = _EASTERN.sub(_eastern, text)
+        text = _EASTERN.sub(_eastern_digits, text)
     text = _SUFFIXED.sub(lambda match: match[1] or match[2], text)
-    text = _K.sub(lambda match: _plain(float(match[1]) * 1_000), text)
-    return _MANY.sub(lambda match: _plain(float(match[1]) * _LARGE[match[2].lower()]), text)
+    text = _K.sub(lambda match: _plain_number(float(match[1]) * 1_000), text)
+    return _MANY.sub(lambda match: _plain_number(float(match[1]) * _LARGE[match[2].lower()]), text)
 
 
 def _number_word(written: str, language: str) -> str:
-    if found := _of_word(written.casefold(), language):
-        return found
+    if value := _of_word(written.casefold(), language):
+        return value
     head, sign, rest = [*re.split(r"([- ])", written, maxsplit=1), "", ""][:3]
     if not sign:
         return written
@@ -226,18 +226,18 @@ def _of_word(folded: str, language: str) -> str:
     if language == "pt" and folded == "dos":
         return ""
     if joined := re.fullmatch(r"(ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)und(\w+)", folded):
-        ten = number(joined[2])
-        one = "1" if joined[1] == "ein" else number(joined[1])
+        ten = number_digits(joined[2])
+        one = "1" if joined[1] == "ein" else number_digits(joined[1])
         return str(int(ten) + int(one)) if ten else ""
-    return number(folded)
+    return number_digits(folded)
 
 
-def _eastern(match: re.Match[str]) -> str:
-    found = eastern(match[0])
-    return str(found) if found is not None and found > 1 else match[0]
+def _eastern_digits(match: re.Match[str]) -> str:
+    value = eastern_number(match[0])
+    return str(value) if value is not None and value > 1 else match[0]
 
 
-def symbols(text: str, language: str, words: Set[str]) -> str:
+def units_to_symbols(text: str, language: str, words: Set[str]) -> str:
     """The text with each known unit as a symbol behind its number."""
     if language == "cjk" or words & _TIME.keys():
         text = _ONE.sub("1 ", text)
@@ -245,13 +245,14 @@ def symbols(text: str, language: str, words: Set[str]) -> str:
         return text
     for written, sign in _GLUED.items():
         text = re.sub(rf"(?i)(?<=\d ){written}", sign, text)
-    return _AMOUNT.sub(_amount, text)
+    return _AMOUNT.sub(_write_amount, text)
 
 
-def _amount(match: re.Match[str]) -> str:
+def _write_amount(match: re.Match[str]) -> str:
     number, unit, front = match["number"], match["unit"] or "", (match["front"] or "").strip()
     if front in ("$", "€", "£", "R$", "EUR", "USD"):
-        return f"{_plain(float(number))}{_SYMBOL.get(front.casefold(), front)}{match['gap']}{unit}"
+        symbol = _SYMBOL.get(front.casefold(), front)
+        return f"{_plain_number(float(number))}{symbol}{match['gap']}{unit}"
     folded = unit.replace(" ", "").casefold()
     tail = ""
     if unit and unit[0] > "\u2e80":
@@ -259,7 +260,7 @@ def _amount(match: re.Match[str]) -> str:
         folded = unit
     if _CASED.get(folded, unit) == unit:
         if seconds := _TIME.get(folded):
-            return f"{front}{_plain(float(number) * seconds)}s{' ' if tail else ''}{tail}"
+            return f"{front}{_plain_number(float(number) * seconds)}s{' ' if tail else ''}{tail}"
         if folded in _SYMBOL or unit in _SYMBOL.values():
             symbol = unit if unit in _SYMBOL.values() else _SYMBOL[folded]
             return f"{front}{number}{symbol}{' ' if tail else ''}{tail}"
@@ -274,5 +275,5 @@ def _eastern_unit(run: str) -> tuple[str, str]:
     return run, ""
 
 
-def _plain(value: float) -> str:
+def _plain_number(value: float) -> str:
     return f"{value:.9f}".rstrip("0").rstrip(".")

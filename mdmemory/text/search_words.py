@@ -13,9 +13,18 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.text.korean import cut, is_korean
-from mdmemory.text.stop_words import languages, light_words, stop_words
-from mdmemory.text.words import LONGEST, grams, has_cjk, is_cjk, normal, parts, runs, stem_in
+from mdmemory.text.korean import cut_word, is_korean
+from mdmemory.text.stop_words import light_words, likely_languages, stop_words
+from mdmemory.text.words import (
+    LONGEST,
+    char_grams,
+    has_cjk,
+    is_cjk,
+    normal_text,
+    stem_in,
+    word_parts,
+    word_runs,
+)
 
 # The rules, and the letter behind each stem of one: by the German rule `notes` is `not`, and must
 # not find every English text that has this word.
@@ -42,47 +51,47 @@ class SmallWords(NamedTuple):
 
 def rule_of(text: str) -> str:
     """The rule for the language that a text is most likely in."""
-    head = normal(text[: 12 * _TELLING])
-    return _rule(languages(parts(head.casefold())[:_TELLING], head)[0])
+    head = normal_text(text[: 12 * _TELLING])
+    return _rule_of(likely_languages(word_parts(head.casefold())[:_TELLING], head)[0])
 
 
-def indexed(text: str, rule: str = "en") -> str:
+def index_text(text: str, rule: str = "en") -> str:
     """Text for a full-text index: stems by a rule, `camelCase` also in its parts, CJK in pairs.
     The parts of German compounds stand at the end, so that all other words stay side by side."""
-    text = normal(text)
+    text = normal_text(text)
     if _HUMP.search(text):
         text = _HUMPS.sub(_with_parts, text)
-    found = [*_stems(text, rule)]
+    stems = [*_text_stems(text, rule)]
     if rule == "de":
-        found += (half for word in runs(text) for half in halves(word))
-    return " ".join(found)
+        stems += (half for word in word_runs(text) for half in compound_halves(word))
+    return " ".join(stems)
 
 
-def halves(word: str) -> tuple[str, ...]:
+def compound_halves(word: str) -> tuple[str, ...]:
     """The stems of the parts of a German compound; none of any other word."""
-    return tuple(half + RULES["de"] for half in _halves(word.casefold()))
+    return tuple(half + RULES["de"] for half in _half_stems(word.casefold()))
 
 
-def ways(word: str, likely: Iterable[str] = ()) -> tuple[str, ...]:
+def stem_ways(word: str, likely: Iterable[str] = ()) -> tuple[str, ...]:
     """The stems of a word by each rule, each once, those of the likely languages first."""
-    rules = dict.fromkeys((*map(_rule, likely), *RULES))
+    rules = dict.fromkeys((*map(_rule_of, likely), *RULES))
     return tuple(dict.fromkeys(stem_by(rule, word) for rule in rules))
 
 
 @lru_cache(maxsize=4)  # a question asks for them twice
 def small_words(text: str) -> SmallWords:
     """The small words of the languages that a question may be in."""
-    asked = parts(normal(text).casefold())
-    likely = languages(asked, text)
+    words_there = word_parts(normal_text(text).casefold())
+    likely = likely_languages(words_there, text)
     stop = frozenset[str]().union(*map(stop_words, likely))
     light = frozenset[str]().union(*map(light_words, likely))
     # `IT` is no pronoun, and the letter of `C#` no article
     named = {name.casefold().strip(".+#") for name in written_names(text)}
     # the one word that is small elsewhere, where nothing else speaks for those languages, counts a
     # little: the `font` of a worksheet is no French
-    foreign = {word for word in asked if word in stop and word not in stop_words("en")}
-    others = [word for word in asked if word not in foreign]
-    if len(foreign) == 1 and others and "en" in languages(others, text):
+    foreign = {word for word in words_there if word in stop and word not in stop_words("en")}
+    others = [word for word in words_there if word not in foreign]
+    if len(foreign) == 1 and others and "en" in likely_languages(others, text):
         stop, light = stop - foreign, light | foreign
     return SmallWords(stop - named, light, likely)
 
@@ -90,42 +99,42 @@ def small_words(text: str) -> SmallWords:
 def written_names(text: str) -> frozenset[str]:
     """The names in a question that signs or capitals alone tell from other words: with signs in
     lower case, `c++`, and in capitals, `IT`, where not all is in capitals."""
-    words = parts(normal(text))
+    words = word_parts(normal_text(text))
     shouted = [word for word in words if len(word) > 1 and word.isupper()]
     is_rare = 2 * len(shouted) < len(words) or len(words) == 1
-    return frozenset(map(str.casefold, SIGNED.findall(normal(text)))).union(shouted * is_rare)
+    return frozenset(map(str.casefold, SIGNED.findall(normal_text(text)))).union(shouted * is_rare)
 
 
 @lru_cache(maxsize=20_000)
-def exchanged(word: str) -> tuple[tuple[str, ...], ...]:
+def exchange_words(word: str) -> tuple[tuple[str, ...], ...]:
     """What people also call a word, in its own language: each as the stems of its words."""
-    found: dict[tuple[str, ...], None] = {}
+    others: dict[tuple[str, ...], None] = {}
     for rule in RULES:
         stem = stem_by(rule, word)
-        for each, line in _exchanged().get((rule, _begun(stem)), ()):
-            if _stemmed(rule, each) == (stem,):
-                group = (_stemmed(rule, other) for other in line.split(", "))
-                found |= dict.fromkeys(other for other in group if other != (stem,))
-    return tuple(found)
+        for each, line in _exchange_table().get((rule, _first_letters(stem)), ()):
+            if _stem_words(rule, each) == (stem,):
+                group = (_stem_words(rule, other) for other in line.split(", "))
+                others |= dict.fromkeys(other for other in group if other != (stem,))
+    return tuple(others)
 
 
-def _stemmed(rule: str, words: str) -> tuple[str, ...]:
-    return tuple(stem_by(rule, word) for word in runs(words))
+def _stem_words(rule: str, words: str) -> tuple[str, ...]:
+    return tuple(stem_by(rule, word) for word in word_runs(words))
 
 
 @cache
-def _exchanged() -> dict[tuple[str, str], list[tuple[str, str]]]:
+def _exchange_table() -> dict[tuple[str, str], list[tuple[str, str]]]:
     """The words of the table by their rule and how they begin, each with its group. Stems of them
     all would take longer than the search itself."""
-    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
     rule = "en"
     for line in _EXCHANGED.read_text("utf-8").splitlines():
         if line.startswith("#") or not line:
             rule = _HEADED.get(line[2:], rule)
             continue
         for word in line.split(", "):
-            found.setdefault((rule, _beginning(rule, word)), []).append((word, line))
-    return found
+            groups.setdefault((rule, _stem_beginning(rule, word)), []).append((word, line))
+    return groups
 
 
 class WantedStems:
@@ -134,33 +143,33 @@ class WantedStems:
 
     def __init__(self, stems: Set[str]) -> None:
         self._stems = stems
-        self._begun = frozenset(map(_begun, stems))
+        self._begun = frozenset(map(_first_letters, stems))
 
     def has(self, word: str) -> bool:
-        if self._begun.isdisjoint(_beginnings(word)):
+        if self._begun.isdisjoint(_stem_beginnings(word)):
             return False
         return any(
-            _beginning(rule, word) in self._begun and stem_by(rule, word) in self._stems
+            _stem_beginning(rule, word) in self._begun and stem_by(rule, word) in self._stems
             for rule in RULES
         )
 
 
 @lru_cache(maxsize=100_000)
-def _beginnings(word: str) -> frozenset[str]:
+def _stem_beginnings(word: str) -> frozenset[str]:
     """How the stems of a word by each rule begin: mostly all alike."""
-    return frozenset(_beginning(rule, word) for rule in RULES)
+    return frozenset(_stem_beginning(rule, word) for rule in RULES)
 
 
-def _beginning(rule: str, word: str) -> str:
+def _stem_beginning(rule: str, word: str) -> str:
     """How the stem of a word by a rule begins."""
-    plain = _plain(word.casefold())
-    return _begun(_irregular(rule).get(plain, plain))
+    plain = _plain_word(word.casefold())
+    return _first_letters(_irregular_bases(rule).get(plain, plain))
 
 
-def _begun(word: str) -> str:
+def _first_letters(word: str) -> str:
     """The first two letters; of a vowel and what follows the vowel alone, for German writes `ae`
     for `ä`."""
-    plain = _plain(word[:2])
+    plain = _plain_word(word[:2])
     return plain[:1] if plain[:1] in "aeiou" else plain[:2]
 
 
@@ -171,17 +180,19 @@ def stem_by(rule: str, word: str) -> str:
     word = word.casefold()
     if is_cjk(word[:1]) or not 1 < len(word) <= LONGEST or not word.isalpha():
         return word
-    plain = _plain(word)
-    base = _irregular(rule).get(plain, word)
+    plain = _plain_word(word)
+    base = _irregular_bases(rule).get(plain, word)
     if rule == "en":
-        return _doing(stem_in(rule, _plain(base)))
+        return _doer_stem(stem_in(rule, _plain_word(base)))
     # Few words of a question tell which of four sister languages it is in: one stemmer finds a note
     # in each, and of these four the French finds most (`make bench-search`).
     language = "fr" if rule == "romance" else rule
-    return _plain(stem_in(language, base)) + RULES[rule]  # German tells ä from a until it is cut
+    return (
+        _plain_word(stem_in(language, base)) + RULES[rule]
+    )  # German tells ä from a until it is cut
 
 
-def _doing(stem: str) -> str:
+def _doer_stem(stem: str) -> str:
     """What somebody or something does, for the English word of the doer: `formatt`, `scann`."""
     if len(stem) < _DOER or not stem.endswith("er"):
         return stem
@@ -189,7 +200,7 @@ def _doing(stem: str) -> str:
     return stem[:-1] if stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
 
 
-def _plain(word: str) -> str:
+def _plain_word(word: str) -> str:
     """A word without accents, its joined letters apart: chœur, choeur."""
     if word.isascii():
         return word
@@ -197,25 +208,25 @@ def _plain(word: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
 
 
-def _rule(language: str) -> str:
+def _rule_of(language: str) -> str:
     return language if language in RULES else "romance"
 
 
-def _stems(text: str, rule: str) -> Iterable[str]:
+def _text_stems(text: str, rule: str) -> Iterable[str]:
     if text.isascii() or not has_cjk(text):
-        return map(partial(stem_by, rule), runs(text))
+        return map(partial(stem_by, rule), word_runs(text))
     return _stems_and_pairs(text, rule)
 
 
 def _stems_and_pairs(text: str, rule: str) -> Iterator[str]:
-    for run in runs(text):
+    for run in word_runs(text):
         if not is_cjk(run[0]):
             yield stem_by(rule, run)
             continue
-        yield from grams(run)
+        yield from char_grams(run)
         if len(run) > 1:
             yield run[-1]  # each character begins some token: one is looked for as a prefix
-            if is_korean(run) and len(alone := cut(run)) == 1:
+            if is_korean(run) and len(alone := cut_word(run)) == 1:
                 yield alone
 
 
@@ -225,16 +236,16 @@ def _with_parts(name: re.Match[str]) -> str:
 
 
 @cache
-def _irregular(rule: str) -> dict[str, str]:
+def _irregular_bases(rule: str) -> dict[str, str]:
     """The base of each irregular form, without accents, of the languages of a rule."""
-    found: dict[str, str] = {}
+    bases: dict[str, str] = {}
     for line in _IRREGULAR.read_text("utf-8").splitlines():
         language, _, words = line.partition(": ")
-        if not line.startswith("#") and _rule(language) == rule:
+        if not line.startswith("#") and _rule_of(language) == rule:
             for group in words.split(", "):
                 base, *forms = group.split()
-                found |= {_plain(form): base for form in forms if len(form) > 2}
-    return found
+                bases |= {_plain_word(form): base for form in forms if len(form) > 2}
+    return bases
 
 
 # --- German compounds in their two parts, where one of them is a word that many are made of
@@ -262,7 +273,7 @@ _PREFIXES = (
 
 
 @lru_cache(maxsize=20_000)
-def _halves(word: str) -> tuple[str, ...]:
+def _half_stems(word: str) -> tuple[str, ...]:
     """The stems of the two parts of a word in lower case, accents and all; none where no part of it
     is known. The part behind says what the whole is, so it is looked for first."""
     if not _SHORTEST <= len(word) <= LONGEST or not word.isalpha():
@@ -272,21 +283,21 @@ def _halves(word: str) -> tuple[str, ...]:
         return ()
     for at in range(_PART, len(whole) - _PART + 1):
         if whole[at:] in known:
-            first = _before(whole[:at])
+            first = _front_stem(whole[:at])
             if first in known or (len(whole) - at > _PART and not first.startswith(_PREFIXES)):
                 return first, whole[at:]
     for at in range(len(whole) - _PART - 1, _PART, -1):
-        if (first := _before(whole[:at])) in known:
+        if (first := _front_stem(whole[:at])) in known:
             return first, whole[at:]
     return ()
 
 
-def _before(part: str) -> str:
+def _front_stem(part: str) -> str:
     """The stem of the part in front, without what joins it to the other."""
     known = _parts_known()
     for joint in ("", *_JOINTS):
-        if part.endswith(joint) and (found := stem_in("de", part.removesuffix(joint))) in known:
-            return found
+        if part.endswith(joint) and (front := stem_in("de", part.removesuffix(joint))) in known:
+            return front
     return stem_in("de", part.removesuffix("s"))
 
 

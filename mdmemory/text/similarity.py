@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 
-from mdmemory.text.words import keys
+from mdmemory.text.words import word_keys
 
 _FREQUENT, _LONG = 1.2, 0.75  # k1 and b of bm25: the usual ones
 # Of a misspelled word.
@@ -16,7 +16,7 @@ LONG = 9  # from here on two slips are allowed
 MOST = 3
 
 
-def likeness(one: Set[str], other: Set[str]) -> float:
+def likeness_of(one: Set[str], other: Set[str]) -> float:
     """The share of their words that two sets have in common, from 0 to 1."""
     return 2 * len(one & other) / (len(one) + len(other) or 1)
 
@@ -25,7 +25,7 @@ class Ranking:
     """Texts, ready to be asked which of them are near another text."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        counts = [Counter(keys(each)) for each in texts]
+        counts = [Counter(word_keys(each)) for each in texts]
         usual = sum(each.total() for each in counts) / (len(counts) or 1) or 1.0
         self._total = len(counts)
         self._holders: dict[str, list[tuple[int, float]]] = defaultdict(list)
@@ -39,9 +39,9 @@ class Ranking:
         """The positions of the texts that share a word with `text`, the nearest first, by bm25; of
         its words the rarest `words` count, where that is given."""
         found = []
-        for word in self._holders.keys() & keys(text):
-            held = len(self._holders[word])
-            rarity = math.log(1 + (self._total - held + 0.5) / (held + 0.5))
+        for word in self._holders.keys() & word_keys(text):
+            holder_count = len(self._holders[word])
+            rarity = math.log(1 + (self._total - holder_count + 0.5) / (holder_count + 0.5))
             found.append((-rarity, word))
         scores: dict[int, float] = defaultdict(float)
         for rarity, word in sorted(found)[:words]:
@@ -50,12 +50,12 @@ class Ranking:
         return sorted(scores, key=lambda at: (scores[at], at))
 
 
-def ranked(text: str, texts: Sequence[str]) -> list[int]:
+def rank_texts(text: str, texts: Sequence[str]) -> list[int]:
     """The positions of the texts that share a word with `text`, the nearest first, by bm25."""
     return Ranking(texts).near(text)
 
 
-def nearest(word: str, known: Sequence[str]) -> tuple[str, ...]:
+def nearest_known(word: str, known: Sequence[str]) -> tuple[str, ...]:
     """The known words that one or two slips of a typist lead to, the nearest first.
 
     All of them without their endings.
@@ -66,8 +66,8 @@ def nearest(word: str, known: Sequence[str]) -> tuple[str, ...]:
     from rapidfuzz.distance import OSA
 
     slips = 2 if len(word) >= LONG else 1
-    found = process.extract(word, known, scorer=OSA.distance, score_cutoff=slips, limit=None)
-    near = sorted((distance, term) for term, distance, _ in found if _may_be(word, term))
+    matches = process.extract(word, known, scorer=OSA.distance, score_cutoff=slips, limit=None)
+    near = sorted((distance, term) for term, distance, _ in matches if _may_be(word, term))
     return tuple(term for _, term in near[:MOST])
 
 

@@ -30,37 +30,37 @@ _SHORTEST = 4  # letters of a word with such an ending
 _LETTER = 1.0  # small words that a letter counts for which few languages have
 
 
-def listed(language: str, use: str) -> frozenset[str]:
+def listed_words(language: str, use: str) -> frozenset[str]:
     """The words of a language for a use, as they stand in the table; none where it has no such
     line."""
-    return _lists().get((language, use), frozenset())
+    return _word_lists().get((language, use), frozenset())
 
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
     """The words that say nothing in a language, with and without their accents."""
-    return _with_plain(listed(language, "stop"))
+    return _with_plain(listed_words(language, "stop"))
 
 
 @cache
 def light_words(language: str) -> frozenset[str]:
     """The words of asking and doing of a language, with and without their accents."""
-    return _with_plain(listed(language, "light"))
+    return _with_plain(listed_words(language, "light"))
 
 
-def languages(words: Iterable[str], text: str = "") -> tuple[str, ...]:
+def likely_languages(words: Iterable[str], text: str = "") -> tuple[str, ...]:
     """The languages that a text may be in, the likeliest first, by its small words in lower case
     and the letters of `text`; all that the table has where nothing speaks for one."""
     counts = dict.fromkeys(_LATIN, 0.0)
     counts[_LATIN[0]] = _USUAL
-    for shares in filter(None, map(_speaking, words)):
+    for shares in filter(None, map(_spoken_languages, words)):
         for each, share in shares:
             counts[each] += share
     if not text.isascii():
         for speakers, letters in _LETTERS.items():
             if any(letter in text for letter in letters):
-                for each in (found := speakers.split()):
-                    counts[each] += _LETTER / len(found)
+                for each in (speaking := speakers.split()):
+                    counts[each] += _LETTER / len(speaking)
     best = max(counts.values())
     if best == _USUAL:
         return _LATIN
@@ -71,34 +71,36 @@ def languages(words: Iterable[str], text: str = "") -> tuple[str, ...]:
 @cache
 def east_asian(language: str, use: str) -> re.Pattern[str]:
     """Any of the words of a language that has no spaces, the longest first."""
-    words = sorted(listed(language, use), key=lambda word: (-len(word), word))
+    words = sorted(listed_words(language, use), key=lambda word: (-len(word), word))
     return re.compile("|".join(map(re.escape, words)))
 
 
 @lru_cache(maxsize=100_000)
-def _speaking(word: str) -> tuple[tuple[str, float], ...]:
+def _spoken_languages(word: str) -> tuple[tuple[str, float], ...]:
     """The languages that a word speaks for, each with how much."""
-    found = _speakers().get(word) or _by_ending(word)
-    is_small = word in _speakers() and len(word) > 1  # `s` is in it's and in s'occupe
-    return tuple((each, (1.0 if is_small else _ENDING) / len(found)) for each in found)
+    languages_found = _word_speakers().get(word) or _by_ending(word)
+    is_small = word in _word_speakers() and len(word) > 1  # `s` is in it's and in s'occupe
+    return tuple(
+        (each, (1.0 if is_small else _ENDING) / len(languages_found)) for each in languages_found
+    )
 
 
 def _by_ending(word: str) -> Sequence[str]:
     """The languages whose words mostly end like this one."""
     if len(word) < _SHORTEST:
         return ()
-    found = (each for each, endings in _ENDINGS.items() if word.endswith(endings))
-    return next(found, "").split()
+    languages_found = (each for each, endings in _ENDINGS.items() if word.endswith(endings))
+    return next(languages_found, "").split()
 
 
 @cache
-def _speakers() -> dict[str, tuple[str, ...]]:
+def _word_speakers() -> dict[str, tuple[str, ...]]:
     """The languages that have each small word."""
-    found: dict[str, tuple[str, ...]] = {}
+    speakers_found: dict[str, tuple[str, ...]] = {}
     for language in _LATIN:
         for word in stop_words(language):
-            found[word] = (*found.get(word, ()), language)
-    return found
+            speakers_found[word] = (*speakers_found.get(word, ()), language)
+    return speakers_found
 
 
 def _with_plain(words: Collection[str]) -> frozenset[str]:
@@ -110,9 +112,9 @@ def _with_plain(words: Collection[str]) -> frozenset[str]:
 
 
 @cache
-def _lists() -> dict[tuple[str, str], frozenset[str]]:
+def _word_lists() -> dict[tuple[str, str], frozenset[str]]:
     """The lines of the table, by language and use; a section is named after either."""
-    found: dict[tuple[str, str], frozenset[str]] = {}
+    lists_found: dict[tuple[str, str], frozenset[str]] = {}
     section = ""
     for line in _TABLE.read_text("utf-8").splitlines():
         if line.startswith("["):
@@ -120,5 +122,5 @@ def _lists() -> dict[tuple[str, str], frozenset[str]]:
         elif line and not line.startswith("#"):
             name, _, words = line.partition(":")
             place = (name, section) if name in _LATIN else (section, name)
-            found[place] = frozenset(words.split())
-    return found
+            lists_found[place] = frozenset(words.split())
+    return lists_found

@@ -46,7 +46,7 @@ _GERMAN_ENDINGS = (
 )  # fmt: skip
 
 
-def normal(text: str) -> str:
+def normal_text(text: str) -> str:
     """The text with one form for each character: full-width letters become plain ones."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
@@ -61,82 +61,84 @@ def is_cjk(char: str) -> bool:
     return char > "\u3000" and _IS_CJK.match(char) is not None
 
 
-def grams(word: str) -> list[str]:
+def char_grams(word: str) -> list[str]:
     """The pairs of characters in a run of CJK; any other word, and a single character, alone."""
     if len(word) == 1 or not is_cjk(word[0]):
         return [word]
     return [word[at : at + 2] for at in range(len(word) - 1)]
 
 
-def words(text: str) -> Iterator[re.Match[str]]:
+def match_words(text: str) -> Iterator[re.Match[str]]:
     """The words of a text in scripts that have spaces."""
     return (_PLAIN if text.isascii() or not _IS_CJK.search(text) else re.compile(_WORD)).finditer(
         text
     )
 
 
-def runs(text: str) -> list[str]:
+def word_runs(text: str) -> list[str]:
     """The words and the runs of CJK of a text, as they are written."""
     if text.isascii() or not _IS_CJK.search(text):
         return _PLAIN.findall(text)
     return re.findall(_RUN, text)
 
 
-def parts(text: str) -> list[str]:
+def word_parts(text: str) -> list[str]:
     """The words of a text as they are written, CJK character by character."""
     if text.isascii() or not _IS_CJK.search(text):
         return _PLAIN.findall(text)
     return re.findall(_CHARACTER, text)
 
 
-def tokens(text: str) -> list[str]:
+def word_tokens(text: str) -> list[str]:
     """The words of a text in lower case, CJK in pairs of characters."""
     if text.isascii():
         return _PLAIN.findall(text.casefold())
-    return [each for run in runs(normal(text).casefold()) for each in grams(run)]
+    return [each for run in word_runs(normal_text(text).casefold()) for each in char_grams(run)]
 
 
-def keys(text: str) -> list[str]:
-    """The words of a text that tell it from others, each as its `key`, in their order."""
-    found = tokens(text) if text.isascii() else _tokens(normal(text))
-    telling = (w for w in found if w not in STOP and (len(w) > 1 or _KOREAN.match(w)))
-    return [word if word > _CJK else key(word) for word in telling]
+def word_keys(text: str) -> list[str]:
+    """The words of a text that tell it from others, each as its `word_key`, in their order."""
+    words_found = word_tokens(text) if text.isascii() else _normal_tokens(normal_text(text))
+    telling = (w for w in words_found if w not in STOP and (len(w) > 1 or _KOREAN.match(w)))
+    return [word if word > _CJK else word_key(word) for word in telling]
 
 
-def _tokens(text: str) -> list[str]:
+def _normal_tokens(text: str) -> list[str]:
     """The tokens of a text in normal form, those of Korean words by what these say."""
     if not _KOREAN.search(text):
-        return tokens(text)
-    words = runs(text.casefold())
-    found = (_korean(word) if _KOREAN.match(word) else grams(word) for word in words)
-    return list(chain.from_iterable(found))
+        return word_tokens(text)
+    words = word_runs(text.casefold())
+    token_groups = (
+        _korean_grams(word) if _KOREAN.match(word) else char_grams(word) for word in words
+    )
+    return list(chain.from_iterable(token_groups))
 
 
-def _korean(run: str) -> list[str]:
+def _korean_grams(run: str) -> list[str]:
     """What a Korean word says, without particles and endings, in pairs of characters. A character
     alone is a verb where it lost an ending, and mostly a particle where it stands so."""
-    from mdmemory.text.korean import said  # with it comes a table that nothing else needs here
+    from mdmemory.text.korean import core_of  # with it comes a table that nothing else needs here
 
-    return grams(what) if len(run) > 1 and (what := said(run)) else []
+    return char_grams(what) if len(run) > 1 and (what := core_of(run)) else []
 
 
 @lru_cache(maxsize=100_000)
-def key(word: str) -> str:
+def word_key(word: str) -> str:
     """One word for all forms and spellings of a word: of `postgres`, `PostgreSQL` and so on."""
-    found = stem(word)
-    return _names().get(found, found)
+    stem_found = stem_of(word)
+    return _name_keys().get(stem_found, stem_found)
 
 
-def synonyms(word: str) -> tuple[tuple[str, ...], ...]:
+def word_synonyms(word: str) -> tuple[tuple[str, ...], ...]:
     """The other spellings of a name in lower case, each as its words."""
-    return _spellings().get(stem(word), ())
+    return _name_spellings().get(stem_of(word), ())
 
 
 # --- stems
 
 
 @lru_cache(maxsize=100_000)
-def stem(word: str) -> str:
+def stem_of(word: str) -> str:
     """A word in lower case without accents and endings, English or German ones."""
     word = word.casefold()
     if word[-1:] in "'’s":
@@ -149,8 +151,8 @@ def stem(word: str) -> str:
     if not word.isalpha() or not 2 < len(word) <= LONGEST:
         return word
     if word[-1] in _ENGLISH_ENDS:  # another word is its own stem, and needs no stemmer
-        word = _stemmer("english").stemWord(word)
-    return _stemmer("german").stemWord(word) if word.endswith(_GERMAN_ENDINGS) else word
+        word = _language_stemmer("english").stemWord(word)
+    return _language_stemmer("german").stemWord(word) if word.endswith(_GERMAN_ENDINGS) else word
 
 
 @lru_cache(maxsize=100_000)
@@ -160,12 +162,12 @@ def stem_in(language: str, word: str) -> str:
     word = word.casefold()
     if language not in _STEMMED or not word.isalpha() or not 2 < len(word) <= LONGEST:
         return word
-    found = word
+    stem_there = word
     if language != "en" or word[-1] in _ENGLISH_ENDS:
-        found = _stemmer(_STEMMED[language]).stemWord(word)
-    if found.isascii():
-        return found
-    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", found)))
+        stem_there = _language_stemmer(_STEMMED[language]).stemWord(word)
+    if stem_there.isascii():
+        return stem_there
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", stem_there)))
 
 
 _STEMMED = {
@@ -174,7 +176,7 @@ _STEMMED = {
 }  # fmt: skip
 
 
-def _stemmer(language: str) -> _Stemmer:
+def _language_stemmer(language: str) -> _Stemmer:
     """The stemmer of a language for this thread, for it holds the word that it works on."""
     return _load_stemmer(language, get_ident())
 
@@ -202,40 +204,40 @@ def _load_stemmer(language: str, _thread: int) -> _Stemmer:
 
 
 @cache
-def _table() -> tuple[tuple[str, ...], ...]:
+def _synonym_groups() -> tuple[tuple[str, ...], ...]:
     """The groups of synonyms.txt."""
     lines = _SYNONYMS.read_text("utf-8").splitlines()
     return tuple(tuple(line.split(", ")) for line in lines if line and not line.startswith("#"))
 
 
 @cache
-def _names() -> dict[str, str]:
+def _name_keys() -> dict[str, str]:
     """The key of each stem of a name that has several spellings: the stem of the first one."""
-    found: dict[str, str] = {}
-    groups = _table()
+    keys_found: dict[str, str] = {}
+    groups = _synonym_groups()
     times = Counter(word for group in groups for word in group)
     for first, *others in groups:
         for word in (first, *others):
             if times[word] == 1 and " " not in word:
-                found[stem(word)] = stem(first)
-    return found
+                keys_found[stem_of(word)] = stem_of(first)
+    return keys_found
 
 
 @cache
-def spellings() -> frozenset[str]:
+def all_spellings() -> frozenset[str]:
     """The words of all names that have several spellings, as they stand in the table."""
-    return frozenset(word for group in _table() for word in group)
+    return frozenset(word for group in _synonym_groups() for word in group)
 
 
 @cache
-def _spellings() -> dict[str, tuple[tuple[str, ...], ...]]:
+def _name_spellings() -> dict[str, tuple[tuple[str, ...], ...]]:
     """The other spellings of each stem of a name."""
-    found: dict[str, tuple[tuple[str, ...], ...]] = {}
-    for group in _table():
-        for each in dict.fromkeys(map(stem, group)):
-            others = tuple(tuple(word.split()) for word in group if stem(word) != each)
-            found[each] = (*found.get(each, ()), *others)
-    return found
+    spellings_found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for group in _synonym_groups():
+        for each in dict.fromkeys(map(stem_of, group)):
+            others = tuple(tuple(word.split()) for word in group if stem_of(word) != each)
+            spellings_found[each] = (*spellings_found.get(each, ()), *others)
+    return spellings_found
 
 
 # --- words that say nothing by themselves

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.capture.caller import Caller
 from mdmemory.capture.store_fact import FactCall
-from mdmemory.citing.citation import drift
+from mdmemory.citing.citation import tell_drift
 from mdmemory.errors import UsageError
 from mdmemory.layers import MINE, PROJECT, USER, Layers
 from mdmemory.note.limits import TYPES
@@ -102,7 +102,7 @@ def _get(layers: Layers, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
         where += f" [{found.to_verify}d old, verify]"
     owner, name = layers.holding(found.file)
     cites = owner.known_citations([name]).get(name, ())
-    if mark := drift(cites)[1]:
+    if mark := tell_drift(cites)[1]:
         where += f" [{mark}]"
     structured = {
         **found._asdict(), "layer": layer_of(layers, found.file), "cites": cites_as_json(cites),

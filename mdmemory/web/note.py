@@ -14,7 +14,7 @@ from mdmemory.actions.note_history import BY_HAND, REVERT, WORK_TREE, Step
 from mdmemory.errors import BadNote, MdmemoryError, NoteChanged, NotFound
 from mdmemory.memory import Memory
 from mdmemory.note.note import UNREADABLE, Head
-from mdmemory.privacy import is_secret, redacted
+from mdmemory.privacy import is_secret, redacted_text
 from mdmemory.store import catalog
 from mdmemory.store.store import Store, StoredNote, is_note_name
 from mdmemory.unseen import shown
@@ -86,7 +86,7 @@ def _why_it_waits(site: Site, layer: str, file: str) -> str:
 
 def _name(stored: StoredNote | None, file: str, is_hidden: bool) -> str:
     name = stored.note.head.name if stored else file.removesuffix(".md")
-    return redacted(name) if is_hidden else name
+    return redacted_text(name) if is_hidden else name
 
 
 def _body(
@@ -98,7 +98,7 @@ def _body(
     if is_shielded:
         return "(shown only where a person started `mdmemory web` at a terminal)"
     if is_hidden:
-        return Markup('<pre class="plain">{}</pre>').format(shown(redacted(stored.note.body)))
+        return Markup('<pre class="plain">{}</pre>').format(shown(redacted_text(stored.note.body)))
     return render(stored.note.body, _leads(site, layer))
 
 
@@ -112,7 +112,7 @@ def _facts(head: Head, is_hidden: bool) -> list[tuple[str, str]]:
         ("Also called", ", ".join(each for each in head.aliases if each != head.name)),
         ("Superseded", head.superseded), ("Quote", head.quote),
     ]  # fmt: skip
-    return [(name, redacted(text) if is_hidden else text) for name, text in pairs if text]
+    return [(name, redacted_text(text) if is_hidden else text) for name, text in pairs if text]
 
 
 def _cited(memory: Memory, stored: StoredNote) -> list[dict[str, Any]]:
@@ -191,7 +191,7 @@ def _timeline(steps: Sequence[Step], most: int | None, is_hidden: bool) -> list[
         before = next((each.text for each in steps[at + 1 :] if each.text is not None), "")
         after = step.text or ""
         if is_hidden:
-            before, after = redacted(before or ""), redacted(after)
+            before, after = redacted_text(before or ""), redacted_text(after)
         is_ours = step.kind not in (BY_HAND, REVERT, WORK_TREE) and step.commit is not None
         rows.append({
             "time": step.time or "", "kind": step.kind, "commit": step.commit or "",

@@ -15,8 +15,8 @@ from typing import Any
 from bench.dresses import DRESSES
 from fake_server import Answer, Body
 
-from mdmemory.text.similarity import likeness
-from mdmemory.text.words import keys
+from mdmemory.text.similarity import likeness_of
+from mdmemory.text.words import word_keys
 
 PER_TOKEN = 3.2  # characters, by the fake's own tokenizer
 ALIKE, TWINS = 0.95, 0.7  # of their words in common
@@ -81,7 +81,7 @@ def ops(question: dict[str, Any]) -> list[dict[str, Any]]:
         files = {one["file"], other["file"]}
         if _type(one) != _type(other) or files & taken:
             continue
-        near = likeness({*keys(one["description"])}, {*keys(other["description"])})
+        near = likeness_of({*word_keys(one["description"])}, {*word_keys(other["description"])})
         if near >= ALIKE and "body" in one and "body" in other:
             found.append(_merge(one, other))
             taken |= files

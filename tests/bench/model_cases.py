@@ -16,7 +16,7 @@ from typing import Any
 
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, named
 from mdmemory.note.limits import file_name
-from mdmemory.text.words import keys
+from mdmemory.text.words import word_keys
 
 TESTS = Path(__file__).parents[1]
 SESSIONS = TESTS / "capture" / "replay"
@@ -105,7 +105,7 @@ def matched(text: str, marked: Sequence[Marked]) -> Marked | None:
 
 
 def _shared(one: str, other: str) -> float:
-    mine, theirs = set(keys(one)), set(keys(other))
+    mine, theirs = set(word_keys(one)), set(word_keys(other))
     return len(mine & theirs) / (min(len(mine), len(theirs)) or 1)
 
 

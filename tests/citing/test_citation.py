@@ -51,7 +51,7 @@ def test_a_hand_may_write_less() -> None:
 
 def test_paths_and_lines_are_found_in_prose() -> None:
     def check(text: str, path: str, lines: tuple[int, int] | None) -> None:
-        found = {(each.path, each.lines) for each in mentions.paths(text)}
+        found = {(each.path, each.lines) for each in mentions.find_paths(text)}
         assert (path, lines) in found, found
 
     each(
@@ -75,16 +75,16 @@ def test_paths_and_lines_are_found_in_prose() -> None:
 
 
 def test_commits_are_told_from_numbers_and_words() -> None:
-    assert mentions.commits("since 1f3a5b7 and commit 1234567, 20260601, effaced, deadbee1f") == [
-        "1f3a5b7", "1234567", "deadbee1f",
-    ]  # fmt: skip
+    assert mentions.find_commits(
+        "since 1f3a5b7 and commit 1234567, 20260601, effaced, deadbee1f"
+    ) == ["1f3a5b7", "1234567", "deadbee1f"]
 
 
 def test_an_address_in_the_projects_own_remote_names_a_file() -> None:
     ours = ("example.org/team/app",)
 
     def check(url: str, kind: str, path: str, lines: tuple[int, int] | None) -> None:
-        [(found, mention)] = mentions.addresses(f"See {url}.", ours)
+        [(found, mention)] = mentions.find_addresses(f"See {url}.", ours)
         assert (found, mention.path, mention.lines) == (kind, path, lines)
 
     base = "https://example.org/team/app"
@@ -100,7 +100,7 @@ def test_an_address_in_the_projects_own_remote_names_a_file() -> None:
     others = (
         "https://example.org/team/apple/blob/main/a.py https://other.example/team/app/blob/x/a.py"
     )
-    assert [*mentions.addresses(others, ours)] == []
+    assert [*mentions.find_addresses(others, ours)] == []
 
 
 def test_a_text_that_may_cite_is_told_at_a_glance() -> None:

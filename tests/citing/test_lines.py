@@ -33,7 +33,7 @@ def compared(old: Lines, new: Lines) -> Comparison:
 
 def found(old: Lines, new: Lines, span: Span) -> Span | None:
     """Where lines of `old` stand in `new`."""
-    return compared(old, new).standing(span)
+    return compared(old, new).standing_lines(span)
 
 
 def said(lines: Lines, span: Span | None) -> str:
@@ -146,11 +146,13 @@ def test_a_short_line_is_known_again_in_another_file_by_what_came_along() -> Non
     block = ["def connect_to_the_server(host):", "try:", "    look_for_it_elsewhere(host)", "}"]
     source = Squeezed("\n".join(block).encode())
     whole = compared(["import os"], ["import os", *block])
-    assert whole.arrived(source, (3, 4), IN_FILES) == (4, 5)
-    assert compared(["import os"], ["import os", "}"]).arrived(source, (3, 4), IN_FILES) is None
+    assert whole.arrived_lines(source, (3, 4), IN_FILES) == (4, 5)
+    assert (
+        compared(["import os"], ["import os", "}"]).arrived_lines(source, (3, 4), IN_FILES) is None
+    )
 
 
 def test_what_a_file_had_before_did_not_come_into_it() -> None:
     copy = ["a", "the_very_same_line_in_a_vendored_copy = of_the_file(1, 2, 3)"]
     source = Squeezed("\n".join(copy).encode())
-    assert compared(copy, [*copy, "b"]).arrived(source, (1, 2), 1) is None
+    assert compared(copy, [*copy, "b"]).arrived_lines(source, (1, 2), 1) is None

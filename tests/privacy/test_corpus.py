@@ -84,4 +84,4 @@ def test_the_lists_of_words_say_to_json_what_they_say_to_toml() -> None:
     files = sorted((Path(lexicon.__file__).parent / "data").glob("*.toml"))
     assert len(files) > 10
     told = [tomllib.loads(file.read_text(encoding="utf-8")) for file in files]
-    assert [*lexicon.tables()] == told
+    assert [*lexicon.read_tables()] == told

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
 
-from mdmemory.privacy.lexicon import KINDS, labels, words
+from mdmemory.privacy.lexicon import KINDS, find_labels, listed_words
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, redact
 
@@ -161,7 +161,7 @@ def test_no_wording_of_a_label_is_passed_over() -> None:
         text = f"{word}: {VALUES.get(kind, 'Kestrel_9920')}"
         assert has_secret(text), text
 
-    each([(kind, word) for kind in KINDS for word in words(kind)], goes)
+    each([(kind, word) for kind in KINDS for word in listed_words(kind)], goes)
 
 
 @pytest.mark.parametrize("label", ["PIN: ", "my PIN is ", "pin code: ", "暗証番号：", "PIN码："])
@@ -338,7 +338,7 @@ def test_no_text_makes_it_slow(piece: str) -> None:
 
 
 def _labels(text: str) -> list[tuple[str, str]]:
-    return [(each.word, each.kind) for each in labels(text, text)]
+    return [(each.word, each.kind) for each in find_labels(text, text)]
 
 
 def test_only_the_digits_of_a_label_decide_whether_it_is_one() -> None:

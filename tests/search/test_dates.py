@@ -42,17 +42,17 @@ TODAY = date(2026, 6, 12)  # a Friday
     ],
 )  # fmt: skip
 def test_what_is_asked_for(said: str, words: list[str]) -> None:
-    found, _ = dates.asked(f"what about {said} then", TODAY)
+    found, _ = dates.asked_dates(f"what about {said} then", TODAY)
     assert [word for ways in found for word in ways] == words
 
 
 def test_words_of_time_are_taken_out_of_the_query() -> None:
-    assert dates.asked("decisions of last week on tea", TODAY)[1].split() == [
+    assert dates.asked_dates("decisions of last week on tea", TODAY)[1].split() == [
         "decisions", "of", "on", "tea"
     ]  # fmt: skip
 
 
 def test_a_text_has_the_words_of_its_own_dates_and_of_those_known() -> None:
-    words = dates.words("Changed on 2026-05-12, decided 20 Nov 2025.", ("2026-06-01",)).split()
+    words = dates.date_words("Changed on 2026-05-12, decided 20 Nov 2025.", ("2026-06-01",)).split()
     assert {"20260601", "june", "20260512", "may", "20251120", "202511", "november"} <= set(words)
-    assert dates.words("no date at all, 1234-99-99") == ""
+    assert dates.date_words("no date at all, 1234-99-99") == ""

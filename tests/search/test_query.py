@@ -16,8 +16,8 @@ from mdmemory.search.chunks import Chunk
 from mdmemory.search.database import Document
 from mdmemory.search.query import LONGEST, mark_words, parse
 from mdmemory.search.schema import unlink_text
-from mdmemory.text.search_words import RULES, indexed
-from mdmemory.text.similarity import nearest
+from mdmemory.text.search_words import RULES, index_text
+from mdmemory.text.similarity import nearest_known
 
 TODAY = date(2026, 6, 12)
 
@@ -102,18 +102,18 @@ def test_what_is_there_is_found(ask: Callable[[str], list[str]], text: str) -> N
 
 
 def test_camel_case_is_also_its_parts_and_links_are_set_apart() -> None:
-    assert indexed("parseTranscript of GitHub") == "parsetranscript pars transcript of github"
-    assert indexed("用数据库.") == "用数 数据 据库 库"
+    assert index_text("parseTranscript of GitHub") == "parsetranscript pars transcript of github"
+    assert index_text("用数据库.") == "用数 数据 据库 库"
     assert unlink_text("See [[a-b|the one]] and [[c]].") == ("See   and  .", "a-b c")
 
 
 def test_a_slip_or_two_are_forgiven_in_long_words_only() -> None:
     known = ["postgr", "docker", "cat", "kubernet"]
-    assert nearest("docekr", known) == ("docker",)
-    assert nearest("kubernteesx", ["kubernetes"]) == ("kubernetes",)
-    assert nearest("cta", known) == ()
-    assert nearest("rocket", known) == ()
-    assert nearest("broken", ["broker", "brokn"]) == ("brokn",)  # a letter more or less
+    assert nearest_known("docekr", known) == ("docker",)
+    assert nearest_known("kubernteesx", ["kubernetes"]) == ("kubernetes",)
+    assert nearest_known("cta", known) == ()
+    assert nearest_known("rocket", known) == ()
+    assert nearest_known("broken", ["broker", "brokn"]) == ("brokn",)  # a letter more or less
 
 
 def test_marks_find_the_words_of_a_query_in_a_text() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory.text.conflict import find_pairs, other_literal, why
+from mdmemory.text.conflict import find_pairs, other_literal, why_contrary
 
 PAIRS = [
     ("The API limit is 100 requests per minute", "The API limit is 500 requests per minute", "100"),
@@ -40,7 +40,7 @@ def test_the_one_literal_in_which_two_facts_differ_is_named_as_each_has_it(
     assert found is not None
     assert found[0] == literal
     assert other_literal(other, one) == found[::-1]
-    assert why(found) == f"the same words but for {found[0]} and {found[1]}"
+    assert why_contrary(found) == f"the same words but for {found[0]} and {found[1]}"
 
 
 @pytest.mark.parametrize(("one", "other"), APART)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mdmemory.text.literals import audit, links, tokens
+from mdmemory.text.literals import audit_literals, linked_names, literal_tokens
 
 SENTENCES = [
     "The API answers on port 8080 (v1.2.3) since 2026-06-01.",
@@ -27,19 +27,23 @@ sentences = st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=4)
 @given(st.lists(sentences.map("\n\n".join), min_size=1, max_size=4))
 @settings(deadline=None)
 def test_plain_concatenation_is_never_refused(texts: list[str]) -> None:
-    assert audit(texts, "\n".join(texts)) == audit(texts, "\n\n".join(texts)) == ([], [])
+    assert (
+        audit_literals(texts, "\n".join(texts))
+        == audit_literals(texts, "\n\n".join(texts))
+        == ([], [])
+    )
 
 
 @given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=5))
 @settings(deadline=None)
 def test_sentences_joined_by_spaces_are_never_refused(texts: list[str]) -> None:
-    assert audit(texts, " ".join(texts)) == ([], [])
+    assert audit_literals(texts, " ".join(texts)) == ([], [])
 
 
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=3))
 @settings(deadline=None)
 def test_a_text_that_stays_loses_nothing(texts: list[str]) -> None:
-    assert audit(texts, "\n\n".join(texts))[0] == []
+    assert audit_literals(texts, "\n\n".join(texts))[0] == []
 
 
 @pytest.mark.parametrize(
@@ -53,42 +57,45 @@ def test_a_text_that_stays_loses_nothing(texts: list[str]) -> None:
     ],
 )
 def test_literals_are_found_whole(text: str, literals: set[str]) -> None:
-    assert tokens(text) == literals
+    assert literal_tokens(text) == literals
 
 
 @pytest.mark.parametrize("text", [SENTENCES[at] for at in (0, 1, 2, 4, 6, 8, 9)])
 def test_each_removed_literal_is_seen(text: str) -> None:
-    for token in tokens(text) - {"1", "2", "3", "3.50"}:
+    for token in literal_tokens(text) - {"1", "2", "3", "3.50"}:
         word = token.strip("[]")
-        lost, _ = audit([text], text.replace(word, "").replace("Other Note", ""))
+        lost, _ = audit_literals([text], text.replace(word, "").replace("Other Note", ""))
         assert lost, token
 
 
 def test_a_changed_number_is_lost_and_invented() -> None:
-    assert audit(["Port 8080."], "Port 80801.") == (["8080"], ["80801"])
-    assert audit(["Version 1.2"], "Version 1.20") == (["1.2"], ["1.20"])
+    assert audit_literals(["Port 8080."], "Port 80801.") == (["8080"], ["80801"])
+    assert audit_literals(["Version 1.2"], "Version 1.20") == (["1.2"], ["1.20"])
 
 
 def test_a_why_line_stays_with_most_of_its_words() -> None:
     text = "Use pnpm.\n\nWhy: npm broke the workspaces twice."
-    assert audit([text], "Use pnpm.\n\nWhy: twice the workspaces were broken by npm.")[0] == []
+    assert (
+        audit_literals([text], "Use pnpm.\n\nWhy: twice the workspaces were broken by npm.")[0]
+        == []
+    )
     for gone in ("Use pnpm, npm broke workspaces.", "Use pnpm.\n\nWhy: it is fast."):
-        assert audit([text], gone)[0] == ["Why: npm broke the workspaces twice."]
-    assert audit([text], "Use pnpm.\n\nWhy: npm broke.")[0] == [
+        assert audit_literals([text], gone)[0] == ["Why: npm broke the workspaces twice."]
+    assert audit_literals([text], "Use pnpm.\n\nWhy: npm broke.")[0] == [
         "Why: npm broke the workspaces twice."
     ]
-    assert audit([text], "Use pnpm. **Why:** npm broke the workspaces twice")[0] == []
+    assert audit_literals([text], "Use pnpm. **Why:** npm broke the workspaces twice")[0] == []
 
 
 def test_the_numbers_of_a_list_are_form() -> None:
-    assert audit(["1. a", "1. b"], "1. a\n2. b") == ([], [])
+    assert audit_literals(["1. a", "1. b"], "1. a\n2. b") == ([], [])
 
 
 def test_links_among_merged_notes_may_go() -> None:
     texts = ["See [[b]] and [[c]].", "See [[a]]."]
-    assert audit(texts, "See [[c]].", merged=["a", "b"]) == ([], [])
-    assert audit(texts, "See [[b]].", merged=["a", "b"])[0] == ["[[c]]"]
+    assert audit_literals(texts, "See [[c]].", merged=["a", "b"]) == ([], [])
+    assert audit_literals(texts, "See [[b]].", merged=["a", "b"])[0] == ["[[c]]"]
 
 
 def test_links_are_folded_names() -> None:
-    assert links("[[A]] [[b.md]] [[c|see]] [[d#part]] [[x\ny]] [e]") == {"a", "b", "c", "d"}
+    assert linked_names("[[A]] [[b.md]] [[c|see]] [[d#part]] [[x\ny]] [e]") == {"a", "b", "c", "d"}

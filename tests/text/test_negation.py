@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory.text.negation import negations, parts, polarities, reversed_words
+from mdmemory.text.negation import clause_parts, count_negations, find_polarities, reversed_words
 
 OPPOSITE = [
     ("Deploy on Fridays", "never deploy on Fridays"),
@@ -52,21 +52,21 @@ def test_what_denies_the_same_or_something_else_is_no_opposite(claim: str, sourc
 
 
 def test_a_word_whose_clause_and_part_disagree_counts_as_both() -> None:
-    found = polarities("Do not merge and rebase, but ask")
+    found = find_polarities("Do not merge and rebase, but ask")
     assert found["merg"] == {True}
     assert found["rebas"] == {True, False}
     assert found["ask"] == {False}
 
 
 def test_the_parts_of_a_text_end_at_marks_and_at_words_that_join() -> None:
-    assert [part.strip() for part in parts("Tabs, and spaces but no LF. v1.5 is 没有，好")] == [
-        "Tabs", "spaces", "no LF", "v1.5 is 没有", "好",
-    ]  # fmt: skip
+    assert [
+        part.strip() for part in clause_parts("Tabs, and spaces but no LF. v1.5 is 没有，好")
+    ] == ["Tabs", "spaces", "no LF", "v1.5 is 没有", "好"]
 
 
 def test_words_that_deny_are_counted_and_words_that_only_hold_one_are_not() -> None:
-    assert negations("Never use npm, don't use yarn, ohne Tabs, pas de LF") == 4
-    assert negations("notes, knot, nothing2do, Nonne, sinus, noon") == 0
+    assert count_negations("Never use npm, don't use yarn, ohne Tabs, pas de LF") == 4
+    assert count_negations("notes, knot, nothing2do, Nonne, sinus, noon") == 0
 
 
 @given(st.text(max_size=300))
@@ -82,5 +82,5 @@ def test_what_is_reversed_stands_in_both_and_is_the_same_from_either_side(
     one: str, other: str
 ) -> None:
     odd = reversed_words(one, other)
-    assert set(odd) <= polarities(one).keys() & polarities(other).keys()
+    assert set(odd) <= find_polarities(one).keys() & find_polarities(other).keys()
     assert sorted(odd) == sorted(reversed_words(other, one))

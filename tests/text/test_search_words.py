@@ -13,7 +13,14 @@ from mdmemory.search.database import Document
 from mdmemory.search.query import parse
 from mdmemory.search.sqlite import SQLite
 from mdmemory.text import east_asian, korean
-from mdmemory.text.search_words import halves, indexed, rule_of, small_words, ways, written_names
+from mdmemory.text.search_words import (
+    compound_halves,
+    index_text,
+    rule_of,
+    small_words,
+    stem_ways,
+    written_names,
+)
 
 TODAY = date(2026, 6, 1)
 # A question and the note that answers it, with no word in the same form in both.
@@ -73,8 +80,8 @@ def test_a_name_in_a_note_of_another_language_is_found() -> None:
 
 
 def test_a_word_of_one_language_does_not_find_another_word_of_a_second() -> None:
-    assert "not" not in ways("notes")
-    assert "not" in indexed("It is not so").split()
+    assert "not" not in stem_ways("notes")
+    assert "not" in index_text("It is not so").split()
 
 
 @pytest.mark.parametrize(
@@ -116,7 +123,7 @@ def test_a_question_of_nothing_but_small_words_looks_for_these() -> None:
     ],
 )  # fmt: skip
 def test_korean_words_lose_particles_and_endings_alone(word: str, cut: str) -> None:
-    assert korean.cut(word) == cut
+    assert korean.cut_word(word) == cut
 
 
 @pytest.mark.parametrize(
@@ -130,7 +137,7 @@ def test_korean_words_lose_particles_and_endings_alone(word: str, cut: str) -> N
     ],
 )
 def test_pairs_of_grammar_are_not_asked_for(question: str, pieces: set[str]) -> None:
-    assert {each.text for each in east_asian.asked(question) if each.weight == 1} == pieces
+    assert {each.text for each in east_asian.asked_pieces(question) if each.weight == 1} == pieces
 
 
 @pytest.mark.parametrize(
@@ -147,7 +154,7 @@ def test_a_german_compound_and_its_parts_find_each_other(question: str, note: st
 
 @pytest.mark.parametrize("word", ["Verarbeitung", "abgeschlossen", "Transport", "Tisch", "x" * 70])
 def test_what_only_looks_like_a_compound_stays_whole(word: str) -> None:
-    assert halves(word) == ()
+    assert compound_halves(word) == ()
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from mdmemory.search.query import mark_words
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store.store import StoredNote, decode_note
 from mdmemory.text.conflict import other_literal
-from mdmemory.text.search_words import indexed
-from mdmemory.text.words import key, keys, stem, stem_in, synonyms
+from mdmemory.text.search_words import index_text
+from mdmemory.text.words import stem_in, stem_of, word_key, word_keys, word_synonyms
 
 # One thing, said in two ways.
 SAME = [
@@ -95,17 +95,17 @@ def test_it_is_marked_in_any_form() -> None:
     ],
 )  # fmt: skip
 def test_unlike_words_stay_apart(one: str, two: str) -> None:
-    assert key(one) != key(two)
+    assert word_key(one) != word_key(two)
 
 
 def test_a_short_form_of_two_names_is_found_by_both_and_is_neither() -> None:
-    assert synonyms("auth") == (("authentication",), ("authorization",))
-    assert key("auth") not in (key("authentication"), key("authorization"))
+    assert word_synonyms("auth") == (("authentication",), ("authorization",))
+    assert word_key("auth") not in (word_key("authentication"), word_key("authorization"))
 
 
 def test_small_words_tell_nothing() -> None:
-    assert keys("What is the database of it, und wie heißt die Tabelle?") == [
-        key("database"), key("heißt"), key("Tabelle"),
+    assert word_keys("What is the database of it, und wie heißt die Tabelle?") == [
+        word_key("database"), word_key("heißt"), word_key("Tabelle"),
     ]  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def test_small_words_tell_nothing() -> None:
     ],
 )  # fmt: skip
 def test_korean_words_are_one_in_plain_and_polite_sentences(one: str, two: str) -> None:
-    assert keys(one) == keys(two)
+    assert word_keys(one) == word_keys(two)
 
 
 @pytest.mark.parametrize(
@@ -128,15 +128,15 @@ def test_korean_words_are_one_in_plain_and_polite_sentences(one: str, two: str) 
     ],
 )  # fmt: skip
 def test_what_tells_two_korean_texts_apart_stays(one: str, two: str) -> None:
-    assert {*keys(one)} != {*keys(two)}
+    assert {*word_keys(one)} != {*word_keys(two)}
 
 
 @pytest.mark.parametrize(
     "text", ["", "\ud800", "'s", "²", "\u0301", "x" * 100_000, "各" * 9_000, "다" * 9_000, "漢다"]
 )
 def test_any_text_has_words(text: str) -> None:
-    assert indexed(text) == indexed(text)
-    assert keys(text) == keys(text)
+    assert index_text(text) == index_text(text)
+    assert word_keys(text) == word_keys(text)
 
 
 def test_a_word_loads_two_stemmers_and_no_other() -> None:
@@ -162,7 +162,7 @@ def test_threads_stem_side_by_side() -> None:
     words_of = [f"{chr(97 + n % 26)}{chr(97 + n // 26)}nationalizations" for n in range(600)]
 
     def stems(_: int) -> list[str]:
-        return [stem.__wrapped__(word) for word in words_of]
+        return [stem_of.__wrapped__(word) for word in words_of]
 
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(stems, range(16)))

@@ -23,7 +23,7 @@ from mdmemory.note.limits import ALIASES, KNOWN_KEYS, MAX_BODY, TYPES, slugify
 from mdmemory.note.note import MODIFIED, ORIGIN, Note, begins_head, decode, parse
 from mdmemory.search.folders import walk_folders
 from mdmemory.store.store import GENERATED, INDEX, LEDGER
-from mdmemory.text.words import keys
+from mdmemory.text.words import word_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def facts_of(text: str, origin: str) -> Iterator[Incoming]:
 
 def _block_text(block: Block) -> str:
     """The text of a block, with the heading in front that a word or two need."""
-    is_short = len(block.text.split()) <= _SHORT and len(keys(block.text)) <= _FEW
+    is_short = len(block.text.split()) <= _SHORT and len(word_keys(block.text)) <= _FEW
     is_bare = is_short and not block.reason and block.section and "\n" not in block.text
     return f"{block.section[-1]}: {block.text}" if is_bare else block.text
 

@@ -49,7 +49,7 @@ class Phrase:
 
 
 def split_stems(text: str) -> list[str]:
-    """The stems of a text that `search_words.indexed` made."""
+    """The stems of a text that `search_words.index_text` made."""
     return [word[:LONGEST] for word in text[:MOST].split()]
 
 

@@ -335,7 +335,7 @@ class Postgres(Connected):
         return {each: count for each, count in found.items() if count}
 
     def similar(self, word: str) -> tuple[str, ...]:
-        from mdmemory.text.similarity import LONG, nearest
+        from mdmemory.text.similarity import LONG, nearest_known
 
         with self._reading() as rows:
             slips = 2 if len(word) >= LONG else 1
@@ -345,7 +345,7 @@ class Postgres(Connected):
                 " AND length(word) BETWEEN ? AND ?"
             )
             known = rows(query, (word[:1], len(word) - slips, len(word) + slips)) if word else []
-        return nearest(word, [term for (term,) in known])
+        return nearest_known(word, [term for (term,) in known])
 
 
 def _all_phrases(terms: Sequence[Term]) -> list[Phrase]:
