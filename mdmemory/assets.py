@@ -11,7 +11,7 @@ SKILL = "templates/claude/plugin/skills/mdmemory/SKILL.md"  # the one text for e
 _PACKAGE = Path(__file__).parent
 
 
-def path(name: str) -> Path:
+def asset_path(name: str) -> Path:
     """Where the asset `name` lies, such as "protocol/PROTOCOL.md" or "templates/demo"."""
     shipped = _PACKAGE / "shipped" / name
     return shipped if shipped.exists() else _PACKAGE.parent / name
@@ -19,4 +19,4 @@ def path(name: str) -> Path:
 
 def read(name: str) -> str:
     """The text of the asset `name`."""
-    return path(name).read_text(encoding="utf-8")
+    return asset_path(name).read_text(encoding="utf-8")

@@ -31,7 +31,7 @@ RECALLED_FOR = 8_000
 _NEW_LINE = "\n"
 
 
-def beginning(text: str, most: int = MESSAGE) -> str:
+def beginning_of(text: str, most: int = MESSAGE) -> str:
     """The text, or of a longer one the first lines that fit into `most` characters. A line that
     would take more than half of that along is cut in itself."""
     if len(text) <= most:
@@ -40,11 +40,11 @@ def beginning(text: str, most: int = MESSAGE) -> str:
     return text[: end if end > 0 else most]
 
 
-def ends(text: str, most: int = OUTPUT) -> str:
+def ends_of(text: str, most: int = OUTPUT) -> str:
     """The text, or of a longer one its first and its last lines, together at most `most`
     characters."""
     if len(text) <= most:
         return text
     half = (most - 1) // 2
     _, _, last = text[-half:].partition(_NEW_LINE)
-    return f"{beginning(text, half)}\n{last or text[-half:]}"
+    return f"{beginning_of(text, half)}\n{last or text[-half:]}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 logger: Logger | None = None  # set by the command line where a person asks
 
 
-def log(message: str, *values: object) -> None:
+def log_line(message: str, *values: object) -> None:
     """Log a line, if a person asked; `values` stand in the places of `message` that % marks.
 
     Where much is written, the caller looks at `logger` first.
@@ -27,7 +27,7 @@ def log(message: str, *values: object) -> None:
 
 
 @contextmanager
-def timed(message: str, *values: object) -> Iterator[None]:
+def timed_block(message: str, *values: object) -> Iterator[None]:
     """Log a line with the duration of the block, and the kind of the error that ended it."""
     begun, problem = time.monotonic(), ""
     try:
@@ -36,4 +36,4 @@ def timed(message: str, *values: object) -> Iterator[None]:
         problem = f", {type(error).__name__}"
         raise
     finally:
-        log(f"{message}: %.0f ms%s", *values, (time.monotonic() - begun) * 1000, problem)
+        log_line(f"{message}: %.0f ms%s", *values, (time.monotonic() - begun) * 1000, problem)

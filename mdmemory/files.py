@@ -135,7 +135,7 @@ def lines_of(path: Path | str, limit: int, longest: int) -> Iterator[bytes]:
             goes_on = not piece.endswith(b"\n")
 
 
-def holds(path: Path | str, data: bytes) -> bool:
+def holds_bytes(path: Path | str, data: bytes) -> bool:
     """Whether there is a regular file of exactly these bytes. Raises as `read_start` does."""
     opened = _open_regular(path)
     if opened is None:
@@ -155,7 +155,7 @@ def _open_regular(path: Path | str) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     except OSError as problem:
-        raise _unreadable(Path(path), problem) from problem
+        raise _unreadable_error(Path(path), problem) from problem
     except UnicodeEncodeError:
         require_utf8([str(path)])
         raise
@@ -178,7 +178,7 @@ def _read_all(handle: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _unreadable(path: Path, problem: OSError) -> MdmemoryError:
+def _unreadable_error(path: Path, problem: OSError) -> MdmemoryError:
     if problem.errno == errno.ELOOP:
         return MdmemoryError(
             f"{path.name} is a symbolic link, and links are not followed.",
@@ -195,7 +195,7 @@ def write_atomic(path: Path, data: bytes, *, replace: bool = True, mode: int = 0
     With `replace=False` the name must be free: FileExistsError otherwise. A link at `path` is
     replaced, never written through. Raises Unwritable when the file system refuses.
     """
-    with writing(path):
+    with name_refusals(path):
         fresh = write_beside(path, data, mode)
         try:
             if replace:
@@ -209,7 +209,7 @@ def write_atomic(path: Path, data: bytes, *, replace: bool = True, mode: int = 0
             fresh.unlink(missing_ok=True)
         sync_folder(path.parent)
     if debugging.logger:
-        debugging.log("%s: %d bytes written", path, len(data))
+        debugging.log_line("%s: %d bytes written", path, len(data))
 
 
 def write_beside(path: Path, data: bytes, mode: int = 0o644) -> Path:
@@ -229,7 +229,7 @@ def write_beside(path: Path, data: bytes, mode: int = 0o644) -> Path:
     return fresh
 
 
-def link(path: Path, other: Path) -> None:
+def link_file(path: Path, other: Path) -> None:
     """Give a file another name. Raises FileExistsError where that is taken, and Unwritable, in
     words, where the file system has no hard links."""
     try:
@@ -244,7 +244,7 @@ def link(path: Path, other: Path) -> None:
         ) from problem
 
 
-def exchange(one: Path, other: Path) -> bool:
+def exchange_files(one: Path, other: Path) -> bool:
     """Let two files take each other's names, in one step. False, with nothing done, where the
     system cannot: only Linux can, on most of its file systems. Raises OSError as a rename does."""
     import ctypes  # only where a note is replaced
@@ -313,17 +313,17 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
+def name_refusals(path: Path) -> Iterator[None]:
     """Turns what the file system refuses into one sentence that names the path."""
     try:
         yield
     except FileExistsError:
         raise
     except OSError as problem:
-        raise unwritable(path, problem) from problem
+        raise unwritable_error(path, problem) from problem
 
 
-def unwritable(path: Path, problem: OSError) -> Unwritable:
+def unwritable_error(path: Path, problem: OSError) -> Unwritable:
     """The sentence for an OSError at `path`, with the step that fits its cause."""
     hints = {
         errno.ENOSPC: "Free some space and run the command again; nothing was changed.",

@@ -80,25 +80,25 @@ class Layers:
         self._is_question_told = False
         self.project: Memory | None = None
         try:
-            found = of_project(self.start, store, places)
+            store_around = of_project(self.start, store, places)
         except NoStore as problem:
             if problem.code != "asked":
                 raise
-            found, self.question = None, problem
-        own = self._own(found)
-        is_own = found is not None and own is not None and found.root == own.root
-        if found is not None and not is_own:
-            self.project = Memory(found, **self._how)
-            if found.is_moved:
-                self._tell(f"The project was known again: its store is {found.store}.")
+            store_around, self.question = None, problem
+        own = self._own(store_around)
+        is_own = store_around is not None and own is not None and store_around.root == own.root
+        if store_around is not None and not is_own:
+            self.project = Memory(store_around, **self._how)
+            if store_around.is_moved:
+                self._tell(f"The project was known again: its store is {store_around.store}.")
         self.person = Memory(own, **self._how) if own and (is_own or not self._named) else None
 
-    def _own(self, found: Project | None) -> Project | None:
+    def _own(self, project: Project | None) -> Project | None:
         """The person's own store; one that cannot be read does not take the project's away."""
         try:
             return of_person(self._places)
         except MdmemoryError as problem:
-            if found is None:
+            if project is None:
                 raise
             self._tell(f"Your own store is left out. {problem.sentences}")
             return None
@@ -158,13 +158,13 @@ class Layers:
         names there. Raises NotFound, UsageError for notes of both layers."""
         if not replaces:
             return self.for_type(type, everywhere=everywhere), []
-        found = [self.holding(name) for name in replaces]
-        if len({id(memory) for memory, _ in found}) > 1:
+        owners = [self.holding(name) for name in replaces]
+        if len({id(memory) for memory, _ in owners}) > 1:
             raise UsageError(
                 "The notes are in two stores, and a fact replaces those of one.",
                 "Add it twice, once for each store.",
             )
-        return found[0][0], [memory.note(name).file for memory, name in found]
+        return owners[0][0], [memory.note(name).file for memory, name in owners]
 
     def state(
         self, fact: Fact, everywhere: bool = False, source: str = "manual",
@@ -185,21 +185,21 @@ class Layers:
 
     def near(self, text: str) -> list[tuple[str, str]]:
         """The notes of both layers near a text, three of each at most: file and description."""
-        found = []
+        pairs = []
         for source in self.sources():
             nearest = search.near.near_notes(source.writer.refresher)
             notes = store.superseding.in_force(nearest(text))[: search.near.NEAREST]
             for note in notes:
-                said = " ".join(note.note.head.description.split())
-                found.append((f"{source.prefix}{note.file}", said))
-        return found
+                description = " ".join(note.note.head.description.split())
+                pairs.append((f"{source.prefix}{note.file}", description))
+        return pairs
 
     # --- taking back
 
     def undo(self, id: str | None = None, agree: Agree | None = None) -> tuple[Memory, Undone]:
         """Take back a commit of the layer that has it, by default the newest change of both;
         that layer, and what became of it."""
-        stores = self._certain()
+        stores = self._certain_layers()
         if len(stores) == 1:
             memory = stores[0]
         elif id is not None:
@@ -208,7 +208,9 @@ class Layers:
             plans = [(plan, each) for each in stores if (plan := each.newest_change())]
             if not plans:
                 return stores[0], stores[0].undo(None, agree)  # says so
-            plan, memory = max(plans, key=lambda pair: (moment(pair[0].time), written(pair[1])))
+            plan, memory = max(
+                plans, key=lambda pair: (moment_of(pair[0].time), index_written(pair[1]))
+            )
             id = plan.commit
         return memory, memory.undo(id, agree)
 
@@ -216,7 +218,7 @@ class Layers:
         """Take back all that one session caused, in one commit for each layer."""
         done: list[tuple[Memory, Undone]] = []
         missing: NotFound | None = None
-        for memory in self._certain():
+        for memory in self._certain_layers():
             try:
                 done += [(memory, each) for each in memory.undo_session(session, agree)]
             except NotFound as problem:
@@ -225,7 +227,7 @@ class Layers:
             raise missing
         return done
 
-    def _certain(self) -> list[Memory]:
+    def _certain_layers(self) -> list[Memory]:
         """The memories of both layers. Raises where it is not certain whose the project's is."""
         if self.question is not None:
             raise self.question
@@ -244,10 +246,10 @@ class Layers:
         if self._named:
             return self.main
         if type == USER or everywhere:
-            return self._persons()
-        if self.project is None and (made := self._made()) is not None:
+            return self._persons_memory()
+        if self.project is None and (made := self._make_project()) is not None:
             self.project = made
-        return self.project or self._persons()
+        return self.project or self._persons_memory()
 
     def for_fact(self, type: str) -> Memory:
         """The memory for a fact that nobody waits to be asked about: as `for_type`, and the
@@ -259,14 +261,14 @@ class Layers:
                 raise  # a fact of the project's is the project's, whatever fails
             return self.person
 
-    def _persons(self) -> Memory:
+    def _persons_memory(self) -> Memory:
         if self.person is None:
             made = actions.memory_folder.begin_person(self._places, is_secret)
             self.person = Memory(made.project, **self._how)
             self._tell(f"Your own store is {made.project.store}.")
         return self.person
 
-    def _made(self) -> Memory | None:
+    def _make_project(self) -> Memory | None:
         """The project's store, made now; None where the folder is in no project of its own."""
         if self.question is not None:
             raise self.question
@@ -300,8 +302,8 @@ class Layers:
 
         Where it is not certain whose store the project's is, that is told, and the person's serves.
         """
-        found = [(PROJECT, self.project), (USER, self.person)]
-        there = [(name, memory) for name, memory in found if memory] or [(USER, self.main)]
+        layers_there = [(PROJECT, self.project), (USER, self.person)]
+        there = [(name, memory) for name, memory in layers_there if memory] or [(USER, self.main)]
         if self.question is not None and not self._is_question_told:
             self._is_question_told = True
             self._tell(self.question.sentences)
@@ -319,7 +321,7 @@ class Layers:
             return self.person, name.removeprefix(MINE)
         if len(layers) == 1:
             return layers[0], name
-        by_file = [memory for memory in layers if _has(memory, name)]
+        by_file = [memory for memory in layers if _has_note(memory, name)]
         if by_file:  # a list shows files: another note's alias does not come between
             return by_file[0], name
         for memory in layers:
@@ -351,7 +353,7 @@ class Layers:
     def shown(self, layer: str, file: str) -> str:
         """How a list names a note: its file, and of the person's `me/FILE` where the project has
         a note of that file, too."""
-        hidden = layer == USER and self.project is not None and _has(self.project, file)
+        hidden = layer == USER and self.project is not None and _has_note(self.project, file)
         return f"{MINE}{file}" if hidden else file
 
     def search(
@@ -365,12 +367,12 @@ class Layers:
         """
         (first, memory), *others = self._asked_of(all_projects)
         best = memory.search(query, k=k, source=source, at=at, report=report, meaning=meaning)
-        found = [search.answer.of_layer(best, *first)]
+        answers = [search.answer.of_layer(best, *first)]
         for layer, memory in others if at is None and source in ("memory", "all") else []:
             ask = partial(memory.search, query, k=k, report=report, meaning=meaning)
-            if (more := self._also(ask)) is not None:
-                found.append(search.answer.of_layer(more, *layer))
-        joined = search.answer.join_stores(found, k)
+            if (more := self._ask_also(ask)) is not None:
+                answers.append(search.answer.of_layer(more, *layer))
+        joined = search.answer.join_stores(answers, k)
         return joined._replace(hits=self._with_conflicts(joined.hits))
 
     def _asked_of(self, all_projects: bool) -> list[tuple[tuple[str, str], Memory]]:
@@ -392,7 +394,7 @@ class Layers:
                     Memory(store.project.open_project(entry.store, self._places)),
                 )
 
-    def _also(self, ask: Callable[[], T]) -> T | None:
+    def _ask_also(self, ask: Callable[[], T]) -> T | None:
         """What a second layer answers; its failure does not take the first one's answer away."""
         try:
             return ask()
@@ -408,7 +410,7 @@ class Layers:
         notes = [hit for hit in hits if hit.source == "memory" and not hit.project]
         if {hit.layer for hit in notes} != {PROJECT, USER}:
             return hits
-        pairs = self._contradicting(
+        pairs = self._contradicting_pairs(
             [hit.file for hit in notes if hit.layer == PROJECT],
             [hit.file for hit in notes if hit.layer == USER],
         )  # fmt: skip
@@ -430,7 +432,7 @@ class Layers:
         but for pairs of which a person said that both hold. Nothing is written."""
         if self.project is None or self.person is None:
             return []
-        return self._contradicting(
+        return self._contradicting_pairs(
             *(
                 [each.head.file for each in memory.listing(digests=False)
                  if each.status in _IN_FORCE]
@@ -438,7 +440,7 @@ class Layers:
             )
         )  # fmt: skip
 
-    def _contradicting(self, projects: Sequence[str], persons: Sequence[str]) -> list[Across]:
+    def _contradicting_pairs(self, projects: Sequence[str], persons: Sequence[str]) -> list[Across]:
         assert self.project is not None
         assert self.person is not None
         ledger = "\n".join(Store(memory.project.store).ledger() for _, memory in self.each())
@@ -455,28 +457,28 @@ class Layers:
         were removed, and what was written. Raises NotFound, UsageError."""
         layers = self.each()
         if pair := next((pair for pair in self.across() if pair.id == id), None):
-            return self._settled(pair, keep)
+            return self._settle_pair(pair, keep)
         open_in = [(layer, memory) for layer, memory in layers
                    if any(each.entry.id == id for each in memory.conflicts())]  # fmt: skip
         layer, memory = (open_in or layers)[0]
         done = memory.resolve(id, keep=keep)
         return layer, done.removed, done.written
 
-    def _settled(self, pair: Across, keep: str | None) -> tuple[str, tuple[str, ...], Written]:
+    def _settle_pair(self, pair: Across, keep: str | None) -> tuple[str, tuple[str, ...], Written]:
         if keep is None:
             raise UsageError(
                 "Both stay as they are: here the project's goes first, elsewhere yours.",
                 f"Answer `mdmemory review {pair.id} both` if that is right, or pass --keep NAME.",
             )
         memory, name = self.holding(keep)
-        kept = memory.note(name).file
-        if (self.of(memory), kept) == (PROJECT, pair.project):
+        winner = memory.note(name).file
+        if (self.of(memory), winner) == (PROJECT, pair.project):
             other, gone = self.person, pair.person
-        elif (self.of(memory), kept) == (USER, pair.person):
+        elif (self.of(memory), winner) == (USER, pair.person):
             other, gone = self.project, pair.project
         else:
             files = f"{pair.project}, {MINE}{pair.person}"
-            raise NotFound(f"{kept} is not part of {pair.id}.", f"Keep one of {files}.")
+            raise NotFound(f"{winner} is not part of {pair.id}.", f"Keep one of {files}.")
         assert other is not None
         written = other.remove(gone).written
         removed = () if written.kept else (gone if other is self.project else f"{MINE}{gone}",)
@@ -523,10 +525,10 @@ class Layers:
     def log(self, limit: int | None = None) -> list[tuple[str, Logged, bool]]:
         """Our commits of both layers by their time, newest first, each with its layer and whether
         it was undone since."""
-        found = self._answered(
+        entries = self._ask_layers(
             lambda memory: [(self.of(memory), *row) for row in memory.log(limit)]
         )  # fmt: skip
-        mixed = heapq.merge(*found, key=lambda row: moment(row[1].time), reverse=True)
+        mixed = heapq.merge(*entries, key=lambda row: moment_of(row[1].time), reverse=True)
         return list(mixed)[:limit]
 
     def of_change(self, id: str) -> Memory:
@@ -546,7 +548,7 @@ class Layers:
         change. A note that is there comes first, then a change, then a note that is gone. Raises
         NotFound."""
         memory, name = self.holding(what)
-        if _has(memory, name):
+        if _has_note(memory, name):
             return memory, memory.history(name)
         try:
             memory.note(name)
@@ -568,21 +570,21 @@ class Layers:
                 return self.person, self.person.history(own_name)
             raise
 
-    def _answered(self, ask: Callable[[Memory], T]) -> list[T]:
+    def _ask_layers(self, ask: Callable[[Memory], T]) -> list[T]:
         """What the layers answer. One that cannot (it has no git, say, or nothing to find) does
         not take the other's answer away; where none can, the first one's reason is raised."""
-        found, problems = [], []
+        answers, problems = [], []
         for _, memory in self.each():
             try:
-                found.append(ask(memory))
+                answers.append(ask(memory))
             except MdmemoryError as problem:
                 problems.append(problem)
-        if not found:
+        if not answers:
             raise problems[0]
         for each in problems:
             if not isinstance(each, NotFound):
                 self._tell(f"A store is left out. {each.sentences}")
-        return found
+        return answers
 
     # --- the message of a person
 
@@ -604,7 +606,7 @@ class Layers:
     def settle_wishes(self, session: str = "", turn: str = "") -> list[Stored]:
         """Store the wishes that no call answered, as they were said, where their turn is over:
         `session` is at this `turn` now ("": at none). One that cannot be written yet waits."""
-        boxes = [each for each in self._inboxes() if each.files()]
+        boxes = [each for each in self._layer_inboxes() if each.files()]
         if not boxes or self.question is not None:
             return []
         now = self._clock()
@@ -619,12 +621,12 @@ class Layers:
             with suppress(MdmemoryError):
                 self.for_fact(USER if wish.is_personal else PROJECT)
 
-    def _answer(self, text: str, session: str, *, ends: bool = False) -> None:
+    def _answer_wishes(self, text: str, session: str, *, ends: bool = False) -> None:
         """Note what a call says of the wishes of its turn."""
-        if boxes := [each for each in self._inboxes() if each.files()]:
+        if boxes := [each for each in self._layer_inboxes() if each.files()]:
             capture.store_fact.answer_wishes(self, boxes, text, session=session, ends=ends)
 
-    def _inboxes(self) -> list[Inbox]:
+    def _layer_inboxes(self) -> list[Inbox]:
         boxes = [box for each in self.there() for box in capture.wishes.open_inboxes(each.project)]
         if not self._named:
             boxes.append(capture.wishes.inbox_without_store(self.start))
@@ -637,10 +639,10 @@ class Layers:
         replaces; files of the person's layer are `me/FILE`. Raises NotStored, NotFound, NoStore."""
         caller = caller if caller.turns else self._with_wishes(caller)
         done = capture.store_fact.store_fact(self, call, caller, now=self._clock())
-        said = [call.fact, call.why, call.title, *(pair["text"] for pair in done.superseded)]
-        said += [call.quote] if done.declined else []
-        text = "\n".join(filter(None, said))
-        self._answer(text, caller.session, ends=bool(done.declined))
+        texts = [call.fact, call.why, call.title, *(pair["text"] for pair in done.superseded)]
+        texts += [call.quote] if done.declined else []
+        text = "\n".join(filter(None, texts))
+        self._answer_wishes(text, caller.session, ends=bool(done.declined))
         return done
 
     def _with_wishes(self, caller: Caller) -> Caller:
@@ -648,7 +650,7 @@ class Layers:
         them: the first message in a fresh home is heard before there is a store."""
         from mdmemory.transcripts.turns import Turn
 
-        wishes = [wish for box in self._inboxes() for _, wish in box.wishes()]
+        wishes = [wish for box in self._layer_inboxes() for _, wish in box.wishes()]
         return caller._replace(turns=tuple(Turn(e.turn, "user", e.text) for e in wishes))
 
     def forget(self, names: Sequence[str], quote: str, caller: Caller) -> Forgotten:
@@ -657,7 +659,7 @@ class Layers:
         done = capture.forgetting.forget_notes(
             self.sources(), names, quote, caller, now=self._clock()
         )
-        self._answer(quote, caller.session)
+        self._answer_wishes(quote, caller.session)
         return done
 
     def described(self, what: str) -> list[StoredIn]:
@@ -707,20 +709,21 @@ class Layers:
     def sources(self) -> list[NoteSource]:
         """Both layers as places to look for a note in, the project's first."""
         return [
-            store.sources.NoteSource(self._prefix(each), each._writer()) for each in self.there()
+            store.sources.NoteSource(self._memory_prefix(each), each._writer())
+            for each in self.there()
         ]
 
     def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
         """The store that a fact goes to, made where it is missing. Raises NoStore."""
         memory = self.for_fact(USER if personal else PROJECT)
-        return store.sources.NoteSource(self._prefix(memory), memory._writer()), self._route(
-            memory, personal
-        )
+        return store.sources.NoteSource(
+            self._memory_prefix(memory), memory._writer()
+        ), self._make_route(memory, personal)
 
-    def _prefix(self, memory: Memory) -> str:
+    def _memory_prefix(self, memory: Memory) -> str:
         return MINE if memory is self.person and self.project is not None else ""
 
-    def _route(self, memory: Memory, personal: bool) -> Route:
+    def _make_route(self, memory: Memory, personal: bool) -> Route:
         """How a fact came to this store."""
         if self._named or personal:
             return capture.stores.ALL
@@ -730,7 +733,7 @@ class Layers:
                 if memory._writer().is_own
                 else capture.stores.ALL
             )
-        return capture.stores.Route(folder=self._folder())
+        return capture.stores.Route(folder=self._folder_named())
 
     def _said(self) -> dict[str, str]:
         """The facts that the person's store states for all projects, by their keys."""
@@ -744,7 +747,7 @@ class Layers:
             for key in capture.note_text.keys_of(stored.note)
         }
 
-    def _folder(self) -> str:
+    def _folder_named(self) -> str:
         """The folder that a fact is said in, as its note names it: the top of a repository, with
         ~ for the home folder, which itself goes without a name."""
         home = Path(os.path.expanduser("~"))
@@ -756,19 +759,19 @@ class Layers:
 
 
 def _read(memory: Memory, files: Sequence[str]) -> list[StoredNote]:
-    store, found = Store(memory.project.store), []
+    store, stored = Store(memory.project.store), []
     for file in files:
         with suppress(NotFound):  # gone meanwhile
-            found.append(store.read(file))
-    return found
+            stored.append(store.read(file))
+    return stored
 
 
-def moment(time: str) -> datetime:
+def moment_of(time: str) -> datetime:
     """The moment that an ISO time with an offset names, whatever its offset."""
     return datetime.fromisoformat(time)
 
 
-def written(memory: Memory) -> int:
+def index_written(memory: Memory) -> int:
     """When the store's index was last written (ns): tells which of two changes of one second is
     the newer."""
     with suppress(OSError):
@@ -776,7 +779,7 @@ def written(memory: Memory) -> int:
     return 0
 
 
-def _has(memory: Memory, file: str) -> bool:
+def _has_note(memory: Memory, file: str) -> bool:
     """Whether the store has a note of this file; costs one look at its entry."""
     path = f"{memory.project.store}/{as_given(file)}"
     return "/" not in file and is_note_name(file) and os.path.isfile(path)

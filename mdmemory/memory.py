@@ -214,8 +214,8 @@ class Memory:
         keys = capture.note_text.keys_of_fact(fact)
         says, may_say = capture.note_text.stating_test(keys), capture.note_text.may_state(keys)
         notes = search.unread.those_that(may_say, self._fresh())
-        found = [each for each in notes if says(each.note.head.description, each.note.body)]
-        return next(iter(store.superseding.in_force(found)), None)
+        stating = [each for each in notes if says(each.note.head.description, each.note.body)]
+        return next(iter(store.superseding.in_force(stating)), None)
 
     def edit(
         self, name: str, *, description: str | None = None, body: str | None = None,
@@ -233,7 +233,7 @@ class Memory:
         description, too, which comes second (else "")."""
         fresh = ""
 
-        def worded(note: Note) -> tuple[str | None, str | None]:
+        def word_anew(note: Note) -> tuple[str | None, str | None]:
             nonlocal fresh
             says = capture.note_text.said_anew(note.head.description, note.body, text)
             if says is None:
@@ -242,7 +242,7 @@ class Memory:
             return fresh, says[1] or None
 
         writer, today = self._writer(), self._today()
-        return actions.editing.edit(writer, name, worded=worded, today=today), fresh
+        return actions.editing.edit(writer, name, worded=word_anew, today=today), fresh
 
     def replace_text(
         self, name: str, text: str, *, replaces: str, seen: str | None = None
@@ -632,8 +632,8 @@ class Memory:
 
     def observations(self) -> Observations:
         """The short form of what the assistant's tools showed in earlier work."""
-        kept = observe.observations.Observations
-        return kept(self.project, self.state, self._writer, self._clock)
+        observer = observe.observations.Observations
+        return observer(self.project, self.state, self._writer, self._clock)
 
     @contextmanager
     def session(self, session: str) -> Iterator[SessionMemory]:

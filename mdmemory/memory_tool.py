@@ -31,19 +31,21 @@ _FIELDS = ("command", "path", "view_range", "file_text", "old_str", "new_str", "
 Given = Mapping[str, Any]
 
 
-def _told(command: Callable[[MemoryTool, Given], str]) -> Callable[[MemoryTool, object], str]:
+def _tell_failures(
+    command: Callable[[MemoryTool, Given], str],
+) -> Callable[[MemoryTool, object], str]:
     """A command of the tool: what it takes as a mapping, what fails as a sentence."""
 
     @wraps(command)
-    def answered(self: MemoryTool, given: object) -> str:
+    def run_told(self: MemoryTool, given: object) -> str:
         try:
-            return command(self, _mapping(given))
+            return command(self, _as_mapping(given))
         except Prescribed as answer:
             return str(answer)
         except MdmemoryError as problem:
             return f"Error: {problem.sentences}"
 
-    return answered
+    return run_told
 
 
 class MemoryTool:
@@ -90,97 +92,101 @@ class MemoryTool:
             "view": self.view, "create": self.create, "str_replace": self.str_replace,
             "insert": self.insert, "delete": self.delete, "rename": self.rename,
         }  # fmt: skip
-        name = _mapping(command).get("command")
+        name = _as_mapping(command).get("command")
         if not isinstance(name, str) or name not in known:
             return f"Error: There is no such command. Use one of: {', '.join(known)}."
         return known[name](command)
 
-    @_told
+    @_tell_failures
     def view(self, given: Given) -> str:
         """The files of /memories, or the lines of one (`view_range`: from 1, -1 is the last)."""
-        path = _text(given, "path")
+        path = _text_given(given, "path")
         if path.rstrip("/") == ROOT:
-            return self._listing()
-        text = self._content(inside(path), path)
+            return self._list_files()
+        text = self._file_content(path_inside(path), path)
         lines = text.split("\n")
         if len(lines) > _MOST_LINES:
             raise Prescribed(f"File {path} exceeds maximum line limit of 999,999 lines.")
-        shown = numbered(lines, *lines_of(given.get("view_range"), len(lines)))
+        shown = number_lines(lines, *lines_of(given.get("view_range"), len(lines)))
         return f"Here's the content of {path} with line numbers:\n{shown}"
 
-    @_told
+    @_tell_failures
     def create(self, given: Given) -> str:
         """A new note. It is unconfirmed: no words of the user's stand behind it."""
-        path, text = _text(given, "path"), _text(given, "file_text")
+        path, text = _text_given(given, "path"), _text_given(given, "file_text")
         file = new_file(path)
         if file in self._memory._store().files():
             raise Prescribed(f"Error: File {path} already exists")
         about = {"session": self._session, "today": self._memory._today()}
         done = capture.model_files.create_note(self._memory._writer(), file, text, **about)
         self._seen[file] = done.stored.digest
-        return f"File created successfully at: {path}{_flagged(done)}"
+        return f"File created successfully at: {path}{_flagged_line(done)}"
 
-    @_told
+    @_tell_failures
     def str_replace(self, given: Given) -> str:
         """A text that stands in a note exactly once, replaced."""
-        path, old = _text(given, "path"), _text(given, "old_str")
-        new, rest = _text(given, "new_str", ""), ""
+        path, old = _text_given(given, "path"), _text_given(given, "old_str")
+        new, rest = _text_given(given, "new_str", ""), ""
 
-        def changed(text: str) -> str:
+        def replace_once(text: str) -> str:
             nonlocal rest
-            at = place(text, old, path)
+            at = find_place(text, old, path)
             rest = text[at + len(old) :]
             return f"{text[:at]}{new}{rest}"
 
-        done = self._change(path, changed)
+        done = self._change_file(path, replace_once)
         text = done.stored.note.text
         # the head above it has other lines now; what follows is as it was
         at = len(text) - len(rest) - len(new) if text.endswith(rest) else 0
         first, last = text.count("\n", 0, at) + 1, text.count("\n", 0, at + len(new)) + 1
-        snippet = numbered(text.split("\n"), max(1, first - _AROUND), last + _AROUND)
+        snippet = number_lines(text.split("\n"), max(1, first - _AROUND), last + _AROUND)
         edited = "The memory file has been edited. Here is the snippet showing the change:"
-        return f"{edited}\n{snippet}{_flagged(done)}"
+        return f"{edited}\n{snippet}{_flagged_line(done)}"
 
-    @_told
+    @_tell_failures
     def insert(self, given: Given) -> str:
         """Lines put behind line `insert_line` of a note; 0 is its beginning."""
-        path, more, at = _text(given, "path"), _text(given, "insert_text"), given.get("insert_line")
-        seen = self._seen.get(inside(path))
+        path, more, at = (
+            _text_given(given, "path"),
+            _text_given(given, "insert_text"),
+            given.get("insert_line"),
+        )
+        seen = self._seen.get(path_inside(path))
 
-        def changed(text: str) -> str:
-            if seen not in (None, self._memory._store().read(inside(path)).digest):
+        def insert_lines(text: str) -> str:
+            if seen not in (None, self._memory._store().read(path_inside(path)).digest):
                 raise Prescribed(
                     f"Error: The file {path} has changed since you viewed it: view it."
                 )
-            return inserted(text, at, more)
+            return insert_text(text, at, more)
 
-        done = self._change(path, changed)
-        return f"The file {path} has been edited.{_flagged(done)}"
+        done = self._change_file(path, insert_lines)
+        return f"The file {path} has been edited.{_flagged_line(done)}"
 
-    @_told
+    @_tell_failures
     def delete(self, given: Given) -> str:
         """A note forgotten; its text stays in history."""
-        path = _text(given, "path")
+        path = _text_given(given, "path")
         if path.rstrip("/") == ROOT:
             raise Prescribed(f"Error: Cannot delete the {ROOT} directory itself")
         file, writer = (
-            self._own(path, f"Error: The path {path} does not exist"),
+            self._own_file(path, f"Error: The path {path} does not exist"),
             self._memory._writer(),
         )
         with writer.lock_recovered():
             capture.model_files.refuse_unsettled(writer, writer.refresher.store.read(file))
-        actions.editing.remove_note(writer, file, trailers=self._trailers(), by_model=True)
+        actions.editing.remove_note(writer, file, trailers=self._session_trailers(), by_model=True)
         return f"Successfully deleted {path}"
 
-    @_told
+    @_tell_failures
     def rename(self, given: Given) -> str:
         """A note under another name; the links to it follow, and the old name stays an alias."""
-        old, new = _text(given, "old_path"), _text(given, "new_path")
-        file = self._own(old, f"Error: The path {old} does not exist")
+        old, new = _text_given(given, "old_path"), _text_given(given, "new_path")
+        file = self._own_file(old, f"Error: The path {old} does not exist")
         name = limits.slugify(new_file(new).removesuffix(".md"))
         try:
             done = actions.renaming.rename_note(
-                self._memory._writer(), file, name, trailers=self._trailers(), by_model=True
+                self._memory._writer(), file, name, trailers=self._session_trailers(), by_model=True
             )
         except MdmemoryError as problem:
             if problem.code != "taken":
@@ -190,9 +196,9 @@ class MemoryTool:
 
     # --- the store
 
-    def _change(self, path: str, changed: Callable[[str], str]) -> ModelFile:
+    def _change_file(self, path: str, changed: Callable[[str], str]) -> ModelFile:
         gone = f"Error: The path {path} does not exist. Please provide a valid path."
-        file = self._own(path, gone)
+        file = self._own_file(path, gone)
         about = {"session": self._session, "today": self._memory._today()}
         done: ModelFile = capture.model_files.change_note(
             self._memory._writer(), file, changed, **about
@@ -200,66 +206,66 @@ class MemoryTool:
         self._seen[file] = done.stored.digest
         return done
 
-    def _content(self, file: str, path: str) -> str:
+    def _file_content(self, file: str, path: str) -> str:
         gone = f"The path {path} does not exist. Please provide a valid path."
-        if file in self._derived():
+        if file in self._derived_files():
             return read_regular(self._memory.project.store / file).decode("utf-8", "replace")
-        stored = self._note(file, gone)
+        stored = self._note_of(file, gone)
         self._seen[file] = stored.digest
         return stored.note.text
 
-    def _own(self, path: str, gone: str) -> str:
+    def _own_file(self, path: str, gone: str) -> str:
         """The file of a note that a command may change."""
-        file = inside(path)
-        if file in self._derived():
+        file = path_inside(path)
+        if file in self._derived_files():
             raise Prescribed(f"Error: {path} cannot be changed. {BELONGS}")
-        return self._note(file, gone).file
+        return self._note_of(file, gone).file
 
-    def _note(self, file: str, gone: str) -> StoredNote:
+    def _note_of(self, file: str, gone: str) -> StoredNote:
         """The note of a file; one on hold, or one that waits for a person, is as none."""
-        if file not in self._files():
+        if file not in self._note_files():
             raise Prescribed(gone)
         return self._memory._store().read(file)
 
-    def _files(self) -> list[str]:
+    def _note_files(self) -> list[str]:
         catalog = (refresher := self._memory._refresher()).catalog()
         hidden = {*catalog.held, *catalog.waiting}
         return [file for file in refresher.store.files() if file not in hidden]
 
-    def _derived(self) -> list[str]:
+    def _derived_files(self) -> list[str]:
         folder = self._memory.project.store
         return [f for f in _DERIVED if (folder / f).is_file() and not (folder / f).is_symlink()]
 
-    def _listing(self) -> str:
+    def _list_files(self) -> str:
         self._memory._store()  # the index as of now
-        folder, files = self._memory.project.store, self._files()
+        folder, files = self._memory.project.store, self._note_files()
         head = f"Here're the files and directories up to 2 levels deep in {ROOT}, excluding hidden"
-        rows = [f"{size(folder.lstat().st_size)}\t{ROOT}"]
-        for file in (*self._derived(), *files[:MOST_LISTED]):
-            rows.append(f"{size((folder / file).lstat().st_size)}\t{ROOT}/{file}")
+        rows = [f"{write_size(folder.lstat().st_size)}\t{ROOT}"]
+        for file in (*self._derived_files(), *files[:MOST_LISTED]):
+            rows.append(f"{write_size((folder / file).lstat().st_size)}\t{ROOT}/{file}")
         if len(files) > MOST_LISTED:
             rows.append(f"({MOST_LISTED} of {len(files)} notes. `view` reads the others, too.)")
         return "\n".join([f"{head} items and node_modules:", *rows])
 
-    def _trailers(self) -> list[tuple[str, str]]:
+    def _session_trailers(self) -> list[tuple[str, str]]:
         trailers: list[tuple[str, str]] = capture.forgetting.session_trailer(self._session)
         return trailers
 
 
-def _mapping(given: object) -> Given:
+def _as_mapping(given: object) -> Given:
     if isinstance(given, Mapping):
         return given
     return {key: getattr(given, key) for key in _FIELDS if getattr(given, key, None) is not None}
 
 
-def _text(given: Given, key: str, default: str | None = None) -> str:
+def _text_given(given: Given, key: str, default: str | None = None) -> str:
     value = given.get(key, default)
     if not isinstance(value, str):
         raise UsageError(f"`{key}` is missing or no text.")
     return value
 
 
-def _flagged(done: ModelFile) -> str:
+def _flagged_line(done: ModelFile) -> str:
     """A line on the notes that a new text contradicts."""
     if not done.against:
         return ""
@@ -279,7 +285,7 @@ class Prescribed(Exception):
     """Ends a command with a sentence that the API's documentation prescribes."""
 
 
-def inside(path: str) -> str:
+def path_inside(path: str) -> str:
     """The file that a path under /memories names; it may be none. A folder's path names no file."""
     rest = path.removeprefix(f"{ROOT}/")
     plain = unicodedata.normalize("NFKC", rest)
@@ -292,13 +298,15 @@ def _leads_out(rest: str) -> bool:
     """Whether a part of a path is more than a name: dots, links of other systems, escapes."""
     is_odd = any(char in rest for char in "\\%") or not rest.isprintable()
     return (
-        is_odd or unseen.without(rest) != rest or any(p[:1] in ("", ".") for p in rest.split("/"))
+        is_odd
+        or unseen.without_unseen(rest) != rest
+        or any(p[:1] in ("", ".") for p in rest.split("/"))
     )
 
 
 def new_file(path: str) -> str:
     """The file that a path names where none is yet. Raises UsageError with one that can be."""
-    file = inside(path)
+    file = path_inside(path)
     stem = file.removesuffix(".md")
     name = limits.slugify(stem if file.endswith(".md") else file)
     is_plain = unicodedata.normalize("NFC", file) == file and "/" not in file
@@ -327,7 +335,7 @@ def lines_of(given: object, count: int) -> tuple[int, int]:
 # --- lines
 
 
-def place(text: str, old: str, path: str) -> int:
+def find_place(text: str, old: str, path: str) -> int:
     """Where `old` stands in a text, once."""
     if not old or (at := text.find(old)) < 0:
         raise Prescribed(
@@ -345,7 +353,7 @@ def place(text: str, old: str, path: str) -> int:
     return places[0]
 
 
-def inserted(text: str, at: object, more: str) -> str:
+def insert_text(text: str, at: object, more: str) -> str:
     lines = text.splitlines(keepends=True)
     if type(at) is not int or not 0 <= at <= len(lines):
         raise Prescribed(
@@ -358,11 +366,11 @@ def inserted(text: str, at: object, more: str) -> str:
     return f"{before}{joint}{more}{'' if more.endswith(chr(10)) else end}{''.join(lines[at:])}"
 
 
-def numbered(lines: Sequence[str], first: int, last: int) -> str:
+def number_lines(lines: Sequence[str], first: int, last: int) -> str:
     return "\n".join(f"{at:6}\t{line}" for at, line in enumerate(lines[first - 1 : last], first))
 
 
-def size(count: int) -> str:
+def write_size(count: int) -> str:
     """A number of bytes as `du -h` writes it."""
     for unit, power in (("M", 20), ("K", 10)):
         if count >= 1 << power:

@@ -63,13 +63,16 @@ def of_work(memory: Memory) -> dict[str, Any]:
         "planner": settings.text("planner"),
         "questions": settings.text("llm.questions"),
         "sends_to": sends_to(settings),
-        "embeddings": {"kind": settings.text("search.embeddings"), "missing": _missing(settings)},
+        "embeddings": {
+            "kind": settings.text("search.embeddings"),
+            "missing": _missing_meaning(settings),
+        },
         "tokens_today": used._asdict(),
         "passed_over": passed,
     }
 
 
-def _missing(settings: Settings) -> str:
+def _missing_meaning(settings: Settings) -> str:
     """Why search goes by words although vectors are turned on; "" where they are not."""
     if settings.text("search.embeddings") == "off":
         return ""

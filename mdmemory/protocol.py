@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mdmemory import assets
-from mdmemory.bounds import beginning
+from mdmemory.bounds import beginning_of
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import read_regular
@@ -33,15 +33,15 @@ class Protocol:
 
     def section(self, name: str) -> str:
         """What stands under a heading; ours where this text has none of that name."""
-        return _sections(self.text).get(name) or _sections(shipped())[name]
+        return _split_sections(self.text).get(name) or _split_sections(shipped_protocol())[name]
 
 
-def shipped() -> str:
+def shipped_protocol() -> str:
     """The protocol of this version."""
     return assets.read("protocol/PROTOCOL.md")
 
 
-def short() -> str:
+def short_protocol() -> str:
     """What an assistant is told that has our tools."""
     return assets.read("protocol/TOOLS.md")
 
@@ -50,9 +50,9 @@ def for_tools(environment: Mapping[str, str] | None = None) -> str:
     """What an assistant is told that has our tools, with the bar of an edited protocol."""
     protocol = in_force(environment)
     if not protocol.is_edited:  # of ours the short one says enough
-        return short()
-    bar = beginning(protocol.section("The bar"), _BAR)
-    return f"{short()}\nWhat to store here:\n\n{bar}\n"
+        return short_protocol()
+    bar = beginning_of(protocol.section("The bar"), _BAR)
+    return f"{short_protocol()}\nWhat to store here:\n\n{bar}\n"
 
 
 def in_force(environment: Mapping[str, str] | None = None) -> Protocol:
@@ -63,15 +63,17 @@ def in_force(environment: Mapping[str, str] | None = None) -> Protocol:
         data = read_regular(path, MAX_BYTES)
         text = data.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n")
     except NotFound:
-        return Protocol(shipped())
+        return Protocol(shipped_protocol())
     except UnicodeDecodeError:
-        return Protocol(shipped(), said=f"Our own protocol is used: {path} is not UTF-8 text.")
+        return Protocol(
+            shipped_protocol(), said=f"Our own protocol is used: {path} is not UTF-8 text."
+        )
     except MdmemoryError as problem:
-        return Protocol(shipped(), said=f"Our own protocol is used: {problem.message}")
+        return Protocol(shipped_protocol(), said=f"Our own protocol is used: {problem.message}")
     return Protocol(text, is_edited=True)
 
 
-def prompt(task: str, protocol: Protocol) -> str:
+def task_prompt(task: str, protocol: Protocol) -> str:
     """The system text for `task` ("extract", "compact"): its page, with `{{Section}}` filled in.
 
     Samples in code fences are left out: they show files, and the answer is JSON.
@@ -79,19 +81,19 @@ def prompt(task: str, protocol: Protocol) -> str:
     # one pass: a section that itself holds a placeholder is not filled in again
     return re.sub(
         r"\{\{([\w ]+)\}\}",
-        lambda found: _FENCED.sub("", protocol.section(found[1])).strip(),
+        lambda match: _FENCED.sub("", protocol.section(match[1])).strip(),
         assets.read(f"protocol/{task}.md"),
     )
 
 
-def _sections(text: str) -> dict[str, str]:
+def _split_sections(text: str) -> dict[str, str]:
     """What stands under each heading of the second level; a `## ` in a code fence is none."""
-    found: dict[str, list[str]] = {}
+    sections: dict[str, list[str]] = {}
     name, fenced = "", False
     for line in text.splitlines():
         fenced ^= line.startswith("```")
         if line.startswith("## ") and not fenced:
             name = line[3:].strip()
         else:
-            found.setdefault(name, []).append(line)
-    return {name: "\n".join(lines).strip() for name, lines in found.items()}
+            sections.setdefault(name, []).append(line)
+    return {name: "\n".join(lines).strip() for name, lines in sections.items()}

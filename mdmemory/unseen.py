@@ -52,21 +52,21 @@ def in_one_line(text: str) -> str:
     return _UNFIT.sub("\ufffd", _BREAKS.sub(" ", text))
 
 
-def shown(text: str) -> str:
+def shown_text(text: str) -> str:
     """The text as a person may be shown it: with a mark in place of control characters, of what
     shows nothing, and of halves of surrogate pairs."""
-    found = marked(CONTROL.sub("\ufffd", text))
-    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in found)
+    marked_text = mark_unseen(CONTROL.sub("\ufffd", text))
+    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in marked_text)
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
+def _unseen_pattern() -> re.Pattern[str]:
     """A character that shows nothing where no script needs it; compiled at its first use."""
-    hidden = _class(*IGNORABLE, *BY_CATEGORY)
-    picture = _class(*_PICTURES)
+    hidden = _char_class(*IGNORABLE, *BY_CATEGORY)
+    picture = _char_class(*_PICTURES)
     needed = (
-        rf"(?<={_class(*_JOINING)})[\u200c\u200d]",
-        rf"(?<={_class(*_MONGOLIAN)})[\u180b-\u180f]",
+        rf"(?<={_char_class(*_JOINING)})[\u200c\u200d]",
+        rf"(?<={_char_class(*_MONGOLIAN)})[\u180b-\u180f]",
         rf"(?:(?<={picture})|(?<={picture}\ufe0f))\u200d(?={picture})",
         rf"(?<={picture})[\ufe0e\ufe0f]",
         r"(?<=[0-9#*])\ufe0f(?=\u20e3)",
@@ -74,30 +74,32 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(rf"(?!{'|'.join(needed)}){hidden}")
 
 
-def _class(*runs: tuple[int, int]) -> str:
+def _char_class(*runs: tuple[int, int]) -> str:
     return f"[{''.join(f'{chr(first)}-{chr(last)}' for first, last in runs)}]"
 
 
-def without(text: str) -> str:
+def without_unseen(text: str) -> str:
     """The text without what shows nothing; a line or paragraph separator becomes a line break."""
     if text.isascii():
         return text
-    return _pattern().sub(lambda found: "\n" if found[0] in "\u2028\u2029" else "", text)
+    return _unseen_pattern().sub(lambda match: "\n" if match[0] in "\u2028\u2029" else "", text)
 
 
-def marked(text: str) -> str:
+def mark_unseen(text: str) -> str:
     """The text with a mark (U+FFFD) in place of each character that shows nothing."""
-    return text if text.isascii() else _pattern().sub("\ufffd", text)
+    return text if text.isascii() else _unseen_pattern().sub("\ufffd", text)
 
 
-def added(sources: Iterable[str], result: str) -> list[str]:
+def unseen_added(sources: Iterable[str], result: str) -> list[str]:
     """What shows nothing in words of `result` that none of the sources has, as `U+200B`; sorted."""
     if result.isascii():
         return []
-    new = _words(result).difference(*map(_words, sources))
-    return sorted({f"U+{ord(char):04X}" for word in new for char in _pattern().findall(word)})
+    new = _unseen_words(result).difference(*map(_unseen_words, sources))
+    return sorted(
+        {f"U+{ord(char):04X}" for word in new for char in _unseen_pattern().findall(word)}
+    )
 
 
-def _words(text: str) -> set[str]:
+def _unseen_words(text: str) -> set[str]:
     # not str.split(): it takes some of the very characters for white space
-    return {word for word in re.split(r"[ \t\r\n]+", text) if _pattern().search(word)}
+    return {word for word in re.split(r"[ \t\r\n]+", text) if _unseen_pattern().search(word)}

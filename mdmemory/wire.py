@@ -21,15 +21,17 @@ MAX_LINE = 16 * 1024 * 1024  # bytes of one line; a tool's output may be large
 _LOOK = 0.5  # seconds between two looks whether a host that reads nothing is to be waited for
 
 
-def parsed(line: bytes) -> Any:
+def parse_line(line: bytes) -> Any:
     """The JSON value of a line. Raises ValueError for what is none, also by its depth."""
     try:
-        return json.loads(line.decode("utf-8"), parse_constant=_finite, parse_float=_finite)
+        return json.loads(
+            line.decode("utf-8"), parse_constant=_finite_number, parse_float=_finite_number
+        )
     except RecursionError:
         raise ValueError("it is nested too deep") from None
 
 
-def lines(source: int, woken: int) -> Iterator[bytes]:
+def read_lines(source: int, woken: int) -> Iterator[bytes]:
     """The lines of the file `source`, until it ends or the file `woken` has something to read.
 
     The last one may lack its end; one longer than MAX_LINE becomes one that is no JSON.
@@ -62,7 +64,7 @@ class Sink:
 
     def send(self, value: Any) -> None:
         """Write a JSON value as one line; what UTF-8 cannot write becomes U+FFFD."""
-        data = json.dumps(_whole(value)).encode("ascii") + b"\n"
+        data = json.dumps(_whole_value(value)).encode("ascii") + b"\n"
         with self._writing:
             while data and not self.closed:
                 try:
@@ -87,11 +89,11 @@ class Signals:
         os.set_blocking(self._write, False)
         # elsewhere than in the main thread Python lets nobody take signals
         ours = threading.current_thread() is threading.main_thread()
-        wanted: dict[int, Any] = {signal.SIGTERM: self._wake, signal.SIGINT: signal.SIG_IGN}
+        wanted: dict[int, Any] = {signal.SIGTERM: self._wake_up, signal.SIGINT: signal.SIG_IGN}
         self._before = {each: signal.signal(each, wanted[each]) for each in wanted if ours}
         return self._read
 
-    def _wake(self, *_: object) -> None:
+    def _wake_up(self, *_: object) -> None:
         self._came()
         os.write(self._write, b".")
 
@@ -102,7 +104,7 @@ class Signals:
         os.close(self._write)
 
 
-def _finite(written: str) -> float:
+def _finite_number(written: str) -> float:
     """A number of JSON. Python also reads NaN, Infinity and 1e999, which other readers refuse."""
     value = float(written)
     if not math.isfinite(value):
@@ -110,12 +112,12 @@ def _finite(written: str) -> float:
     return value
 
 
-def _whole(value: Any, key: str = "") -> Any:
+def _whole_value(value: Any, key: str = "") -> Any:
     """A JSON value whose texts UTF-8 can write; an `id` stays as the host gave it."""
     if isinstance(value, str):
         if value.isascii() or key == "id":
             return value
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
-        return {name: _whole(each, name) for name, each in value.items()}
-    return [_whole(each) for each in value] if isinstance(value, list | tuple) else value
+        return {name: _whole_value(each, name) for name, each in value.items()}
+    return [_whole_value(each) for each in value] if isinstance(value, list | tuple) else value

@@ -89,13 +89,13 @@ def _watch(trouble: Callable[[str, int], None]) -> list[str]:
         sync(handle)
 
     os.fsync = fsync
-    swap = replacement.exchange
+    swap = replacement.exchange_files
 
     def exchange(one: Path, other: Path) -> bool:
         before("exchange", ())
         return swap(one, other)
 
-    replacement.exchange = exchange  # type: ignore[attr-defined]
+    replacement.exchange_files = exchange  # type: ignore[attr-defined]
     sys.addaudithook(before)
     return steps
 

@@ -25,7 +25,7 @@ lines = st.text(st.sampled_from("ab\n"), max_size=60)
 
 @given(lines, st.integers(1, 60))
 def test_of_a_long_text_whole_first_lines_are_read(text: str, most: int) -> None:
-    read = bounds.beginning(text, most)
+    read = bounds.beginning_of(text, most)
     assert text.startswith(read)
     assert len(read) <= most
     if "\n" in text[max(1, most // 2) : most] and read != text:
@@ -34,10 +34,10 @@ def test_of_a_long_text_whole_first_lines_are_read(text: str, most: int) -> None
 
 @given(lines, st.integers(3, 60))
 def test_of_a_long_output_both_ends_are_read(text: str, most: int) -> None:
-    read = bounds.ends(text, most)
+    read = bounds.ends_of(text, most)
     assert len(read) <= most
     if read != text:
-        first, last = bounds.beginning(text, (most - 1) // 2), read[-1:]
+        first, last = bounds.beginning_of(text, (most - 1) // 2), read[-1:]
         assert read.startswith(first)
         assert text.endswith(last)
 

@@ -133,7 +133,7 @@ def test_the_python_sample_prints_what_is_shown(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(repository)
-    shutil.copy(assets.path("templates/demo/transcript.json"), "session.json")
+    shutil.copy(assets.asset_path("templates/demo/transcript.json"), "session.json")
     text = page("docs/architecture.md")
     (sample,) = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
     (shown,) = re.findall(r"^```text\n(.*?)^```$", text, re.M | re.S)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mdmemory import Memory, MemoryTool
 from mdmemory.errors import UsageError
-from mdmemory.memory_tool import inserted, inside, new_file
+from mdmemory.memory_tool import insert_text, new_file, path_inside
 from mdmemory.store.store import is_note_name
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -413,7 +413,7 @@ def test_a_path_names_one_file_directly_in_the_store_or_nothing(tail: str) -> No
         assert is_note_name(file)
         assert path == f"/memories/{file}"
         assert "/" not in file
-        assert ".." not in inside(path).split("/")
+        assert ".." not in path_inside(path).split("/")
         assert len(file.encode()) < 100
 
 
@@ -453,7 +453,7 @@ def test_a_file_that_is_no_note_is_refused_with_a_path_that_is_one(
 @holds_for(st.text(alphabet="ab\r\n", max_size=30), st.text(alphabet="x\n", min_size=1, max_size=5))
 def test_an_insertion_takes_no_byte_away(text: str, more: str) -> None:
     for at in range(len(text.splitlines()) + 1):
-        result = inserted(text, at, more)
+        result = insert_text(text, at, more)
         start = result.find(more)
         assert start >= 0
         assert len(result) - len(text) - len(more) in (0, 1, 2, 3, 4)

@@ -30,7 +30,7 @@ SECTIONS = {
 }
 FILES = ("PROTOCOL.md", "extract.md", "compact.md")
 TASKS = ("extract", "compact")
-EDITED = protocol.shipped().replace("next month", "next year")
+EDITED = protocol.shipped_protocol().replace("next month", "next year")
 
 
 @pytest.fixture
@@ -46,12 +46,12 @@ def own(empty_home: Path) -> Path:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_prompt_holds_the_rules_of_the_protocol_at_run_time(task: str) -> None:
-    ours = protocol.Protocol(protocol.shipped())
-    told = protocol.prompt(task, ours)
+    ours = protocol.Protocol(protocol.shipped_protocol())
+    told = protocol.task_prompt(task, ours)
     for name in SECTIONS[task]:
         assert re.sub(r"(?ms)^```.*?^```$", "", ours.section(name)).strip() in told
     assert "{{" not in told
-    changed = protocol.prompt(task, protocol.Protocol(EDITED))
+    changed = protocol.task_prompt(task, protocol.Protocol(EDITED))
     assert changed == told.replace("next month", "next year") != told
 
 
@@ -144,14 +144,14 @@ def test_a_sample_that_a_model_copies_does_no_harm() -> None:
     ],
 )  # fmt: skip
 def test_a_prompt_is_short_and_loses_nothing_to_redaction(task: str, most: int) -> None:
-    told = protocol.prompt(task, protocol.Protocol(protocol.shipped()))
+    told = protocol.task_prompt(task, protocol.Protocol(protocol.shipped_protocol()))
     assert tokens(told) <= most
     assert not has_secret(told)
 
 
 @pytest.mark.parametrize("task", ["extract", "compact", "compress", "summarize", "lasting"])
 def test_no_prompt_speaks_of_the_command_line(task: str) -> None:
-    told = protocol.prompt(task, protocol.Protocol(protocol.shipped()))
+    told = protocol.task_prompt(task, protocol.Protocol(protocol.shipped_protocol()))
     assert not re.findall(r"`?mdmemory [a-z]+|(?<![\w-])--[a-z]+", told)
 
 
@@ -160,21 +160,21 @@ def test_no_prompt_speaks_of_the_command_line(task: str) -> None:
 
 def test_without_a_persons_own_file_ours_is_in_force(own: Path) -> None:
     assert not own.exists()
-    assert protocol.in_force() == protocol.Protocol(protocol.shipped())
+    assert protocol.in_force() == protocol.Protocol(protocol.shipped_protocol())
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_a_persons_own_file_enters_prompts(own: Path, ends: str) -> None:
     own.write_bytes(EDITED.replace("\n", ends).encode())
     assert protocol.in_force() == protocol.Protocol(EDITED, is_edited=True)
-    assert "next year" in protocol.prompt("compact", protocol.in_force())
+    assert "next year" in protocol.task_prompt("compact", protocol.in_force())
     assert "next year" in protocol.for_tools()
 
 
 def test_no_file_of_a_project_has_a_say(own: Path, repository: Path) -> None:
     assert main(["init", str(repository), "--opencode"]) == 0
     (repository / ".opencode/memory/PROTOCOL.md").write_text(EDITED, encoding="utf-8")
-    assert protocol.in_force() == protocol.Protocol(protocol.shipped())
+    assert protocol.in_force() == protocol.Protocol(protocol.shipped_protocol())
     assert "next year" not in protocol.for_tools()
 
 
@@ -185,7 +185,7 @@ def test_a_protocol_that_cannot_be_read_is_told_and_ours_used(
 ) -> None:  # fmt: skip
     own.write_bytes(data)
     found = protocol.in_force()
-    assert (found.text, found.is_edited) == (protocol.shipped(), False)
+    assert (found.text, found.is_edited) == (protocol.shipped_protocol(), False)
     assert found.said.startswith("Our own protocol is used: ")
     Memory.init(repository)
     monkeypatch.chdir(repository)
@@ -201,6 +201,6 @@ def test_no_link_is_followed_to_a_protocol(own: Path, tmp_path: Path) -> None:
 
 def test_a_section_that_is_missing_is_ours_and_placeholders_in_one_stay(own: Path) -> None:
     own.write_text("# Mine\n\n## Types\n\n- `user`: {{Limits}}\n\n```\n## Limits\n```\n", "utf-8")
-    told = protocol.prompt("extract", protocol.in_force())
+    told = protocol.task_prompt("extract", protocol.in_force())
     assert "- `user`: {{Limits}}" in told
-    assert protocol.Protocol(protocol.shipped()).section("Limits") in told
+    assert protocol.Protocol(protocol.shipped_protocol()).section("Limits") in told

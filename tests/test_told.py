@@ -75,7 +75,7 @@ def test_tools_are_told_of_where_there_are_some_and_commands_where_there_are_non
 
 
 def test_whoever_has_the_tools_is_told_in_less_than_350_tokens() -> None:
-    assert tokens(protocol.short()) < 350
+    assert tokens(protocol.short_protocol()) < 350
 
 
 # --- what the plugin puts into a prompt, measured ------------------------------------------------

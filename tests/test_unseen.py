@@ -38,23 +38,23 @@ def test_every_format_character_of_unicode_has_its_place() -> None:
 
 @pytest.mark.parametrize("text", NEEDED)
 def test_what_a_script_needs_stays(text: str) -> None:
-    assert unseen.without(text) == text
-    assert unseen.added([], text) == []
+    assert unseen.without_unseen(text) == text
+    assert unseen.unseen_added([], text) == []
 
 
 @pytest.mark.parametrize("char", HIDDEN, ids=[f"{ord(char):04X}" for char in HIDDEN])
 def test_what_shows_nothing_is_seen_and_taken_out(char: str) -> None:
     hidden = f"the to{char}ken"
-    assert unseen.without(hidden) == "the token"
-    assert unseen.added(["the token"], hidden) == [f"U+{ord(char):04X}"]
-    assert unseen.added([hidden], f"now {hidden}") == []
+    assert unseen.without_unseen(hidden) == "the token"
+    assert unseen.unseen_added(["the token"], hidden) == [f"U+{ord(char):04X}"]
+    assert unseen.unseen_added([hidden], f"now {hidden}") == []
 
 
 def test_two_in_a_row_are_one_too_many() -> None:
     for text in ("❤\ufe0f\ufe0f", "می\u200c\u200cخ", "a\u200b\u200cb", "x\ufe0f\u200d💻"):
-        once = unseen.without(text)
+        once = unseen.without_unseen(text)
         assert once != text
-        assert unseen.without(once) == once
+        assert unseen.without_unseen(once) == once
 
 
 def test_capture_keeps_no_character_that_nobody_sees() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mdmemory.files import digest, read_regular, write_atomic, writing
+from mdmemory.files import digest, name_refusals, read_regular, write_atomic
 from mdmemory.git.private_folder import make_folder
 from mdmemory.git.transaction import Change
 from mdmemory.store import inbox
@@ -40,7 +40,7 @@ def take_out(writer: Writer, path: Path, subject: str) -> Written:
             return writer.write(subject, [group], kind=KIND, destructive=True)
         data = read_regular(path)
         aside = writer.project.prepare_private() / "aside"
-        with writing(aside):
+        with name_refusals(aside):
             make_folder(aside)
         write_atomic(aside / f"{path.name}.{digest(data)[:12]}", data, mode=0o600)
         path.unlink(missing_ok=True)

@@ -20,7 +20,7 @@ from mdmemory.actions.setup import Setup
 from mdmemory.config.person import Places
 from mdmemory.config.table import PERSON, PERSONS_INDEX, PROJECT_FILE
 from mdmemory.errors import NoGit, NoStore, NotFound
-from mdmemory.files import writing
+from mdmemory.files import name_refusals
 from mdmemory.git import identity, repositories
 from mdmemory.git.lock import Patience, hold_lock
 from mdmemory.store import home as homes
@@ -145,7 +145,7 @@ def _begin_folder(
     folder: Path, text: bytes, places: Places, is_secret: Callable[[str], bool]
 ) -> Setup:
     hidden = folder.with_name(f"{_BEGUN}{folder.name}")
-    with writing(hidden):
+    with name_refusals(hidden):
         hidden.mkdir(mode=0o700)
     if repositories.is_installed():
         setup.new_repository(hidden, [])

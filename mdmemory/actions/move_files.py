@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
-from mdmemory.files import is_open_for_writing, sync_folder, writing
+from mdmemory.files import is_open_for_writing, name_refusals, sync_folder
 from mdmemory.git.private_folder import NAME, STATE
 from mdmemory.store.project import Project
 
@@ -29,13 +29,13 @@ def copy_files(
     being neither. Everything is on disk afterwards."""
     left = []
     folders = [target]
-    with writing(target):
+    with name_refusals(target):
         target.mkdir(exist_ok=True)
     for path in _walk_below(source, without):
         inside = path.relative_to(source)
         there = target / inside
         mode = path.lstat().st_mode
-        with writing(there):
+        with name_refusals(there):
             if stat.S_ISDIR(mode):
                 there.mkdir(exist_ok=True)
                 folders.append(there)

@@ -19,7 +19,7 @@ from mdmemory.config.person import Places
 from mdmemory.config.settings import load
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import BadSetting, NoState, NoStore, RepositoryState, UsageError
-from mdmemory.files import digest, read_regular, write_atomic, writing
+from mdmemory.files import digest, name_refusals, read_regular, write_atomic
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers
 from mdmemory.git.lock import Patience, hold_lock
@@ -59,7 +59,7 @@ def init_store(
     if root.exists() and not root.is_dir():
         raise NoStore(f"{root} is a file, not a folder.", "Name the project's folder.")
     inside = _store_path(root, places, store)
-    with writing(root):
+    with name_refusals(root):
         root.mkdir(parents=True, exist_ok=True)
     _require_no_links(root, inside)
     remarks: list[str] = []
@@ -71,7 +71,7 @@ def init_store(
     base = root / inside if own_repo else root
     if repository is not None:
         _require_history(History(repository, base), os.path.relpath(root / inside, base))
-    with writing(root / inside):
+    with name_refusals(root / inside):
         (root / inside).mkdir(parents=True, exist_ok=True)
     text = text or _settings_text(inside, tracked=tracked)
     if own_repo and not (root / PROJECT_FILE).exists():
@@ -181,7 +181,7 @@ def _own_repository(
                 "in the place of your notes.",
                 "Choose another folder with --store, or go on without --own-repo.",
             )
-        with writing(folder):
+        with name_refusals(folder):
             folder.mkdir(parents=True, exist_ok=True)
         new_repository(folder, [])
     exclude_lines(outer, _ignored_warning(history, folder))
@@ -205,7 +205,7 @@ def _exclude_file(repository: repositories.Repository) -> Path:
 def exclude_lines(repository: repositories.Repository, lines: Sequence[str]) -> None:
     """Let a repository ignore what these lines say, on this machine alone."""
     path = _exclude_file(repository)
-    with writing(path):
+    with name_refusals(path):
         path.parent.mkdir(exist_ok=True)
     for change in attributes.lines_added(path, path.name, lines):
         write_atomic(path, change.new or b"")

@@ -275,7 +275,7 @@ def clean_candidate(candidate: Candidate) -> Candidate:
 
 
 def _plain_text(text: str) -> str:
-    return redact(unseen.without(text))[0]
+    return redact(unseen.without_unseen(text))[0]
 
 
 LEAST = 200  # characters of a turn: what is left of it where a window is too small for the whole

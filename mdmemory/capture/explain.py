@@ -19,7 +19,7 @@ from mdmemory.text.words import word_keys
 def explain_message(text: str, stores: Stores) -> dict[str, Any]:
     """What a message shows: `noticed` is explicit, perhaps or "", `wish` the facts that it asks to
     remember, `gate` the verdict on its form, as if a model proposed it, `near` notes near it."""
-    visible, blocks = strip_private(bounds.beginning(text))
+    visible, blocks = strip_private(bounds.beginning_of(text))
     remainder, unwanted = without_unwanted(visible)
     shown, kinds = redact(remainder)
     noticed = notice_wishes(shown)

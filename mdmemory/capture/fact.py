@@ -73,12 +73,12 @@ def fact_of(content: str, title: str = "", type: str = "", why: str = "") -> Fac
                 f"The text has {len(given):,} characters: no fact has so many.",
                 "Store what lasts of it, in a sentence or two.",
             )
-    visible, blocks = strip_private(unseen.without(content))
+    visible, blocks = strip_private(unseen.without_unseen(content))
     if blocks and not visible.strip():
         raise NotStored("private")
     said, kinds = redact(visible.strip())
-    heading, more = redact(strip_private(unseen.without(title))[0])
-    reason, redacted_why = redact(strip_private(unseen.without(why))[0].strip())
+    heading, more = redact(strip_private(unseen.without_unseen(title))[0])
+    reason, redacted_why = redact(strip_private(unseen.without_unseen(why))[0].strip())
     limits.check_body(said)
     type_ = type or type_of(said)
     if type_ not in limits.TYPES:
@@ -120,7 +120,7 @@ def state_fact(
     """
     if len(text) > bounds.FACT:
         raise BadNote(f"The text has {len(text):,} characters.", "State one fact in a sentence.")
-    visible = unseen.without(strip_private(text)[0])
+    visible = unseen.without_unseen(strip_private(text)[0])
     sentence = " ".join(redact(visible)[0].split())
     if not says_something(sentence):
         raise NotStored("secret" if sentence else "private")

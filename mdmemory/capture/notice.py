@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.bounds import ends
+from mdmemory.bounds import ends_of
 from mdmemory.text.words import CJK, is_cjk
 
 FLOOR = 8  # letters of a fact; a Chinese, Japanese or Korean character counts as three
@@ -361,7 +361,7 @@ def typed_text(message: str, asks: Callable[[str], bool] = lambda _: False) -> s
     """The lines of a message that its person typed, blank lines between paragraphs; "" where all
     of it is somebody else's. What stands below a paragraph that ends in a colon is another's text,
     unless it is a list, or that paragraph `asks` something of the memory."""
-    lines = [*_own_lines(ends(message, _READ))]
+    lines = [*_own_lines(ends_of(message, _READ))]
     paragraphs = [part for part in re.split(r"\n\s*\n", "\n".join(lines).strip()) if part.strip()]
     for at, paragraph in enumerate(paragraphs[:-1]):
         is_list = ITEM.match(paragraphs[at + 1]) is not None

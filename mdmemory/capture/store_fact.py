@@ -381,7 +381,7 @@ def spend_budget(writer: Writer, session: str, turn: str, now: datetime, count: 
 def _unproven_quote(quote: str, proof: Proof, caller: Caller, seen: Seen) -> str:
     """A quote as a note keeps it; "" for one that a client which hears the user did not hear, that
     is too short to say anything, or that so many notes stand on already."""
-    clean = description_of(redact(unseen.without(strip_private(quote)[0]))[0])
+    clean = description_of(redact(unseen.without_unseen(strip_private(quote)[0]))[0])
     is_refuted = proof.why in ("no_quote", "question") or (caller.hears and proof.why == "not_said")
     if is_refuted or letter_weight(clean) < FLOOR:
         return ""

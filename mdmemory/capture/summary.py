@@ -183,7 +183,7 @@ def take_summary(
     Raises whatever a write raises.
     """
     turns = redact_turns([turn for turn in chosen if turn.role == "user"])
-    summary = _with_titles(strip_private(bounds.beginning(text))[0])
+    summary = _with_titles(strip_private(bounds.beginning_of(text))[0])
     find = partial(find_note, stores.sources())
     found = parse(redact(without_memory(summary))[0], list(shown))
     wanted = [_with_quote(each, turns, find) for each in found]

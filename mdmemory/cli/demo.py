@@ -106,10 +106,10 @@ def _begin_demo(folder: Path) -> None:
     person.write_text(_PERSON, encoding="utf-8")
     _run_git("init", "-q")
     _run_git("commit", "-q", "--allow-empty", "-m", "first")
-    shutil.copy(assets.path("templates/demo/transcript.json"), "transcript.json")
+    shutil.copy(assets.asset_path("templates/demo/transcript.json"), "transcript.json")
     _run_mdmemory("A project gets a store in your memory folder. The project itself gets no file.",
               "init")  # fmt: skip
-    shutil.copytree(assets.path("templates/demo/notes"), folder / _STORE, dirs_exist_ok=True)
+    shutil.copytree(assets.asset_path("templates/demo/notes"), folder / _STORE, dirs_exist_ok=True)
     _run_mdmemory(
         "Eight notes that you wrote by hand, put there, are listed in MEMORY.md.", "index"
     )

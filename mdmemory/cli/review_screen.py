@@ -138,7 +138,7 @@ def _style_text(text: str, style: str, colour: bool) -> str:
 
 def clean_text(text: str) -> str:
     """The text without what a terminal would obey, and with a mark for what nobody sees."""
-    return unseen.shown(text.expandtabs(4))
+    return unseen.shown_text(text.expandtabs(4))
 
 
 def text_width(text: str) -> int:

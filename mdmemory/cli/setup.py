@@ -238,7 +238,7 @@ def _install_wiring(options: Namespace, root: Path, store: Path) -> list[str]:
         return personal.install_personal(
             os.environ, store=store, mcp=options.mcp, no_npm=options.no_npm, dry_run=options.dry_run
         )
-    wanted = Wanted(protocol.short(), git_hooks.program_words())
+    wanted = Wanted(protocol.short_protocol(), git_hooks.program_words())
     place = Place(root, store)
     sentences = wiring.install_wiring(place, wanted, mcp=options.mcp, dry_run=options.dry_run)
     if options.no_npm and not options.mcp and not options.dry_run:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import digest, read_if_there, to_bytes, write_atomic, writing
+from mdmemory.files import digest, name_refusals, read_if_there, to_bytes, write_atomic
 from mdmemory.git.private_folder import is_folder, make_folder
 from mdmemory.privacy import redacted_text
 from mdmemory.store.store import StoredNote
@@ -133,7 +133,7 @@ def keep_answers(
         if old.lstat().st_mtime < (now - KEPT).timestamp():
             old.unlink()
     if answers:
-        with writing(folder):
+        with name_refusals(folder):
             make_folder(folder)
         text = redact("\n\n".join(answers)).encode("utf-8", "replace")
         # another pass may be refused within the same second

@@ -47,7 +47,7 @@ def bad_text(op: Merge | Rewrite, store: Mapping[str, StoredNote]) -> Iterator[R
         yield "body", f"The text for {file} reads like instructions to an assistant."
     if op.description is not None and (problem := _problem(limits.check_description, description)):
         yield "description", f"The description for {file} is refused: {problem}"
-    hidden = unseen.added((note.text for note in before), f"{description}\n{op.body}")
+    hidden = unseen.unseen_added((note.text for note in before), f"{description}\n{op.body}")
     if hidden:
         listed = ", ".join(hidden[:5])
         yield "body", f"{file} would gain characters that nobody sees: {listed}."

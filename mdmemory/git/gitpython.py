@@ -47,7 +47,7 @@ class ShownRepository(Repository):
             )  # fmt: skip
         if status and _KILLED in errors:
             raise GitFailed(f"git {words[0]} did not end within {seconds:.0f} s.")
-        debugging.log("git %s by GitPython: exit %d", words[0], status)
+        debugging.log_line("git %s by GitPython: exit %d", words[0], status)
         return CompletedProcess([*words], status, out, errors.encode())
 
     @staticmethod

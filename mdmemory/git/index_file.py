@@ -13,7 +13,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from mdmemory.errors import Unwritable
-from mdmemory.files import link, to_bytes
+from mdmemory.files import link_file, to_bytes
 from mdmemory.git.commits_of_store import History, Message, Staged
 from mdmemory.git.objects import Blob, Entries
 from mdmemory.git.repositories import PATIENCE, PAUSE, Repository, is_same_file, lock_refusal
@@ -44,7 +44,7 @@ class Staging:
         while True:
             try:
                 # a hard link takes the lock in one step, and after a crash proves it to be ours
-                link(mark, self.lock)
+                link_file(mark, self.lock)
                 return
             except Unwritable:
                 mark.unlink()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory.errors import Busy, Unwritable
-from mdmemory.files import writing
+from mdmemory.files import name_refusals
 from mdmemory.git.private_folder import open_file
 
 _SILENCE = 1.0  # seconds of waiting that nobody is told of
@@ -68,7 +68,7 @@ def hold_lock(path: Path, holder: str, patience: Patience = USUAL) -> Iterator[N
 
 def lock_file(path: Path) -> int:
     """The file at `path`, opened to be locked; closing it gives the lock back."""
-    with writing(path):
+    with name_refusals(path):
         return open_file(path, os.O_RDWR | os.O_CREAT)  # a repository could plant a link here
 
 

@@ -51,6 +51,6 @@ def pack_if_due(repository: Repository) -> bool:
         with hold_packing(repository, 0.0):
             done = repositories.run(repository.top, words, seconds=_LONGEST)
     except (Busy, GitFailed) as problem:  # nothing is lost by it, and the next pass tries again
-        debugging.log("git repack: %s", problem)
+        debugging.log_line("git repack: %s", problem)
         return False
     return done.returncode == 0

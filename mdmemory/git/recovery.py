@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mdmemory.files import writing
+from mdmemory.files import name_refusals
 from mdmemory.git import index_file, replacement, repositories
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.journal import Journal
@@ -26,7 +26,7 @@ def recover(transactions: Transactions) -> tuple[str, ...]:
     """
     journal = transactions.journals.read()
     sentences: tuple[str, ...] = ()
-    with writing(transactions.journals.room):
+    with name_refusals(transactions.journals.room):
         if journal is not None:
             # the folder of the journal may be another than ours: `init` writes above the store
             history = History(transactions.history.repository, Path(journal.folder))

@@ -19,13 +19,13 @@ from mdmemory import debugging
 from mdmemory.errors import MdmemoryError, NoteChanged, Unwritable
 from mdmemory.files import (
     digest,
-    exchange,
+    exchange_files,
     is_open_for_writing,
-    link,
+    link_file,
+    name_refusals,
     read_if_there,
     require_utf8,
     sync_folder,
-    writing,
 )
 
 MARK = ".mdmemory-tx-"  # begins the names of new and aside bytes, beside the file they belong to
@@ -100,13 +100,13 @@ def write_fresh(
     tried: set[Path] = set()
     for change, move in zip(changes, moves, strict=True):
         fresh = hidden_path(folder, move.file, move.fresh)
-        with writing(fresh.parent):
+        with name_refusals(fresh.parent):
             fresh.parent.mkdir(parents=True, exist_ok=True)
             _write_new(fresh, change.new or b"", folder / move.file, move.file in executable)
             if fresh.parent not in tried:
                 # see that a second name can be given here while nothing has happened yet
                 second = fresh.with_name(f"{move.fresh.removesuffix('.new')}-link.new")
-                link(fresh, second)
+                link_file(fresh, second)
                 second.unlink()
                 tried.add(fresh.parent)
 
@@ -164,7 +164,7 @@ def install_all(folder: Path, moves: Sequence[Move]) -> Kept:
         for move in moves:
             done = "removed" if move.new is None else "written"
             outcome = "kept" if move.file in reasons else done
-            debugging.log("%s: %s", folder / move.file, outcome)
+            debugging.log_line("%s: %s", folder / move.file, outcome)
     for parent in {(folder / move.file).parent for move in moves}:
         if parent.is_dir():
             sync_folder(parent)
@@ -269,7 +269,7 @@ def hidden_path(folder: Path, file: str, name: str) -> Path:
 def _exchange(path: Path, fresh: Path) -> bool:
     """Put the new file in the old one's place, in one step, where the system can."""
     try:
-        return exchange(path, fresh)
+        return exchange_files(path, fresh)
     except FileNotFoundError:  # it was removed in this very moment
         return False
 

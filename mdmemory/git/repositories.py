@@ -107,7 +107,7 @@ def run(
     if debugging.logger:
         # the name of the command alone: what follows it may be a person's words
         spent = (time.monotonic() - begun) * 1000
-        debugging.log("git %s: %.0f ms, exit %d", words[0], spent, done.returncode)
+        debugging.log_line("git %s: %.0f ms, exit %d", words[0], spent, done.returncode)
     return done
 
 
@@ -116,7 +116,7 @@ def start(folder: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
     import subprocess
 
     if debugging.logger:
-        debugging.log("git %s: started", words[0])
+        debugging.log_line("git %s: started", words[0])
     pipe = subprocess.PIPE
     return subprocess.Popen(
         ["git", *SAFE, *words],

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
-from mdmemory.files import digest, read_regular, require_utf8, writing
+from mdmemory.files import digest, name_refusals, read_regular, require_utf8
 from mdmemory.git import index_file, replacement, repositories
 from mdmemory.git.commits_of_store import History, Message, Staged
 from mdmemory.git.index_file import Staging
@@ -89,7 +89,7 @@ class Transactions:
         `index` they may: for what commits nothing. Gives the id of the transaction.
         """
         id = os.urandom(6).hex()  # part of every name that the write makes
-        with writing(self.journals.room), self.history.objects.open():
+        with name_refusals(self.journals.room), self.history.objects.open():
             self.journals.prepare()
             if index:
                 self.staging.take(id)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.errors import Busy
-from mdmemory.files import digest, write_atomic, writing
+from mdmemory.files import digest, name_refusals, write_atomic
 from mdmemory.git.lock import is_ours, lock_file
 from mdmemory.git.private_folder import make_folder
 from mdmemory.hosts import bridge_log
@@ -126,7 +126,7 @@ def hold_background(project: Project, patience: float = 0.0) -> Iterator[None]:
 def _claim_wait(project: Project, session: str) -> Path:
     """Replace the process that waits for this session; the file that names the newest one."""
     folder = project.prepare_private() / _WAITING
-    with writing(folder):
+    with name_refusals(folder):
         make_folder(folder)
     _sweep_folder(folder)
     file = folder / digest(session.encode("utf-8"))[:16]

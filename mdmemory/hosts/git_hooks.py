@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, NoGit
-from mdmemory.files import is_inside, read_regular, write_atomic, writing
+from mdmemory.files import is_inside, name_refusals, read_regular, write_atomic
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import History
 from mdmemory.store.project import Project
@@ -56,7 +56,7 @@ def install_hooks(project: Project, program: Sequence[str]) -> list[str]:
     folder = _hooks_folder(repository)
     start = _start_folder(project, repository, folder)
     sentences: list[str] = []
-    with writing(folder):
+    with name_refusals(folder):
         folder.mkdir(parents=True, exist_ok=True)
     changed = [
         name

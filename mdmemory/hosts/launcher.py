@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import is_inside, read_regular, write_atomic, writing
+from mdmemory.files import is_inside, name_refusals, read_regular, write_atomic
 
 NAME = "launch"
 _CACHE = "archive-v0"  # where uv keeps what `uvx` runs
@@ -124,7 +124,7 @@ def install_launcher(environment: Mapping[str, str], *, dry_run: bool = False) -
     if os.path.lexists(path) and not _is_ours(present):
         raise MdmemoryError(f"{path} is not a file of mdmemory.", "Move it out of the way.")
     if not dry_run:
-        with writing(path.parent):
+        with name_refusals(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, launcher_text(script), mode=0o755)
     sentences = [f"Wrote {path}, which starts {script}."]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_if_there, sync_folder, write_beside, writing
+from mdmemory.files import name_refusals, read_if_there, sync_folder, write_beside
 
 _MOST = 64 * 1024 * 1024  # bytes of a configuration; Claude Code's grows with its projects
 
@@ -79,7 +79,7 @@ def refuse_read_only(paths: Sequence[Path]) -> None:
 
 def replace_file(path: Path, data: bytes, mode: int) -> None:
     """Write a file in one step; what was there gives its permissions and its owner."""
-    with writing(path):
+    with name_refusals(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         status = path.stat() if path.exists() else None
         fresh = write_beside(path, data, status.st_mode & 0o7777 if status else mode)

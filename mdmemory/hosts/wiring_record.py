@@ -17,7 +17,7 @@ from typing import Any
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_if_there, write_atomic, writing
+from mdmemory.files import name_refusals, read_if_there, write_atomic
 from mdmemory.hosts.entries import ConfigEdit
 
 _OF_OPENCODE = "opencode-folders.json"  # where 0.2 kept the folders made for OpenCode
@@ -45,7 +45,7 @@ class WiringRecord:
             "written": {name: asdict(each) for name, each in self.written.items()},
             "made": self.made,
         }
-        with writing(self.file.parent):
+        with name_refusals(self.file.parent):
             self.file.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
         write_atomic(self.file, text.encode("utf-8"), mode=0o600)

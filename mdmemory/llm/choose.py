@@ -24,7 +24,7 @@ from mdmemory.llm.answer import (
 from mdmemory.llm.manners import month_before
 from mdmemory.llm.sizes import LEAST, context_tokens
 from mdmemory.privacy import redacted_text
-from mdmemory.protocol import in_force, prompt
+from mdmemory.protocol import in_force, task_prompt
 from mdmemory.store.project import Project
 from mdmemory.store.state import State
 
@@ -87,7 +87,7 @@ class Metered:
                     "over_cap",
                 )
         system, user = self._fit(system), self._fit(user)
-        with debugging.timed("model %s, %d characters", self.name, len(system) + len(user)):
+        with debugging.timed_block("model %s, %d characters", self.name, len(system) + len(user)):
             try:
                 answer = self.model.complete(system, user, schema)
             except ContextExceeded as problem:
@@ -97,7 +97,7 @@ class Metered:
                         window = str(max(LEAST, problem.tokens))
                         state.learn(self._endpoint, "context", window, self.today)
                 raise
-        debugging.log("model %s: %d characters of answer", self.name, len(answer.text))
+        debugging.log_line("model %s: %d characters of answer", self.name, len(answer.text))
         self._spend(answer.input_tokens, answer.output_tokens)
         return answer
 
@@ -140,7 +140,7 @@ def asking(purpose: str, project: Project, today: str, given: Model | None = Non
     if chosen is None:
         return None
     again = verifier(project, today) if given is None else None
-    return Asking(chosen, prompt(purpose, in_force()), again)
+    return Asking(chosen, task_prompt(purpose, in_force()), again)
 
 
 def verifier(project: Project, today: str) -> Metered | None:

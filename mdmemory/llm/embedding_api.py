@@ -83,7 +83,7 @@ class EmbeddingAPI:
                     "Wait until tomorrow, or raise search.embedding_calls in your settings.",
                     "over_cap",
                 )
-        with debugging.timed("vectors of %s for %d texts", self.name, len(texts)):
+        with debugging.timed_block("vectors of %s for %d texts", self.name, len(texts)):
             vectors, cost = self._try([self._fit(text) for text in texts])
         with State(self.state_file) as state:
             state.add_tokens(self.today, EMBED, self.name, cost, 0)

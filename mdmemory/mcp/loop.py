@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from mdmemory.wire import Signals, Sink, lines, parsed
+from mdmemory.wire import Signals, Sink, parse_line, read_lines
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL = -32602, -32603
@@ -82,7 +82,7 @@ class Loop:
         """Answer until the end of the input; what was asked for by then is still answered, and
         at SIGTERM what is under way."""
         with Signals(self._sink.end) as woken:
-            for line in lines(self._source, woken):
+            for line in read_lines(self._source, woken):
                 self._take(line)
                 if self._sink.closed:
                     break
@@ -98,7 +98,7 @@ class Loop:
         if not line.strip():
             return
         try:
-            message = parsed(line)
+            message = parse_line(line)
         except ValueError:
             text = "The line is no JSON, or too long or too deep."
             self._sink.send(_refuse(None, PARSE_ERROR, text))

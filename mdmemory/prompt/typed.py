@@ -4,7 +4,7 @@ code, logs and quotations. Pure, and linear in the length of the text.
 
 from __future__ import annotations
 
-from mdmemory.bounds import QUERY_OF_MESSAGE, RECALLED_FOR, ends
+from mdmemory.bounds import QUERY_OF_MESSAGE, RECALLED_FOR, ends_of
 from mdmemory.capture.notice import typed_text
 
 _MARKS = frozenset("{}()[];=<>|$\\*_,.:")
@@ -13,7 +13,7 @@ _DENSE = 10  # a line with one of these marks in so many characters is code
 
 def read_typed(message: str) -> str:
     """The typed part of a message, one line, of a bounded length; "" where all was pasted."""
-    lines = typed_text(ends(message, RECALLED_FOR)).splitlines()
+    lines = typed_text(ends_of(message, RECALLED_FOR)).splitlines()
     prose = (line for line in lines if not _is_code(line))
     return " ".join(" ".join(prose).split())[:QUERY_OF_MESSAGE]
 

@@ -176,7 +176,7 @@ def find_failure(
     """The failure that a result reports, or None. `output` is `visible` text."""
     if not exit_code or exit_code in INTERRUPTED:  # None: the tool has none
         return None
-    command, output = command_of(tool, args), bounds.ends(output)
+    command, output = command_of(tool, args), bounds.ends_of(output)
     category, closed_by = "tool", _mark("tool", tool)
     if command:
         real = [each for each in list_decisive(command)[0] if not _is_showing(each)]
@@ -224,7 +224,7 @@ def command_of(tool: str, args: Mapping[str, Any]) -> str:
     """The command line of a shell tool, "" for any other tool."""
     command = args.get("command")
     is_one = tool.lower() in SHELLS and isinstance(command, str)
-    return bounds.beginning(str(command)) if is_one else ""
+    return bounds.beginning_of(str(command)) if is_one else ""
 
 
 def pick_telling(lines: Iterable[str], category: str) -> list[str]:

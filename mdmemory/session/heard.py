@@ -67,12 +67,12 @@ def forget(state: State, sessions: Sequence[str]) -> None:
 
 
 def _shorten(text: str) -> str:
-    from mdmemory.bounds import ends
+    from mdmemory.bounds import ends_of
     from mdmemory.privacy import redacted_text
 
     words = clean(as_text(text).replace("\0", ""))
     # again after the cut: half of a text may look like what the whole did not
-    return redacted_text(ends(redacted_text(words), MOST)).strip()
+    return redacted_text(ends_of(redacted_text(words), MOST)).strip()
 
 
 def _as_id(given: str) -> str:

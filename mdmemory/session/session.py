@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mdmemory.config.settings import Settings
 from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.files import writing
+from mdmemory.files import name_refusals
 from mdmemory.session import block, changes, pressure, pruning, storage, tracking
 from mdmemory.session.block import PromptBlock
 from mdmemory.session.cleaning import clean, visible
@@ -193,7 +193,7 @@ class SessionMemory:
         """Whether the whole output is saved, or will be as far as anyone can tell now."""
 
         def save() -> None:
-            with writing(storage.output_path(self._folder, id)):
+            with name_refusals(storage.output_path(self._folder, id)):
                 storage.put_output(self._folder, id, clean(seen))
 
         try:

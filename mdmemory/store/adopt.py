@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import as_given, as_text, digest, read_regular, writing
+from mdmemory.files import as_given, as_text, digest, name_refusals, read_regular
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, subject
 from mdmemory.git.transaction import Change, Checkpoint, Transactions
 from mdmemory.note.note import SUPERSEDED, UNCLOSED, UNREADABLE, Head, headline
@@ -164,7 +164,7 @@ def restore_lost(refresher: Refresher, history: History) -> list[str]:
     for file, data in texts.items():
         path = refresher.store.folder / file
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with writing(path), os.fdopen(os.open(path, flags, 0o644), "wb") as note:
+        with name_refusals(path), os.fdopen(os.open(path, flags, 0o644), "wb") as note:
             note.write(data)
             note.flush()
             os.fsync(note.fileno())

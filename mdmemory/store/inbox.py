@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, RepositoryState
-from mdmemory.files import read_regular, write_atomic, writing
+from mdmemory.files import name_refusals, read_regular, write_atomic
 from mdmemory.store.project import INBOX
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ def prepare_inbox(folder: Path) -> None:
             f"{folder} is no folder, and nothing is kept through links.",
             f"Move it away: `mv {folder} {folder}.away`.",
         )
-    with writing(folder):
+    with name_refusals(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         ignore = folder / ".gitignore"
         if not os.path.lexists(ignore):

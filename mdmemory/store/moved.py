@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_if_there, write_atomic, writing
+from mdmemory.files import name_refusals, read_if_there, write_atomic
 from mdmemory.git import private_folder
 from mdmemory.git.private_folder import find_top
 
@@ -87,7 +87,7 @@ def _drop_root(root: Path, kinds: list[str]) -> None:
 
 def _write(common: Path, rows: dict[str, dict[str, list[str]]]) -> None:
     path = common / _FILE
-    with writing(path):
+    with name_refusals(path):
         path.parent.mkdir(mode=0o700, exist_ok=True)
     import json
 

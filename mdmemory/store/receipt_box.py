@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_regular, write_atomic, writing
+from mdmemory.files import name_refusals, read_regular, write_atomic
 from mdmemory.git.private_folder import is_folder, make_folder
 from mdmemory.store.project import Project
 
@@ -41,7 +41,7 @@ class Receipt:
 def leave_receipt(project: Project, receipt: Receipt, now: datetime) -> None:
     """Leave a receipt for the next client. Raises NoState and Unwritable."""
     folder = project.prepare_private() / FOLDER
-    with writing(folder):
+    with name_refusals(folder):
         make_folder(folder)
     values = asdict(receipt) | {"at": now.isoformat(timespec="seconds")}
     # sorted by name they are sorted by time

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
-from mdmemory.files import holds, read_start, write_atomic
+from mdmemory.files import holds_bytes, read_start, write_atomic
 from mdmemory.note.note import SUPERSEDED, Note
 from mdmemory.store import index, strangers
 from mdmemory.store.catalog import NOTHING, Catalog, Rows
@@ -247,7 +247,7 @@ class Refresher:
         path = self.store.folder / name
         if data is None:
             return os.path.lexists(path)
-        return not holds(path, data)
+        return not holds_bytes(path, data)
 
     def _put(self, name: str, data: bytes | None) -> None:
         if data is None:

@@ -36,7 +36,7 @@ _READ = 600  # characters of a line
 def suspicion_of(text: str) -> str:
     """ORDER or HIDDEN, or "" where nothing speaks against a note's text. Pure."""
     visible = text.removeprefix("\ufeff")  # the mark of an encoding, which editors put there
-    if unseen.without(visible) != visible:
+    if unseen.without_unseen(visible) != visible:
         return HIDDEN
     lines = visible[: bounds.MESSAGE].splitlines()
     return ORDER if any(is_order(line[:_READ]) for line in lines if line) else ""

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_if_there, read_regular, write_atomic, writing
+from mdmemory.files import name_refusals, read_if_there, read_regular, write_atomic
 from mdmemory.git import replacement
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, subject
 from mdmemory.git.journal import Journal, Journals
@@ -166,7 +166,7 @@ class PlainWrites:
 
     def _keep_aside(self, change: Change) -> None:
         aside = self.private / "aside"
-        with writing(aside):
+        with name_refusals(aside):
             make_folder(aside)
         data = read_regular(self.folder / change.file)
         write_atomic(aside / f"{change.file}.{(change.old or '')[:12]}", data)

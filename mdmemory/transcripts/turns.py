@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from mdmemory.bounds import beginning
+from mdmemory.bounds import beginning_of
 from mdmemory.privacy.private import strip_private
 from mdmemory.transcripts.injected import without_memory
-from mdmemory.unseen import without
+from mdmemory.unseen import without_unseen
 
 MAX_TURNS = 40
 MAX_CHARS = 24_000
@@ -119,7 +119,7 @@ def is_ours(title: str) -> bool:
 def clean(text: str) -> str:
     """A message without private text, unseen characters and injected memory. Of a message longer
     than `bounds.MESSAGE` only the beginning is read."""
-    text = without(beginning(text))
+    text = without_unseen(beginning_of(text))
     return without_memory(strip_private(text)[0]).strip()
 
 

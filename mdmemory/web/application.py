@@ -57,7 +57,7 @@ def application(site: Site) -> Starlette:
         Route(path, partial(_show, site, page), methods=[method]) for method, path, page in PAGES
     ]
     routes += [Route("/", lambda _: redirect("/inbox")), Route("/keys", partial(_keys, site))]
-    static = StaticFiles(directory=assets.path(f"{TEMPLATES}/static"))
+    static = StaticFiles(directory=assets.asset_path(f"{TEMPLATES}/static"))
     return Starlette(
         routes=[*routes, Mount("/static", static)],
         exception_handlers={

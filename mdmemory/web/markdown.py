@@ -34,7 +34,7 @@ Leads = Callable[[str], str | None]
 
 def render(text: str, leads: Leads) -> Markup:
     """A note's body as HTML. `leads` gives the address of the note that a name means, or None."""
-    text = unseen.shown(text)
+    text = unseen.shown_text(text)
     if len(text) > MOST:
         return Markup('<pre class="plain">{}</pre>').format(text)
     reader = _reader()

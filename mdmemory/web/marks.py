@@ -24,13 +24,13 @@ _TAGS = {GONE: "del", NEW: "ins"}
 def shown(value: object) -> object:
     """A value as a template may put it on a page; what is no markup of ours is cleaned."""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return unseen.shown(value)
+        return unseen.shown_text(value)
     return value
 
 
 def commands(sentence: str) -> Markup:
     """A sentence of ours, with what stands between backticks as code."""
-    parts = unseen.shown(sentence).split("`")
+    parts = unseen.shown_text(sentence).split("`")
     spans = [Markup("<code>{}</code>" if n % 2 else "{}").format(part)
              for n, part in enumerate(parts)]  # fmt: skip
     if len(parts) % 2:
@@ -49,7 +49,7 @@ def line(pieces: Line) -> Markup:
     """One line of a word diff."""
     parts = []
     for piece in pieces:
-        words = escape(unseen.shown(piece.words))
+        words = escape(unseen.shown_text(piece.words))
         tag = _TAGS.get(piece.sign)
         parts.append(Markup("<{0}>{1}</{0}>").format(Markup(tag), words) if tag else words)
     return Markup("").join(parts)
@@ -73,7 +73,7 @@ def _beside(diff: Iterable[Line]) -> Markup:
         Markup("").join(
             escape(words) if piece.sign == SAME else Markup("<mark>{}</mark>").format(words)
             for piece in each
-            if (words := unseen.shown(piece.words))
+            if (words := unseen.shown_text(piece.words))
         )
         for each in diff
     )
@@ -85,10 +85,10 @@ def words(text: str, places: Sequence[tuple[int, int]]) -> Markup:
     parts, at = [], 0
     for start, end in places:
         if start >= at:
-            parts += [escape(unseen.shown(text[at:start]))]
-            parts += [Markup("<mark>{}</mark>").format(unseen.shown(text[start:end]))]
+            parts += [escape(unseen.shown_text(text[at:start]))]
+            parts += [Markup("<mark>{}</mark>").format(unseen.shown_text(text[start:end]))]
             at = end
-    return Markup("").join([*parts, escape(unseen.shown(text[at:]))])
+    return Markup("").join([*parts, escape(unseen.shown_text(text[at:]))])
 
 
 def hunks(parts: Iterable[Iterable[Line]]) -> Markup:

@@ -17,7 +17,7 @@ from mdmemory.note.note import UNREADABLE, Head
 from mdmemory.privacy import is_secret, redacted_text
 from mdmemory.store import catalog
 from mdmemory.store.store import Store, StoredNote, is_note_name
-from mdmemory.unseen import shown
+from mdmemory.unseen import shown_text
 from mdmemory.web import marks
 from mdmemory.web.markdown import render
 from mdmemory.web.notes import STRONGEST, NoteRow, rows, why
@@ -98,7 +98,9 @@ def _body(
     if is_shielded:
         return "(shown only where a person started `mdmemory web` at a terminal)"
     if is_hidden:
-        return Markup('<pre class="plain">{}</pre>').format(shown(redacted_text(stored.note.body)))
+        return Markup('<pre class="plain">{}</pre>').format(
+            shown_text(redacted_text(stored.note.body))
+        )
     return render(stored.note.body, _leads(site, layer))
 
 

@@ -17,7 +17,7 @@ from mdmemory.layers import USER
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
 from mdmemory.review.items import Kind
-from mdmemory.unseen import shown
+from mdmemory.unseen import shown_text
 from mdmemory.web.cache import KeptValue
 from mdmemory.web.site import Site, cut, note_path
 
@@ -166,7 +166,7 @@ def _budget(site: Site, layer: str) -> dict[str, Any]:
         "layer": layer, "chars": len(text.value), "tokens": len(text.value) // 4,
         "most_chars": settings.whole("index.max_chars"),
         "listed": sum(row.listed for row in notes.values()), "total": len(notes),
-        "most_listed": settings.whole("index.max_entries"), "text": shown(text.value),
+        "most_listed": settings.whole("index.max_entries"), "text": shown_text(text.value),
         "path": str(memory.project.store / "MEMORY.md"),
     }  # fmt: skip
 

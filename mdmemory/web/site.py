@@ -143,7 +143,7 @@ class Site:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
         made = Environment(
-            loader=FileSystemLoader(assets.path(TEMPLATES)), autoescape=True,
+            loader=FileSystemLoader(assets.asset_path(TEMPLATES)), autoescape=True,
             undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=marks.shown,
             auto_reload=False,
         )  # fmt: skip

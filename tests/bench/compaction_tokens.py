@@ -65,7 +65,9 @@ def edited(note: StoredNote) -> StoredNote:
 def cost(notes: Sequence[StoredNote], changed: int | None) -> tuple[int, int]:
     """Calls and tokens of a first pass (None), or of one after so many notes were edited."""
     model = Counting()
-    asking = Asking(model, protocol.prompt("compact", protocol.Protocol(protocol.shipped())))
+    asking = Asking(
+        model, protocol.task_prompt("compact", protocol.Protocol(protocol.shipped_protocol()))
+    )
     record = LookRecord(TODAY)
     if changed is not None:
         judge = Talk(lambda: asking).judge()

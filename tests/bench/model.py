@@ -23,7 +23,7 @@ from bench.model_run import Bench
 from mdmemory.llm.answer import ModelFailed
 from mdmemory.llm.choose import COMPACT, EXTRACT
 from mdmemory.llm.sizes import tokens
-from mdmemory.protocol import Protocol, prompt, shipped
+from mdmemory.protocol import Protocol, shipped_protocol, task_prompt
 
 SERVER = "https://api.openai.com/v1"
 CALLS = 250  # at most, without --calls
@@ -56,9 +56,9 @@ def announced(cases: Sequence[Session | Store], calls: int, settings: Mapping[st
 def _length(case: Session | Store) -> int:
     if isinstance(case, Session):
         texts = [text for _, text in case.turns] + [text for note in case.notes for text in note]
-        return tokens(prompt(EXTRACT, Protocol(shipped()))) + tokens("\n".join(texts))
+        return tokens(task_prompt(EXTRACT, Protocol(shipped_protocol()))) + tokens("\n".join(texts))
     texts = [text for note in case.notes for text in note.values()]
-    return tokens(prompt(COMPACT, Protocol(shipped()))) + tokens("\n".join(texts))
+    return tokens(task_prompt(COMPACT, Protocol(shipped_protocol()))) + tokens("\n".join(texts))
 
 
 def run(bench: Bench, cases: Sequence[Session | Store]) -> None:

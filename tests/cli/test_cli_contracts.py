@@ -74,7 +74,7 @@ ERROR = {"error": {"code": str, "message": str, "hint": str}}
 def template(tmp_path_factory: pytest.TempPathFactory, begin: Callable[..., None]) -> Path:
     """The demo's eight notes as a store with one commit."""
     root = tmp_path_factory.mktemp("template") / "project"
-    shutil.copytree(assets.path("templates/demo/notes"), root / "notes/memory")
+    shutil.copytree(assets.asset_path("templates/demo/notes"), root / "notes/memory")
     begin(root, ("git", "add", "notes"), ("git", "commit", "-q", "-m", "notes"))
     shutil.rmtree(root / ".mdmemory")
     return root
@@ -222,7 +222,7 @@ def test_explain_names_the_note_that_says_it_already(project: Path, ask: Ask) ->
 def test_extract_tells_what_it_stored_and_then_finds_nothing_new(
     project: Path, ask: Ask, git: Callable[..., str]
 ) -> None:
-    transcript = str(assets.path("templates/demo/transcript.json"))
+    transcript = str(assets.asset_path("templates/demo/transcript.json"))
     before = head(project, git)
     code, planned = ask("extract", "--transcript", transcript, "--dry-run")
     assert code == 0

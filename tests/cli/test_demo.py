@@ -16,7 +16,7 @@ from mdmemory import assets
 from mdmemory.cli import main
 from mdmemory.cli.commands import COMMANDS
 
-NOTES = assets.path("templates/demo/notes")
+NOTES = assets.asset_path("templates/demo/notes")
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ _SESSION = Path(__file__).parents[1] / "capture/data/claude.jsonl"
 def prepare(project: Path) -> None:
     """The notes: two that say the same, two that contradict, one without frontmatter. Beside the
     store are a session (session.json) and a plan (plan.json), one op of which is refused."""
-    shutil.copytree(assets.path("templates/demo/notes"), project / "notes/memory")
-    shutil.copy(assets.path("templates/demo/transcript.json"), project / "session.json")
+    shutil.copytree(assets.asset_path("templates/demo/notes"), project / "notes/memory")
+    shutil.copy(assets.asset_path("templates/demo/transcript.json"), project / "session.json")
     text = (project / "notes/memory/reference-error-dashboard.md").read_text("utf-8")
     (project / "notes/memory/note-without-head.md").write_text(text.split("---")[-1], "utf-8")
     plan = {

@@ -95,7 +95,7 @@ class Claude:
 
     def kept(self) -> list[Path]:
         """What was asked for and no store has yet."""
-        return [path for box in self.layers()._inboxes() for path in box.files()]
+        return [path for box in self.layers()._layer_inboxes() for path in box.files()]
 
     def kill(self) -> None:
         """Kill all that it left running."""

@@ -39,7 +39,7 @@ STANDS: dict[str, Callable[[Path], object]] = {
 def exchanges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """With the system's own step of letting two files change places, and without."""
     if request.param == "renamed":
-        monkeypatch.setattr(replacement, "exchange", lambda *_: False)
+        monkeypatch.setattr(replacement, "exchange_files", lambda *_: False)
     return bool(request.param == "exchanged" and sys.platform == "linux")
 
 
@@ -162,7 +162,7 @@ def test_an_editor_that_saves_just_before_we_put_the_file_aside_has_it_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x.md"
-    rename, exchange = os.rename, replacement.exchange  # type: ignore[attr-defined]
+    rename, exchange = os.rename, replacement.exchange_files  # type: ignore[attr-defined]
 
     def saved(old: Path, new: Path) -> None:
         if old == path:
@@ -179,7 +179,7 @@ def test_an_editor_that_saves_just_before_we_put_the_file_aside_has_it_back(
         move = planned(tmp_path, WAYS[way])
         with monkeypatch.context() as patch:
             patch.setattr(os, "rename", saved)
-            patch.setattr(replacement, "exchange", saved_first)
+            patch.setattr(replacement, "exchange_files", saved_first)
             assert finish(tmp_path, move) == {"x.md": replacement.CHANGED}
         assert look(tmp_path) == {"x.md": MINE}
 

@@ -40,7 +40,7 @@ def files(folder: Path) -> list[str]:
 
 def kept(folder: Path) -> list[Path]:
     """The wishes that no store has yet."""
-    boxes = Layers.open(folder)._inboxes()
+    boxes = Layers.open(folder)._layer_inboxes()
     return [path for box in boxes for path in box.files()]
 
 
@@ -108,7 +108,7 @@ def test_large_indexes_are_cut_by_whole_lines_the_projects_first_and_say_so(
 ) -> None:
     kept = ["<session_memory>\nShip it\n</session_memory>"]
     indexes = [LayerIndex("project", index_of(60, footer)), LayerIndex("user", index_of(20))]
-    text, _ = at_start(protocol.short(), indexes, kept)
+    text, _ = at_start(protocol.short_protocol(), indexes, kept)
     assert 9_000 < len(text) <= 9_500
     persons, projects = text.split("# MEMORY.md of this project's notes")
     assert persons.count("- [Note") == 20
@@ -522,7 +522,7 @@ def test_a_wish_that_hook_and_bridge_both_took_is_told_once(
     assert shown(host.stop()) == ""
     layers = Layers.open(host.folder)
     assert [each.file for _, each in layers.notes()].count(FILE) == 1
-    assert [each for box in layers._inboxes() for each in box.files()] == []
+    assert [each for box in layers._layer_inboxes() for each in box.files()] == []
 
 
 _LOADS = """

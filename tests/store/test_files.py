@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mdmemory.errors import MdmemoryError, Unwritable
-from mdmemory.files import link, read_regular, write_atomic
+from mdmemory.files import link_file, read_regular, write_atomic
 from mdmemory.store.writer import Writer
 
 SENTENCES = {
@@ -60,7 +60,7 @@ def test_a_disk_without_hard_links_is_named(
 ) -> None:
     monkeypatch.setattr(os, "link", _without_links(tmp_path, code))
     with pytest.raises(Unwritable, match="no hard links"):
-        link(tmp_path / "one", tmp_path / "two")
+        link_file(tmp_path / "one", tmp_path / "two")
 
 
 @pytest.mark.parametrize("where", [".git", "notes"])

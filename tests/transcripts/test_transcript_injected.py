@@ -62,7 +62,7 @@ INJECTED = {
     "overflow": BUILT.more or "",
     "index without its mark": BUILT.memory.split("\n", 1)[1],
     "quoted index": quoted(BUILT.memory),
-    "protocol": assets.path("protocol/PROTOCOL.md").read_text(encoding="utf-8"),
+    "protocol": assets.asset_path("protocol/PROTOCOL.md").read_text(encoding="utf-8"),
     "ledger": LEDGER,
     "all notes": "\n".join(note.note.text for note in NOTES),
     "a note's beginning": "\n".join(NOTES[1].note.text.split("\n")[:4]),

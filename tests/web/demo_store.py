@@ -63,11 +63,11 @@ def make(folder: Path) -> Layers:
         subprocess.run(["git", "-C", str(project), *words], check=True, env=_environment(home))
     layers = _opened(project, home, FIRST)
     memory = layers.for_type("project")
-    for note in sorted(assets.path("templates/demo/notes").glob("*.md")):
+    for note in sorted(assets.asset_path("templates/demo/notes").glob("*.md")):
         shutil.copy(note, memory.project.store)
     memory.index()
     memory.adopt()
-    transcript = assets.path("templates/demo/transcript.json").read_bytes()
+    transcript = assets.asset_path("templates/demo/transcript.json").read_bytes()
     layers.extract(transcript)
     _add_notes(project, home)
     _let_wait(project, home)

@@ -185,11 +185,11 @@ class _Desk:
 
     def _too_long(self, fact: Incoming) -> None:
         """A text that no note may hold is kept whole, a part after the other."""
-        text = strip_private(unseen.without(fact.text or fact.description or fact.name))[0]
-        part = bounds.beginning(text, bounds.FACT)
+        text = strip_private(unseen.without_unseen(fact.text or fact.description or fact.name))[0]
+        part = bounds.beginning_of(text, bounds.FACT)
         self._drop_text(part, "unfit", fact)
         while text := text[len(part) :]:
-            part = bounds.beginning(text, bounds.FACT)
+            part = bounds.beginning_of(text, bounds.FACT)
             self._keep_text(redact(part)[0].strip(), "unfit", fact)
 
 
@@ -204,12 +204,12 @@ def _word_fact(fact: Incoming, body: str, about: str) -> Fact:
 def _other_names(fact: Incoming) -> list[str]:
     """The other names that the fact had, secrets and what nobody sees aside."""
     short = [alias for alias in fact.aliases if len(alias) <= limits.MAX_DESCRIPTION]
-    names = map(unseen.without, short[:_MOST_ALIASES])
+    names = map(unseen.without_unseen, short[:_MOST_ALIASES])
     return [each for each in names if each.isprintable() and not names_secret(each)]
 
 
 def _clean_text(text: str) -> str:
-    return redact(strip_private(unseen.without(text))[0])[0].strip()
+    return redact(strip_private(unseen.without_unseen(text))[0])[0].strip()
 
 
 def _clean_value(value: Any) -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import digest, read_regular, write_atomic, writing
+from mdmemory.files import digest, name_refusals, read_regular, write_atomic
 from mdmemory.git.private_folder import make_folder
 
 FOLDER = "readings"
@@ -46,7 +46,7 @@ class Readings:
         if session not in self._waiting:
             record = json.dumps({"session": session, "folder": str(folder)})
             with suppress(MdmemoryError):
-                with writing(file.parent):
+                with name_refusals(file.parent):
                     make_folder(file.parent)
                 write_atomic(file, record.encode("ascii"), mode=0o600)
         self._waiting[session] = _Reading(self._clock() + seconds, start, file)

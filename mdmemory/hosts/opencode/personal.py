@@ -46,7 +46,9 @@ def install_personal(
     where = personal_place(environment, store)
     files.refuse_links(where)
     left_out = [files.SKILL] if has_skill(environment) else []
-    wanted = Wanted(protocol.short(), [str(launcher.launcher_place(environment))], left_out)
+    wanted = Wanted(
+        protocol.short_protocol(), [str(launcher.launcher_place(environment))], left_out
+    )
     started = launcher.install_launcher(environment, dry_run=True)
     record = wiring_record.read(environment)
     wired = wiring.install_wiring(where, wanted, mcp=mcp, dry_run=dry_run, record=record)
