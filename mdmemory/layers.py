@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mdmemory.citing.citation import DRIFTED, MOVED
 from mdmemory.config import person
-from mdmemory.config.settings import Settings, load
+from mdmemory.config.settings import Settings, load_settings
 from mdmemory.config.table import PERSON
 from mdmemory.errors import Ambiguous, MdmemoryError, NoGit, NoStore, NotFound, UsageError
 from mdmemory.files import as_given
@@ -111,7 +111,7 @@ class Layers:
         """The layers for the folder `path`; with `store` that one alone. Raises NoStore where the
         named one is none; where there is none at all, reading raises it. `how` is what `Memory`
         takes."""
-        return cls(Path(path), person.places(environment), store=store, **how)
+        return cls(Path(path), person.person_places(environment), store=store, **how)
 
     @property
     def settings(self) -> Settings:
@@ -119,7 +119,7 @@ class Layers:
         memory = self.project or self.person
         if memory is not None:
             return memory.project.settings
-        return load(self._places.environment, self._places.personal_settings)
+        return load_settings(self._places.environment, self._places.personal_settings)
 
     @contextmanager
     def at_one_look(self) -> Iterator[None]:
@@ -272,7 +272,7 @@ class Layers:
         """The project's store, made now; None where the folder is in no project of its own."""
         if self.question is not None:
             raise self.question
-        settings = load(self._places.environment, self._places.personal_settings)
+        settings = load_settings(self._places.environment, self._places.personal_settings)
         if settings.text("memory.projects") == "listed":
             return None
         try:

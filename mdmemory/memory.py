@@ -172,7 +172,7 @@ class Memory:
     ) -> Memory:  # fmt: skip
         """The store for the folder `path`, or the one that `store` names; `how` is what the class
         takes. Raises NoStore."""
-        return cls(find_project(Path(path), store, person.places(environment)), **how)
+        return cls(find_project(Path(path), store, person.person_places(environment)), **how)
 
     @classmethod
     def init(
@@ -181,7 +181,7 @@ class Memory:
     ) -> tuple[Memory, Setup]:  # fmt: skip
         """Make a store for a project (again: no change): in the memory folder (`home`), or in
         the project, as part of its repository or with its `own_repo`."""
-        where = Path(path), person.places(environment), is_secret
+        where = Path(path), person.person_places(environment), is_secret
         in_project = partial(actions.setup.init_store, store=store, own_repo=own_repo)
         setup = (actions.memory_folder.begin_store if home else in_project)(*where)
         return cls(setup.project), setup
@@ -428,8 +428,8 @@ class Memory:
         if source == "observations":
             return self.observations().search(query, k=k)
         today, history = self._clock().date(), None if at is None else self._history()
-        found = self._search(source, meaning).find
-        return found(query, k, today, source=source, report=report, at=at, history=history)
+        result = self._search(source, meaning).find
+        return result(query, k, today, source=source, report=report, at=at, history=history)
 
     def rebuild(self, *, search_only: bool = False, report: Report = lambda *_: None) -> Updated:
         """Make the search database anew, and without `search_only` MEMORY.md and the catalog."""
@@ -492,7 +492,7 @@ class Memory:
         """Commit, fetch, merge (or rebase) and push, with the person's own git configuration.
         `remote` is the address that a store of its own gets; `push_all` pushes foreign commits."""
         return actions.sync.sync_store(
-            self._writer(), person.places().environment, self._today(), rebase=rebase,
+            self._writer(), person.person_places().environment, self._today(), rebase=rebase,
             remote=remote, push_all=push_all,
         )  # fmt: skip
 

@@ -58,7 +58,7 @@ def for_tools(environment: Mapping[str, str] | None = None) -> str:
 def in_force(environment: Mapping[str, str] | None = None) -> Protocol:
     """The protocol that prompts are cut from: the person's own file, else ours. Its `said` is
     worth a warning. No file of a project has a say."""
-    path = person.places(environment).personal_settings.with_name(FILE)
+    path = person.person_places(environment).personal_settings.with_name(FILE)
     try:
         data = read_regular(path, MAX_BYTES)
         text = data.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mdmemory import Layers, Memory
-from mdmemory.config.settings import load
+from mdmemory.config.settings import load_settings
 from mdmemory.store.project import Project
 from mdmemory.store.writer import Writer
 from mdmemory.tools import table
@@ -37,7 +37,7 @@ def open_writer() -> Callable[..., Writer]:
     """`open_writer(root)` is a writer for the store notes/memory of the project `root`."""
 
     def open_(root: Path, store: str = "notes/memory") -> Writer:
-        settings = load({}, root / "no-such.toml", root / "mdmemory.toml")
+        settings = load_settings({}, root / "no-such.toml", root / "mdmemory.toml")
         project = Project(root, root / store, settings)
         return Writer(project, lambda text: "SECRET" in text, "a test")
 
@@ -62,4 +62,4 @@ def call(
     """The answer of a tool that is asked of this store alone."""
     root = memory.project.root
     layers = Layers.open(root, store=str(root), clock=memory.now)
-    return table.call(layers, name, arguments, caller)
+    return table.call_tool(layers, name, arguments, caller)

@@ -21,7 +21,7 @@ from mdmemory.capture.quote_proof import WHY
 from mdmemory.capture.store_fact import FactCall, Stored
 from mdmemory.errors import NoStore
 from mdmemory.note.note import read_fields
-from mdmemory.tools.table import call
+from mdmemory.tools.table import call_tool
 from mdmemory.transcripts.turns import Turn
 
 Git = Callable[..., str]
@@ -309,11 +309,11 @@ def test_a_tool_names_the_store_that_it_made_once_and_each_layer(
     repository: Path, home: Path
 ) -> None:
     layers = Layers.open(repository)
-    first = call(layers, "memory_store", {"fact": "The staging host is called beta."})
+    first = call_tool(layers, "memory_store", {"fact": "The staging host is called beta."})
     assert f"first note in {home / 'project'}" in first.text
-    second = call(layers, "memory_store", {"fact": "The proxy of the shop is called gamma."})
+    second = call_tool(layers, "memory_store", {"fact": "The proxy of the shop is called gamma."})
     assert "first note" not in second.text
-    call(layers, "memory_store", {"fact": "The user speaks Danish at home.", "type": "user"})
+    call_tool(layers, "memory_store", {"fact": "The user speaks Danish at home.", "type": "user"})
     (mine,) = notes(home / "me")
-    assert call(layers, "memory_get", {"file": f"me/{mine}"}).structured["layer"] == "user"
+    assert call_tool(layers, "memory_get", {"file": f"me/{mine}"}).structured["layer"] == "user"
     assert len(notes(home / "project")) == 2

@@ -18,7 +18,7 @@ from mdmemory.prompt import lines, receipts
 from mdmemory.prompt.message_part import part
 from mdmemory.session.block import MOST
 from mdmemory.store.adopt import Unadopted
-from mdmemory.tools.notes import _stored
+from mdmemory.tools.notes import _stored_sentences
 from mdmemory.tools.table import TOOLS
 
 ROOT = Path(__file__).parents[1]
@@ -93,7 +93,7 @@ def along(message: str = FACT, near: str = "", **more: object) -> str:
 
 def stored(**did: object) -> str:
     """What `memory_store` answers."""
-    return "\n".join(_stored(Stored(FILE, "a-name", "", "1" * 40, **did)))  # type: ignore[arg-type]
+    return "\n".join(_stored_sentences(Stored(FILE, "a-name", "", "1" * 40, **did)))  # type: ignore[arg-type]
 
 
 # message: the most that it may cost, in tokens of four characters

@@ -186,18 +186,18 @@ def _check_strangers(writer: Writer) -> Iterator[Finding]:
 def _check_folders(writer: Writer) -> Iterator[Finding]:
     """Notes in folders of the store, where nobody reads them."""
     store = writer.project.store
-    found = []
+    inner_notes = []
     for folder, folders, files in islice(os.walk(store), _MOST_FOLDERS):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         place = os.path.relpath(folder, store)
         if place != os.curdir:
-            found += [f"{place}/{file}" for file in sorted(files) if is_note_name(file)]
-    if found:
-        count = "1 note lies" if len(found) == 1 else f"{len(found)} notes lie"
-        first = shlex.quote(str(store / found[0].partition("/")[0]))
+            inner_notes += [f"{place}/{file}" for file in sorted(files) if is_note_name(file)]
+    if inner_notes:
+        count = "1 note lies" if len(inner_notes) == 1 else f"{len(inner_notes)} notes lie"
+        first = shlex.quote(str(store / inner_notes[0].partition("/")[0]))
         message = (
             f"{count} in folders of the store, and only notes at its top are read: "
-            f"{_some_names(found)}. `mdmemory import {first}` copies them."
+            f"{_some_names(inner_notes)}. `mdmemory import {first}` copies them."
         )
         yield Finding("folders", "warning", "", message.encode("utf-8", "replace").decode())
 

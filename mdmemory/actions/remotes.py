@@ -75,8 +75,8 @@ def _places_of_project(project: Project) -> tuple[str, ...]:
     if entry is not None:
         return entry.remotes
     outer = repositories.find(project.root) if project.root != project.store else None
-    found = identity.identify(outer, ()) if outer else None
-    return found.remotes if found else ()
+    identified = identity.identify(outer, ()) if outer else None
+    return identified.remotes if identified else ()
 
 
 def _branch_there(own: PersonsGit, url: str, branch: str) -> str:

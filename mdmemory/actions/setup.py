@@ -16,7 +16,7 @@ from pathlib import Path
 
 from mdmemory.actions import attributes
 from mdmemory.config.person import Places
-from mdmemory.config.settings import load
+from mdmemory.config.settings import load_settings
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import BadSetting, NoState, NoStore, RepositoryState, UsageError
 from mdmemory.files import digest, name_refusals, read_regular, write_atomic
@@ -76,7 +76,7 @@ def init_store(
     text = text or _settings_text(inside, tracked=tracked)
     if own_repo and not (root / PROJECT_FILE).exists():
         write_atomic(root / PROJECT_FILE, text)
-    settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
+    settings = load_settings(places.environment, places.personal_settings, root / PROJECT_FILE)
     if not tracked and not (root / PROJECT_FILE).exists():
         settings = replace(settings, values={**settings.values, "index.tracked": False})
     setup = Setup(Project(root, root / inside, settings), remarks, text, subject)
@@ -112,7 +112,7 @@ def _give_advice(folder: Path) -> list[str]:
 
 def _store_path(root: Path, places: Places, wanted: str | None) -> str:
     """The store's path inside the project: the file's word, else the caller's, else the default."""
-    settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
+    settings = load_settings(places.environment, places.personal_settings, root / PROJECT_FILE)
     named = os.path.normpath(settings.text("store"))
     if wanted is None:
         return named

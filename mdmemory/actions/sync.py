@@ -190,8 +190,8 @@ def _flag_pairs(history: History, joined: joining.Joined, ours: str | None, toda
         if notes[0] and notes[1]:
             pairs.append((notes[0], notes[1], joining.WHY))
     if pairs:
-        held = joined.texts.get(LEDGER) or (history.read(ours, LEDGER) if ours else None)
-        ledger = (held or b"").decode("utf-8", "surrogateescape")
+        ledger_data = joined.texts.get(LEDGER) or (history.read(ours, LEDGER) if ours else None)
+        ledger = (ledger_data or b"").decode("utf-8", "surrogateescape")
         fresh = conflicts.add(ledger, pairs, today)
         joined.texts[LEDGER] = fresh.encode("utf-8", "surrogateescape")
 

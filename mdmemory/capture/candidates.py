@@ -324,12 +324,12 @@ def ask_about(
         portion = waiting.popleft()
         count = f"{len(portion)} turn{'' if len(portion) == 1 else 's'}"
         report(done, done + 1 + len(waiting), f"asking {model} about {count}")
-        asked = make_question(portion, notes, today, near, room(asking, CANDIDATES))
+        inquiry = make_question(portion, notes, today, near, room(asking, CANDIDATES))
         again: list[Portion] = []
         try:
-            answered, is_cut = _ask_whole(asking, asked.text, len(portion) > 1)
+            answered, is_cut = _ask_whole(asking, inquiry.text, len(portion) > 1)
             again = _halve_portion(portion) if is_cut else []
-            reading.add(asked, answered)
+            reading.add(inquiry, answered)
         except ContextExceeded:
             again = _smaller_portions(portion, room(asking, CANDIDATES))
             if not again:

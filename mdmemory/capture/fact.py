@@ -76,18 +76,20 @@ def fact_of(content: str, title: str = "", type: str = "", why: str = "") -> Fac
     visible, blocks = strip_private(unseen.without_unseen(content))
     if blocks and not visible.strip():
         raise NotStored("private")
-    said, kinds = redact(visible.strip())
+    clean_words, kinds = redact(visible.strip())
     heading, more = redact(strip_private(unseen.without_unseen(title))[0])
     reason, redacted_why = redact(strip_private(unseen.without_unseen(why))[0].strip())
-    limits.check_body(said)
-    type_ = type or type_of(said)
+    limits.check_body(clean_words)
+    type_ = type or type_of(clean_words)
     if type_ not in limits.TYPES:
         raise UsageError(f"{type_[:40]!r} is no type.", f"Use one of: {', '.join(limits.TYPES)}.")
     reason = re.sub(r"(?i)\Awhy:\s*", "", reason)
-    body = f"{said}\n\nWhy: {reason}" if reason and "Why:" not in said else said
-    if reasons := _find_objections(said, f"{heading}\n{reason}"):
+    body = (
+        f"{clean_words}\n\nWhy: {reason}" if reason and "Why:" not in clean_words else clean_words
+    )
+    if reasons := _find_objections(clean_words, f"{heading}\n{reason}"):
         raise NotStored(*reasons)
-    description = hook_line(said)
+    description = hook_line(clean_words)
     name = name_of(_REDACTED.sub(" ", heading).strip() or _REDACTED.sub(" ", description))
     name = name.removeprefix(f"{type_}-") or name
     redacted = tuple(dict.fromkeys([*kinds, *more, *redacted_why]))

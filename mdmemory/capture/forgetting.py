@@ -217,10 +217,10 @@ def _removal_files(project: Project) -> Iterator[tuple[Path, AskedRemoval]]:
     for path in inbox.inbox_files(project.store / INBOX, _BEGIN):
         with suppress(MdmemoryError, ValueError, KeyError, TypeError):
             head = read_regular(path).decode("utf-8", "replace").split("---\n")[1]
-            said = {
+            fields = {
                 k: json.loads(v) for k, _, v in (row.partition(": ") for row in head.splitlines())
             }
             id = _ID + path.name.removeprefix(_BEGIN).removesuffix(inbox.END)
-            values = [str(said[key]) for key in ("file", "quote", "session", "since", "why")]
+            values = [str(fields[key]) for key in ("file", "quote", "session", "since", "why")]
             if "/" not in values[0]:
                 yield path, AskedRemoval(id, *values)

@@ -165,14 +165,14 @@ def _is_word(text: str) -> bool:
 def name_of(fact: str) -> str:
     """A name for a fact: its first words."""
     words = _NAME_WORD.findall(MARK.sub(" ", fact[:400]).replace("'", "").replace("’", ""))
-    kept: list[str] = []
+    name_words: list[str] = []
     width = 0
     for word in words[:NAME_WORDS]:
         width += len(word) if is_cjk(word[0]) else 2
-        if kept and width > NAME_WIDTH:
+        if name_words and width > NAME_WIDTH:
             break
-        kept.append(word[:NAME_WIDTH] if is_cjk(word[0]) else word)
-    return limits.slugify(" ".join(kept)) or "fact"
+        name_words.append(word[:NAME_WIDTH] if is_cjk(word[0]) else word)
+    return limits.slugify(" ".join(name_words)) or "fact"
 
 
 _URL = re.compile(r"(?i:https?)://[^\s<>\"'`)\]}，。；、）】]+")

@@ -187,8 +187,8 @@ def _carry_over(project: Project, state: State) -> list[PendingFact]:
     columns = "type, kind, name, description, body, session, since, reasons, id"
     left: list[PendingFact] = []
     for row in state.rows(f"SELECT {columns} FROM pending WHERE dropped = 0"):
-        kept = replace(PendingFact(*row[:8]), kept_as=row[8])
-        fact = _clean_fact(replace(kept, reasons=tuple(json.loads(row[7]))))
+        carried = replace(PendingFact(*row[:8]), kept_as=row[8])
+        fact = _clean_fact(replace(carried, reasons=tuple(json.loads(row[7]))))
         if fact is not None and not _is_kept(project, fact):
             left.append(fact)
             continue

@@ -242,11 +242,11 @@ def _sentence_of(quote: str, own: str) -> str:
     """The sentences that the quote is of."""
     wanted = fold_text(quote).strip(_AROUND)
     sentences = [each for each in _SENTENCE.split(own) if each and each.strip()]
-    held = [
+    near_sentences = [
         each for each in sentences
         if (words := fold_text(each).strip(_AROUND)) and (words in wanted or wanted in words)
     ]  # fmt: skip
-    return " ".join(held) or quote
+    return " ".join(near_sentences) or quote
 
 
 # --- which note is meant

@@ -98,17 +98,17 @@ def _meant_days(text: str, today: date) -> tuple[set[date], int]:
     """The days that a text means by such words as "tomorrow", and how far from today those may lie
     that it means by "next month"; 0 where it says nothing like it."""
     folded = normal_text(text).casefold().replace("’", "'")
-    found: set[date] = set()
+    meant: set[date] = set()
     for days, form in _section_forms("days"):
         if form.search(folded):
-            found.add(today + timedelta(days))
+            meant.add(today + timedelta(days))
     for name, at in _weekday_names().items():
         if name in folded and _word_pattern(name).search(folded):
             ahead = (at - today.weekday()) % 7
             # "next Friday" is this week's to some and next week's to others; or it is past
-            found |= {today + timedelta(ahead + 7 * weeks) for weeks in (-1, 0, 1)}
-    found |= {today + timedelta(days) for days in _count_days(folded)}
-    return found, max(
+            meant |= {today + timedelta(ahead + 7 * weeks) for weeks in (-1, 0, 1)}
+    meant |= {today + timedelta(days) for days in _count_days(folded)}
+    return meant, max(
         (days for days, form in _section_forms("about") if form.search(folded)), default=0
     )
 

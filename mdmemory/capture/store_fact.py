@@ -238,8 +238,8 @@ class _Call:
             turn, _, file = row.partition("=")
             if turn == self._proof.turn and (self._writer.project.store / file).is_file():
                 note = self._writer.refresher.store.read(file)
-                said = {*words_of(_note_text(note.note))}
-                if len(words & said) * 2 >= min(len(words), len(said)):
+                said_words = {*words_of(_note_text(note.note))}
+                if len(words & said_words) * 2 >= min(len(words), len(said_words)):
                     return note
         return None
 

@@ -185,8 +185,8 @@ def take_summary(
     turns = redact_turns([turn for turn in chosen if turn.role == "user"])
     summary = _with_titles(strip_private(bounds.beginning_of(text))[0])
     find = partial(find_note, stores.sources())
-    found = parse(redact(without_memory(summary))[0], list(shown))
-    wanted = [_with_quote(each, turns, find) for each in found]
+    candidates_read = parse(redact(without_memory(summary))[0], list(shown))
+    wanted = [_with_quote(each, turns, find) for each in candidates_read]
     judged = judge_candidates(wanted, turns, find, shown, is_read_once=True)
     done = Extracted(session, model=MODEL)
     candidates = [each for each in judged if each.outcome == "keep"]

@@ -78,13 +78,13 @@ def parse(text: str) -> Citation | None:
         return Citation(text) if _ID.fullmatch(text[len(COMMIT) :]) else None
     blob = lines_hash = ""
     rest, mark, pin = text.rpartition("@")
-    if mark and (found := _PIN.fullmatch(f"@{pin}")):
-        text, blob, lines_hash = rest, found[1], found[2] or ""
+    if mark and (pin_match := _PIN.fullmatch(f"@{pin}")):
+        text, blob, lines_hash = rest, pin_match[1], pin_match[2] or ""
     lines = None
     rest, mark, numbers = text.rpartition("#")
-    if mark and (found := _LINES.fullmatch(f"#{numbers}")):
-        text, first = rest, int(found[1])
-        lines = (first, int(found[2] or first))
+    if mark and (pin_match := _LINES.fullmatch(f"#{numbers}")):
+        text, first = rest, int(pin_match[1])
+        lines = (first, int(pin_match[2] or first))
         if not 0 < first <= lines[1] <= MOST_LINE:
             return None
     if bool(lines_hash) > bool(lines) or not is_path(text):

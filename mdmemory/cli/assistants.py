@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from mdmemory.cli.commands import add_flag
 from mdmemory.cli.output import emit_json
 from mdmemory.config import person
-from mdmemory.config.settings import load
+from mdmemory.config.settings import load_settings
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.hosts import clients
 from mdmemory.store.project import home_of
@@ -65,7 +65,7 @@ def run_setup(options: Namespace) -> int:
 def _connected_lines(names: list[str]) -> list[str]:
     """What a person wants to know at the end."""
     notes = "".join(f" {clients.NOTES[name]}." for name in names if name in clients.NOTES)
-    home = home_of(person.places())
+    home = home_of(person.person_places())
     return [
         f"Connected, for all your projects: {_join_titles(names)}.",
         f"Notes will lie in {home}: what is about you in `me`, a folder for each project.",
@@ -92,9 +92,9 @@ def _with_meaning(options: Namespace) -> int:
 
 def _removed_lines(names: list[str]) -> list[str]:
     """Who is connected no more, and what stays."""
-    places = person.places()
+    places = person.person_places()
     origins, file = (
-        load(places.environment, places.personal_settings).origins,
+        load_settings(places.environment, places.personal_settings).origins,
         str(places.personal_settings),
     )
     sentences = [f"Disconnected: {_join_titles(names)}. Start them again."] if names else []

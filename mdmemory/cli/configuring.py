@@ -12,7 +12,7 @@ from typing import Any
 from mdmemory.cli.commands import add_flag
 from mdmemory.cli.output import emit_json, is_terminal, open_memory, show_value, warn_person
 from mdmemory.config import person
-from mdmemory.config.settings import Settings, checked, load, setting
+from mdmemory.config.settings import Settings, check_value, find_setting, load_settings
 from mdmemory.config.table import PROJECT_FILE, TABLE, Setting
 from mdmemory.errors import MdmemoryError, NoStore, UsageError
 from mdmemory.store.project import Project
@@ -116,12 +116,14 @@ def _project_around(options: Namespace) -> Project | None:
 
 
 def _load_settings(project: Project | None) -> Settings:
-    places = person.places()
-    return project.settings if project else load(places.environment, places.personal_settings)
+    places = person.person_places()
+    return (
+        project.settings if project else load_settings(places.environment, places.personal_settings)
+    )
 
 
 def _get_setting(settings: Settings, options: Namespace) -> int:
-    row = setting(options.name)
+    row = find_setting(options.name)
     show_value(options, _setting_json(settings, row), settings.shown(row.name))
     return 0
 
@@ -140,12 +142,12 @@ def _setting_json(settings: Settings, row: Setting) -> dict[str, Any]:
 def _set_setting(options: Namespace) -> int:
     from mdmemory.actions.configuring import set_for_person, set_for_store
 
-    row = setting(options.name)
+    row = find_setting(options.name)
     if row.name == "store":
         raise UsageError("The store is not moved by a setting.", "`mdmemory move` moves it.")
     value = None if options.unset else _parse_value(row, options.value)
     choice = _prepare_choice(row, value, options)
-    own = person.places().personal_settings
+    own = person.person_places().personal_settings
     project = None if row.personal or options.everywhere else _project_around(options)
     if project is None and not (row.personal or options.everywhere):
         raise NoStore(
@@ -208,7 +210,7 @@ def _parse_value(row: Setting, given: str) -> Any:
         given = sys.stdin.read().strip()
     elif row.secret and is_terminal():
         warn_person("The value is in your shell's history now; `-` reads it from standard input.")
-    value = checked(row, given, row.name)
+    value = check_value(row, given, row.name)
     return [*filter(None, value.split(os.pathsep))] if row.kind.startswith("a list") else value
 
 
@@ -225,10 +227,10 @@ def _tell_change(row: Setting, value: Any, file: str, is_new: bool, commit: str 
 
 def _warn_of_another(row: Setting, file: str, project: Project | None) -> None:
     """Warn where another place has the last word on the setting."""
-    places = person.places()
+    places = person.person_places()
     ours = project.root / PROJECT_FILE if project else None
     with suppress(MdmemoryError):  # the value is written; another line of the files is wrong
-        origin = load(places.environment, places.personal_settings, ours).origins[row.name]
+        origin = load_settings(places.environment, places.personal_settings, ours).origins[row.name]
         if origin not in ("default", file):
             warn_person(f"{origin} sets {row.name} too, and counts here.")
 
@@ -242,8 +244,8 @@ def try_model(*, quiet: bool = False) -> dict[str, Any]:
     from mdmemory.actions.configuring import set_for_person
     from mdmemory.llm import probe
 
-    places = person.places()
-    settings = load(places.environment, places.personal_settings)
+    places = person.person_places()
+    settings = load_settings(places.environment, places.personal_settings)
     try:
         questions = probe.choose_questions(settings, datetime.now(UTC).date().isoformat())
     except MdmemoryError as problem:

@@ -32,7 +32,7 @@ def run_doctor(options: Namespace) -> int:
     layers = open_layers(options)
     if options.quality:
         return _show_quality(options, layers)
-    environment = person.places().environment
+    environment = person.person_places().environment
     if layers.question is None and not layers.there() and problems.connected_titles(environment):
         return _without_store(options, environment)
     rows = problems.list_problems(layers, environment, fix=options.fix)

@@ -65,8 +65,8 @@ def run_log(options: Namespace) -> int:
     is_whole = options.all or options.json  # a program gets all, unless it says how many
     most = options.n or (None if is_whole else SHOWN)
     with layers.at_one_look():
-        found, last = _find_changes(layers, options.what, most)
-        rows = found[:most]
+        changes, last = _find_changes(layers, options.what, most)
+        rows = changes[:most]
         if options.p:
             rows = [*_with_changes(layers, rows, in_words=sys.stdout.isatty() and not options.json)]
     if options.json:
@@ -74,7 +74,7 @@ def run_log(options: Namespace) -> int:
         return 0
     for row in rows:
         _print_row(layers, row)
-    if options.n is None and len(found) > len(rows):
+    if options.n is None and len(changes) > len(rows):
         warn_person("Older changes are not shown: `mdmemory log --all` lists them, too.")
     if last:
         print(last)
@@ -116,8 +116,8 @@ def _with_changes(layers: Layers, rows: Sequence[_Row], *, in_words: bool) -> It
     done: dict[tuple[str, str], list[TextChange]] = {}
     for memory in layers.there():
         mine = [row for row in rows if row.memory is memory and row.logged.commit]
-        found = memory.file_changes([row.logged.commit for row in mine], rows[0].files)
-        done |= {(layers.of(memory), commit): changes for commit, changes in found.items()}
+        file_changes = memory.file_changes([row.logged.commit for row in mine], rows[0].files)
+        done |= {(layers.of(memory), commit): changes for commit, changes in file_changes.items()}
     for at, row in enumerate(rows):
         changes = done.get((layers.of(row.memory), row.logged.commit), [])
         if not row.logged.commit and row.step:

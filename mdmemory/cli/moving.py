@@ -51,7 +51,7 @@ def move_options(parser: ArgumentParser) -> None:
 def run_move(options: Namespace) -> int:
     """Move the store and its history, by default out of the project into your memory folder. The
     project's commits stay as they are."""
-    places = person.places()
+    places = person.person_places()
     done = None if options.dry_run else store_move.finish_move(Path.cwd())
     if done is None:
         project = open_memory(options).project
@@ -236,7 +236,7 @@ def _require_own_project() -> None:
     from mdmemory.git.private_folder import common_dir
     from mdmemory.store.project import of_person, of_project
 
-    places = person.places()
+    places = person.person_places()
     own = of_person(places)
     if own is None or of_project(Path.cwd(), None, places) or not common_dir(Path.cwd()):
         return
@@ -251,7 +251,7 @@ def _begin_persons(named: str) -> None:
     from mdmemory.actions import memory_folder
     from mdmemory.store.project import person_root
 
-    places = person.places()
+    places = person.person_places()
     root = person_root(places)
     if Path(named).expanduser().absolute() == root and not os.path.lexists(root):
         memory_folder.begin_person(places, is_secret)

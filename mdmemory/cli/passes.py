@@ -257,7 +257,7 @@ def _session_copy(memory: Memory, options: Namespace) -> bytes:
     from mdmemory.transcripts.sources import copy
 
     here = None if options.all_projects else [*session_folders(memory.project), Path.cwd()]
-    return copy(person.hosts(), options.session, here)
+    return copy(person.host_places(), options.session, here)
 
 
 def compact_options(parser: ArgumentParser) -> None:

@@ -68,20 +68,24 @@ def run_review(options: Namespace) -> int:
 
 def _list_items(layers: Layers, options: Namespace) -> int:
     with layers.at_one_look():
-        found = [waiting.find_item(layers, options.id)] if options.id else waiting.items(layers)
+        items_shown = (
+            [waiting.find_item(layers, options.id)] if options.id else waiting.items(layers)
+        )
     if options.json:
-        emit_json([item.as_json() for item in found])
+        emit_json([item.as_json() for item in items_shown])
         return 0
-    away = {} if options.id or options.more else fold(found)
+    away = {} if options.id or options.more else fold(items_shown)
     hidden = {item.id for items in away.values() for item in items}
-    for item in found:
+    for item in items_shown:
         if item.id not in hidden:
             print(visible_text(item.as_text()))
     for session, items in away.items():
         print(visible_text(_folded_line(session, len(items))))
-    if found:
-        print(f"{count_noun(len(found), 'item')}. Answer with `mdmemory review ID ANSWER`, or run "
-              "`mdmemory review` at a terminal.")  # fmt: skip
+    if items_shown:
+        print(
+            f"{count_noun(len(items_shown), 'item')}. Answer with `mdmemory review ID ANSWER`, or "
+            "run `mdmemory review` at a terminal."
+        )
     else:
         print(NOTHING)
     return 0

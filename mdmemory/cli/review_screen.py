@@ -77,12 +77,12 @@ def draw_screen(view: View, columns: int, lines: int, *, colour: bool) -> Drawn:
 def help_screen(columns: int, lines: int) -> list[str]:
     """The keys, in words."""
     width = columns - 1
-    found = [
+    help_lines = [
         part
         for line in HELP.split("\n")
         for part in ([line] if text_width(line) <= width else wrap_text(line, width))
     ]
-    return [*found[: lines - 1], cut_line("Any key: back", width)]
+    return [*help_lines[: lines - 1], cut_line("Any key: back", width)]
 
 
 def _foot_lines(view: View, width: int) -> Iterator[str]:

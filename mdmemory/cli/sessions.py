@@ -23,7 +23,7 @@ from mdmemory.memory import Memory
 from mdmemory.search.sources import session_folders
 from mdmemory.store.project import Project
 from mdmemory.tools.observations import as_json as observed
-from mdmemory.tools.session import shown, stored
+from mdmemory.tools.session import sections_shown, stored_content
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def run_session(options: Namespace) -> int:
         return _show_stored(memory, options.id, options)
     project = memory.project
     folders = None if options.all_projects else session_folders(project)
-    there = sessions(person.hosts(), folders, None if options.all else _NEWEST)
+    there = sessions(person.host_places(), folders, None if options.all else _NEWEST)
     rows = _session_rows(project, there.items)
     if options.json:
         emit_json(rows)
@@ -151,7 +151,7 @@ def _show_stored(memory: Memory, id: str, options: Namespace) -> int:
         return _show_output(memory, id, options)
     if id.isdecimal():
         return _tell_observations(memory.observations().recall(id), options)
-    stored_data = stored(memory, id)
+    stored_data = stored_content(memory, id)
     show_value(options, stored_data, *_lines_of(stored_data))
     return 0
 
@@ -182,7 +182,10 @@ def _lines_of(fields: dict[str, Any]) -> list[str]:
     summary = "\n".join(f"{name}: {text}" for name, text in fields["summary"].items() if text)
     observations = [f"{each['id']}  {each['title']}" for each in fields["observations"]]
     more = {"promotions": promotions, "summary": summary, "observations": observations}
-    return [visible_text(text).replace("\n", "\n  ") for text in shown(fields["sections"] | more)]
+    return [
+        visible_text(text).replace("\n", "\n  ")
+        for text in sections_shown(fields["sections"] | more)
+    ]
 
 
 def _tell_observations(observations: Sequence[Observation], options: Namespace) -> int:

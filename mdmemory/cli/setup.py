@@ -12,7 +12,7 @@ from mdmemory.actions import memory_folder, setup
 from mdmemory.cli.commands import add_flag
 from mdmemory.cli.output import count_noun, show_value
 from mdmemory.config import person
-from mdmemory.config.settings import load
+from mdmemory.config.settings import load_settings
 from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.memory import Memory
@@ -49,7 +49,7 @@ def run_init(options: Namespace) -> int:
     """Create a store for the project DIR in your memory folder, or inside the project with
     --here, --shared or --store PATH."""
     _refuse_nonsense(options)
-    root = person_root(person.places()) if options.user else Path(options.dir or ".")
+    root = person_root(person.person_places()) if options.user else Path(options.dir or ".")
     if options.remove:
         return _remove_wiring(options, root)
     if options.dry_run:
@@ -86,7 +86,7 @@ def _left_behind(options: Namespace, root: Path) -> list[str]:
     if not (options.here or options.shared):
         return []
     in_tree = root_in_tree(root.absolute()) if root.is_dir() else None
-    store = _store_elsewhere(root, in_tree, person.places())
+    store = _store_elsewhere(root, in_tree, person.person_places())
     count = len(Store(store).files()) if store else 0
     if not (store and count):
         return []
@@ -98,7 +98,7 @@ def _left_behind(options: Namespace, root: Path) -> list[str]:
 
 def _make_store(options: Namespace, root: Path) -> Setup:
     """The store that was asked for, made where it is missing."""
-    places = person.places()
+    places = person.person_places()
     if options.user:
         return memory_folder.begin_person(places, is_secret)
     if options.join:
@@ -205,10 +205,10 @@ def _dry_run(options: Namespace, root: Path) -> list[str]:
     from mdmemory.hosts.opencode.wiring import DRY_RUN
 
     in_tree = root_in_tree(root.absolute()) if root.is_dir() else None
-    places = person.places()
+    places = person.person_places()
     _refuse_wiring_of_elsewhere(options, root.absolute(), in_tree, places)
     root = root.resolve()
-    settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
+    settings = load_settings(places.environment, places.personal_settings, root / PROJECT_FILE)
     store = root if options.user else root / (options.store or settings.text("store"))
     sentences = [] if store.is_dir() else [f"Would create a store in {store}."]
     sentences += _install_wiring(options, root, store)

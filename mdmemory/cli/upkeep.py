@@ -67,7 +67,7 @@ def run_status(options: Namespace) -> int:
     from mdmemory.review import waiting
 
     layers = open_layers(options)
-    environment = person.places().environment
+    environment = person.person_places().environment
     assistants = problems.connected_titles(environment)
     if assistants and not options.json and layers.question is None and not layers.there():
         print(f"store       {NO_STORE_YET}\nassistants  {assistants}")

@@ -30,24 +30,25 @@ class Hosts(NamedTuple):
     gemini: Path  # Gemini CLI's own folder
 
 
-def places(environment: Mapping[str, str] | None = None) -> Places:
+def person_places(environment: Mapping[str, str] | None = None) -> Places:
     """The person's settings file, by the XDG rules."""
     environment = os.environ if environment is None else environment
     return Places(
-        environment, _base(environment, "XDG_CONFIG_HOME", ".config") / "mdmemory" / "config.toml"
+        environment,
+        _base_folder(environment, "XDG_CONFIG_HOME", ".config") / "mdmemory" / "config.toml",
     )
 
 
 def opencode_folder(environment: Mapping[str, str] | None = None) -> Path:
     """Where OpenCode keeps the person's own configuration."""
     environment = os.environ if environment is None else environment
-    return _base(environment, "XDG_CONFIG_HOME", ".config") / "opencode"
+    return _base_folder(environment, "XDG_CONFIG_HOME", ".config") / "opencode"
 
 
 def state_folder(environment: Mapping[str, str] | None = None) -> Path:
     """Where logs go that belong to no project."""
     environment = os.environ if environment is None else environment
-    return _base(environment, "XDG_STATE_HOME", ".local/state") / "mdmemory"
+    return _base_folder(environment, "XDG_STATE_HOME", ".local/state") / "mdmemory"
 
 
 def models_folder(environment: Mapping[str, str] | None = None) -> Path:
@@ -56,7 +57,7 @@ def models_folder(environment: Mapping[str, str] | None = None) -> Path:
     environment = os.environ if environment is None else environment
     if names_models_folder(environment):
         return Path(environment[_MODELS])
-    return _base(environment, "XDG_CACHE_HOME", ".cache") / "mdmemory" / "models"
+    return _base_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmemory" / "models"
 
 
 def names_models_folder(environment: Mapping[str, str] | None = None) -> bool:
@@ -65,10 +66,10 @@ def names_models_folder(environment: Mapping[str, str] | None = None) -> bool:
     return os.path.isabs(environment.get(_MODELS, ""))
 
 
-def hosts(environment: Mapping[str, str] | None = None) -> Hosts:
+def host_places(environment: Mapping[str, str] | None = None) -> Hosts:
     """Where the hosts keep their sessions on this machine, by the variables that they read."""
     environment = os.environ if environment is None else environment
-    data = _base(environment, "XDG_DATA_HOME", ".local/share") / "opencode"
+    data = _base_folder(environment, "XDG_DATA_HOME", ".local/share") / "opencode"
     named = environment.get("OPENCODE_DB") or "opencode.db"
     claude = environment.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
     return Hosts(
@@ -87,7 +88,7 @@ def in_this_home(path: str, home: str) -> str:
     return path
 
 
-def _base(environment: Mapping[str, str], variable: str, usual: str) -> Path:
+def _base_folder(environment: Mapping[str, str], variable: str, usual: str) -> Path:
     named = environment.get(variable, "")
     # the rule says that a relative path in these variables is to be ignored
     return Path(named) if os.path.isabs(named) else Path.home() / usual

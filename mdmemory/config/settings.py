@@ -56,14 +56,14 @@ class Settings:
         value = self.values[name]
         if _BY_NAME[name].secret or value == "":
             return "set" if value else "not set"
-        return _word(value)
+        return _value_word(value)
 
 
-def _word(value: object) -> str:
+def _value_word(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def load(
+def load_settings(
     environment: Mapping[str, str], personal: Path | None = None, project: Path | None = None
 ) -> Settings:
     """The settings from both files (each may be missing) and the environment.
@@ -73,21 +73,21 @@ def load(
     values: dict[str, Any] = {row.name: row.default for row in TABLE}
     origins = dict.fromkeys(values, "default")
     for path, is_project in ((personal, False), (project, True)):
-        for name, value in _entries(path).items():
-            row = _known(name, path, personal, is_project)
-            values[name] = checked(row, value, f"{name} in {path}")
+        for name, value in _read_entries(path).items():
+            row = _known_setting(name, path, personal, is_project)
+            values[name] = check_value(row, value, f"{name} in {path}")
             origins[name] = str(path)
     for row in TABLE:
         for variable in row.variables:
             text = environment.get(variable, "").strip()
             if text:
-                values[row.name] = checked(row, text, variable)
+                values[row.name] = check_value(row, text, variable)
                 origins[row.name] = variable
                 break
     return Settings(values, origins)
 
 
-def _entries(path: Path | None) -> dict[str, object]:
+def _read_entries(path: Path | None) -> dict[str, object]:
     """The settings in a file, with dotted names for those in tables."""
     if path is None or not path.is_file():
         return {}
@@ -109,41 +109,43 @@ def _entries(path: Path | None) -> dict[str, object]:
     try:
         table = tomllib.loads(text)
         table.pop(OWNER, None)
-        return flat(table)
+        return flatten_table(table)
     except tomllib.TOMLDecodeError as problem:
         raise BadSetting(f"{path} is not valid TOML: {problem}.", "Correct that line.") from problem
 
 
 def _only_store(text: str) -> str:
     """The store, if the text has nothing but comments and this setting; else ""."""
-    found = re.fullmatch(r'(?:\s*+#[^\n]*\n)*+\s*+store = "([^"\\\n]+)"\s*', text)
-    return found[1] if found else ""
+    match = re.fullmatch(r'(?:\s*+#[^\n]*\n)*+\s*+store = "([^"\\\n]+)"\s*', text)
+    return match[1] if match else ""
 
 
-def flat(table: Mapping[str, object], before: str = "") -> dict[str, object]:
+def flatten_table(table: Mapping[str, object], before: str = "") -> dict[str, object]:
     """What a TOML table holds, with dotted names for what its tables hold."""
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for name, value in table.items():
         if isinstance(value, dict):
-            found |= flat(value, f"{before}{name}.")
+            values |= flatten_table(value, f"{before}{name}.")
         else:
-            found[before + name] = value
-    return found
+            values[before + name] = value
+    return values
 
 
-def _known(name: str, path: Path | None, personal: Path | None, is_project: bool) -> Setting:
-    found = _BY_NAME.get(name)
+def _known_setting(
+    name: str, path: Path | None, personal: Path | None, is_project: bool
+) -> Setting:
+    row = _BY_NAME.get(name)
     names_outside = name.rpartition(".")[2] in _PERSONAL_WORDS
-    if is_project and (names_outside or (found is not None and found.personal)):
+    if is_project and (names_outside or (row is not None and row.personal)):
         raise BadSetting(
             f"{path} sets {name}, but a project may not choose hosts, keys, programs or planners "
             "for the people who open it.",
             f"Move the line to {personal or '~/.config/mdmemory/config.toml'}.",
         )
-    return found or setting(name, f" in {path}")
+    return row or find_setting(name, f" in {path}")
 
 
-def setting(name: str, place: str = "") -> Setting:
+def find_setting(name: str, place: str = "") -> Setting:
     """The row of the table. Raises BadSetting with the nearest name; `place` says where it was
     read, such as " in mdmemory.toml"."""
     if name in _BY_NAME:
@@ -157,18 +159,18 @@ def setting(name: str, place: str = "") -> Setting:
     raise BadSetting(f"Unknown setting {name}{place}.", hint)
 
 
-def checked(setting: Setting, value: object, place: str) -> Any:
+def check_value(setting: Setting, value: object, place: str) -> Any:
     """The value of a setting, from text or TOML. Raises BadSetting, which names `place`."""
     try:
         return setting.read(value)
     except (ValueError, KeyError) as problem:
         raise BadSetting(
-            f"{place} is {_shown(setting, value)}, but must be {setting.kind}.",
+            f"{place} is {_value_shown(setting, value)}, but must be {setting.kind}.",
             "The default is "
-            + ("not to set it." if setting.default == "" else f"{_word(setting.default)}."),
+            + ("not to set it." if setting.default == "" else f"{_value_word(setting.default)}."),
         ) from (None if setting.secret else problem)
 
 
-def _shown(setting: Setting, value: object) -> str:
+def _value_shown(setting: Setting, value: object) -> str:
     """A bad value as a message may show it; an address may contain a password."""
     return "unusable" if setting.secret else re.sub(r"//[^/\s]*@", "//…@", repr(value))

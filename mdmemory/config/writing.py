@@ -69,13 +69,13 @@ def set_value(text: str, path: Sequence[str], value: Any) -> str:
         box[key] = {**value}
     elif value is not None:
         box[key] = read_toml(f"x = {write_value(value)}")["x"]
-    if _filled(read_toml(text)) == _filled(wanted):
+    if _without_empty(read_toml(text)) == _without_empty(wanted):
         return text
     end = "\r\n" if "\r\n" in text else "\n"
     mark = _BOM if text.startswith(_BOM) else ""
     try:
-        after = mark + _edited(text.removeprefix(_BOM), way, key, value, end)
-        is_right = _filled(read_toml(after)) == _filled(wanted)
+        after = mark + _edit_text(text.removeprefix(_BOM), way, key, value, end)
+        is_right = _without_empty(read_toml(after)) == _without_empty(wanted)
     except (ValueError, LookupError, TypeError, AttributeError):  # tomlkit's own, and its limits
         is_right = False
     if not is_right:
@@ -83,7 +83,7 @@ def set_value(text: str, path: Sequence[str], value: Any) -> str:
     return after
 
 
-def _edited(text: str, way: Sequence[str], key: str, value: Any, end: str) -> str:
+def _edit_text(text: str, way: Sequence[str], key: str, value: Any, end: str) -> str:
     import tomlkit  # only where a file is changed
     from tomlkit.items import AoT, Table
 
@@ -92,9 +92,9 @@ def _edited(text: str, way: Sequence[str], key: str, value: Any, end: str) -> st
     box: Any = find_value(text, way)
     if value is None:
         document = tomlkit.parse(text)
-        _cut(document, [*way, key])
+        _cut_value(document, [*way, key])
         if way and box.keys() == {key}:
-            _cut(document, way)
+            _cut_value(document, way)
         after = document.as_string()
         # the blank line above a table that stood last
         return after if text.endswith(end * 2) else after.rstrip("\r\n") + (end if after else "")
@@ -123,7 +123,7 @@ def _edited(text: str, way: Sequence[str], key: str, value: Any, end: str) -> st
     return document.as_string()
 
 
-def _cut(container: Any, path: Sequence[str]) -> None:
+def _cut_value(container: Any, path: Sequence[str]) -> None:
     """Take a value out, wherever its table is gone on with; what stands under it as a comment may
     be about the next table, and stays."""
     from tomlkit import ws
@@ -135,18 +135,21 @@ def _cut(container: Any, path: Sequence[str]) -> None:
         if isinstance(item, InlineTable) and path[1:]:
             del item[path[1]]
         elif path[1:]:
-            _cut(item.value, path[1:])
+            _cut_value(item.value, path[1:])
         else:
-            container.body[at] = (None, ws(_tail(item).removeprefix("\n").removeprefix("\r\n")))
+            container.body[at] = (
+                None,
+                ws(_tail_comments(item).removeprefix("\n").removeprefix("\r\n")),
+            )
 
 
-def _tail(item: Any) -> str:
+def _tail_comments(item: Any) -> str:
     """The comments and blank lines at the end of a table, of the last one inside it."""
     from tomlkit.items import Table
 
     body = item.value.body if isinstance(item, Table) else []
     if body and body[-1][0] is not None:
-        return _tail(body[-1][1])
+        return _tail_comments(body[-1][1])
     return "".join(each.as_string() for _, each in body[_end_of_values(body) :])
 
 
@@ -155,11 +158,11 @@ def _end_of_values(body: Sequence[Any]) -> int:
     return max((n + 1 for n, (key, _) in enumerate(body) if key is not None), default=0)
 
 
-def _filled(data: Any) -> Any:
+def _without_empty(data: Any) -> Any:
     """The data without empty tables: what is asked is what it says."""
     if not isinstance(data, dict):
         return data
-    return {key: inner for key, each in data.items() if (inner := _filled(each)) != {}}
+    return {key: inner for key, each in data.items() if (inner := _without_empty(each)) != {}}
 
 
 def change_setting(text: str, name: str, value: Any, file: Path) -> str:

@@ -259,4 +259,4 @@ def transcript_of(session: str, file: Path | None = None) -> Transcript:
     where it cannot be read."""
     from mdmemory.transcripts.sources import copy, read
 
-    return read(file if file is not None else copy(person.hosts(), session))
+    return read(file if file is not None else copy(person.host_places(), session))

@@ -86,7 +86,7 @@ def any_shell_line(words: str) -> str:
 
 def launcher_place(environment: Mapping[str, str] | None = None) -> Path:
     """Where the launcher lies: beside the person's settings."""
-    return person.places(environment).personal_settings.with_name(NAME)
+    return person.person_places(environment).personal_settings.with_name(NAME)
 
 
 def launcher_text(program: Path) -> bytes:

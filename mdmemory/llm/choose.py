@@ -128,7 +128,7 @@ def model(
     if purpose in (EXTRACT, OBSERVE) and settings.text("llm.questions") == "pairs":
         return None  # a small model finds little, and answers with our examples
     return Metered(
-        _model(purpose, project, person.places(environment).environment, today), purpose,
+        _model(purpose, project, person.person_places(environment).environment, today), purpose,
         project.state_file, today, settings.whole("llm.daily_calls"), redacted_text,
     )  # fmt: skip
 

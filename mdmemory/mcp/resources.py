@@ -30,10 +30,10 @@ def list_resources(open: Callable[[], Layers]) -> list[Json]:
         "name": "index", "title": "Memory index", "uri": INDEX, "mimeType": _MARKDOWN,
         "description": "One line for each note, within a budget.",
     }  # fmt: skip
-    from mdmemory.tools.notes import listing
+    from mdmemory.tools.notes import list_both
 
     try:
-        rows = [row for row in listing(open()) if row.listed]
+        rows = [row for row in list_both(open()) if row.listed]
     except MdmemoryError:
         return [index]  # without a store there is nothing to list; reading says so
     return [index, *map(_resource, rows)]

@@ -107,12 +107,12 @@ class Methods:
 
     def _offer(self) -> Sequence[Tool]:
         """The tools; without a store the one that makes one."""
-        from mdmemory.tools.table import TOOLS, offered
+        from mdmemory.tools.table import TOOLS, offered_tools
 
         alone = [tool for tool in TOOLS if tool.name == ALONE]
         try:
             layers = self._open()
-            return offered(layers.settings) if layers.there() else alone
+            return offered_tools(layers.settings) if layers.there() else alone
         except MdmemoryError:
             return alone
 
@@ -146,11 +146,11 @@ def _tool(tool: Tool) -> Json:
 
 def _answer(open: Open, name: str, given: Json) -> Json:
     from mdmemory.mcp.words import caller
-    from mdmemory.tools.table import call
+    from mdmemory.tools.table import call_tool
 
     try:
         layers = open()
-        answer = call(layers, name, given, caller(layers, name))
+        answer = call_tool(layers, name, given, caller(layers, name))
         return _result(answer.text, answer.structured)
     except MdmemoryError as problem:
         error = problem

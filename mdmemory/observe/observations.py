@@ -211,7 +211,7 @@ def _asked_first(session: str) -> str:
     from mdmemory.transcripts.sources import copy, read
 
     try:
-        turns = read(copy(person.hosts(), session)).turns
+        turns = read(copy(person.host_places(), session)).turns
     except (MdmemoryError, OSError):
         return ""
     return next((turn.text for turn in turns if turn.role == "user"), "")

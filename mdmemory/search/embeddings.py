@@ -115,8 +115,8 @@ def of_query(database: Database, embedder: Embedder, query: str) -> bytes:
     """The vector of a query, made once and then kept. Raises MdmemoryError and UnusableError."""
     text = model_prefixes(embedder.model)[0] + query[:LONGEST].strip()
     named = hashlib.sha256(text.encode("utf-8", "replace")).digest()
-    if kept := database.query_vector(embedder.model, named):
-        return kept
+    if kept_vector := database.query_vector(embedder.model, named):
+        return kept_vector
     vector = embed_texts(embedder, [text])[0]
     with suppress(LockedError):  # another process writes: the next time then
         database.keep_query(embedder.model, named, vector)

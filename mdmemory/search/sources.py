@@ -65,7 +65,7 @@ def session_folders(project: Project) -> list[Path]:
     from mdmemory.git import repositories
 
     root = project.around or project.root  # the store may lie in the memory folder
-    if root == person_root(person.places()) or not (project.root / PROJECT_FILE).is_file():
+    if root == person_root(person.person_places()) or not (project.root / PROJECT_FILE).is_file():
         root = Path.cwd()
     try:
         repository = repositories.find(root)
@@ -103,7 +103,7 @@ def feeding_sources(project: Project, wanted: str) -> Mapping[str, Feeder]:
 
         exports = _setting_folders(project, "search.transcripts")
         folders = session_folders(project)
-        feeders[SESSIONS] = Transcripts(person.hosts(), folders, exports, redacted_text)
+        feeders[SESSIONS] = Transcripts(person.host_places(), folders, exports, redacted_text)
     if wanted in (FILES, ALL):
         from mdmemory.search.folders import Folders
 

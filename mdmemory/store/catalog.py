@@ -392,7 +392,7 @@ class Catalog:
         self._read_news.update(rows)
         self._unsaved.update(rows)
         self._blobs = {file: id for file, id in self._blobs.items() if file not in rows}
-        for name in ("files", "held", "_heads"):
+        for name in ("files", "held", "_all_heads"):
             self.__dict__.pop(name, None)
 
     def _query_rows(self, columns: str, where: str = "", values: Sequence[str] = ()) -> list[Any]:
@@ -410,7 +410,7 @@ class Catalog:
         self._kept.drop(is_damaged)
         self._sight = self.look()
         self.changed, self.tree, self._is_ahead = True, "", False
-        for name in ("_news", "files", "held", "_heads"):
+        for name in ("_read_news", "files", "held", "_all_heads"):
             self.__dict__.pop(name, None)
 
     def _some_columns(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory.config.person import Places, state_folder
-from mdmemory.config.settings import Settings, load
+from mdmemory.config.settings import Settings, load_settings
 from mdmemory.config.table import DEFAULT_STORE, PERSON, PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore
 from mdmemory.files import read_start
@@ -78,7 +78,7 @@ class Project(NamedTuple):
 def open_project(root: Path, places: Places) -> Project:
     """The project with this root. Raises NoStore when the store's folder is missing or a link."""
     root = root.absolute()
-    settings = load(places.environment, places.personal_settings, root / PROJECT_FILE)
+    settings = load_settings(places.environment, places.personal_settings, root / PROJECT_FILE)
     return _checked_project(Project(root, root / settings.text("store"), settings))
 
 
@@ -130,7 +130,7 @@ def of_person(places: Places) -> Project | None:
 
 def home_of(places: Places) -> Path:
     """The memory folder that the person's settings name; it may be missing."""
-    named = load(places.environment, places.personal_settings).text("memory.home")
+    named = load_settings(places.environment, places.personal_settings).text("memory.home")
     return Path(os.path.expanduser(named))
 
 
@@ -184,7 +184,7 @@ def _named_project(path: Path, start: Path, places: Places) -> Project:
             project = open_project(root, places)
             if os.path.realpath(project.store) == os.path.realpath(folder):
                 return project
-    settings = load(places.environment, places.personal_settings)
+    settings = load_settings(places.environment, places.personal_settings)
     return _checked_project(Project(folder, folder, settings))
 
 

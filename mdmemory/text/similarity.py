@@ -38,13 +38,13 @@ class Ranking:
     def near(self, text: str, words: int | None = None) -> list[int]:
         """The positions of the texts that share a word with `text`, the nearest first, by bm25; of
         its words the rarest `words` count, where that is given."""
-        found = []
+        scored = []
         for word in self._holders.keys() & word_keys(text):
             holder_count = len(self._holders[word])
             rarity = math.log(1 + (self._total - holder_count + 0.5) / (holder_count + 0.5))
-            found.append((-rarity, word))
+            scored.append((-rarity, word))
         scores: dict[int, float] = defaultdict(float)
-        for rarity, word in sorted(found)[:words]:
+        for rarity, word in sorted(scored)[:words]:
             for at, weight in self._holders[word]:
                 scores[at] += rarity * weight
         return sorted(scores, key=lambda at: (scores[at], at))

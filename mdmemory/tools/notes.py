@@ -17,8 +17,8 @@ from mdmemory.layers import MINE, PROJECT, USER, Layers
 from mdmemory.note.limits import TYPES
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.prompt import lines, receipts
-from mdmemory.tools.tool import AS_DATA, LONGEST, Tool, ToolAnswer, schema, text, whole
-from mdmemory.tools.tool import texts as listed
+from mdmemory.tools.tool import AS_DATA, LONGEST, Tool, ToolAnswer, make_schema, text, whole_schema
+from mdmemory.tools.tool import texts_schema as listed
 
 if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
@@ -53,21 +53,21 @@ def _search(layers: Layers, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
         nothing = "No matches: do not guess an answer."
         return ToolAnswer("\n".join([nothing, *results.said]), structured)
     how = "no word of the query" if results.mode == "keyword" else "by meaning"
-    hits = [_hit(at, hit, given["query"], how) for at, hit in enumerate(results.hits, 1)]
-    parts = [f"{_counted(results.hits)} {_NO_PROOF}\n{AS_DATA}", *hits]
+    hits = [_hit_lines(at, hit, given["query"], how) for at, hit in enumerate(results.hits, 1)]
+    parts = [f"{_count_hits(results.hits)} {_NO_PROOF}\n{AS_DATA}", *hits]
     return ToolAnswer("\n\n".join([*parts, *results.said]), structured)
 
 
-def _counted(hits: Sequence[Hit]) -> str:
+def _count_hits(hits: Sequence[Hit]) -> str:
     """How many there are, those that are superseded apart."""
     what = "note" if all(hit.source == "memory" for hit in hits) else "place"
     old = sum(hit.status == SUPERSEDED for hit in hits)
     counts = ((len(hits) - old, what), (old, f"superseded {what}"))
-    told = [f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count]
-    return f"Found {' and '.join(told)}."
+    counts_told = [f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count]
+    return f"Found {' and '.join(counts_told)}."
 
 
-def _hit(number: int, hit: Hit, query: str, wordless: str) -> str:
+def _hit_lines(number: int, hit: Hit, query: str, wordless: str) -> str:
     """A hit for an assistant; `wordless` says how one was found that shares no word."""
     from mdmemory.search.results import telling_lines
 
@@ -80,49 +80,53 @@ def _hit(number: int, hit: Hit, query: str, wordless: str) -> str:
         facts = filter(None, (hit.description, *telling_lines(hit, query, 1, _LINE)))
         return f"{place} {' · '.join(line.strip()[:_LINE] for line in facts)}".rstrip()
     title = "" if hit.description else hit.title
-    told = telling_lines(hit, query, _LINES_SHOWN, _LINE)
-    lines = [f"{place} {title}".rstrip(), hit.description, *told]
+    hit_lines = telling_lines(hit, query, _LINES_SHOWN, _LINE)
+    lines = [f"{place} {title}".rstrip(), hit.description, *hit_lines]
     return "\n".join(line[:_LINE] for line in lines if line)
 
 
 # --- memory_get
 
 
-def _get(layers: Layers, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
+def _get_note(layers: Layers, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     from mdmemory.search.results import cites_as_json
 
-    file, lines = given["file"], _numbers(given.get("lines", ""))
+    file, lines = given["file"], _line_numbers(given.get("lines", ""))
     place = _PLACE.fullmatch(file)  # as memory_search writes it
     if place:
-        file, lines = place[1], lines or _numbers(file[len(place[1]) + 1 :])
-    found = passage(layers, file, lines)
-    found, more = _beginning(found)
-    where = f"{found.file}:{found.start_line}-{found.end_line}"
-    if found.to_verify:
-        where += f" [{found.to_verify}d old, verify]"
-    owner, name = layers.holding(found.file)
+        file, lines = place[1], lines or _line_numbers(file[len(place[1]) + 1 :])
+    passage_read = read_passage(layers, file, lines)
+    passage_read, more = _passage_beginning(passage_read)
+    where = f"{passage_read.file}:{passage_read.start_line}-{passage_read.end_line}"
+    if passage_read.to_verify:
+        where += f" [{passage_read.to_verify}d old, verify]"
+    owner, name = layers.holding(passage_read.file)
     cites = owner.known_citations([name]).get(name, ())
     if mark := tell_drift(cites)[1]:
         where += f" [{mark}]"
     structured = {
-        **found._asdict(), "layer": layer_of(layers, found.file), "cites": cites_as_json(cites),
-    }  # fmt: skip
-    return ToolAnswer(f"{where}\n{AS_DATA}\n\n{found.text}{more}", structured)
+        **passage_read._asdict(),
+        "layer": layer_of(layers, passage_read.file),
+        "cites": cites_as_json(cites),
+    }
+    return ToolAnswer(f"{where}\n{AS_DATA}\n\n{passage_read.text}{more}", structured)
 
 
-def _beginning(found: Passage) -> tuple[Passage, str]:
+def _passage_beginning(whole_passage: Passage) -> tuple[Passage, str]:
     """As many lines as an answer has room for, and how to read on, or ""."""
-    if len(found.text) <= _ROOM:
-        return found, ""
-    lines = found.text[:_ROOM].split("\n")
+    if len(whole_passage.text) <= _ROOM:
+        return whole_passage, ""
+    lines = whole_passage.text[:_ROOM].split("\n")
     lines = lines[:-1] or lines  # the last one is cut
-    end = found.start_line + len(lines) - 1
-    rest = f"Go on with lines={end + 1}-{found.end_line}."
-    rest = rest if end < found.end_line else "The rest of this line is in the file alone."
-    return found._replace(text="\n".join(lines), end_line=end), f"\n\n(It is cut here. {rest})"
+    end = whole_passage.start_line + len(lines) - 1
+    rest = f"Go on with lines={end + 1}-{whole_passage.end_line}."
+    rest = rest if end < whole_passage.end_line else "The rest of this line is in the file alone."
+    return whole_passage._replace(
+        text="\n".join(lines), end_line=end
+    ), f"\n\n(It is cut here. {rest})"
 
 
-def _numbers(lines: str) -> tuple[int, int] | None:
+def _line_numbers(lines: str) -> tuple[int, int] | None:
     if not lines.strip():
         return None
     match = _LINES.fullmatch(lines)
@@ -134,23 +138,23 @@ def _numbers(lines: str) -> tuple[int, int] | None:
 # --- memory_store
 
 
-def _store(layers: Layers, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
+def _store_fact(layers: Layers, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     texts = {name: given.get(name, "") for name in ("type", "title", "why", "quote", "declined")}
     replaces, keeps = (tuple(given.get(name, ())) for name in ("replaces", "keeps"))
     call = FactCall(given["fact"], **texts, replaces=replaces, keeps=keeps)
-    before = _stores(layers)
+    before = _store_folders(layers)
     done = layers.store(call, caller)
     if done.declined:
-        said = _DECLINED[done.declined]
+        sentence = _DECLINED[done.declined]
         return ToolAnswer(
-            f"Nothing was stored. {said}", {"declined": done.declined},
-            lines.of_declined(call.quote or call.fact, said),
+            f"Nothing was stored. {sentence}", {"declined": done.declined},
+            lines.of_declined(call.quote or call.fact, sentence),
         )  # fmt: skip
-    sentences = _stored(done)
-    made = next((each for each in _stores(layers) if each not in before), "")
+    sentences = _stored_sentences(done)
+    made = next((each for each in _store_folders(layers) if each not in before), "")
     if made:
         sentences.append(f"It is the first note in {made}: tell the user.")
-    told = {
+    fields = {
         **done._asdict(), "near": [each._asdict() for each in done.near],
         "superseded": [{**pair} for pair in done.superseded],
         "layer": layer_of(layers, done.file),
@@ -159,10 +163,10 @@ def _store(layers: Layers, given: Mapping[str, Any], caller: Caller) -> ToolAnsw
     told_near = [_NEAR, AS_DATA, *near] if near else []
     is_new = not done.existed or done.superseded or done.id
     toast = lines.of_tool(done, made) if is_new else None
-    return ToolAnswer("\n".join([" ".join(sentences), *told_near]), told, toast)
+    return ToolAnswer("\n".join([" ".join(sentences), *told_near]), fields, toast)
 
 
-def _stores(layers: Layers) -> list[str]:
+def _store_folders(layers: Layers) -> list[str]:
     return [str(each.project.store) for each in layers.there()]
 
 
@@ -178,7 +182,7 @@ _NEAR = (
 )
 
 
-def _stored(done: Stored) -> list[str]:
+def _stored_sentences(done: Stored) -> list[str]:
     """The sentences about a stored note."""
     if done.existed:
         state = "the user's words confirm it now" if done.id else "nothing was changed"
@@ -208,30 +212,30 @@ def _stored(done: Stored) -> list[str]:
 # --- memory_forget
 
 
-def _forget(layers: Layers, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
+def _forget_notes(layers: Layers, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     done = layers.forget(given["names"], given["quote"], caller)
-    told = {key: value for key, value in done._asdict().items() if value}
-    names = ", ".join(_name(file) for file in (*done.files, *done.also))
+    fields = {key: value for key, value in done._asdict().items() if value}
+    names = ", ".join(_note_name(file) for file in (*done.files, *done.also))
     id = done.ids[-1] if done.ids else ""
     toast = lines.of_change(f"Forgotten: {names}", id) if done.files else None
-    return ToolAnswer("\n".join(_forgotten(done)), told, toast)
+    return ToolAnswer("\n".join(_forgotten_sentences(done)), fields, toast)
 
 
-def _forgotten(done: Forgotten) -> list[str]:
-    said = []
+def _forgotten_sentences(done: Forgotten) -> list[str]:
+    sentences = []
     if done.files:
         gone = " and ".join([*done.files, *done.also])
         back = ", ".join(f"`mdmemory undo {id}`" for id in done.ids)
-        said.append(f"Forgotten: {gone}.{f' To take it back: {back}.' if back else ''}")
-        erase = " ".join(f"`mdmemory forget {_name(file)} --erase`" for file in done.files)
-        said.append(f"The text stays in git history until the user runs {erase}.")
+        sentences.append(f"Forgotten: {gone}.{f' To take it back: {back}.' if back else ''}")
+        erase = " ".join(f"`mdmemory forget {_note_name(file)} --erase`" for file in done.files)
+        sentences.append(f"The text stays in git history until the user runs {erase}.")
     for file, why in done.left:
         waits = "; it waits for the user in `mdmemory review`" if file in done.waiting else ""
-        said.append(f"{file} is still there: {why}{waits}.")
-    return said
+        sentences.append(f"{file} is still there: {why}{waits}.")
+    return sentences
 
 
-def _name(file: str) -> str:
+def _note_name(file: str) -> str:
     return file.removesuffix(".md")
 
 
@@ -248,23 +252,23 @@ def search(layers: Layers, query: str, k: int, source: str) -> Found:
     from mdmemory.search.answer import join_stores
     from mdmemory.search.results import Found
 
-    found = [layers.main.search(query, k=k, source=source)] if layers.there() else []
+    results = [layers.main.search(query, k=k, source=source)] if layers.there() else []
     if layers.project and layers.person and source in ("memory", "all"):
         more = layers.person.search(query, k=k)
         hits = (hit._replace(file=f"{MINE}{hit.file}") for hit in more.hits)
-        found.append(more._replace(hits=tuple(hits)))
-    return join_stores(found, k) if found else Found("keyword", ())
+        results.append(more._replace(hits=tuple(hits)))
+    return join_stores(results, k) if results else Found("keyword", ())
 
 
-def passage(layers: Layers, file: str, lines: tuple[int, int] | None) -> Passage:
+def read_passage(layers: Layers, file: str, lines: tuple[int, int] | None) -> Passage:
     """A note of the layer that holds it. Raises NotFound, NoStore."""
     owner, name = layers.holding(file)
-    found = owner.get(name, lines)
+    passage_read = owner.get(name, lines)
     is_second = layers.project is not None and owner is layers.person
-    return found._replace(file=f"{MINE}{found.file}") if is_second else found
+    return passage_read._replace(file=f"{MINE}{passage_read.file}") if is_second else passage_read
 
 
-def listing(layers: Layers) -> list[Listed]:
+def list_both(layers: Layers) -> list[Listed]:
     """The notes of both layers."""
     return [
         row._replace(head=row.head._replace(file=f"{MINE}{row.head.file}"))
@@ -281,10 +285,10 @@ NOTES = (
         "Search the memory",
         "Find what is known from earlier sessions. Use it before you answer about past work, a "
         "decision, a preference or a person that the index does not settle.",
-        schema(
+        make_schema(
             "query",
             query=text("Words, or a question."),
-            max_results=whole("At most so many.", least=1, most=50, default=6),
+            max_results=whole_schema("At most so many.", least=1, most=50, default=6),
             source=text("memory: notes; sessions: what was said; files: the user's; "
                         "observations: of tools; all: the first three.",
                         among=SOURCES, default="memory"),
@@ -295,12 +299,12 @@ NOTES = (
         "memory_get",
         "Read a note",
         "Read a note. Use it before you rely on a detail that its index line does not hold.",
-        schema(
+        make_schema(
             "file",
             file=text("Such as me/user-name.md."),
             lines=text("Such as 3-10."),
         ),
-        True, False, _get,
+        True, False, _get_note,
     ),
     Tool(
         "memory_store",
@@ -308,7 +312,7 @@ NOTES = (
         "Keep one lasting fact, or change what is remembered. Use it when the user asks to "
         "remember something, or states a preference, rule, decision, correction or pointer that "
         "matters next month. Not for tasks, plans, secrets, or what files and pages say.",
-        schema(
+        make_schema(
             "fact",
             fact=text("One clean sentence that stands alone, in the user's language and words. Of "
                       "a rule with an exception: both."),
@@ -323,18 +327,18 @@ NOTES = (
             declined=text("Why the request in `fact` is not for the memory: nothing is stored.",
                           among=("moment", "joke", "elsewhere", "secret")),
         ),
-        False, False, _store,
+        False, False, _store_fact,
     ),
     Tool(
         "memory_forget",
         "Forget notes",
         "Remove notes that no longer hold and have no successor; it can be undone. Use it when "
         "the user asks to forget something, or says that it ended.",
-        schema(
+        make_schema(
             "names", "quote",
             names=listed("Their files."),
             quote=text("The user's typed words that ask for it."),
         ),
-        False, True, _forget,
+        False, True, _forget_notes,
     ),
 )  # fmt: skip

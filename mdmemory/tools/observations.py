@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.capture.caller import Caller
 from mdmemory.memory import Memory
-from mdmemory.tools.tool import Tool, ToolAnswer, schema, text, whole
+from mdmemory.tools.tool import Tool, ToolAnswer, make_schema, text, whole_schema
 
 if TYPE_CHECKING:
     from mdmemory.observe.observation import Observation
@@ -22,7 +22,7 @@ def as_json(observation: Observation) -> dict[str, Any]:
     return {**own, **asdict(observation.draft), "tokens": observation.tokens}
 
 
-def _timeline(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
+def _show_timeline(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     timeline = memory.observations().timeline(
         given.get("around", ""), before=given["before"], after=given["after"],
         session=caller.session if given.get("scope") == "session" else "",
@@ -39,7 +39,7 @@ def _timeline(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolA
     return ToolAnswer("\n".join(lines), structured)
 
 
-def _recall(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
+def _recall_observations(memory: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     recalled = memory.observations().recall(given["ids"])
     parts = [AS_DATA, *(each.text for each in recalled)]
     return ToolAnswer("\n\n".join(parts), {"observations": [as_json(each) for each in recalled]})
@@ -52,15 +52,15 @@ OBSERVATIONS = (
         "List observations (what the assistant's tools showed or changed) in their order, one line "
         "each. Use it to see what was done before and after something, or lately; then "
         "memory_recall for one in full. Not for facts about the user: those are in memory_search.",
-        schema(
+        make_schema(
             around=text("The number of an observation, such as 12, or a day, such as 2026-06-01; "
                         "the newest ones when left out."),
-            before=whole("How many before it.", least=0, most=50, default=5),
-            after=whole("How many after it.", least=0, most=50, default=5),
+            before=whole_schema("How many before it.", least=0, most=50, default=5),
+            after=whole_schema("How many after it.", least=0, most=50, default=5),
             scope=text("all: every session; session: this one.", among=("all", "session"),
                        default="all"),
         ),
-        True, False, _timeline,
+        True, False, _show_timeline,
     ),
     Tool(
         "memory_recall",
@@ -68,7 +68,7 @@ OBSERVATIONS = (
         "Read observations in full, by their numbers. Use it when a line of memory_timeline or of "
         "the prompt tells of something that matters now. Each line says what it costs in tokens. "
         "Not for notes: those are read with memory_get.",
-        schema("ids", ids=text("Numbers, such as 12, 14.")),
-        True, False, _recall,
+        make_schema("ids", ids=text("Numbers, such as 12, 14.")),
+        True, False, _recall_observations,
     ),
 )  # fmt: skip

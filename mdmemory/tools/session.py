@@ -11,7 +11,7 @@ from mdmemory.capture.caller import Caller
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.memory import Memory
 from mdmemory.session.sections import BLOCKS, ERRORS, POOL, SLOTS, Sections, entries, names
-from mdmemory.tools.tool import Tool, ToolAnswer, schema, text
+from mdmemory.tools.tool import Tool, ToolAnswer, make_schema, text
 
 # Hosts that name no session, such as MCP hosts, start a server for each.
 _ALONE = f"host-{secrets.token_hex(6)}"
@@ -24,7 +24,7 @@ def session_of(caller: Caller) -> str:
     return caller.session or _ALONE
 
 
-def _later(memory: Memory, caller: Caller) -> str:
+def _shown_when(memory: Memory, caller: Caller) -> str:
     """The sentence on when the prompt shows a change, "" if it never does."""
     is_shown = caller.session and memory.project.settings.switch("session.memory")
     return " The prompt shows it from the next compaction or start on." if is_shown else ""
@@ -33,7 +33,7 @@ def _later(memory: Memory, caller: Caller) -> str:
 def _run(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     action, section, words = given["action"], given.get("section", ""), given.get("text", "")
     if action != "read":
-        _check(action, section, words)
+        _check_change(action, section, words)
     warning, done = "", ""
     with memory.session(session_of(caller)) as own:
         now = memory.now()
@@ -46,14 +46,14 @@ def _run(memory: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer
             done = f"Wrote {section}."
         elif action == "add":
             done = "Added." if own.add(section, words, now=now) else "There was nothing to add."
-        content = told(own.read(), section)
-    lines = [f"{done}{_later(memory, caller)}"] if done else []
+        content = content_told(own.read(), section)
+    lines = [f"{done}{_shown_when(memory, caller)}"] if done else []
     lines += [f"Warning: {warning}"] if warning else []
-    lines.append("\n\n".join(shown(content)) or "Nothing is kept.")
+    lines.append("\n\n".join(sections_shown(content)) or "Nothing is kept.")
     return ToolAnswer("\n".join(lines), {"sections": content, "warning": warning})
 
 
-def _check(action: str, section: str, words: str) -> None:
+def _check_change(action: str, section: str, words: str) -> None:
     """Raise UsageError for a change that makes no sense."""
     if not section and action != "remove":
         raise UsageError(f"session_memory: {action} needs a section.", f"Use: {', '.join(_ADDED)}.")
@@ -66,7 +66,7 @@ def _check(action: str, section: str, words: str) -> None:
         raise UsageError(f"session_memory: {action} needs a text.", "clear empties a section.")
 
 
-def told(memory: Sections, section: str = "") -> dict[str, str | list[str]]:
+def content_told(memory: Sections, section: str = "") -> dict[str, str | list[str]]:
     """The content of a section, or of all: a text, or the entries of a list."""
     content: dict[str, str | list[str]] = {name: memory.blocks.get(name, "") for name in BLOCKS}
     rows = entries(memory)
@@ -75,7 +75,7 @@ def told(memory: Sections, section: str = "") -> dict[str, str | list[str]]:
     return {section: content[section]} if section else content
 
 
-def shown(content: Mapping[str, str | list[str]]) -> list[str]:
+def sections_shown(content: Mapping[str, str | list[str]]) -> list[str]:
     """The sections with content as text, each under its name."""
     texts = {
         name: each if isinstance(each, str) else "\n".join(f"- {entry}" for entry in each)
@@ -84,7 +84,7 @@ def shown(content: Mapping[str, str | list[str]]) -> list[str]:
     return [f"{name}:\n{text}" for name, text in texts.items() if text]
 
 
-def stored(memory: Memory, session: str) -> dict[str, Any]:
+def stored_content(memory: Memory, session: str) -> dict[str, Any]:
     """All that is stored about a session. Raises NotFound where that is nothing."""
     from mdmemory.observe import summaries
     from mdmemory.observe.observation import MAX_OBSERVATIONS
@@ -93,17 +93,17 @@ def stored(memory: Memory, session: str) -> dict[str, Any]:
     from mdmemory.tools.observations import as_json
 
     if not os.path.lexists(memory.project.state_file):  # do not create the file only to look
-        raise _nothing(session)
+        raise _nothing_stored(session)
     with memory.session(session) as own, State(memory.project.state_file) as state:
-        kept, promotions = own.read(), read_journal(state, session)
+        content, promotions = own.read(), read_journal(state, session)
         summary = summaries.get(state, session)
     observations = memory.observations()
     observed = [as_json(each) for each in observations.newest(MAX_OBSERVATIONS, session=session)]
-    known = any(told(kept).values()) or promotions or observed or summary
-    if not (kept.event or kept.blocks or known):
-        raise _nothing(session)
+    known = any(content_told(content).values()) or promotions or observed or summary
+    if not (content.event or content.blocks or known):
+        raise _nothing_stored(session)
     return {
-        "id": session, "sections": told(kept),
+        "id": session, "sections": content_told(content),
         "promotions": [
             {"type": each.type, "content": each.text, "since": each.since,
              "attempts": each.attempts, "outcome": each.outcome or "to do"}
@@ -113,7 +113,7 @@ def stored(memory: Memory, session: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _nothing(session: str) -> NotFound:
+def _nothing_stored(session: str) -> NotFound:
     return NotFound(
         f"Nothing is stored about a session {session[:80]}.",
         "OpenCode's plugin stores it while a session runs; `mdmemory session` shows the ids.",
@@ -125,7 +125,7 @@ SESSION = Tool(
     "This session's memory",
     "Read or change what this session keeps over compactions: texts (goal, progress, context) and "
     "lists. Use it when the goal is clear, after a step.",
-    schema(
+    make_schema(
         "action",
         action=text("write: replace a text. add: a line or an entry. remove: one. clear: all.",
                     among=ACTIONS),

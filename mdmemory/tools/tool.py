@@ -48,7 +48,7 @@ _KINDS: Mapping[str, Any] = {"string": str, "integer": int, "array": list[str]}
 _MOST_TEXTS = 20  # in one list
 
 
-def schema(*required: str, **properties: dict[str, Any]) -> dict[str, Any]:
+def make_schema(*required: str, **properties: dict[str, Any]) -> dict[str, Any]:
     """The JSON schema of a tool's arguments."""
     return {"type": "object", "properties": properties, "required": [*required]}
 
@@ -60,18 +60,20 @@ def text(description: str, *, among: tuple[str, ...] = (), default: str = "") ->
     return {"type": "string", "description": description, **enum, **usual}
 
 
-def texts(description: str) -> dict[str, Any]:
+def texts_schema(description: str) -> dict[str, Any]:
     """The schema of a list of texts; a single text counts as a list of one."""
     return {"type": "array", "description": description, "items": {"type": "string"}}
 
 
-def whole(description: str, *, least: int, most: int, default: int) -> dict[str, Any]:
+def whole_schema(description: str, *, least: int, most: int, default: int) -> dict[str, Any]:
     """The schema of a whole number within bounds."""
     bounds = {"minimum": least, "maximum": most, "default": default}
     return {"type": "integer", "description": description, **bounds}
 
 
-def checked(tool: str, wanted: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def check_arguments(
+    tool: str, wanted: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
     """The arguments of a call with the defaults of the schema `wanted`. Raises UsageError.
 
     A `null` counts as absent: hosts send it for an argument that the model left out.
@@ -85,18 +87,20 @@ def checked(tool: str, wanted: Mapping[str, Any], given: Mapping[str, Any]) -> d
             )
     for name in wanted["required"]:
         if name not in present:
-            raise UsageError(f"{tool} needs the argument {name!r}.", _hint(name, properties[name]))
+            raise UsageError(
+                f"{tool} needs the argument {name!r}.", _choice_hint(name, properties[name])
+            )
     defaults = {name: of["default"] for name, of in properties.items() if "default" in of}
     return defaults | {
-        name: _value(tool, name, properties[name], present[name]) for name in present
+        name: _typed_value(tool, name, properties[name], present[name]) for name in present
     }
 
 
-def _value(tool: str, name: str, of: Mapping[str, Any], value: Any) -> Any:
+def _typed_value(tool: str, name: str, of: Mapping[str, Any], value: Any) -> Any:
     """A value as its schema has it: "3" is 3, and 3 is "3". Raises UsageError."""
     import msgspec  # 35 ms, and only a call needs it
 
-    kind, hint = _KINDS[of["type"]], _hint(name, of)
+    kind, hint = _KINDS[of["type"]], _choice_hint(name, of)
     if kind == list[str] and isinstance(value, str):
         value = [value] if value.strip() else []
     if kind is str and type(value) in (int, float):
@@ -123,7 +127,7 @@ def _value(tool: str, name: str, of: Mapping[str, Any], value: Any) -> Any:
     return value
 
 
-def _hint(name: str, of: Mapping[str, Any]) -> str:
+def _choice_hint(name: str, of: Mapping[str, Any]) -> str:
     if "enum" in of:
         return f"Use one of: {', '.join(of['enum'])}."
     if of["type"] == "integer":

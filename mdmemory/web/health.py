@@ -30,7 +30,7 @@ def health(site: Site, request: Request) -> Response:
     return site.page(
         request, "health.html", wait=not job.is_done, is_fresh=stores.is_fresh,
         stores=stores.value, work=work.value, job=job, rows=rows, in_all=in_all(rows),
-        assistants=describe_assistants(site.layers.main, person.places().environment),
+        assistants=describe_assistants(site.layers.main, person.person_places().environment),
         question=site.layers.question,
     )  # fmt: skip
 
@@ -50,7 +50,7 @@ def _examine(site: Site, *, fix: bool) -> Job:
     layers = site.layers
 
     def work(_: Job) -> list[dict[str, Any]]:
-        return list_problems(layers, person.places().environment, fix=fix)
+        return list_problems(layers, person.person_places().environment, fix=fix)
 
     return site.jobs.begin(_EXAMINED, work, soon=0.03)
 

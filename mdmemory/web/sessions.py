@@ -14,7 +14,7 @@ from mdmemory.memory import Memory
 from mdmemory.review.waiting import reason
 from mdmemory.session.known import KnownSession
 from mdmemory.store.store import is_note_name
-from mdmemory.tools.session import stored
+from mdmemory.tools.session import stored_content
 from mdmemory.web.changes import subject_of
 from mdmemory.web.site import Site, cut, note_path
 
@@ -112,7 +112,7 @@ def _stored(site: Site, id: str) -> list[tuple[str, Any]]:
     """The sections of the session's own memory that hold something."""
     for layer in (PROJECT, USER):
         try:
-            parts = stored(site.memory(layer), id)["sections"]
+            parts = stored_content(site.memory(layer), id)["sections"]
         except MdmemoryError:
             continue
         return [(name, [text] if isinstance(text, str) else text)

@@ -165,7 +165,7 @@ def play(case: LoopCase, calls: Sequence[Call]) -> Left:
         for call in calls:
             try:
                 opened = Layers.open(host.folder, automatic=True)
-                said.append(table.call(opened, call["tool"], call["args"], caller).text)
+                said.append(table.call_tool(opened, call["tool"], call["args"], caller).text)
             except MdmemoryError as refused:
                 said.append(f"{refused.message} {refused.hint}")
         host.stop()

@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = [line for name, by_search in found.items() for line in table(name, by_search)]
     missed = [*misses(found)] if chosen.misses else None
     show(chosen, levels, lines, missed)
-    broken = [] if chosen.data else promises.broken_marks(lines)
+    broken = [] if chosen.data else promises.broken(lines)
     print(*broken, sep="\n", file=sys.stderr, end="\n" if broken else "")
     return 1 if broken else 0
 

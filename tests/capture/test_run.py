@@ -271,7 +271,7 @@ TALK = [("user", "My sister Anna drinks green tea. We always deploy on Tuesdays.
 def test_what_is_about_the_person_goes_to_their_store_and_the_rest_to_the_project(
     memory: Memory, git: Git
 ) -> None:
-    layers = Layers(Path.cwd(), person.places())
+    layers = Layers(Path.cwd(), person.person_places())
     layers.add("My cat is called Zebra", type="user")
     before = git(memory.project.root, "rev-list", "--count", "HEAD")
     done = layers.extract(export(TALK), model=answers(DEPLOY, PERSONAL))
@@ -289,7 +289,7 @@ def test_what_is_about_the_person_goes_to_their_store_and_the_rest_to_the_projec
 def test_a_personal_fact_that_waits_keeps_no_other_from_its_store(
     memory: Memory, *, has_person: bool
 ) -> None:
-    layers = Layers(Path.cwd(), person.places())
+    layers = Layers(Path.cwd(), person.person_places())
     if has_person:
         layers.add("My cat is called Zebra", type="user")
     model = Scripted(
@@ -298,14 +298,16 @@ def test_a_personal_fact_that_waits_keeps_no_other_from_its_store(
     )
     found = layers.extract(export(TALK), model=model)
     assert (found.added, len(found.pending)) == (["project-deploys.md"], 1)
-    assert any("tea" in str(each) for each in waiting.items(Layers(Path.cwd(), person.places())))
+    assert any(
+        "tea" in str(each) for each in waiting.items(Layers(Path.cwd(), person.person_places()))
+    )
 
 
 @pytest.mark.parametrize("untrue", ["yes", "no"])
 def test_a_personal_fact_that_names_a_note_of_the_project_never_enters_its_store(
     memory: Memory, untrue: str
 ) -> None:
-    layers = Layers(Path.cwd(), person.places())
+    layers = Layers(Path.cwd(), person.person_places())
     layers.add("My cat is called Zebra", type="user")
     old = memory.add("tea", type="project", description="The team drinks black tea").file
     model = Scripted(
@@ -320,7 +322,7 @@ def test_a_personal_fact_that_names_a_note_of_the_project_never_enters_its_store
 
 
 def test_a_note_of_another_store_that_a_fact_cannot_replace_is_told(memory: Memory) -> None:
-    layers = Layers(Path.cwd(), person.places())
+    layers = Layers(Path.cwd(), person.person_places())
     mine = f"me/{layers.add('My proxy and the one here listen on port 8080', type='user').file}"
     both = {**MOVED, "replaces": ["project-proxy.md", mine]}
     done = layers.extract(export(), model=answers(both))

@@ -204,7 +204,7 @@ def test_facts_of_a_summary_go_to_the_store_that_they_belong_to(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(memory.project.root)
-    layers = Layers(Path.cwd(), person.places())
+    layers = Layers(Path.cwd(), person.person_places())
     layers.add("My sister is called Anna", type="user")
     _, shown = layers.summary_request()
     text = "Memory candidates:\n- [user] Collects stamps of the postal union\n"

@@ -12,7 +12,7 @@ from mdmemory import Layers, Memory
 from mdmemory.capture.caller import Caller
 from mdmemory.capture.store_fact import FactCall
 from mdmemory.errors import NoGit, UsageError
-from mdmemory.tools.table import call
+from mdmemory.tools.table import call_tool
 from mdmemory.transcripts.turns import Turn
 
 NAMED = "The server listens on port 8081 (src/server.py)"
@@ -223,6 +223,6 @@ def test_searches_tools_and_messages_tell_what_the_last_check_found(
 
 def answer_of(layers: Layers, tool: str, **given: object) -> str:
     """The mark in what a tool answers."""
-    text = call(layers, tool, given).text.partition("The ferry")[0]
+    text = call_tool(layers, tool, given).text.partition("The ferry")[0]
     found = re.search(r"(?:drifted|moved): [^\]);\n]+", text)
     return found[0] if found else ""

@@ -18,7 +18,7 @@ from mdmemory.compact.pass_history import PARTIAL, due
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, describe, named, render
 from mdmemory.compact.planner import Given, Planner, ProposedPlan
 from mdmemory.compact.runner import Compactor, Outcome
-from mdmemory.config.settings import load
+from mdmemory.config.settings import load_settings
 from mdmemory.errors import MdmemoryError
 from mdmemory.git.lock import Patience, hold_lock
 from mdmemory.note.note import read_fields
@@ -141,7 +141,7 @@ def test_a_pass_is_due_when_there_is_something_to_do(
     last: tuple[str, dict[str, str]] | None, now: dict[str, str], hours: int, is_due: bool
 ) -> None:
     before = Pass(AT, *last) if last else None
-    found = due(before, len(now), lambda: now, NOON + timedelta(hours=hours), load({}))
+    found = due(before, len(now), lambda: now, NOON + timedelta(hours=hours), load_settings({}))
     assert (found is not None) == is_due
 
 
@@ -155,7 +155,8 @@ def test_settings_decide_when_it_is_due() -> None:
         ("MEMORY_COMPACT_MIN_ENTRIES", "21", changed(20), False),
     ]:
         assert (
-            due(before, len(notes), partial(dict, notes), NOON, load({name: value})) is not None
+            due(before, len(notes), partial(dict, notes), NOON, load_settings({name: value}))
+            is not None
         ) == is_due, name
 
 
@@ -368,7 +369,13 @@ def test_a_planner_that_raises_leaves_the_store_as_it_was(shop: Shop) -> None:
     assert last is not None
     assert last.outcome == "failed"
     assert (
-        due(last, len(last.digests), lambda: last.digests, NOON + timedelta(hours=1), load({}))
+        due(
+            last,
+            len(last.digests),
+            lambda: last.digests,
+            NOON + timedelta(hours=1),
+            load_settings({}),
+        )
         is None
     )
 

@@ -23,7 +23,7 @@ from mdmemory.cli import main
 from mdmemory.compact import model_planner, runner
 from mdmemory.compact.pass_history import PARTIAL, due
 from mdmemory.compact.plan import Flag, Merge
-from mdmemory.config.settings import load
+from mdmemory.config.settings import load_settings
 from mdmemory.errors import Busy
 from mdmemory.git.lock import hold_turn
 from mdmemory.llm.answer import Answer, ModelFailed, Schema
@@ -167,7 +167,7 @@ def test_a_failed_pass_changes_nothing_and_waits(
     assert (done.outcome, [each[0] for each in done.refusals]) == ("failed", [code])
     assert files(memory) == before
     assert refused(memory) == ([said] if isinstance(said, str) else [])
-    record, settings = last(memory), load({})
+    record, settings = last(memory), load_settings({})
     changed = {f"{at}.md": "0" * 64 for at in range(8)}
     for hours, more, is_due in ((11, {}, False), (12, {}, True), (0, changed, True)):
         digests = {**record.digests, **more}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory.config.settings import Settings, load
+from mdmemory.config.settings import Settings, load_settings
 from mdmemory.config.table import TABLE, Setting
 from mdmemory.errors import BadSetting
 
@@ -84,7 +84,7 @@ def toml(name: str, value: object) -> str:
 
 
 def test_without_files_and_variables_every_setting_has_its_default() -> None:
-    settings = load({})
+    settings = load_settings({})
     assert dict(settings.values) == {setting.name: setting.default for setting in TABLE}
     assert set(settings.origins.values()) == {"default"}
 
@@ -107,7 +107,7 @@ def test_every_setting_is_read_from_its_variables(setting: Setting) -> None:
     name = setting.name
     text, value = good(setting)
     for variable in setting.variables:
-        settings = load({variable: text})
+        settings = load_settings({variable: text})
         assert settings.values[name] == value
         assert settings.origins[name] == variable
 
@@ -117,7 +117,7 @@ def test_every_setting_is_read_from_the_persons_file(setting: Setting, tmp_path:
     name = setting.name
     value = good(setting)[1]
     path = written(tmp_path, toml(name, value))
-    settings = load({}, personal=path)
+    settings = load_settings({}, personal=path)
     assert settings.values[name] == value
     assert settings.origins[name] == str(path)
 
@@ -128,27 +128,27 @@ def test_a_project_may_set_what_is_not_personal(setting: Setting, tmp_path: Path
     path = written(tmp_path, toml(name, value))
     if setting.personal:
         with pytest.raises(BadSetting) as refused:
-            load({}, project=path)
+            load_settings({}, project=path)
         assert "config.toml" in refused.value.hint
     else:
-        assert load({}, project=path).values[name] == value
+        assert load_settings({}, project=path).values[name] == value
 
 
 def test_the_environment_counts_over_the_project_and_that_over_the_person(tmp_path: Path) -> None:
     personal = written(tmp_path, "[index]\nmax_entries = 1\nmax_chars = 600\n", "config.toml")
     project = written(tmp_path, "[index]\nmax_entries = 2\n")
-    assert load({}, personal, project).whole("index.max_entries") == 2
-    assert load({}, personal, project).whole("index.max_chars") == 600
+    assert load_settings({}, personal, project).whole("index.max_entries") == 2
+    assert load_settings({}, personal, project).whole("index.max_chars") == 600
     variables = {"MEMORY_INDEX_MAX_ENTRIES": "3"}
-    assert load(variables, personal, project).whole("index.max_entries") == 3
+    assert load_settings(variables, personal, project).whole("index.max_entries") == 3
 
 
 def test_an_empty_variable_is_none() -> None:
-    assert load({"MEMORY_COMPACT_CHURN": " "}).origins["compact.churn"] == "default"
+    assert load_settings({"MEMORY_COMPACT_CHURN": " "}).origins["compact.churn"] == "default"
 
 
 def test_zero_counts() -> None:
-    assert load({"MEMORY_COMPACT_INTERVAL_MS": "0"}).whole("compact.interval_ms") == 0
+    assert load_settings({"MEMORY_COMPACT_INTERVAL_MS": "0"}).whole("compact.interval_ms") == 0
 
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name in BAD for text in BAD[name]])
@@ -157,7 +157,7 @@ def test_a_bad_value_is_one_sentence_that_names_place_value_and_way_out(
 ) -> None:
     path = written(tmp_path, toml(name, text), "config.toml")
     with pytest.raises(BadSetting) as refused:
-        load({}, personal=path)
+        load_settings({}, personal=path)
     secret = next(setting.secret for setting in TABLE if setting.name == name)
     told = "unusable" if secret else repr(text)
     assert f"{name} in {path} is {told}, but must be " in refused.value.message
@@ -169,7 +169,7 @@ def test_a_bad_value_is_one_sentence_that_names_place_value_and_way_out(
 def test_a_value_of_another_type_is_refused(value: str, tmp_path: Path) -> None:
     path = written(tmp_path, f"[compact]\nchurn = {value}\n")
     with pytest.raises(BadSetting):
-        load({}, project=path)
+        load_settings({}, project=path)
 
 
 @pytest.mark.parametrize(
@@ -183,16 +183,16 @@ def test_a_project_can_name_no_host_key_program_or_planner_even_of_another_versi
     line: str, tmp_path: Path
 ) -> None:
     with pytest.raises(BadSetting) as refused:
-        load({}, tmp_path / "mine.toml", written(tmp_path, line + "\n"))
+        load_settings({}, tmp_path / "mine.toml", written(tmp_path, line + "\n"))
     assert str(tmp_path / "mine.toml") in refused.value.hint
 
 
 def test_an_unknown_setting_names_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(BadSetting) as refused:
-        load({}, project=written(tmp_path, "[compact]\nchurm = 3\n"))
+        load_settings({}, project=written(tmp_path, "[compact]\nchurm = 3\n"))
     assert refused.value.hint == "Did you mean compact.churn?"
     with pytest.raises(BadSetting) as refused:
-        load({}, project=written(tmp_path, "zzz = 1\n"))
+        load_settings({}, project=written(tmp_path, "zzz = 1\n"))
     assert "docs/settings.md" in refused.value.hint
 
 
@@ -203,7 +203,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(data: bytes, tmp_path: Path)
     path = tmp_path / "mdmemory.toml"
     path.write_bytes(data)
     with pytest.raises(BadSetting) as refused:
-        load({}, project=path)
+        load_settings({}, project=path)
     assert str(path) in refused.value.message
 
 
@@ -215,7 +215,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(data: bytes, tmp_path: Path)
     ],
 )  # fmt: skip
 def test_the_short_way_to_read_a_file_gives_what_toml_gives(text: str, tmp_path: Path) -> None:
-    assert load({}, project=written(tmp_path, text)).text("store") == "kept"
+    assert load_settings({}, project=written(tmp_path, text)).text("store") == "kept"
 
 
 def test_settings_are_read_by_their_kind() -> None:

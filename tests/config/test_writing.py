@@ -14,7 +14,7 @@ import pytest
 
 from mdmemory.actions.configuring import set_for_person
 from mdmemory.cli import main
-from mdmemory.config.settings import load
+from mdmemory.config.settings import load_settings
 from mdmemory.config.table import TABLE
 from mdmemory.config.writing import change_setting
 from mdmemory.errors import BadSetting
@@ -99,7 +99,7 @@ def test_a_persons_file_is_their_own_and_a_link_to_it_stays_one(tmp_path: Path) 
 def test_a_table_behind_what_init_wrote_about_the_project_counts(tmp_path: Path) -> None:
     file = tmp_path / "mdmemory.toml"
     file.write_text(change_setting(OWN, "index.max_entries", 9, file))
-    assert load({}, None, file).whole("index.max_entries") == 9
+    assert load_settings({}, None, file).whole("index.max_entries") == 9
 
 
 # --- at the command line -------------------------------------------------------------------------

@@ -465,11 +465,11 @@ EVERY = (
     row(lambda text: _claimed(b"a = 1\n", text), citing_mentions, "text", limits.MAX_BODY),
     row(lambda text: _claimed(text.encode(), "`a` is 17"), citing_mentions, "data", NOTE),
     row(_recited, head_changes, "", frontmatter.MAX_HEAD),
-    row(tools._visible, cleaning),
+    row(tools._visible_text, cleaning),
     row(_carried, head_changes, "", frontmatter.MAX_HEAD),
     row(_lines, frontmatter, "", frontmatter.MAX_HEAD),
     row(yaml_head.HeadHandler.FM_BOUNDARY.split, yaml_head, "", frontmatter.MAX_HEAD),
-    row(notes._numbers, notes),
+    row(notes._line_numbers, notes),
     row(lambda text: notes._PLACE.fullmatch(text), notes, "place"),
 )
 

@@ -23,7 +23,7 @@ from scripted import Scripted
 from mdmemory.cli import main
 from mdmemory.compact.plan import parse
 from mdmemory.config import person
-from mdmemory.config.settings import load
+from mdmemory.config.settings import load_settings
 from mdmemory.errors import BadSetting, Busy
 from mdmemory.git.lock import Patience, hold_lock, is_held
 from mdmemory.llm import choose, schemas
@@ -52,7 +52,7 @@ def openai(server: FakeServer, tmp_path: Path, pauses: list[float]) -> OpenAIMod
 
 
 def project(folder: Path, **environment: str) -> Project:
-    return Project(folder, folder / "notes", load(environment))
+    return Project(folder, folder / "notes", load_settings(environment))
 
 
 # --- nothing is sent unasked -------------------------------------------------------------------
@@ -75,18 +75,18 @@ def test_a_project_cannot_choose_who_reads_its_notes(tmp_path: Path) -> None:
     ):  # fmt: skip
         (tmp_path / "mdmemory.toml").write_text(line, encoding="utf-8")
         with pytest.raises(BadSetting):
-            load({}, project=tmp_path / "mdmemory.toml")
+            load_settings({}, project=tmp_path / "mdmemory.toml")
 
 
 def test_a_person_chooses_in_their_own_file_or_environment(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text(
         'planner = "openai"\n[openai]\nbase_url = "http://localhost:11434/v1/"\n', encoding="utf-8"
     )
-    settings = load({}, personal=tmp_path / "config.toml")
+    settings = load_settings({}, personal=tmp_path / "config.toml")
     assert choose.sends_to(settings) == "localhost:11434"
-    assert choose.sends_to(load({"MDMEMORY_PLANNER": "openai"})) == "api.openai.com"
+    assert choose.sends_to(load_settings({"MDMEMORY_PLANNER": "openai"})) == "api.openai.com"
     dsn = {"MDMEMORY_SEARCH_BACKEND": "postgres", "MDMEMORY_SEARCH_DSN": "postgresql://db/x"}
-    assert choose.sends_to(load(dsn)) == "the PostgreSQL server of search.dsn"
+    assert choose.sends_to(load_settings(dsn)) == "the PostgreSQL server of search.dsn"
 
 
 def test_extraction_can_be_off_while_compaction_has_a_model(tmp_path: Path) -> None:
@@ -506,11 +506,11 @@ def test_the_key_is_not_in_what_a_program_may_print_of_the_model(openai: OpenAIM
 
 def test_a_bad_key_or_address_is_not_repeated() -> None:
     with pytest.raises(BadSetting) as refused:
-        load({"OPENAI_API_KEY": "sk-with a space"})
+        load_settings({"OPENAI_API_KEY": "sk-with a space"})
     assert "sk-with" not in refused.value.message
     assert refused.value.__cause__ is None
     with pytest.raises(BadSetting) as refused:
-        load({"OPENAI_BASE_URL": "https://me:hunter2@example.com/v1"})
+        load_settings({"OPENAI_BASE_URL": "https://me:hunter2@example.com/v1"})
     assert "hunter2" not in refused.value.message
 
 
@@ -733,9 +733,9 @@ def test_a_command_is_absolute_or_a_name(tmp_path: Path) -> None:
     for command in ("./opencode", "bin/opencode", "../opencode"):
         path.write_text(f'[opencode]\ncommand = "{command}"\n', encoding="utf-8")
         with pytest.raises(BadSetting):
-            load({}, personal=path)
+            load_settings({}, personal=path)
     path.write_text('[opencode]\ncommand = ""\n', encoding="utf-8")
-    assert load({}, personal=path).text("opencode.command") == ""
+    assert load_settings({}, personal=path).text("opencode.command") == ""
 
 
 def test_the_opencode_planner_is_chosen_with_the_persons_own_model(tmp_path: Path) -> None:
@@ -814,7 +814,7 @@ def test_a_model_that_a_person_chooses_is_tried_and_what_it_may_be_asked_is_writ
     assert server.requests == [], "nothing is sent before a planner is chosen"
     assert main(["config", "set", "planner", "openai"]) == 0
     assert ("missed one" in capsys.readouterr().out) == (questions == "pairs")
-    written = load({}, empty_home / ".config/mdmemory/config.toml")
+    written = load_settings({}, empty_home / ".config/mdmemory/config.toml")
     assert written.text("llm.questions") == questions
 
 
@@ -824,4 +824,6 @@ def test_a_model_that_cannot_be_tried_is_a_warning_and_stays_chosen(
     assert main(["config", "set", "openai.base_url", "http://127.0.0.1:9/v1"]) == 0
     assert main(["config", "set", "planner", "openai"]) == 0
     assert "The model could not be tried. 127.0.0.1:9 cannot" in capsys.readouterr().err
-    assert load({}, empty_home / ".config/mdmemory/config.toml").text("planner") == "openai"
+    assert (
+        load_settings({}, empty_home / ".config/mdmemory/config.toml").text("planner") == "openai"
+    )

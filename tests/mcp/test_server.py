@@ -17,7 +17,7 @@ from mdmemory.mcp import server
 from mdmemory.mcp.instructions import MOST
 from mdmemory.tools import notes
 from mdmemory.tools.table import TOOLS
-from mdmemory.tools.table import offered as tools_of
+from mdmemory.tools.table import offered_tools as tools_of
 
 ADD = (
     "mdmemory", "add", "prefers-pnpm", "--type", "feedback", "--description",

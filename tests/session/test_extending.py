@@ -15,7 +15,7 @@ import pytest
 from pace import HUNG
 
 import mdmemory
-from mdmemory.config.settings import load
+from mdmemory.config.settings import load_settings
 from mdmemory.session import failures, mentions, pressure, pruning, sections, tracking
 from mdmemory.session.failures import Category
 from mdmemory.session.mentions import Pattern
@@ -33,7 +33,7 @@ Patch = pytest.MonkeyPatch
 def own(tmp_path: Path) -> Iterator[SessionMemory]:
     (tmp_path / ".mdmemory").mkdir()
     with State(tmp_path / ".mdmemory/state.db") as state:
-        yield SessionMemory(state, "ses_1", load({}))
+        yield SessionMemory(state, "ses_1", load_settings({}))
 
 
 def test_a_category_of_errors_is_one_row(own: SessionMemory, monkeypatch: Patch) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory.config.settings import Settings, load
+from mdmemory.config.settings import Settings, load_settings
 from mdmemory.errors import Unwritable, UsageError
 from mdmemory.session import storage
 from mdmemory.session.session import SessionMemory
@@ -27,7 +27,7 @@ def state(tmp_path: Path) -> Iterator[State]:
 
 @pytest.fixture
 def own(state: State) -> SessionMemory:
-    return SessionMemory(state, "ses_1", load({}))
+    return SessionMemory(state, "ses_1", load_settings({}))
 
 
 # what the prompt holds of a session
@@ -62,7 +62,7 @@ finish the step and let the session be compacted; or go on in a new session."""
 
 
 def off(*parts: str) -> Settings:
-    settings = load({})
+    settings = load_settings({})
     return Settings({**settings.values, **{f"session.{part}": False for part in parts}})
 
 
@@ -76,9 +76,9 @@ def dump(state: State) -> str:
 
 def test_a_new_session_starts_empty(state: State, own: SessionMemory) -> None:
     own.write("goal", "Ship it", now=NOW)
-    assert SessionMemory(state, "ses_2", load({})).blocks() == ""
+    assert SessionMemory(state, "ses_2", load_settings({})).blocks() == ""
     with pytest.raises(UsageError):
-        SessionMemory(state, "", load({}))
+        SessionMemory(state, "", load_settings({}))
 
 
 def test_an_error_that_was_closed_stands_nowhere_and_a_decision_stands_once(
@@ -229,7 +229,7 @@ def test_the_prompt_holds_what_the_session_did(own: SessionMemory) -> None:
 def test_old_sessions_go(state: State, own: SessionMemory) -> None:
     run(own, "./run", "line\n" * 500)
     later = NOW + timedelta(days=31)
-    SessionMemory(state, "ses_new", load({})).add("todos", "x", now=later)
+    SessionMemory(state, "ses_new", load_settings({})).add("todos", "x", now=later)
     done = storage.sweep(state, later)
     assert (done.sessions, done.files) == (1, 1)
     assert [session for session, _ in storage.sessions(state)] == ["ses_new"]
@@ -242,7 +242,7 @@ def test_every_five_hundred_events_the_sweep_runs_by_itself(
     monkeypatch.setattr(storage, "SWEEP_EVERY", 20)
     monkeypatch.setattr(storage, "sweep", lambda _, now: times.append(now))
     for number in range(41):
-        run(own if number % 2 else SessionMemory(state, "ses_2", load({})), "ls")
+        run(own if number % 2 else SessionMemory(state, "ses_2", load_settings({})), "ls")
     assert storage.events(state) == 41
     assert times == [NOW, NOW]
 
@@ -271,7 +271,7 @@ def test_ten_thousand_tool_calls_take_five_megabytes_at_most(
     state: State, own: SessionMemory
 ) -> None:
     for number in range(10_000):
-        one = own if number % 3 else SessionMemory(state, f"ses_{number % 40}", load({}))
+        one = own if number % 3 else SessionMemory(state, f"ses_{number % 40}", load_settings({}))
         output = f"line {number} of an output\n" * (number % 40)
         if number % 5 == 0:
             path = f"src/f{number % 90}.py"

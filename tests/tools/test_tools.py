@@ -13,7 +13,7 @@ from stores import call
 from mdmemory import Memory
 from mdmemory.config.settings import Settings
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
-from mdmemory.tools.table import TOOLS, Caller, Tool, ToolAnswer, offered
+from mdmemory.tools.table import TOOLS, Caller, Tool, ToolAnswer, offered_tools
 from mdmemory.transcripts.turns import Turn
 
 KEY = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"  # looks like one, and is none
@@ -69,16 +69,16 @@ def as_sent(tool: Tool) -> str:
 
 
 def test_the_tools_that_a_host_is_told_of_cost_less_than_910_tokens(memory: Memory) -> None:
-    told = offered(memory.project.settings)
+    told = offered_tools(memory.project.settings)
     assert sum(len(as_sent(each)) for each in told) / 4 < 910
 
 
 def test_observations_have_tools_only_where_they_are_stored(memory: Memory) -> None:
     names = {"memory_timeline", "memory_recall"}
     settings = memory.project.settings
-    assert not names & {each.name for each in offered(settings)}
+    assert not names & {each.name for each in offered_tools(settings)}
     on = Settings({**settings.values, "observe.enabled": True})
-    assert names < {each.name for each in offered(on)}
+    assert names < {each.name for each in offered_tools(on)}
 
 
 def test_a_search_tells_places_words_and_text(memory: Memory) -> None:

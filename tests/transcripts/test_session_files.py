@@ -14,7 +14,7 @@ import pytest
 from rows import each
 
 from mdmemory.config.person import Hosts
-from mdmemory.config.person import hosts as of_environment
+from mdmemory.config.person import host_places as of_environment
 from mdmemory.errors import BadTranscript, NotFound
 from mdmemory.transcripts.session_files import SessionFile, SessionRows
 from mdmemory.transcripts.sources import READERS, copy, find_place, read, sessions

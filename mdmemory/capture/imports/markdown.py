@@ -158,11 +158,11 @@ def _with_index(folder: Path, facts: list[Incoming]) -> Iterator[Incoming]:
         else:
             rest.append(line)
     for fact in facts:
-        told = lines.get(fact.origin, "")
-        if told and not fact.description:
-            fact = replace(fact, description=told)
-        elif told and told not in fact.text and told != fact.description:
-            yield Incoming(told, INDEX, source="manual", reason=NO_FACT)
+        index_line = lines.get(fact.origin, "")
+        if index_line and not fact.description:
+            fact = replace(fact, description=index_line)
+        elif index_line and index_line not in fact.text and index_line != fact.description:
+            yield Incoming(index_line, INDEX, source="manual", reason=NO_FACT)
         yield fact
     if "".join(rest).strip():
         yield from facts_of("\n".join(rest), INDEX)

@@ -60,7 +60,7 @@ def take_in(layers: Layers, folder: Path, environment: Mapping[str, str]) -> lis
 
 def folder_of(folder: Path, environment: Mapping[str, str]) -> Path | None:
     """Claude's own folder of notes for the project around `folder`; None where there is none."""
-    projects = person.hosts(environment).claude
+    projects = person.host_places(environment).claude
     top = str(main_checkout(folder))
     slug = "".join(char if char.isascii() and char.isalnum() else "-" for char in top)
     if len(slug) <= _MOST_SLUG:
@@ -78,9 +78,9 @@ def take_folder(layers: Layers, place: Path, *, is_read: bool) -> list[str]:
     """
     texts = _read_texts(place)
     known = _known_texts(layers, place)
-    told = {(each.file, each.digest) for each in known}
+    known_texts = {(each.file, each.digest) for each in known}
     digests = {file: digest(data) for file, data in texts.items()}
-    new = {file: data for file, data in texts.items() if (file, digests[file]) not in told}
+    new = {file: data for file, data in texts.items() if (file, digests[file]) not in known_texts}
     notes = {file: data for file, data in new.items() if file != INDEX}
     sentences = _take_texts(layers, place, known, notes) if notes else []
     if INDEX in new and layers.there():

@@ -45,7 +45,7 @@ def main_checkout(folder: Path) -> Path:
 
 def persons_file(environment: Mapping[str, str]) -> Path:
     """The person's own settings of Claude, for all projects."""
-    return person.hosts(environment).claude.with_name("settings.json")
+    return person.host_places(environment).claude.with_name("settings.json")
 
 
 def carried_folder(folder: Path, environment: Mapping[str, str]) -> Path | None:

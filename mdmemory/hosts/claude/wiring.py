@@ -24,7 +24,7 @@ TWICE = (
 
 def claude_folder(environment: Mapping[str, str]) -> Path:
     """Where Claude Code keeps the person's settings."""
-    return person.hosts(environment).claude.parent
+    return person.host_places(environment).claude.parent
 
 
 def state_folder(environment: Mapping[str, str]) -> Path:

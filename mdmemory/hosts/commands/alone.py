@@ -51,7 +51,7 @@ def answer_alone(host: str, event: Mapping[str, Any], folder: Path) -> Alone:
 
 def _open_stores(folder: Path) -> Stores:
     """The stores for a folder with their layers, the project's first."""
-    places = person.places()
+    places = person.person_places()
     stores: Stores = []
     try:
         if (project := of_project(folder, None, places)) is not None:
@@ -86,7 +86,7 @@ def _start_text(event: HookEvent, stores: Stores) -> str:
     if event.host == "claude":
         from mdmemory.hosts.claude.own_memory_settings import carried_folder as carried_by
 
-        carried = carried_by(event.folder, person.places().environment)
+        carried = carried_by(event.folder, person.person_places().environment)
     indexes = [
         LayerIndex(layer, (read_if_there(project.store / INDEX) or b"").decode("utf-8", "replace"))
         for layer, project in stores
@@ -105,10 +105,14 @@ def _answer_prompt(event: HookEvent, stores: Stores) -> Alone:
     command = texts.read_typed(event.words)
     if command is not None and command.name in (texts.UNDO, texts.REVIEW):
         notice = f"mdmemory is just starting. Have the user type {command.name} once more."
-        told = ["Not done yet: type it once more."]
-        return Alone(events.hook_output(event, context.frame_texts(notice), told), is_refused=True)
-    told, lines, has_kept = _keep_wishes(event, command.said if command else event.words, stores)
-    notice = context.frame_texts(*map(context.harmless_text, told))
+        person_lines = ["Not done yet: type it once more."]
+        return Alone(
+            events.hook_output(event, context.frame_texts(notice), person_lines), is_refused=True
+        )
+    person_lines, lines, has_kept = _keep_wishes(
+        event, command.said if command else event.words, stores
+    )
+    notice = context.frame_texts(*map(context.harmless_text, person_lines))
     text = "\n\n".join(filter(None, (first, notice)))
     return Alone(events.hook_output(event, text, lines), has_kept)
 
@@ -126,11 +130,11 @@ def _keep_wishes(event: HookEvent, words: str, stores: Stores) -> tuple[list[str
 
     message = read_request(text)
     lines = [NO_SECRET] if message.secret else []
-    told = part(
+    wish_lines = part(
         message.text, message.noticed, "", has_secret=message.secret, is_private=message.cut
     )
     if not message.wishes:
-        return told, lines, False
+        return wish_lines, lines, False
     from mdmemory.capture import wishes
 
     projects = [project for layer, project in stores if layer == "project"]
@@ -142,8 +146,8 @@ def _keep_wishes(event: HookEvent, words: str, stores: Stores) -> tuple[list[str
             inboxes, message.wishes, event.session, event.turn, person.now(), text, event.attended
         )
     except MdmemoryError as problem:
-        return told, [f"NOT remembered, and not kept: {problem.message}"], False
-    return told, lines, True
+        return wish_lines, [f"NOT remembered, and not kept: {problem.message}"], False
+    return wish_lines, lines, True
 
 
 def _write_kept(event: HookEvent, stores: Stores) -> list[str]:

@@ -84,16 +84,16 @@ def cut_index(index: str, heading: str, room: int) -> str:
     footer = next((line for line in reversed(lines) if line.startswith("> ")), "")
     total = _total_notes(footer, notes)
     left = room - len(heading) - len(_count_line(total, total)) - 2
-    kept: list[str] = []
+    lines_shown: list[str] = []
     for line in lines:
         if line.startswith("> ") or len(line) + 1 > left:
             break
         left -= len(line) + 1
-        kept.append(line)
-    shown = sum(map(_is_note, kept))
-    while kept and not _is_note(kept[-1]):
-        kept.pop()  # a heading without a note below it
-    return "\n".join([heading, *kept, "", _count_line(shown, total)]) if shown else ""
+        lines_shown.append(line)
+    shown = sum(map(_is_note, lines_shown))
+    while lines_shown and not _is_note(lines_shown[-1]):
+        lines_shown.pop()  # a heading without a note below it
+    return "\n".join([heading, *lines_shown, "", _count_line(shown, total)]) if shown else ""
 
 
 def _is_note(line: str) -> bool:

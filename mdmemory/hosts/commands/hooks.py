@@ -321,9 +321,9 @@ def _answer_output(
     """What the hook prints of the answer to a message, after `first`, and of more lines for the
     person."""
     parts = [each if _is_framed(each) else context.harmless_text(each) for each in answer["parts"]]
-    told = [answer["toast"]["message"]] if "toast" in answer else []
+    toasts = [answer["toast"]["message"]] if "toast" in answer else []
     text = "\n\n".join(filter(None, (first, context.frame_texts(*parts))))
-    return events.hook_output(event, text, [*told, *lines])
+    return events.hook_output(event, text, [*toasts, *lines])
 
 
 def _is_framed(text: str) -> bool:
@@ -336,10 +336,10 @@ def _leave_claude(folder: Path) -> None:
     """Let Claude Code keep its own memory in its own folder again, from its next session on."""
     from mdmemory.hosts.claude import own_memory_settings
 
-    own_memory_settings.withdraw_settings(person.places().environment, folder)
+    own_memory_settings.withdraw_settings(person.person_places().environment, folder)
 
 
 def _claudes_own(layers: Layers, folder: Path) -> list[str]:
     from mdmemory.hosts.claude import own_memory_notes
 
-    return own_memory_notes.take_in(layers, folder, person.places().environment)
+    return own_memory_notes.take_in(layers, folder, person.person_places().environment)

@@ -81,7 +81,9 @@ class Starting:
             return known if known != Path() else None
         from mdmemory.hosts.claude import own_memory_settings
 
-        carried = own_memory_settings.carried_folder(event.folder, person.places().environment)
+        carried = own_memory_settings.carried_folder(
+            event.folder, person.person_places().environment
+        )
         self._carried.put(folder, carried or Path())
         return carried
 

@@ -134,7 +134,7 @@ class Hooks:
             layers = self._open()
             # what is said here may make a store: tools and hooks are there before it
             hooks += wanted_hooks(layers.settings)
-            tools = table.offered(layers.settings)
+            tools = table.offered_tools(layers.settings)
             self._indexes = layers.indexes()
         except MdmemoryError as problem:  # without a store every tool would fail
             self._log.failure("hello", problem)
@@ -297,7 +297,7 @@ class Hooks:
         # some models send null for a parameter that they leave out
         given = {key: value for key, value in arguments.items() if value is not None}
         with self._watching_now.answering():
-            answer = table.call(self._open(), name, given, caller_of(session, name))
+            answer = table.call_tool(self._open(), name, given, caller_of(session, name))
         self._notifications.toast(answer.toast)
         return {"text": answer.text}
 

@@ -40,8 +40,8 @@ def message_of(session: str, params: Params, children: Children) -> Spoken:
     parts = params.get("parts", [])
     message = {"info": {"id": named_id(params, "message"), "role": "user"}, "parts": parts}
     turns = build_transcript({"id": session}, [message]).turns
-    found = [part.get("text") for part in parts if isinstance(part, dict)]
-    texts = [text for text in found if isinstance(text, str)]
+    part_texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    texts = [text for text in part_texts if isinstance(text, str)]
     return Spoken(
         session, turns[0] if turns else None, Path.cwd(),
         is_private=any(strip_private(text)[1] for text in texts),
@@ -97,7 +97,7 @@ class Children(BySession[bool]):
         if is_child is None:
             is_child = False
             with suppress(MdmemoryError):  # a host without such a database
-                is_child = bool(find_parent(person.hosts().opencode, session))
+                is_child = bool(find_parent(person.host_places().opencode, session))
             self.put(session, is_child)
         return is_child
 

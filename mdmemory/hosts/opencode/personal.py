@@ -23,7 +23,7 @@ from mdmemory.store.project import person_root
 
 def personal_place(environment: Mapping[str, str], store: Path | None = None) -> Place:
     """The person's configuration folder of OpenCode, with their own store."""
-    root = person_root(person.places(environment))
+    root = person_root(person.person_places(environment))
     return Place(root, store or root, person.opencode_folder(environment))
 
 
@@ -84,7 +84,7 @@ def is_wired(environment: Mapping[str, str]) -> bool:
 def has_skill(environment: Mapping[str, str]) -> bool:
     """Whether our skill is among Claude Code's, which OpenCode reads as well: one of the same name
     is then never used, and reported in its log."""
-    return (person.hosts(environment).claude.parent / files.SKILL).is_file()
+    return (person.host_places(environment).claude.parent / files.SKILL).is_file()
 
 
 def share_skill(environment: Mapping[str, str]) -> list[str]:

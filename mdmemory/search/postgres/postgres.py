@@ -324,15 +324,17 @@ class Postgres(Connected):
         words = [each for each in phrases if len(each.stems) == 1 and not each.prefix]
         query = "SELECT word, held FROM vocabulary WHERE word = ANY(?) AND held > 0"
         holders = dict(self._rows(query, ([each.stems[0] for each in words],)))
-        found = {each: int(holders.get(each.stems[0], 0)) for each in words}
-        if others := [each for each in phrases if each not in found]:
+        phrase_counts = {each: int(holders.get(each.stems[0], 0)) for each in words}
+        if others := [each for each in phrases if each not in phrase_counts]:
             query = (
                 "SELECT (SELECT count(*) FROM chunks WHERE words @@ q)"
                 " FROM unnest(?::text[]::tsquery[]) WITH ORDINALITY AS a (q, at) ORDER BY at"
             )
             counts = self._rows(query, ([each.asked for each in others],))
-            found |= {each: int(count) for each, (count,) in zip(others, counts, strict=True)}
-        return {each: count for each, count in found.items() if count}
+            phrase_counts |= {
+                each: int(count) for each, (count,) in zip(others, counts, strict=True)
+            }
+        return {each: count for each, count in phrase_counts.items() if count}
 
     def similar(self, word: str) -> tuple[str, ...]:
         from mdmemory.text.similarity import LONG, nearest_known
