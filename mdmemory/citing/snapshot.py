@@ -60,7 +60,7 @@ class Snapshot:
         self._shown = ShownRepository(*about)
         self._entries: dict[tuple[str, str], TreeEntry | None] = {}
         self._blobs: dict[str, str] = {}
-        for name in ("data", "text", "hunks", "edits", "changes"):
+        for name in ("data", "text", "blob_hunks", "path_edits", "changes"):
             setattr(self, name, lru_cache(maxsize=500)(getattr(self, name)))
 
     @cached_property

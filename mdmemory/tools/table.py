@@ -55,7 +55,7 @@ def _visible_text(text: str) -> str:
 
 
 def _all_visible(value: Any, most: int) -> Any:
-    """A JSON value with all its texts `_visible`, and at most so many characters of each."""
+    """A JSON value with all its texts `_visible_text`, and at most so many characters of each."""
     if isinstance(value, str):
         return _visible_text(value[:most])
     if isinstance(value, Mapping):

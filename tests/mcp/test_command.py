@@ -74,11 +74,11 @@ def test_what_a_library_prints_never_reaches_the_host(project: Path, tmp_path: P
     noisy = tmp_path / "sitecustomize.py"
     noisy.write_text(
         "import mdmemory.protocol as p, os\n"
-        "before = p.short\n"
+        "before = p.short_protocol\n"
         "def short():\n"
         "    print('stray'); os.write(1, b'bytes'); os.system('echo child')\n"
         "    return before()\n"
-        "p.short = short\n"
+        "p.short_protocol = short\n"
     )
     with started(project, env={**os.environ, "PYTHONPATH": str(tmp_path)}) as process:
         out, err = process.communicate(line("initialize", **HELLO), timeout=HUNG)

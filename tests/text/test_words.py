@@ -142,7 +142,7 @@ def test_any_text_has_words(text: str) -> None:
 def test_a_word_loads_two_stemmers_and_no_other() -> None:
     code = (
         "import sys; from mdmemory.text import words; assert 'snowballstemmer' not in str("
-        "sys.modules.keys()); words.stem('tests'); import snowballstemmer;"
+        "sys.modules.keys()); words.stem_of('tests'); import snowballstemmer;"
         "print(snowballstemmer.stemmer('german').stemWord('Datenbanken'))"
     )
     done = subprocess.run(
