@@ -60,8 +60,8 @@ def change_settings(
     store: Path, edit: Callable[[bytes], bytes], subject_parts: tuple[str, str, str], holder: str
 ) -> tuple[bool, str | None]:
     """Change the settings file of a store as `edit` says; whether it changed, and the commit, where
-    the store has a repository of its own that can take one. `said` are the kind of the commit, its
-    subject and its line."""
+    the store has a repository of its own that can take one. `subject_parts` are the kind of the
+    commit, its subject and its line."""
     own, file = repositories.find(store), store / PROJECT_FILE
     lock = own.common_dir / "mdmemory.lock" if own else store / ".mdmemory" / "lock"
     with hold_lock(lock, holder, Patience(30.0)):

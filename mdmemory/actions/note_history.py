@@ -126,7 +126,7 @@ def _life_of(
     history: History, store: Store, named: str, commits: Sequence[_Commit], names_seen: set[str]
 ) -> tuple[list[Step], list[tuple[_Commit, str]]]:
     """The step in the work tree, if any, and the changes that these commits made to what the file
-    `named` is or was. All names of it that are met on the way join `met`."""
+    `named` is or was. All names of it that are met on the way join `names_seen`."""
     file = _final_file(named, commits, names_seen)
     files = {file}
     steps = _uncommitted_steps(history, store, file, files)
@@ -297,7 +297,7 @@ def _removed_files(store: Store, commits: Sequence[_Commit]) -> list[str]:
 
 def _final_file(file: str, commits: Sequence[_Commit], names_seen: set[str] | None = None) -> str:
     """The file at the end of all renames and merges of a removed file; `file` where it has none.
-    Those on the way join `met`."""
+    Those on the way join `names_seen`."""
     names_seen = {file} if names_seen is None else names_seen
     at = next((at for at, commit in enumerate(commits) if file in commit.blobs), None)
     while at is not None and commits[at].blobs[file] is None:

@@ -179,7 +179,7 @@ def take_summary(
     """Store what a summary's candidates prove, in one commit for each store; what they do not prove
     waits in the inbox of `writer`, and what is to replace a note is flagged with it.
 
-    `said` are the turns of the session (only the user's count), `shown` what `request_text` gave.
+    `turns` are the turns of the session (only the user's count), `shown` what `request_text` gave.
     Raises whatever a write raises.
     """
     turns = redact_turns([turn for turn in chosen if turn.role == "user"])

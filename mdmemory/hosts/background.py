@@ -43,7 +43,7 @@ class Starter:
         """Start `mdmemory WORDS`, with its errors in the file `log` where that can be written.
 
         It runs in a session of its own, so that no signal to ours reaches it, and keeps the open
-        files `held` with their locks.
+        files `handles` with their locks.
         """
         # `poll` frees the ended ones, which would else stay zombies
         self._running = [each for each in self._running if each.poll() is None]

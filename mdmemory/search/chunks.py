@@ -51,7 +51,7 @@ def cut_text(
         return
     limit, shared = size * CHARACTERS, min(overlap, size // 2) * CHARACTERS
     lines: list[tuple[int, str, int]] = []  # number, line, quarters of tokens
-    total, fresh = 0, False  # fresh: something in `held` that no piece has had
+    total, fresh = 0, False  # fresh: something in `lines` that no piece has had
     for number, line in _numbered_lines(text, size, first):
         cost = _count_quarters(line) + 1  # its line end
         if lines and total + cost > limit + 1:  # the last has none

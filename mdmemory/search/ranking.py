@@ -80,7 +80,7 @@ def by_rank(*lists: Iterable[str]) -> list[str]:
 
 
 def word_rarity(holders: int, total: int) -> float:
-    """How much a word says that `held` of `total` chunks have; never negative, so that it means
+    """How much a word says that `holders` of `total` chunks have; never negative, so that it means
     something among two notes, too."""
     return math.log(1 + (total - holders + 0.5) / (holders + 0.5))
 

@@ -468,7 +468,7 @@ class Catalog:
         return rows
 
     def _note_row(self, note: Note, print: str = "", hold_reason: str = "") -> CatalogRow:
-        """A note as it is remembered. `held` says why it waits."""
+        """A note as it is remembered. `hold_reason` says why it waits."""
         head, hold_reason = note.head, SECRET if is_held(note, self._is_secret) else hold_reason
         return CatalogRow(
             head.file,

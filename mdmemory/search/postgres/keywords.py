@@ -92,7 +92,7 @@ def phrase_frequency(phrase: Phrase, places: Mapping[str, Sequence[int]]) -> flo
 
 
 def word_rarity(holders: int, total: int) -> float:
-    """What a phrase counts that `held` of `total` chunks have, as FTS5 has it: never nothing."""
+    """What a phrase counts that `holders` of `total` chunks have, as FTS5 has it: never nothing."""
     return max(1e-6, math.log((total - holders + 0.5) / (holders + 0.5)))
 
 
