@@ -277,8 +277,8 @@ def test_what_nothing_but_a_test_would_use_is_not_there() -> None:
 
 # Called by the library whose class it overrides.
 OVERRIDES = {"error"}
-# Called by the programs that have a `MemoryTool`.
-GIVEN = {"handle", "to_dict"}
+# Called by the programs that have a `Memory` or a `MemoryTool`.
+GIVEN = {"handle", "init", "to_dict"}
 
 
 def test_every_method_is_called_by_the_package_itself() -> None:

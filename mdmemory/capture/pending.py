@@ -138,15 +138,6 @@ def drop_fact(writer: Writer, id: str, *, today: str) -> tuple[PendingFact, Writ
     return chosen, written
 
 
-def leaving_changes(writer: Writer, facts: Iterable[PendingFact]) -> list[Change]:
-    """What takes facts that became notes out of a committed inbox, for the commit of the notes.
-    The caller holds the lock, and calls `forget_stored` once they are written."""
-    paths = [path for fact in facts if (path := file_of(writer.project, fact.id)) is not None]
-    if paths:
-        writer.commit_inbox()
-    return [change for path in paths for change in leaving.leaving_changes(writer, path)]
-
-
 def forget_stored(writer: Writer, facts: Iterable[PendingFact]) -> None:
     """Facts became notes: they wait no more, wherever they lay. The caller holds the lock."""
     for fact in facts:

@@ -95,15 +95,15 @@ def _write(common: Path, rows: dict[str, dict[str, list[str]]]) -> None:
 
 
 def _read(path: Path) -> dict[str, dict[str, list[str]]]:
-    kinds = {}
     try:
         if data := read_if_there(path, _LIMIT):
             import json  # few stores were ever moved
 
             kinds = json.loads(data)
+            return {kind: _read_lists(kinds, kind) for kind in (_STORES, _LEAVING)}
     except (MdmemoryError, ValueError, RecursionError):
         pass
-    return {kind: _read_lists(kinds, kind) for kind in (_STORES, _LEAVING)}
+    return {_STORES: {}, _LEAVING: {}}
 
 
 def _read_lists(value: Any, kind: str) -> dict[str, list[str]]:

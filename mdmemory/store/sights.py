@@ -58,9 +58,8 @@ class Sight:
 
     @cached_property
     def seal(self) -> str:
-        """One word for all that was seen. No file name holds a NUL."""
-        seen = [self.others, *self.files, "", *self.prints]
-        return hashlib.sha256("\0".join(seen).encode()).hexdigest()
+        """One word for all that was seen."""
+        return seal_sight(self, self.others)
 
 
 class _Watch:
@@ -229,6 +228,12 @@ def other_states(folder: Path) -> tuple[str, int]:
         prints.append(_stat_print(status))
         newest = max(newest, status.st_ctime_ns)
     return "\n".join(prints), newest
+
+
+def seal_sight(sight: Sight, others: str) -> str:
+    """One word for the notes as they were seen, and the other files as `others` says. No file
+    name holds a NUL."""
+    return hashlib.sha256("\0".join([others, *sight.files, "", *sight.prints]).encode()).hexdigest()
 
 
 def _clock_ns(cache: Path) -> int:
