@@ -129,7 +129,7 @@ def test_a_note_that_is_replaced_is_there_at_every_moment(
             (os, "rename"),
             (os, "link"),
             (os, "unlink"),
-            (replacement, "exchange"),
+            (replacement, "exchange_files"),
         ):
             patch.setattr(place, name, looking(getattr(place, name)))
         assert finish(tmp_path, move) == {}
