@@ -12,6 +12,7 @@ import stat
 import struct
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -262,39 +263,59 @@ def _error_code(problem: sqlite3.Error) -> int:
     return int(getattr(problem, "sqlite_errorcode", 0) or 0) & 0xFF
 
 
-class _Closing(sqlite3.Connection):
-    """A connection that is closed with whoever held it last: from 3.13 on Python warns where nobody
-    does."""
+# Connections, and the handles that must outlive them: POSIX drops all locks of a process on a file
+# when it closes any handle to it, those of SQLite too. Another process would then take itself for
+# the last one and remove what stands beside the file.
 
-    def __del__(self) -> None:
+_guard = threading.RLock()  # a collection of garbage may close one while it is held
+_counts: Counter[str] = Counter()  # connections of this process, by path
+_late: dict[str, list[int]] = {}  # handles to close with the last of them
+
+
+class _Counted(sqlite3.Connection):
+    """A connection that is counted until it is closed."""
+
+    place: str | None = None  # until it is open, and once it is closed
+
+    def close(self) -> None:
+        """Close it; with the last one to a file go the handles that waited for that."""
         with suppress(sqlite3.Error):
-            self.close()
+            super().close()
+        with _guard:
+            place, self.place = self.place, None
+            if place is None:
+                return
+            _counts[place] -= 1
+            if _counts[place] > 0:
+                return
+            del _counts[place]
+            for handle in _late.pop(place, []):
+                os.close(handle)
+
+    # closed with whoever held it last: from 3.13 on Python warns where nobody does
+    __del__ = close
 
 
 def open_connection(path: Path | None, **options: Any) -> sqlite3.Connection:
     """An open connection to a file, or (None) to a database in memory; `options` are sqlite3's.
     Raises sqlite3.Error."""
-    made: sqlite3.Connection = sqlite3.connect(path or ":memory:", factory=_Closing, **options)
+    place = os.path.realpath(path) if path else ""
+    with _guard:  # no handle may be closed between the opening and the counting
+        made = sqlite3.connect(path or ":memory:", factory=_Counted, **options)
+        assert isinstance(made, _Counted)
+        made.place = place
+        _counts[place] += 1
     return made
 
 
-_guard = threading.Lock()
-_handles: dict[str, int] = {}  # by which the heads of files are read
-
-
 def _read_head(path: Path) -> tuple[bytes, os.stat_result]:
-    """The first bytes of a file, and its state. Raises OSError.
-
-    The handle stays open while the file is there: POSIX drops all locks of a process on a file when
-    it closes any handle to it, those of SQLite too. Another process would then take itself for the
-    last one and remove what stands beside the file.
-    """
-    place = os.path.realpath(path)
-    with _guard:
-        handle = _handles.get(place)
-        if handle is None or not os.path.samestat(os.fstat(handle), os.lstat(path)):
-            _handles[place] = open_file(path, os.O_RDONLY)
-            if handle is not None:
-                os.close(handle)
-        handle = _handles[place]
+    """The first bytes of a file, and its state. Raises OSError."""
+    place, handle = os.path.realpath(path), open_file(path, os.O_RDONLY)
+    try:
         return os.pread(handle, 100, 0), os.fstat(handle)
+    finally:
+        with _guard:
+            if place in _counts:
+                _late.setdefault(place, []).append(handle)
+            else:
+                os.close(handle)
