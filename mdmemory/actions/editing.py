@@ -322,7 +322,9 @@ def require_readable(stored: StoredNote) -> StoredNote:
     head = stored.note.head
     if head.status == notes_format.UNREADABLE or not stored.note.text:
         problem = head.problems[0] if head.status == notes_format.UNREADABLE else "It is empty."
-        raise BadNote(f"{stored.file} is left alone. {problem}", "Repair it in an editor first.")
+        what, _, step = problem.partition(". ")
+        message = f"{stored.file} is left alone. {what.rstrip('.')}."
+        raise BadNote(message, step or "Repair it in an editor first.")
     return stored
 
 

@@ -320,7 +320,7 @@ def invented_literals(claim: str, sources: Iterable[str], day: str = "") -> list
         and not literal.startswith("[[")
         and not (german and unproven.today and _is_noun(literal))
         and not unproven.gives(literal)
-        and not unproven.gives_whole(literal, rest)
+        and not unproven.gives_longer_word(literal, rest)
     ]
 
 
@@ -383,7 +383,7 @@ class _Said:
             )
         return word_key(folded) in self._word_keys or self._has_form(folded)
 
-    def gives_whole(self, literal: str, claim: str) -> bool:
+    def gives_longer_word(self, literal: str, claim: str) -> bool:
         """Whether they have the longer word of the claim that a literal is a part of: a path."""
         words = (fold_text(word.strip(_BRACKETS)) for word in claim.split() if literal in word)
         return any(

@@ -342,14 +342,14 @@ def _tell_outcome(outcome: Outcome, plan: str | None) -> None:
         print(f"in doubt {describe(op)}\n    {message}")
     for op, why in outcome.skipped:
         print(f"skipped {describe(op)}\n    {why}")
-    for op, code, message in outcome.refused:
-        print(f"refused {describe(op)}\n    {message} ({code})")
+    for op, _, message in outcome.refused:
+        print(f"refused {describe(op)}\n    {message}")
     what = plan or ("plan refused" if outcome.outcome == "refused" else "no plan")
     messages = {(code, message) for _, code, message in outcome.refused}
     for code, message in outcome.refusals:
         is_one_op = code == "schema" and message.startswith("Op ")
         if (code, message) not in messages:
-            print(f"{'left out' if is_one_op else what}: {message} ({code})")
+            print(f"{'left out' if is_one_op else what}: {message}")
     if outcome.outcome == "applied":
         print(
             f"{count_noun(len(outcome.applied), 'op')} in commit {str(outcome.commit)[:10]}. "

@@ -61,13 +61,13 @@ def run_search(options: Namespace) -> int:
         return 0
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     colour = colour and os.environ.get("TERM") != "dumb"
-    how = "no word of the query" if results.mode == "keyword" else "by meaning"
-    shown = [_shown_hit(hit, layers, query, colour, how) for hit in results.hits]
+    wordless = results.wordless
+    shown = [_shown_hit(hit, layers, query, colour, wordless) for hit in results.hits]
     print("\n\n".join([*shown, _NO_PROOF] if shown else ["No matches."]))
     return 0
 
 
-def _shown_hit(hit: Hit, layers: Layers, query: str, colour: bool, how: str) -> str:
+def _shown_hit(hit: Hit, layers: Layers, query: str, colour: bool, wordless: str) -> str:
     from mdmemory.search.results import telling_lines
 
     file = hit.file
@@ -76,7 +76,7 @@ def _shown_hit(hit: Hit, layers: Layers, query: str, colour: bool, how: str) -> 
     place = f"{file}:{hit.start_line}-{hit.end_line}"
     title = f"{_TITLE[0]}{visible_text(place)}{_TITLE[1]}" if colour else visible_text(place)
     status = f"  [{visible_text(hit.mark)}]" if hit.mark else ""
-    status += visible_text(f"  {', '.join(hit.matched) or how}")
+    status += visible_text(f"  {', '.join(hit.matched) or wordless}")
     if hit.source == "sessions":  # the id of a session says little
         status += visible_text(f"  {hit.date}  {hit.title}".rstrip())
     lines = [hit.description] if hit.description else []

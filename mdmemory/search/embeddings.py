@@ -74,14 +74,14 @@ def fill_vectors(
         if not rows:
             break  # another process made them meanwhile
         report(done, wanted, "texts for search by meaning")
-        _put_in_time(database, embedder, rows)
+        _put_and_measure(database, embedder, rows)
         done += len(rows)
     if done and done == missing:
         database.forget_vectors(embedder.model)
     return missing - done
 
 
-def _put_in_time(database: Database, embedder: Embedder, rows: dict[int, Row]) -> None:
+def _put_and_measure(database: Database, embedder: Embedder, rows: dict[int, Row]) -> None:
     """Put in the vectors of these rows, and choose the size of the next request by what this one
     took: half of it where it failed, for the server may have been too slow for so many texts."""
     begun, size = time.monotonic(), len(rows)

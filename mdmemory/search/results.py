@@ -179,6 +179,11 @@ class Found(NamedTuple):
     hits: tuple[Hit, ...]
     said: tuple[str, ...] = ()
 
+    @property
+    def wordless(self) -> str:
+        """How a hit was found that shares no word with the query."""
+        return "no word of the query" if self.mode == "keyword" else "by meaning"
+
 
 class Passage(NamedTuple):
     """Some lines of a note, as they stand. `to_verify` is the age of the note in days, where it is

@@ -52,8 +52,8 @@ def _search(layers: Layers, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     if not results.hits:
         nothing = "No matches: do not guess an answer."
         return ToolAnswer("\n".join([nothing, *results.said]), structured)
-    how = "no word of the query" if results.mode == "keyword" else "by meaning"
-    hits = [_hit_lines(at, hit, given["query"], how) for at, hit in enumerate(results.hits, 1)]
+    query, wordless = given["query"], results.wordless
+    hits = [_hit_lines(at, hit, query, wordless) for at, hit in enumerate(results.hits, 1)]
     parts = [f"{_count_hits(results.hits)} {_NO_PROOF}\n{AS_DATA}", *hits]
     return ToolAnswer("\n\n".join([*parts, *results.said]), structured)
 

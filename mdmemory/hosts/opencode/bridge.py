@@ -8,7 +8,6 @@ The socket bridge reads and answers lines as it does.
 from __future__ import annotations
 
 import json
-import math
 import os
 import queue
 import select
@@ -20,6 +19,7 @@ from functools import partial
 from typing import Any
 
 from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.wire import parse_line
 
 MAX_LINE = 16 * 1024 * 1024  # bytes of one request; a tool's output may be large
 LAST_CALL = 5.0  # seconds that a running call has to end in
@@ -114,8 +114,8 @@ class Bridge:
 def parse_request(line: bytes) -> dict[str, Any]:
     """The request in a line; {} for a line that holds none."""
     try:
-        value = json.loads(line, parse_constant=_finite_number, parse_float=_finite_number)
-    except (ValueError, RecursionError):
+        value = parse_line(line)
+    except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
 
@@ -158,14 +158,6 @@ def _run_method(request: Mapping[str, Any], methods: Methods) -> Result:
     if not isinstance(params, dict):
         raise UsageError("`params` is no object.")
     return known(params)
-
-
-def _finite_number(written: str) -> float:
-    """A number of JSON. Python also reads NaN, Infinity and 1e999, which other readers refuse."""
-    value = float(written)
-    if not math.isfinite(value):
-        raise ValueError(f"{written[:40]} is no number of JSON")
-    return value
 
 
 def _method_name(request: Mapping[str, Any]) -> str:
