@@ -282,6 +282,12 @@ def _removals(layer: str, memory: Memory) -> Iterator[InboxItem]:
         )  # fmt: skip
 
 
+_WISH_REASONS = {
+    "unfit": "you asked to remember it, and it is too long for one note",
+    wishes.UNATTENDED: "asked amid the message of a program, which nobody saw",
+}
+
+
 def _wishes(layer: str, memory: Memory) -> Iterator[InboxItem]:
     for box in wishes.open_inboxes(memory.project):
         known = dict(box.wishes())
@@ -291,11 +297,11 @@ def _wishes(layer: str, memory: Memory) -> Iterator[InboxItem]:
                 continue  # its turn may still run, and settles it
             text = wish.text if wish else _text(path)
             since, source = (wish.since, f"session {wish.session}") if wish else ("", "unknown")
-            why = "you asked to remember it, and it could not be written"
-            if wish and wish.why == "unfit":
-                why = "you asked to remember it, and it is too long for one note"
-            if wish is None:
-                why = "a request to remember; it carries no seal of this machine"
+            why = (
+                _WISH_REASONS.get(wish.why, "you asked to remember it, and it could not be written")
+                if wish
+                else "a request to remember; it carries no seal of this machine"
+            )
             side = Side(path.stem, layer, text[:_MOST], since, source)
             yield InboxItem(
                 _id("w", layer, path.name), Kind.WISH, (side,), why, _EVERY_WAY, layer,

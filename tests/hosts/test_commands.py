@@ -19,6 +19,7 @@ from mdmemory.capture.caller import Caller
 from mdmemory.capture.store_fact import FactCall, Stored
 from mdmemory.errors import Unwritable
 from mdmemory.hosts import background
+from mdmemory.hosts.bridge import client
 from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.context import LayerIndex, at_start
 from mdmemory.layers import Layers
@@ -133,6 +134,42 @@ def test_a_receipt_waits_where_nobody_sees_it(host: CommandHost) -> None:
     assert shown(host.start(attended=False)) == ""
     assert shown(host.stop(attended=False)) == ""
     assert "Compaction: 2 merged." in shown(host.stop())
+
+
+@pytest.mark.parametrize(
+    ("entry", "source", "is_attended"),
+    [
+        ("cli", "exec", True),
+        ("claude-vscode", "", True),
+        ("sdk-cli", "", False),
+        ("sdk-py", "", False),
+    ],
+)
+def test_claude_tells_by_its_environment_whether_a_program_started_it(
+    entry: str, source: str, is_attended: bool, tmp_path: Path
+) -> None:
+    known = {"CLAUDE_CODE_ENTRYPOINT": entry}
+    assert client.is_headless("claude", known) is not is_attended
+    assert not client.is_headless("codex", known)
+    assert events_of("claude", tmp_path, source) is True, "its transcript says nothing of it"
+
+
+@pytest.mark.parametrize(("source", "is_attended"), [("cli", True), ("exec", False), ("", True)])
+def test_codex_tells_it_by_the_first_line_of_its_transcript(
+    source: str, is_attended: bool, tmp_path: Path
+) -> None:
+    assert events_of("codex", tmp_path, source) is is_attended
+
+
+def events_of(host: str, folder: Path, source: str) -> bool:
+    """Whether a session is attended whose transcript names a `source` (empty: for "")."""
+    transcript = folder / "rollout.jsonl"
+    meta = {"type": "session_meta", "payload": {"id": "s", "source": source}}
+    transcript.write_text(f"{json.dumps(meta)}\n{{torn" if source else "", "utf-8")
+    given = {"hook_event_name": "Stop", "session_id": "s1", "transcript_path": str(transcript)}
+    event = events.read(host, given, folder)
+    assert event is not None
+    return event.attended
 
 
 def test_settings_that_cannot_be_read_are_said_at_the_start_and_fail_no_turn(

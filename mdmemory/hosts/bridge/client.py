@@ -42,6 +42,8 @@ def answer_event(host: str, store: str) -> None:
     try:
         data = _read()
         if data:
+            if is_headless(host, os.environ):
+                data = data.replace(b"{", b'{"attended": false, ', 1)
             call = asking.HookCall(host, _current_folder(), store, data, began, list_ancestors())
             _write(event_output(call, os.environ))
     except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 - no hook fails a turn
@@ -57,6 +59,12 @@ def event_output(event: asking.HookCall, environment: Mapping[str, str]) -> byte
         from mdmemory.hosts.bridge import without
 
         return without.output_without(entry, event, may_start=isinstance(problem, asking.NoBridge))
+
+
+def is_headless(host: str, environment: Mapping[str, str]) -> bool:
+    """Whether a program started the client (`claude -p`, its SDK), so that nobody watches. Codex
+    says so in its transcript, Gemini CLI nowhere."""
+    return host == "claude" and environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk-")
 
 
 def _current_folder() -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.hosts.commands.context import NAMED, without_angles
 from mdmemory.transcripts.turns import as_text, is_id
+from mdmemory.wire import MAX_LINE, parse_line
 
 if TYPE_CHECKING:
     from mdmemory.config.settings import Settings
@@ -76,15 +77,26 @@ def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
     words = without_context(as_text(event.get("prompt"))) if kind == PROMPT else ""
     if words.lstrip().startswith(_NOT_TYPED):
         return None
-    cwd, transcript = as_text(event.get("cwd")), as_text(event.get("transcript_path"))
+    cwd, path = as_text(event.get("cwd")), as_text(event.get("transcript_path"))
+    transcript = Path(path) if os.path.isabs(path) and "\0" not in path else None
+    attended = event.get("attended") is not False and not (host == "codex" and _is_exec(transcript))
     return HookEvent(
-        host, kind, name, session, _turn_id(event), _first_folder(Path(cwd), folder),
-        Path(transcript) if os.path.isabs(transcript) and "\0" not in transcript else None,
+        host, kind, name, session, _turn_id(event), _first_folder(Path(cwd), folder), transcript,
         words=words,
         answer=as_text(event.get("last_assistant_message") or event.get("prompt_response")),
         source=as_text(event.get("source") or event.get("reason")),
-        attended=event.get("attended") is not False,
+        attended=attended,
     )  # fmt: skip
+
+
+def _is_exec(transcript: Path | None) -> bool:
+    """Whether a session of Codex is a `codex exec`, which its transcript says in the first line."""
+    try:
+        with open(transcript or os.devnull, "rb") as file:
+            row = parse_line(file.readline(MAX_LINE))
+        return bool(row["payload"]["source"] == "exec")
+    except (OSError, ValueError, TypeError, LookupError):  # empty, torn, or of another form
+        return False
 
 
 def _whole_text(value: Any) -> Any:
