@@ -145,9 +145,12 @@ def description_of(fact: str) -> str:
 
 def _divide_text(text: str) -> tuple[str, str]:
     """The first sentence of a text that says enough alone, and the rest."""
+    weight = begin = 0
     for end in _NEXT.finditer(text):
-        if letter_weight(text[: end.start()]) >= _SENTENCE:
-            return text[: end.start()], text[end.end() :]
+        weight += letter_weight(text[begin : end.start()])
+        begin = end.start()
+        if weight >= _SENTENCE:
+            return text[:begin], text[end.end() :]
     return text, ""
 
 

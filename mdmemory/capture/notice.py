@@ -21,7 +21,8 @@ _TABLE = Path(__file__).with_name("notice.toml")
 _END = re.compile(r"[.!?。！？]+[\"'”’)\]]*(?:\s+|\Z|(?<=[。！？]))")
 _MARKS = " \t\n,;:.!?，。：；！？、–—-"
 _BEFORE = _MARKS.replace("-", "")  # a list's own mark stays
-_CODE = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“\n]*“")
+# a mark that opens twice begins anew, lest a line of such marks is read once for each
+_CODE = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^“”\n]*”|«[^«»\n]*»|„[^„“\n]*“")
 _BOUNDARY = re.compile(r"[.!?。！？;,:\n，；：、]")
 _JOINED = re.compile(r"\b(?:also|and|but|und|auch|et|y)[ \t]+(?:please[ \t]+)?\Z")
 _EMPHASIS = " \t*_-•"  # may stand before a request
