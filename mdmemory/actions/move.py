@@ -89,10 +89,10 @@ def finish_move(start: Path) -> Moved | None:
     """Take away what a move that was killed left in the old place; None where nothing is."""
     now, finished = moved.moved_stores(start), None
     for root, source in moved.unfinished_moves(start).items():
-        if root in now:
-            finished = Moved(
-                source, now[root][0], said=["A move that was interrupted is finished."]
-            )
+        # killed before its one step: what an earlier move brought to the old place lives there
+        target = now[root][0] if root in now else source
+        if target != source:
+            finished = Moved(source, target, said=["A move that was interrupted is finished."])
             _clear_place(root, finished)
     return finished
 

@@ -19,6 +19,7 @@ from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore, RepositoryState, UsageError
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
+from mdmemory.store import moved
 from mdmemory.store.writer import Writer
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -324,6 +325,21 @@ def test_killed_at_any_moment_the_old_place_works_or_the_new_one(
         code, _ = child(lambda: go(place), partial(die, at=at))
         assert code == DIED
         check_again()
+
+
+def test_a_store_that_moved_once_survives_a_second_move_that_ends_before_its_step(
+    shared: Path, empty_home: Path, git: Git
+) -> None:
+    go(shared, to="here")
+    store = Memory.open(shared).project.store
+    before = texts(store), git(store, "rev-parse", "HEAD")
+    moved.note_move(shared, store, empty_home / "mdmemory" / "project")
+    assert move.finish_move(shared) is None
+    assert Memory.open(shared).project.store == store
+    assert (texts(store), git(store, "rev-parse", "HEAD")) == before
+    go(shared)
+    assert texts(Memory.open(shared).project.store) == before[0]
+    assert not store.exists()
 
 
 def test_a_full_disk_changes_nothing_in_the_old_place(

@@ -90,8 +90,8 @@ def main() -> None:
     settings = environment(os.environ)
     os.environ.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1")
     cases: list[Session | Store] = [
-        *(sessions() if chosen.only != "stores" else ())[:: chosen.all_notes],
-        *(stores() if chosen.only != "sessions" else ())[:: chosen.all_notes],
+        *(sessions() if chosen.only != "stores" else ())[:: chosen.every],
+        *(stores() if chosen.only != "sessions" else ())[:: chosen.every],
     ]
     print(announced(cases, chosen.calls, settings), flush=True)
     with tempfile.TemporaryDirectory() as folder:
