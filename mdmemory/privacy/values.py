@@ -128,7 +128,7 @@ def _unit_pattern() -> re.Pattern[str]:
 @cache
 def _neutral_pattern() -> re.Pattern[str]:
     neutral = "|".join(listed_words("neutral"))
-    return re.compile(rf"\b(?:{neutral})[ \t]*[:#]?[ \t]*\Z|(?:版本|端口|第|不是)\Z")
+    return re.compile(rf"\b(?:{neutral})[ \t]*[:#]?[ \t]*\Z|(?:版本|端口|第|不是|ポート|포트 ?)\Z")
 
 
 def is_mixed(text: str) -> bool:

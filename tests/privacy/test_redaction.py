@@ -241,6 +241,11 @@ Authorization: the standard flow; authorization: Negotiated by the client
 OPENAI_API_KEY="My API Key"
 call 1234 5678 9012 3456 at 1780304400000
 A API local roda na porta 7200 (antes era 7100)
+SMTPは1025番で接続
+ポート1025番で接続します
+プロキシは3128番に接続してから
+用1025端口连接
+먼저 5433번 포트로 연결, SSH로 접속
 Use pnpm for installs and scripts; lockfiles of npm are deleted on sight.
 """
 
