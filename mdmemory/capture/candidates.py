@@ -165,9 +165,19 @@ class Question(NamedTuple):
 def redact_turns(turns: Sequence[Turn]) -> list[Turn]:
     """The turns without secrets: in this form they are shown, and quotes are looked for.
 
-    One that alone is over the limit, as a pasted log is, is cut, and says so.
+    One that alone is over the limit, as a pasted log is, is cut, and says so. What a question asks
+    for, the answer to it need not name.
     """
-    return [turn._replace(text=_cut_text(redact(turn.text)[0])) for turn in turns]
+    asked = ["", *(turn.text.rstrip()[-_ASKED:] for turn in turns)]
+    return [
+        turn._replace(text=_cut_text(_redact_answer(question, redact(turn.text)[0])))
+        for question, turn in zip(asked, turns, strict=False)
+    ]
+
+
+def _redact_answer(question: str, text: str) -> str:
+    joined = redact(f"{question} {text}")[0] if question.endswith(("?", "？")) else ""
+    return joined.removeprefix(f"{question} ") if joined.startswith(f"{question} ") else text
 
 
 def _cut_text(text: str) -> str:
@@ -279,6 +289,7 @@ def _plain_text(text: str) -> str:
 
 
 LEAST = 200  # characters of a turn: what is left of it where a window is too small for the whole
+_ASKED = 200  # characters of the end of a turn that may ask for a secret
 _PREVIEW = 80  # characters of a turn that was left out
 Report = Callable[[int, int, str], None]  # done, total, what
 Portion = tuple[Turn, ...]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mdmemory import debugging
 from mdmemory.config import person
@@ -106,8 +107,24 @@ class Metered:
             state.add_tokens(self.today, self.purpose, self.name, into, out)
 
     def _fit(self, text: str) -> str:
-        """The text without secrets and lone surrogates."""
-        return self.redact(text.encode("utf-8", "replace").decode("utf-8"))
+        """The text without secrets and lone surrogates; of a question in JSON each text by itself,
+        for no label says what stands in another note."""
+        text = text.encode("utf-8", "replace").decode("utf-8")
+        try:
+            fields = json.loads(text) if text.startswith("{") else None
+        except ValueError:
+            fields = None
+        if fields is None:
+            return self.redact(text)
+        return json.dumps(_map_texts(fields, self.redact), ensure_ascii=False)
+
+
+def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _map_texts(each, change) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_map_texts(each, change) for each in value]
+    return change(value) if isinstance(value, str) else value
 
 
 def model(

@@ -165,6 +165,16 @@ def test_a_question_shows_turns_and_notes_and_no_secret_of_either() -> None:
     assert [each["file"] for each in shown["notes"]] == ["project-token.md"]
 
 
+def test_a_secret_that_answers_a_question_is_taken_out() -> None:
+    def answered(question: str, answer: str) -> str:
+        turns = [Turn("m1", "assistant", question), Turn("m2", "user", answer)]
+        return redact_turns(turns)[1].text
+
+    secret = "Hunt" + "er2!x9"
+    assert answered("Done. What is the root password?", secret) == "[redacted:password]"
+    assert answered("Which engine do we use?", "V8 in build-server.md") == "V8 in build-server.md"
+
+
 def test_a_turn_that_alone_is_too_long_is_cut_and_says_so() -> None:
     (turn,) = redact_turns([Turn("m1", "user", "a log " * 10_000)])
     assert len(turn.text) < 24_100

@@ -18,6 +18,7 @@ import pytest
 from fake_server import FakeServer
 from locks import held_by_another
 from pace import HUNG, seldom
+from rows import replace
 from scripted import Scripted
 
 from mdmemory.cli import main
@@ -31,6 +32,7 @@ from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed
 from mdmemory.llm.choose import Metered
 from mdmemory.llm.openai_api import OpenAIModel
 from mdmemory.llm.opencode_run import OpenCodeModel, find_program
+from mdmemory.privacy import redacted_text
 from mdmemory.store.project import Project
 from mdmemory.store.state import State, Usage
 
@@ -210,6 +212,19 @@ def test_every_text_is_redacted_whoever_wrote_it(metered: Callable[..., Metered]
     scripted = Scripted("a")
     metered(scripted).complete("hush 1", "hush 2 \udcff")
     assert (scripted.asked[0].system, scripted.asked[0].user) == ("*** 1", "*** 2 ?")
+
+
+def test_of_a_question_each_text_is_redacted_by_itself(metered: Callable[..., Metered]) -> None:
+    scripted = Scripted("a")
+    notes = [
+        {"file": "a.md", "description": "The report names the root password?"},
+        {"file": "b_2!c.md", "description": "The hush host"},
+    ]
+    model = replace(metered(scripted), redact=lambda text: redacted_text(text.replace("hush", "*")))
+    model.complete("s", json.dumps({"today": DAY, "may_remove": 2, "notes": notes}))
+    shown = json.loads(scripted.asked[0].user)
+    assert shown["notes"] == [notes[0], {**notes[1], "description": "The * host"}]
+    assert shown["may_remove"] == 2
 
 
 def test_no_model_is_asked_while_the_store_is_locked(
