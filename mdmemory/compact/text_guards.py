@@ -78,6 +78,7 @@ def _find_fetched(*texts: str) -> set[str]:
 
 _ENDS = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _LISTED = 5  # words named in one message
+_SECONDS = re.compile(r"(?<![\w.])(\d{2,18})s\b")
 
 
 def literal_refusals(
@@ -133,5 +134,15 @@ def as_one(description: str, body: str) -> str:
 
 
 def _some(tokens: Sequence[str]) -> str:
+    tokens = [token for token in tokens if f"{token}s" not in tokens]  # a number in its measure
     more = f" and {len(tokens) - _LISTED} more" if len(tokens) > _LISTED else ""
-    return ", ".join(token[:80] for token in tokens[:_LISTED]) + more
+    return ", ".join(_SECONDS.sub(_spell_time, token[:80]) for token in tokens[:_LISTED]) + more
+
+
+def _spell_time(match: re.Match[str]) -> str:
+    """A time, which is compared in seconds, as it is said."""
+    seconds = int(match[1])
+    for length, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds and not seconds % length:
+            return f"{seconds // length} {unit}{'s' if seconds > length else ''}"
+    return match[0]

@@ -11,6 +11,7 @@ from compact import plans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pace import scaled
+from rows import each
 
 from mdmemory.compact.guards import Verdict, check, removable
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, flagged_pairs, named
@@ -303,6 +304,17 @@ def test_a_literal_is_neither_lost_nor_invented(make: Make) -> None:
         assert op_codes(judge([note], op)) == codes
     assert op_codes(judge([note], invented)) == ["literal_invented"]
     assert "8080" in judge([note], lost).refused[0][2]
+
+
+def test_a_time_that_would_be_lost_is_named_as_people_say_it(make: Make) -> None:
+    def is_named(said: str, end: str) -> None:
+        note = make("keep", "Logs are kept", f"Logs are kept for {said}.")
+        assert judge([note], Rewrite(note.file, "Logs are kept.")).refused[0][2].endswith(end)
+
+    each([
+        ("90 days", "lose 90 days."), ("1 week", "lose 7 days."), ("45 s", "lose 45s."),
+        ("24 hours", "lose 1 day."), ("3 Stunden", "lose 3 hours."), ("90 minutes", "90 minutes."),
+    ], is_named)  # fmt: skip
 
 
 def test_what_is_denied_is_not_stated_and_what_is_stated_not_denied(make: Make) -> None:
