@@ -344,6 +344,7 @@ def _tell_outcome(outcome: Outcome, plan: str | None) -> None:
         print(f"skipped {describe(op)}\n    {why}")
     for op, _, message in outcome.refused:
         print(f"refused {describe(op)}\n    {message}")
+    plan = "standard input" if plan == "-" else plan
     what = plan or ("plan refused" if outcome.outcome == "refused" else "no plan")
     messages = {(code, message) for _, code, message in outcome.refused}
     for code, message in outcome.refusals:

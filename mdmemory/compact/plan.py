@@ -189,7 +189,7 @@ def parse(answer: str | bytes) -> Plan:
     try:
         plan = msgspec.convert(value, _PlanFile)
     except ValidationError as problem:
-        raise _unparsable(f"It is no plan: {_sentence_of(problem)}", "schema") from None
+        raise _unparsable(f"This is no plan: {_sentence_of(problem)}", "schema") from None
     ops, flawed = ops_of(plan.ops)
     if flawed and not ops:
         raise PlanRefused([_refusal("schema", message) for message in flawed[:MAX_REPORTED]])
@@ -280,9 +280,10 @@ def _sentence_of(problem: ValidationError) -> str:
     subject = f"`{where}`" if re.fullmatch(r"[a-z]{1,24}(?:\[(?:\d+|\.{3})\])?", where) else "it"
     if "matching regex" in words:
         return f"{subject} is blank, or has another form than it should."
-    wanted = re.match(r"Expected `(\w+)`( of length [<>]= \d+)?", words)
-    kind = _KINDS.get(wanted[1], "what it should be") if wanted else "what it should be"
-    return f"{subject} is not {kind}{(wanted and wanted[2]) or ''}."
+    wanted = re.match(r"Expected `(\w+)`(?: of length ([<>])= (\d+))?", words)
+    kind = _KINDS.get(wanted[1], "something else") if wanted else "something else"
+    least = {"<": "at most", ">": "at least"}.get((wanted and wanted[2]) or "")
+    return f"{subject} has to be {kind}{f' of {least} {wanted[3]}' if wanted and least else ''}."
 
 
 def _show_key(key: str) -> str:

@@ -634,7 +634,7 @@ def test_a_plan_that_is_none_names_the_file_what_is_wrong_and_the_next_step(
     bench.write("plan.json", '{"ops": 5}')
     assert main(["compact", "--plan", "plan.json"]) == 1
     assert capsys.readouterr().out == (
-        'plan.json: It is no plan: `ops` is not a list. Give `{"ops": [...]}`.\n'
+        'plan.json: This is no plan: `ops` has to be a list. Give `{"ops": [...]}`.\n'
         "The plan was refused; nothing changed. Correct plan.json and run it again.\n"
     )
 
