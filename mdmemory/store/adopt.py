@@ -248,7 +248,7 @@ def _adoption_message(
         about = subject("adopt", names)
     lines = [
         f"{_SAID[each.change]} {each.file}"
-        + (f": {heads[each.file].description}" if each.file in heads else "")
+        + (f": {text}" if (text := _text_of(heads, each)) else "")
         for each in foreign
     ]
     models = [each.file in heads and is_models(heads[each.file]) for each in foreign]
@@ -259,6 +259,11 @@ def _adoption_message(
         groups=[[each.file] for each in foreign],
     )
     return Message(about, [*lines, *flagged], trailers, by_model=all(models))
+
+
+def _text_of(heads: Mapping[str, Head], each: Unadopted) -> str:
+    head = heads.get(each.file)
+    return (head.description or (UNREADABLE if head.status == UNREADABLE else "")) if head else ""
 
 
 def is_models(head: Head) -> bool:

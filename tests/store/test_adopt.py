@@ -137,6 +137,16 @@ def test_many_notes_copied_in_at_once_are_one_commit(memory: Memory, git: Git) -
     assert memory.adopt() is None, "once is enough"
 
 
+def test_a_file_that_is_no_text_is_listed_without_one(memory: Memory, git: Git) -> None:
+    path = memory.project.store / "plan.md"
+    for data, line in ((b"caf\xe9", "adopt plan.md: unreadable"),
+                       (b"", "adopt the change of plan.md")):  # fmt: skip
+        path.write_bytes(data)
+        add(memory, f"note-{len(data)}")
+        lines = git(memory.project.store, "log", "-2", "--format=%B").splitlines()
+        assert line in lines, lines
+
+
 def test_what_nobody_typed_waits_until_a_file_settled_and_reads_as_a_note(
     memory: Memory, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
