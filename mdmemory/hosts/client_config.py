@@ -68,6 +68,7 @@ def install_wiring(
     sentences = [sentence for *_, of_file in texts for sentence in of_file] + sentences
     paths = [each.path for each in changed] + [file.path for file in fresh]
     settings_files.refuse_read_only(paths)
+    settings_files.refuse_no_folders(paths)
     if dry_run or not paths:
         return sentences
     record.note_missing([launcher.launcher_place(environment), *paths])

@@ -23,6 +23,7 @@ from mdmemory.hosts.editors import wiring as editors
 from mdmemory.hosts.entries import ConfigEntry
 from mdmemory.hosts.gemini import wiring as gemini
 from mdmemory.hosts.opencode import personal
+from mdmemory.hosts.opencode.files import PLUGIN
 from mdmemory.hosts.opencode.wiring import DRY_RUN
 from mdmemory.hosts.own_files import OwnFile
 
@@ -202,8 +203,23 @@ def connected_clients(environment: Environment) -> list[str]:
 def is_wired(name: str, environment: Environment) -> bool:
     """Whether anything of ours is in a client's own files, wherever they lay when it was wired."""
     if name == OPENCODE:
-        return personal.is_wired(environment)
+        return any(map(personal.is_wired, _list_environments(environment)))
     return any(map(client_config.is_wired, _BY_NAME[name].all_wirings(environment)))
+
+
+def _list_environments(environment: Environment) -> list[Environment]:
+    """The environment, and what it was where XDG_CONFIG_HOME named another folder and the launcher
+    or OpenCode's plugin was written there, as the record tells."""
+    here = _config_files(environment)
+    made = {Path(name) for name in wiring_record.read(environment).made} - here
+    folders = {folder for path in made if path.is_file() for folder in path.parents[1:3]}
+    others = [{**environment, "XDG_CONFIG_HOME": str(folder)} for folder in sorted(folders)]
+    return [environment, *(each for each in others if made & _config_files(each))]
+
+
+def _config_files(environment: Environment) -> set[Path]:
+    plugin = personal.personal_place(environment).folder / PLUGIN
+    return {launcher.launcher_place(environment), plugin}
 
 
 def install_clients(
@@ -238,7 +254,11 @@ def remove_clients(
         names, partial(_remove_client, environment=environment, dry_run=True), " --remove"
     )
     others = [name for name in NAMES if name not in names and is_wired(name, environment)]
-    gone = [] if others else launcher.remove_launcher(environment, dry_run=dry_run)
+    gone = [
+        sentence
+        for each in ([] if others else _list_environments(environment))
+        for sentence in launcher.remove_launcher(each, dry_run=dry_run)
+    ]
     if dry_run:
         return _distinct_sentences([DRY_RUN, *plan, *gone]) if plan or gone else []
     sentences = [sentence for name in names for sentence in _remove_client(name, environment)]
@@ -319,7 +339,11 @@ def _install_client(name: str, environment: Environment, *, dry_run: bool = Fals
 
 def _remove_client(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:
     if name == OPENCODE:
-        return personal.remove_personal(environment, dry_run=dry_run)
+        return [
+            sentence
+            for each in _list_environments(environment)
+            for sentence in personal.remove_personal(each, dry_run=dry_run)
+        ]
     client = _BY_NAME[name]
     sentences = client.leave(environment, dry_run=dry_run)
     for each in client.all_wirings(environment):

@@ -16,6 +16,7 @@ from pathlib import Path
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import is_inside, name_refusals, read_regular, write_atomic
+from mdmemory.hosts import settings_files
 
 NAME = "launch"
 _CACHE = "archive-v0"  # where uv keeps what `uvx` runs
@@ -123,6 +124,7 @@ def install_launcher(environment: Mapping[str, str], *, dry_run: bool = False) -
         return []
     if os.path.lexists(path) and not _is_ours(present):
         raise MdmemoryError(f"{path} is not a file of mdmemory.", "Move it out of the way.")
+    settings_files.refuse_no_folders([path])
     if not dry_run:
         with name_refusals(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)

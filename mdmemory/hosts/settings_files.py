@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,18 @@ def refuse_read_only(paths: Sequence[Path]) -> None:
         if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
             allow = f"chmod u+w {shlex.quote(str(path))}"
             raise MdmemoryError(f"{path} is read-only.", f"`{allow}`, and run this again.")
+
+
+def refuse_no_folders(paths: Iterable[Path]) -> None:
+    """Raise MdmemoryError where what is to be a folder above a file is something else."""
+    for path in paths:
+        above = next(each for each in path.parents if os.path.lexists(each))
+        if not above.is_dir():
+            what = "a link that leads nowhere" if above.is_symlink() else "no folder"
+            raise MdmemoryError(
+                f"{above} is {what}.",
+                "Move it out of the way and run this again; nothing was written.",
+            )
 
 
 def replace_file(path: Path, data: bytes, mode: int) -> None:

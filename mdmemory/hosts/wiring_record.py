@@ -59,7 +59,8 @@ class WiringRecord:
     def drop(self) -> None:
         """Remove the record itself, and what it then leaves empty."""
         for name in (self.file.name, _OF_OPENCODE):
-            self.file.with_name(name).unlink(missing_ok=True)
+            if os.path.lexists(path := self.file.with_name(name)):
+                path.unlink()
         self.drop_empty_folders()
 
 

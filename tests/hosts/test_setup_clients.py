@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from pace import HUNG
+from rows import each
 
 from mdmemory import debugging
 from mdmemory.cli import main
@@ -417,6 +418,66 @@ def test_a_place_that_a_variable_named_is_left_as_it_was(
     assert "hook gemini" in (lived_in / "work/.gemini/settings.json").read_text()
     assert say("--remove")[0] == 0
     assert tree(lived_in) == before
+
+
+ROWS: list[tuple[str, dict[str, str], dict[str, bytes], str]] = [
+    # the home's name, variables that are gone at the removal, the person's files, the refusal
+    ("Zoë's \"new\" home", {}, {}, ""),
+    ("a$HOME `x` \\b", {}, {".codex/config.toml": b"[[x]]\na = 1\n[[x]]\na = 2"}, ""),
+    ("Jo\u0308rg", {"XDG_DATA_HOME": "my data", "XDG_STATE_HOME": ""}, {}, ""),
+    ("h", {"XDG_CONFIG_HOME": "conf ig's"}, {}, ""),
+    ("h", {"XDG_CONFIG_HOME": "cfg"}, {"cfg/opencode/opencode.jsonc": b"{ // c\n}"}, ""),
+    ("h", {"CODEX_HOME": "work/codex é"}, {}, ""),
+    ("h", {"CODEX_HOME": "my codex"}, {"my codex/config.toml": b'model = "x"\n'}, ""),
+    ("h", {"GEMINI_CLI_HOME": "gem ini", "CLAUDE_CONFIG_DIR": "cl/"}, {}, ""),
+    ("h", {}, {".claude.json": b"{\r\n}\r\n",
+               ".claude/settings.json": b"\xef\xbb\xbf{\r\n  // a\r\n"
+               b'  "permissions": {\r\n "allow": [\r\n "Bash(ls)", /* x */\r\n ],\r\n},\r\n}'}, ""),
+    ("h", {}, {".codex/config.toml": b"\xef\xbb\xbf# hi\r\n[mcp_servers]\r\n\r\n[p.x]\r\na=1"}, ""),
+    ("h", {}, {".codex/config.toml": b"notes = \'\'\'\n[mcp_servers.mdmemory]\n\'\'\'\n"}, ""),
+    ("h", {}, {".codex/config.toml": b'mcp_servers.a.command = "x"\nmodel = "y"\n'}, ""),
+    ("h", {}, {".claude.json": b'{"p\\u00fc": "\\ud800", "n": 12345678901234567890.5e5}\n'}, ""),
+    ("h", {}, {".claude/settings.json": b'{"hooks": {"Stop": []}, "hooks": {"Stop": []}}'}, ""),
+    ("h", {}, {".cursor/mcp.json": b' { "mcpServers" : { "x" : { "command" : "y" } } }  '}, ""),
+    ("h", {}, {".claude/settings.json": b'{"hooks": null}'}, "An object was expected"),
+    ("h", {}, {".gemini/settings.json": b'{"a": 1,, }'}, "not a valid configuration"),
+    ("h", {}, {".claude.json": b'{"n": "caf\xe9"}'}, "not UTF-8"),
+    ("h", {}, {".config/mdmemory": b"mine"}, "mdmemory is no folder. Move it"),
+    ("h", {}, {".gemini": b"link"}, ".gemini is a link that leads nowhere. Move it"),
+    ("h", {}, {".config/opencode": b"link"}, "opencode is a link that leads nowhere. Move it"),
+    ("h", {}, {".local": b"mine"}, "Not a directory. Nothing was changed"),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_each_byte_of_a_home_is_as_it_was_once_all_is_removed_again(
+    tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(number: int, row: tuple[str, dict[str, str], dict[str, bytes], str]) -> None:
+        name, variables, files, refusal = row
+        about = " ".join([*files, *variables]).lower()
+        names = [each for each in (*WIRED, "opencode") if each in about] or [*WIRED, "opencode"]
+        home = tmp_path / str(number) / name
+        for file, content in files.items():
+            path = home / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.symlink_to("nowhere") if content == b"link" else path.write_bytes(content)
+        home.mkdir(parents=True, exist_ok=True)
+        monkeypatch.setenv("HOME", str(home))
+        before = tree(home)
+        for _ in range(2):
+            with monkeypatch.context() as elsewhere:
+                for variable, folder in variables.items():
+                    elsewhere.setenv(variable, folder and str(home / folder))
+                code, answer = say(*names)
+                assert (code, refusal in answer) == (int(bool(refusal)), True), answer
+                wired = tree(home)
+                assert refusal or say(*names)[1].startswith("All is in place")
+                assert tree(home) == (before if refusal else wired)
+            say("--remove")
+            assert tree(home) == before
+
+    each(enumerate(ROWS), check)
 
 
 def test_a_new_version_replaces_ours_alone(lived_in: Path, say: Say) -> None:

@@ -32,6 +32,7 @@ def install_wiring(
     files.refuse_links(place)
     places.require_valid_configurations(place)
     fresh, sentences = own_files.plan_files(files.own_files(place, wanted, mcp=mcp), place.name)
+    settings_files.refuse_no_folders([file.path for file in fresh])
     if mcp:
         sentences += files.missing_settings(place, wanted)
     unneeded = {} if mcp or place.config_folder else files.plan_no_npm(place)
