@@ -17,9 +17,9 @@ from pathlib import Path
 from mdmemory.actions import editing, note_history, remotes
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound, RepositoryState
 from mdmemory.files import digest, read_regular
-from mdmemory.git import erased_history, packing
+from mdmemory.git import filter_repo, packing
 from mdmemory.git.commits_of_store import History, subject
-from mdmemory.git.erased_history import ERASED, Erasure
+from mdmemory.git.filter_repo import ERASED, Erasure
 from mdmemory.git.private_folder import STATE
 from mdmemory.git.transaction import Change
 from mdmemory.store import receipt_box
@@ -66,25 +66,25 @@ def erase_note(writer: Writer, name: str, agree: Agree) -> Erased:
     if `agree` says yes to what that is. Raises NotFound, RepositoryState."""
     history = _require_history(writer)
     with writer.lock_store():
-        erased_history.require_plain(history)
+        filter_repo.require_plain(history)
         plan = _plan_erasure(writer, history, name)
     if not agree(plan):
         raise MdmemoryError("Nothing was erased.", "`mdmemory log` lists what was done.")
     if plan.there:
         editing.remove_note(writer, plan.there[0])
     with writer.lock_store():
-        erased_history.require_plain(history)
+        filter_repo.require_plain(history)
         erasure = Erasure(plan.files, plan.texts, (*GENERATED, LEDGER))
         _clean_work_tree(writer, erasure)
         _clean_state(writer, erasure)
-        commits = erased_history.rewrite(history, erasure)
+        commits = filter_repo.rewrite(history, erasure)
         with packing.hold_packing(history.repository):
-            erased_history.clear(history)
-        if erased_history.find_objects(history, erasure):
+            filter_repo.clear(history)
+        if filter_repo.find_objects(history, erasure):
             raise GitFailed(
                 "Some object of git still holds the text.", "Run the command again; then `git gc`."
             )
-        erased_history.finish(history)
+        filter_repo.finish(history)
         left = tuple(_files_left(writer.project.store, erasure))
     return Erased(plan.files, commits, left, _push_command(history, plan.remote), plan.said_by)
 
@@ -109,13 +109,13 @@ def _plan_erasure(writer: Writer, history: History, name: str) -> Erasable:
     store = writer.refresher.store
     there = _files_there(writer.refresher, name)
     files = [*dict.fromkeys([*there, *_former_files(history, store, name, there)])]
-    files += [file for file in erased_history.open_files(history) if file not in files]
+    files += [file for file in filter_repo.open_files(history) if file not in files]
     if not files:
         raise NotFound(
             f"There is no note {name}, and no version of one in the history.",
             "`mdmemory list` shows all.",
         )
-    texts = _distinct_texts(erased_history.list_versions(history, files), files)
+    texts = _distinct_texts(filter_repo.list_versions(history, files), files)
     texts |= _distinct_texts([read_regular(store.folder / file) for file in there], files)
     others = [note for note in store.notes() if note.file not in files]
     said_by = [each.file for each in others if any(text in each.note.text for text in texts)]

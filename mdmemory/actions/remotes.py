@@ -10,7 +10,7 @@ import subprocess
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, RepositoryState, UsageError
 from mdmemory.files import to_text
-from mdmemory.git import erased_history, identity, repositories
+from mdmemory.git import filter_repo, identity, repositories
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.persons_git import PersonsGit, explain, redact_url
 from mdmemory.store import home
@@ -144,7 +144,7 @@ def read_config(history: History, name: str) -> str:
 def fetch_remote(history: History, own: PersonsGit, remote: str, *, is_own: bool) -> None:
     """Bring what the remote has. Of a store of its own also what a shallow clone lacks; and what
     the remote has no more, because it was made anew, is pushed again."""
-    gone = erased_history.list_former(history) if is_own else set()
+    gone = filter_repo.list_former(history) if is_own else set()
     if gone:
         _refuse_erased(history, gone, own.run("ls-remote", remote).stdout, remote)
     is_shallow = (history.repository.common_dir / "shallow").exists()

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
-from mdmemory.git.commits_of_store import AUTHOR
 from mdmemory.git.log import list_all_authors, list_authors
+from mdmemory.git.persons_git import AUTHOR
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.store import conflicts, superseding

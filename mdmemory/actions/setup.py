@@ -23,9 +23,8 @@ from mdmemory.files import digest, name_refusals, read_regular, write_atomic
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers
 from mdmemory.git.lock import Patience, hold_lock
-from mdmemory.git.recovery import recover
-from mdmemory.git.signing import Signer
-from mdmemory.git.transaction import Change, Transactions
+from mdmemory.git.persons_git import Signer
+from mdmemory.git.transaction import Change, Transactions, recover
 from mdmemory.store import moved
 from mdmemory.store.project import Project, open_project
 from mdmemory.store.refresh import Refresher, is_foreign

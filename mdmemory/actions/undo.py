@@ -14,8 +14,7 @@ from typing import NamedTuple
 from mdmemory.actions import leaving, replacing
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
 from mdmemory.files import digest, read_if_there
-from mdmemory.git.commits_of_store import History, subject
-from mdmemory.git.keeping import group_ops
+from mdmemory.git.commits_of_store import History, group_ops, subject
 from mdmemory.git.log import ERASED_TRAILER, ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change

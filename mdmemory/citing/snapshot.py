@@ -21,6 +21,7 @@ from mdmemory.git import identity, repositories
 from mdmemory.git.gitpython import ShownRepository
 from mdmemory.git.log import RENAMES, Touched, parse_touched
 from mdmemory.git.objects import Objects
+from mdmemory.git.persons_git import BY_US
 from mdmemory.git.repositories import Repository
 from mdmemory.store import home
 from mdmemory.store.project import Project
@@ -28,9 +29,6 @@ from mdmemory.store.project import Project
 MOST_BYTES = 4 * 1024 * 1024  # of a file whose lines are judged
 _BATCH = 500  # paths on one command line
 _EDITS = 300  # of a file that are looked into
-_HANDS = {
-    f"GIT_{who}_{what}": "mdmemory" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-}
 FOLDERS = ("040000", "160000", "120000")  # modes of what may be called a folder
 
 
@@ -195,7 +193,7 @@ def _work_tree(project: Repository, ours: Repository, tip: str) -> str:
     if tip and ours.ask("rev-parse", f"{tip}^{{tree}}") == tree:
         return tip
     words = ("commit-tree", "-m", "now", *(("-p", tip) if tip else ()), tree.decode().strip())
-    return ours.run(*words, extra=_HANDS).decode().strip()
+    return ours.run(*words, extra=BY_US).decode().strip()
 
 
 def _is_fit(top: Path, path: str) -> bool:

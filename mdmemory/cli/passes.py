@@ -20,7 +20,7 @@ from mdmemory.cli.output import (
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.errors import Busy, MdmemoryError, UsageError
-from mdmemory.git.keeping import WAITS
+from mdmemory.git.commits_of_store import WAITS
 from mdmemory.prompt import lines
 from mdmemory.store import receipt_box
 

@@ -13,24 +13,19 @@ from typing import NamedTuple
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
-from mdmemory.files import read_if_there, to_bytes, to_text
+from mdmemory.files import digest, read_if_there, to_bytes, to_text
 from mdmemory.git import log, repositories
 from mdmemory.git.identity import is_ancestor
-from mdmemory.git.keeping import Keeping
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged
 from mdmemory.git.objects import Blob as Blob
 from mdmemory.git.objects import Entries, Object, Objects
+from mdmemory.git.persons_git import BY_US, Signer
 from mdmemory.git.repositories import Repository
-from mdmemory.git.signing import Signer
 from mdmemory.unseen import in_one_line
 
-AUTHOR = ("mdmemory", "mdmemory@localhost")  # of commits that a model caused
-
-_BY_US = {
-    f"GIT_{role}_{what}": value
-    for role in ("AUTHOR", "COMMITTER")
-    for what, value in zip(("NAME", "EMAIL"), AUTHOR, strict=True)
-}
+_KEPT = "refs/mdmemory/keep/"  # what stands here no branch may hold, and nobody may lose
+PARTS = "Memory-Parts"  # the ids of the writes that one commit brought into a branch
+WAITS = "It is kept in git, and the next mdmemory command that you type commits it."
 # without these git forgets which commit came first where others lie between
 _LINKED = ("--parents", "--full-history")
 MANY = 200  # files; from here on a whole folder is listed, not each name on a command line
@@ -57,8 +52,6 @@ class Message(NamedTuple):
 
 
 KEEP = Message("memory: keep the files as they were", trailers=(("Memory-Op", "checkpoint"),))
-
-
 _SUBJECT = 72  # characters
 
 
@@ -85,6 +78,79 @@ def memory_trailers(
 def new_id() -> str:
     """A Memory-Id."""
     return f"m-{os.urandom(4).hex()}"
+
+
+def group_ops(ops: Iterable[Sequence[str]]) -> list[list[str]]:
+    """The files of all ops; those of ops that have one in common stand and fall together."""
+    groups: list[list[str]] = []
+    for op in ops:
+        overlapping = [group for group in groups if not set(group).isdisjoint(op)]
+        groups = [group for group in groups if group not in overlapping]
+        groups.append([*dict.fromkeys([file for group in overlapping for file in group] + [*op])])
+    return groups
+
+
+class Keeping:
+    """What stands behind the ref of one folder in one work tree: texts that a write replaced, and
+    writes that no branch has yet. Whoever moves it holds the store's lock.
+
+    Such a write changes the files alone. Before it does, two commits go behind the ref: the files
+    as they were, and as they are to be. Later one commit in the branch names such writes; what the
+    ref has stays, so that an undo takes back each of them by itself.
+    """
+
+    def __init__(self, repository: Repository, prefix: str, objects: Objects) -> None:
+        self._repository, self._prefix, self._objects = repository, prefix, objects
+        is_linked = repository.git_dir != repository.common_dir
+        worktree = repository.git_dir.name if is_linked else ""
+        name = digest(to_bytes(f"{worktree}\0{prefix}"))[:12]
+        self._written, self._settled = f"{_KEPT}written/{name}", f"{_KEPT}settled/{name}"
+
+    def tip(self) -> str | None:
+        """The newest commit behind the ref; None where there was never anything."""
+        return repositories.read_tip(self._repository, self._written)
+
+    def move(self, commit: str, before: str | None) -> None:
+        """Put `commit`, which stands on `before`, behind the ref."""
+        self._move(self._written, commit, before)
+
+    def list_entries(self) -> list[Logged]:
+        """The writes that no branch has yet, newest first."""
+        tip, settled = self.tip(), repositories.read_tip(self._repository, self._settled)
+        if tip is None or tip == settled:
+            return []
+        words = (*log.OURS, tip, *([f"^{settled}"] if settled else []), "--")
+        return [entry._replace(waits=True) for entry in log.read(self._repository, *words)]
+
+    def read_left(self) -> dict[str, Blob | None]:
+        """What these writes left of each file."""
+        files = {file for entry in self.list_entries() for ops in entry.groups() for file in ops}
+        tip = self.tip()
+        if tip is None or not files:
+            return {}
+        there = self._objects.find_files(tip, (self._prefix + file for file in files))
+        return {file: there.get(self._prefix + file) for file in files}
+
+    def settle(self) -> None:
+        """Nothing waits any more: all of it is in a branch, or others than these by now."""
+        if (tip := self.tip()) is not None:
+            self._move(self._settled, tip, repositories.read_tip(self._repository, self._settled))
+
+    def list_parts(self, entry: Logged) -> list[Logged]:
+        """The writes that a commit brought into a branch, newest first; itself where it is another
+        commit, or they stand in another clone."""
+        ids = (entry.get(PARTS) or "").split()
+        parts = [each for each in self.read_all() if each.get(ID_TRAILER) in ids] if ids else []
+        return parts if parts and len(parts) == len(ids) else [entry]
+
+    def read_all(self) -> list[Logged]:
+        """All writes behind the ref, newest first."""
+        tip = self.tip()
+        return [*log.read(self._repository, *log.OURS, tip, "--")] if tip else []
+
+    def _move(self, ref: str, commit: str, before: str | None) -> None:
+        words = ("update-ref", "-m", "mdmemory", ref, commit, before or "0" * len(commit))
+        self._repository.run(*words)
 
 
 class Staged(NamedTuple):
@@ -155,10 +221,6 @@ class History:
         answer = self.repository.ask("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
         return None if answer is None else to_text(answer).strip()
 
-    def is_part_of(self, commit: str, tip: str) -> bool:
-        """Whether a commit is `tip` or one of its ancestors."""
-        return is_ancestor(self.repository, commit, tip)
-
     def read_tree(self, commit: str | None, files: Iterable[str] | None = None) -> dict[str, Blob]:
         """The files directly in the folder (or just `files`, which may be deeper) at a commit."""
         if commit is None:
@@ -192,12 +254,6 @@ class History:
     def ids(self, commit: str | None) -> dict[str, str]:
         """The object ids of the files directly in the folder at a commit."""
         return {} if commit is None else self.objects.ids(commit, self.prefix.rstrip("/"))
-
-    def _list_pathspecs(self, files: Collection[str] | None) -> list[str]:
-        """The words that limit a command to these files, or nearly so; None: to the folder."""
-        if files is not None and (len(files) < MANY or any("/" in file for file in files)):
-            return ["--", *sorted(self.prefix + file for file in files)]
-        return ["--", self.prefix] if self.prefix else []
 
     def has_files(self, folder: str) -> bool:
         """Whether the person's index has any file below `folder` (relative)."""
@@ -239,7 +295,10 @@ class History:
         """The rows of the index, and the files that they are about."""
         if not wanted:
             return
-        words = ("ls-files", "-v", *options, "-z", "--full-name", *self._list_pathspecs(wanted))
+        paths = [self.prefix] if self.prefix else []
+        if len(wanted) < MANY or any("/" in file for file in wanted):
+            paths = sorted(self.prefix + file for file in wanted)
+        words = ("ls-files", "-v", *options, "-z", "--full-name", "--", *paths)
         # the path begins after the tab, or where only a tag stands before it, after a space
         start = len(self.prefix) + (0 if options else len("H "))
         for row in to_text(self.repository.run(*words)).split("\0")[:-1]:
@@ -295,8 +354,8 @@ class History:
         parents = [each for each in (parent, joins) if each]
         words = [tree, *(word for each in parents for word in ("-p", each))]
         data = to_bytes(message.text())
-        extra = _BY_US if message.by_model else {}
-        if self.signer and self.signer.is_signing:
+        extra = BY_US if message.by_model else {}
+        if self.signer:
             # who signs is the committer, whoever the author is
             author = {name: value for name, value in extra.items() if "_AUTHOR_" in name}
             if (out := self.signer.commit_tree(words, data, author)) is not None:
@@ -307,24 +366,15 @@ class History:
             if extra:
                 raise
             # no identity configured: the note matters more than whose name stands there
-            out = self.repository.run("commit-tree", *words, data=data, extra=_BY_US)
+            out = self.repository.run("commit-tree", *words, data=data, extra=BY_US)
         return to_text(out).strip()
 
     # reading back
 
-    def log(self, limit: int | None = None) -> list[Logged]:
-        """Our commits that touch the folder, newest first: those that carry a Memory-Id. In place
-        of one that brought several writes into the branch stand those."""
-        if self.head() is None:
-            return []
-        words = ["--date-order", *_LINKED, *log.OURS]
-        if limit is not None:
-            words.append(f"-n{limit}")
-        entries = log.read(self.repository, *words, "HEAD", "--", *self._folder_paths)
-        return [part for entry in entries for part in self.kept.list_parts(entry)][:limit]
-
     def logged(self, limit: int | None = None) -> list[tuple[Logged, bool]]:
-        """The same, each with whether it was undone since."""
+        """Our commits that touch the folder, newest first: those that carry a Memory-Id, each with
+        whether it was undone since. In place of one that brought several writes into the branch
+        stand those."""
         if self.head() is None:
             return []
         # with paths git looks at all in any case, and orders what it has by date
@@ -347,7 +397,8 @@ class History:
         """Those that have this trailer, whatever it says or with this value: in a long history they
         are found in a tenth of the time that `log` takes. Writes that no branch has are among
         them."""
-        waiting = self.kept.find_by_trailer(trailer, value)
+        read = ((entry, entry.get(trailer)) for entry in self.kept.read_all())
+        waiting = [each for each, text in read if text is not None and value in (None, text)]
         if self.head() is None:
             return waiting
         entries = log.list_with_trailer(self.repository, self._folder_paths, trailer, value)
@@ -360,7 +411,7 @@ class History:
         words = ("--no-walk", *log.OURS, commit, "--", *self._folder_paths)
         entry = next(log.read(self.repository, *words), None)
         head = self.head()
-        return entry if entry and head and self.is_part_of(commit, head) else None
+        return entry if entry and head and is_ancestor(self.repository, commit, head) else None
 
     @property
     def _folder_paths(self) -> list[str]:
@@ -368,9 +419,8 @@ class History:
 
     def load_commits(self, commits: Sequence[str]) -> list[Logged]:
         """These commits, in the order given."""
-        if not commits:
-            return []
-        return [*log.read(self.repository, "--no-walk=unsorted", *commits, "--")]
+        words = ("--no-walk=unsorted", *commits, "--")
+        return [*log.read(self.repository, *words)] if commits else []
 
     def list_undone(self, by: Sequence[Logged] | None = None) -> set[str]:
         """Full ids of the commits that an undo or a `git revert` took back and nothing restored; of

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
-from mdmemory.errors import MdmemoryError, RepositoryState
+from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.files import is_inside, read_regular, require_utf8, sync_folder, write_atomic
 from mdmemory.git import replacement
 from mdmemory.git.objects import Blob
@@ -93,6 +94,43 @@ class Journals:
         """Remember that the branch was moved."""
         if not self.has_moved():
             os.rename(self.room / _BEGUN, self.room / _MOVED)
+
+    def finish(
+        self, folder: Path, journal: Journal, put_index: Callable[[str], None] | None = None
+    ) -> replacement.Kept:
+        """Bring all files from old to new, and git's index if there is one to `put_index`; what was
+        kept instead, and why.
+
+        Each step may have been done already. Raises Unwritable when the disk does not let it: this
+        is after the point of no return, and the next start goes on.
+        """
+        try:
+            unchanged = replacement.install_all(folder, journal.moves)
+            if put_index:
+                put_index(journal.id)
+            # only now: an editor that was about to save has had its time
+            unchanged = {**unchanged, **replacement.settle_all(folder, journal.moves)}
+            self.drop()
+        except OSError as problem:
+            why = problem.strerror or problem
+            raise Unwritable(
+                f"The change is safe, but not every file could follow: {why}.",
+                "Mend that; then the next mdmemory command that writes finishes the rest.",
+            ) from problem
+        return unchanged
+
+    def resume(
+        self, folder: Path, journal: Journal, late: replacement.Kept = MappingProxyType({}),
+        put_index: Callable[[str], None] | None = None,
+    ) -> tuple[str, ...]:  # fmt: skip
+        """Finish what a killed process began; the sentences on notes that were not there before,
+        and on kept files, of which some are known of (`late`)."""
+        awaited = replacement.list_awaited(folder, journal.moves)
+        reasons = {**late, **self.finish(folder, journal, put_index)}
+        put = [file for file in awaited if file not in reasons]
+        again = f"{', '.join(put)}: put in place; if you had removed it since, remove it again."
+        kept = (f"{file}: {why}." for file, why in reasons.items())
+        return ("A write that was interrupted is finished.", *([again] if put else []), *kept)
 
     def drop(self) -> None:
         """The write is finished, or has not happened."""

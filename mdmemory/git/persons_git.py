@@ -1,21 +1,95 @@
 """The person's own git: their configuration, credentials, signing and hooks, as if they typed it.
 
 Only for what a person's command says, such as `sync`: it runs programs that the repository names.
-It never asks for anything: no terminal, no window. What asks fails, and each call has its deadline.
+A signature is made by a program that the person's own configuration names, never the repository's.
+Nothing here asks for anything: no terminal, no window. What asks fails, and each has its deadline.
 """
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
+from mdmemory.errors import GitFailed
 from mdmemory.git import repositories
-from mdmemory.git.commits_of_store import AUTHOR
+from mdmemory.git.repositories import Repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+
+AUTHOR = ("mdmemory", "mdmemory@localhost")  # of commits that a model caused
+BY_US = {
+    f"GIT_{role}_{what}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for what, value in zip(("NAME", "EMAIL"), AUTHOR, strict=True)
+}
+SIGNING = 20.0  # seconds for one signature
+_TRUE = ("true", "yes", "on", "1", "")
+_PROGRAMS = {
+    "gpg.program": "gpg", "gpg.openpgp.program": "", "gpg.x509.program": "gpgsm",
+    "gpg.ssh.program": "ssh-keygen", "gpg.ssh.defaultkeycommand": "",
+}  # fmt: skip
+_THEIRS = ("system", "global")  # where a person's own configuration stands
+_WINDOWS = ("DISPLAY", "WAYLAND_DISPLAY", "GPG_TTY")  # in which a program could ask
+
+
+class Signer:
+    """Signs commits of one repository. One that cannot be signed is made without: the note matters
+    more, and `tell` hears of it once."""
+
+    def __init__(self, repository: Repository, tell: Callable[[str], None]) -> None:
+        self._repository, self._tell = repository, tell
+        self._has_failed = False
+
+    def commit_tree(
+        self, words: Sequence[str], message: bytes, extra: Mapping[str, str]
+    ) -> bytes | None:
+        """What `git commit-tree words...` prints, signed; None where the person's git signs nothing
+        here, or cannot."""
+        if self._has_failed or not self._programs:
+            return None
+        env = repositories.environment({**extra, "SSH_ASKPASS_REQUIRE": "never"})
+        env = {name: value for name, value in env.items() if name not in _WINDOWS}
+        git = [*repositories.SAFE, *self._programs, "commit-tree", "-S", *words]
+        try:
+            done = repositories.run_in_time(git, self._repository.top, env, SIGNING, message)
+            if done.returncode == 0:
+                return done.stdout
+            why = repositories.last_line(done.stderr)
+        except GitFailed as problem:
+            why = problem.message
+        self._has_failed = True
+        self._tell(
+            f"What was written is committed without a signature: {why.rstrip('.:')}. "
+            "(`git.sign = false` in mdmemory.toml: no signature is tried.)"
+        )
+        return None
+
+    @cached_property
+    def _programs(self) -> list[str]:
+        """Settings by which no program counts that the repository names; none where the person's
+        git signs nothing here. Of two values the last one counts."""
+        words = ("config", "-z", "--show-scope", "--get-regexp", r"^(commit\.gpgsign|gpg\..*)$")
+        parts = os.fsdecode(self._repository.ask(*words) or b"").split("\0")[:-1]
+        is_wanted, chosen = False, dict(_PROGRAMS)
+        for scope, entry in zip(parts[::2], parts[1::2], strict=False):
+            name, _, value = entry.partition("\n")  # a name alone means yes
+            if scope == "command":
+                continue  # what stands on a command line is ours, in `SAFE`
+            if name.lower() == "commit.gpgsign":
+                is_wanted = value.lower() in _TRUE
+            elif name.lower() in chosen and scope in _THEIRS:
+                chosen[name.lower()] = value
+        chosen["gpg.openpgp.program"] = chosen["gpg.openpgp.program"] or chosen["gpg.program"]
+        settings = [word for name, value in chosen.items() for word in ("-c", f"{name}={value}")]
+        return settings if is_wanted else []
+
 
 PATIENCE = 300.0  # seconds for one command, such as a fetch or push
 
-_ROLES = ("AUTHOR", "COMMITTER")
 # What `git rev-parse --local-env-vars` lists: variables that name a repository. Inside a hook they
 # name the one that the hook belongs to.
 _LOCAL = (
@@ -44,9 +118,7 @@ class PersonsGit:
         # our line in their hooks would wait for the lock that we hold
         self.environment |= {"MDMEMORY_DISABLE": "1", "LC_ALL": "C", "LANGUAGE": "C", **_SILENT}
         if self.run("var", "GIT_COMMITTER_IDENT").returncode != 0:
-            for role in _ROLES:
-                self.environment[f"GIT_{role}_NAME"] = AUTHOR[0]
-                self.environment[f"GIT_{role}_EMAIL"] = AUTHOR[1]
+            self.environment |= BY_US
 
     def run(self, *words: str) -> subprocess.CompletedProcess[bytes]:
         """What became of `git words...`. Raises GitFailed where it does not end in time."""

@@ -11,12 +11,12 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory import debugging
-from mdmemory.errors import MdmemoryError, NoteChanged, Unwritable
+from mdmemory.errors import MdmemoryError, NoteChanged
 from mdmemory.files import (
     digest,
     exchange_files,
@@ -143,18 +143,6 @@ def sweep_copies(folder: Path, names: Iterable[str]) -> None:
         with suppress(OSError):
             if stat.S_ISREG(path.lstat().st_mode):
                 path.unlink()
-
-
-@contextmanager
-def leave_to_recovery() -> Iterator[None]:
-    """For what comes after the point of no return: it stops, and the next start goes on."""
-    try:
-        yield
-    except OSError as problem:
-        raise Unwritable(
-            f"The change is safe, but not every file could follow: {problem.strerror or problem}.",
-            "Mend that; then the next mdmemory command that writes finishes the rest.",
-        ) from problem
 
 
 def install_all(folder: Path, moves: Sequence[Move]) -> Kept:

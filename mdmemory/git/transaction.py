@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -17,6 +19,7 @@ from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
 from mdmemory.files import digest, name_refusals, read_regular, require_utf8
 from mdmemory.git import index_file, replacement, repositories
 from mdmemory.git.commits_of_store import History, Message, Staged
+from mdmemory.git.identity import is_ancestor
 from mdmemory.git.index_file import Staging
 from mdmemory.git.journal import Journal, Journals
 from mdmemory.git.objects import Blob, Entries
@@ -104,41 +107,28 @@ class Transactions:
     def publish(
         self,
         write: Write,
-        message: Message,
+        message: Message | None,
         steps: Sequence[replacement.Move] = (),
         proof: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[str | None, replacement.Kept]:
         """Make it happen: the commit (`base` where that says the same), and what was kept.
 
-        Whatever fails before the branch has moved leaves all as it was. `proof` are object ids
-        that the commit must hold, or nothing happens.
+        Whatever fails before the branch has moved leaves all as it was. Without a `message` the
+        commit is built already: it is what `write` joins. `proof` are object ids that the commit
+        must hold, or nothing happens.
         """
-        self._prepare(write)
-        commit = write.base
-        changed = any(write.tree.get(file) != blob for file, blob in write.entries.items())
-        if changed or write.joins:
-            commit = self.history.build(commit, write.entries, message, write.texts, write.joins)
-        if proof:
-            prove(self.history, commit, proof, write.entries)
-        return commit, self._complete(write, commit, steps)
-
-    def publish_ready(
-        self, write: Write, commit: str, steps: Sequence[replacement.Move] = ()
-    ) -> replacement.Kept:
-        """The same with a commit that is built already and says what `write` does."""
-        self._prepare(write)
-        return self._complete(write, commit, steps)
-
-    def _prepare(self, write: Write) -> None:
         # what is staged of our files leaves the index now; what only the index has is kept
         self.staging.keep(write.staged, write.tree, write.entries)
         self.staging.prepare(write.id, write.entries)
-
-    def _complete(
-        self, write: Write, commit: str | None, steps: Sequence[replacement.Move]
-    ) -> replacement.Kept:
+        commit, entries = write.base, write.entries
+        if message is None:
+            commit = write.joins
+        elif write.joins or any(write.tree.get(file) != blob for file, blob in entries.items()):
+            commit = self.history.build(commit, entries, message, write.texts, write.joins)
+        if proof:
+            prove(self.history, commit, proof, entries)
         name, folder = self.history.branch(), str(self.folder)
-        journal = Journal(write.id, folder, [*steps], name, write.base, commit, write.entries)
+        journal = Journal(write.id, folder, [*steps], name, write.base, commit, entries)
         self.journals.write(journal)
         try:
             self.move_branch(journal)
@@ -147,7 +137,7 @@ class Transactions:
             if self.history.find_commit(name) != commit:
                 self.journals.drop()
             raise
-        return self.finish(journal)
+        return commit, self.journals.finish(self.folder, journal, self.staging.put)
 
     def move_branch(self, journal: Journal) -> None:
         """Move the branch from the journal's base to its commit, or raise RepositoryState."""
@@ -159,7 +149,13 @@ class Transactions:
             except GitFailed as problem:
                 tip = self.history.find_commit(journal.branch)
                 if tip == journal.base:
-                    raise self._why_not(journal) or problem from problem
+                    # whose lock kept it there; of a git of ours that was killed none stays
+                    repository, since = self.history.repository, self.journals.written_ns()
+                    ours = journal.branch, journal.commit
+                    index_file.clear_dead_locks(repository, *ours, since)
+                    if locks := index_file.locks_on(repository, journal.branch):
+                        raise repositories.lock_refusal(locks[0]) from problem
+                    raise
                 if tip != journal.commit:
                     name = journal.branch.removeprefix("refs/heads/")
                     raise RepositoryState(
@@ -167,27 +163,6 @@ class Transactions:
                         "Run the command again.",
                     ) from problem
         self.journals.mark_moved()
-
-    def _why_not(self, journal: Journal) -> RepositoryState | None:
-        """Whose lock kept the branch where it is; of a git of ours that was killed none stays."""
-        repository, since = self.history.repository, self.journals.written_ns()
-        index_file.clear_dead_locks(repository, journal.branch, journal.commit, since)
-        locks = index_file.locks_on(repository, journal.branch)
-        return repositories.lock_refusal(locks[0]) if locks else None
-
-    def finish(self, journal: Journal) -> replacement.Kept:
-        """Bring files and index up to the commit; what was kept instead, and why.
-
-        Each step may have been done already. Raises Unwritable when the disk does not let it.
-        """
-        with replacement.leave_to_recovery():
-            unchanged = replacement.install_all(self.folder, journal.moves)
-            if journal.branch:
-                self.staging.put(journal.id)
-            # only now: an editor that was about to save has had its time
-            unchanged = {**unchanged, **replacement.settle_all(self.folder, journal.moves)}
-            self.journals.drop()
-        return unchanged
 
     def is_open(self) -> bool:
         """Whether a killed process left a journal that the next write will finish."""
@@ -285,12 +260,25 @@ class Transactions:
             # a derived file that git is told not to look at is no affair of the commit's
             changes = [c for c in changes if not c.derived or not why.get(c.file)]
             steps = replacement.plan_moves(changes, id)
+            bytes_of = {**others, **{change.file: change.new for change in changes}}
             try:
-                return self._apply(changes, steps, checkpoint, message, staged, id, others, joins)
+                tree = self.history.read_tree(checkpoint.commit, bytes_of)
+                modes = {file: self.mode(file, tree) for file in bytes_of}
+                executable = {file for file, mode in modes.items() if mode == "100755"}
+                replacement.write_fresh(self.folder, changes, steps, executable)
+                entries = {
+                    file: None if data is None else Blob(modes[file], self.history.blob_id(data))
+                    for file, data in bytes_of.items()
+                }
+                texts = [data for data in bytes_of.values() if data is not None]
+                write = Write(id, checkpoint.commit, entries, tree, staged, texts, joins)
+                commit, unchanged = self.publish(write, message, steps)
             except BaseException:
                 if not self.is_open():
                     replacement.forget_fresh(self.folder, steps)
                 raise
+        is_new = commit != checkpoint.commit or message is None
+        return Applied(commit if is_new else None, tuple(unchanged.items()))
 
     def apply_uncommitted(
         self, changes: Sequence[Change], texts: Mapping[str, bytes | None]
@@ -305,28 +293,7 @@ class Transactions:
             if change.old is not None and (old is None or digest(old) != change.old):
                 raise MdmemoryError(f"No commit holds {change.file}; nothing was changed.")
         with self.hold_index(index=False) as id:
-            return self.finish(self.journals.begin(self.folder, changes, id))
-
-    def _apply(
-        self, changes: Sequence[Change], steps: list[replacement.Move], checkpoint: Checkpoint,
-        message: Message | None, staged: Mapping[str, Staged], id: str,
-        others: Mapping[str, bytes | None], joins: str | None,
-    ) -> Applied:  # fmt: skip
-        bytes_of = {**others, **{change.file: change.new for change in changes}}
-        tree = self.history.read_tree(checkpoint.commit, bytes_of)
-        modes = {file: self.mode(file, tree) for file in bytes_of}
-        executable = {file for file, mode in modes.items() if mode == "100755"}
-        replacement.write_fresh(self.folder, changes, steps, executable)
-        entries: dict[str, Blob | None] = {
-            file: None if data is None else Blob(modes[file], self.history.blob_id(data))
-            for file, data in bytes_of.items()
-        }
-        texts = [data for data in bytes_of.values() if data is not None]
-        write = Write(id, checkpoint.commit, entries, tree, staged, texts, joins)
-        if message is None:
-            return Applied(joins, tuple(self.publish_ready(write, str(joins), steps).items()))
-        commit, unchanged = self.publish(write, message, steps)
-        return Applied(None if commit == checkpoint.commit else commit, tuple(unchanged.items()))
+            return self.journals.finish(self.folder, self.journals.begin(self.folder, changes, id))
 
     def mode(self, file: str, tree: Mapping[str, Blob]) -> str:
         """The executable bit as git has it (the disk may have none); a new file's as on disk."""
@@ -350,3 +317,82 @@ def prove(
     missing += [file for file, data in zip(new, bytes, strict=True) if data is None]
     for file in missing:
         raise GitFailed(f"The checkpoint does not hold {file}; nothing was changed.")
+
+
+# What a killed process left: finished where the branch holds its commit, or can; else given up. A
+# person may have used git since the crash. Their word counts: what HEAD says of a file, what they
+# staged, and every file that is not what the journal expects.
+
+
+def recover(transactions: Transactions) -> tuple[str, ...]:
+    """Finish what a killed process began; what there is to say of that, () when there was nothing.
+
+    Safe to repeat. Raises what a write raises; then the journal stays, and with it our lock on
+    git's index.
+    """
+    journals, staging = transactions.journals, transactions.staging
+    journal = journals.read()
+    sentences: tuple[str, ...] = ()
+    with name_refusals(journals.room):
+        if journal is not None:
+            # the folder of the journal may be another than ours: `init` writes above the store
+            history = History(transactions.history.repository, Path(journal.folder))
+            sentences = _resume(Transactions(history), journal)
+        if journals.room.is_dir():
+            index_file.clear_our_locks(transactions.history.repository)
+            journals.prepare()
+            if staging.was_taken():
+                replacement.sweep_fresh(transactions.folder)
+            staging.release()
+    return sentences
+
+
+def _resume(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
+    history, staging, folder = transactions.history, transactions.staging, transactions.folder
+    if not journal.branch:  # none is to move
+        return transactions.journals.resume(folder, journal)
+    had_lock = staging.is_ours()
+    staging.take(journal.id)
+    if journal.commit != journal.base:  # or no git of ours was to move the branch
+        since = transactions.journals.written_ns()
+        index_file.clear_dead_locks(history.repository, journal.branch, journal.commit, since)
+    if _can_go_on(transactions, journal):
+        transactions.move_branch(journal)
+    commit, tip = journal.commit, history.head()
+    is_reached = commit in (None, tip)
+    if commit and tip and not is_reached:
+        is_reached = is_ancestor(history.repository, commit, tip)
+    # HEAD may have gone on, to other texts of our files: those are a person's
+    there = history.read_tree(tip, journal.entries) if is_reached else {}
+    ours = {file: blob for file, blob in journal.entries.items() if there.get(file) == blob}
+    theirs = [move for move in journal.moves if not is_reached or move.file not in ours]
+    # what was aside comes back; where its name is taken, the text stays aside
+    apart = {move.file: why for move in theirs if (why := replacement.retract(folder, move))}
+    if not is_reached:  # the branch is elsewhere, without the commit: the files stay
+        transactions.journals.drop()
+        kept = (f"{file}: {why}." for file, why in apart.items())
+        return ("A write that was interrupted is given up.", *kept)
+    late = replacement.settle_all(folder, theirs)  # the old text is in the branch
+    steps = [move for move in journal.moves if move.file in ours]
+    if not had_lock:  # without what a person staged since they removed our lock
+        staged, old = history.read_index(ours), history.read_tree(journal.base, ours)
+        blobs = {file: there.blob for file, there in staged.items() if not there.closed}
+        ours = {
+            file: blob
+            for file, blob in ours.items()
+            if blobs.get(file) == old.get(file) and (file in blobs or file not in staged)
+        }
+    staging.prepare(journal.id, ours)
+    return transactions.journals.resume(folder, replace(journal, moves=steps), late, staging.put)
+
+
+def _can_go_on(transactions: Transactions, journal: Journal) -> bool:
+    """Whether the branch was not moved, and nothing happened since that stands in the way."""
+    history = transactions.history
+    if transactions.journals.has_moved():
+        return False  # by us; if it is elsewhere by now, a person reset it
+    if repositories.read_branch(history.repository) != journal.branch:
+        return False
+    # gc removes what nothing refers to, after two weeks
+    there = journal.commit is None or history.find_commit(journal.commit) is not None
+    return there and history.head() == journal.base

@@ -14,14 +14,19 @@ from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import name_refusals, read_if_there, read_regular, write_atomic
-from mdmemory.git import replacement
-from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, subject
-from mdmemory.git.journal import Journal, Journals
-from mdmemory.git.keeping import PARTS, group_ops
+from mdmemory.git.commits_of_store import (
+    KEEP,
+    PARTS,
+    History,
+    Message,
+    group_ops,
+    memory_trailers,
+    subject,
+)
+from mdmemory.git.journal import Journals
 from mdmemory.git.log import ID_TRAILER
 from mdmemory.git.objects import Blob
 from mdmemory.git.private_folder import make_folder
-from mdmemory.git.recovery import render_outcome
 from mdmemory.git.replacement import verify
 from mdmemory.git.transaction import Change, Transactions, prove
 from mdmemory.store import adopt
@@ -123,50 +128,26 @@ def commit_kept(
 # --- without git
 
 
-class PlainWrites:
-    """Writes files of one store, with a journal in `private` (`.mdmemory/`) instead of commits."""
+def write_plainly(
+    folder: Path, private: Path, changes: Sequence[Change]
+) -> tuple[tuple[str, str], ...]:
+    """Make the changes in a store, with a journal in `private` (`.mdmemory/`) instead of commits;
+    what was kept instead, and why. Nothing is removed here.
 
-    def __init__(self, folder: Path, private: Path) -> None:
-        self.folder = folder
-        self.private = private
-        self.journals = Journals(private, folder)
-
-    def apply(self, changes: Sequence[Change]) -> tuple[tuple[str, str], ...]:
-        """Make the changes; what was kept instead, and why. Nothing is removed here.
-
-        Raises NoteChanged when a file is not what its change says, before anything is written.
-        """
-        for change in changes:
-            replacement.verify(self.folder, change)
-        if not changes:
-            return ()
-        for change in changes:
-            if change.old is not None:
-                self._keep_aside(change)
-        # part of every name that the write makes
-        return self._finish_moves(self.journals.begin(self.folder, changes, os.urandom(6).hex()))
-
-    def recover_journal(self) -> tuple[str, ...]:
-        """Finish what a killed process began; sentences on that, () when there was nothing.
-
-        Safe to repeat.
-        """
-        journal = self.journals.read()
-        if journal is None:
-            return ()
-        awaited = replacement.list_awaited(self.folder, journal.moves)
-        return render_outcome(awaited, dict(self._finish_moves(journal)))
-
-    def _finish_moves(self, journal: Journal) -> tuple[tuple[str, str], ...]:
-        with replacement.leave_to_recovery():
-            kept_aside = replacement.install_all(self.folder, journal.moves)
-            kept_aside = {**kept_aside, **replacement.settle_all(self.folder, journal.moves)}
-            self.journals.drop()
-        return tuple(kept_aside.items())
-
-    def _keep_aside(self, change: Change) -> None:
-        aside = self.private / "aside"
-        with name_refusals(aside):
-            make_folder(aside)
-        data = read_regular(self.folder / change.file)
-        write_atomic(aside / f"{change.file}.{(change.old or '')[:12]}", data)
+    Raises NoteChanged when a file is not what its change says, before anything is written.
+    """
+    for change in changes:
+        verify(folder, change)
+    aside, journals = private / "aside", Journals(private, folder)
+    for change in changes:
+        if change.old is not None:
+            with name_refusals(aside):
+                make_folder(aside)
+            write_atomic(
+                aside / f"{change.file}.{change.old[:12]}", read_regular(folder / change.file)
+            )
+    if not changes:
+        return ()
+    # part of every name that the write makes
+    journal = journals.begin(folder, changes, os.urandom(6).hex())
+    return tuple(journals.finish(folder, journal).items())

@@ -20,9 +20,9 @@ from mdmemory.git import replacement, repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, new_id
 from mdmemory.git.journal import Journals
 from mdmemory.git.lock import USUAL, Patience, hold_lock
+from mdmemory.git.persons_git import Signer
 from mdmemory.git.private_folder import is_folder
-from mdmemory.git.signing import Signer
-from mdmemory.git.transaction import Change, Checkpoint, Transactions
+from mdmemory.git.transaction import Change, Checkpoint, Transactions, recover
 from mdmemory.store.project import INBOX, PRIVATE, Project
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.state import State
@@ -123,13 +123,10 @@ class Writer:
         """Finish what killed processes left; the sentences on that. Mostly there is nothing."""
         sentences: list[str] = []
         if self.history and (transactions := Transactions(self.history)).has_leftovers():
-            from mdmemory.git.recovery import recover
-
             sentences += recover(transactions)
-        if private and Journals(private, self.project.store).is_open():
-            from mdmemory.store.uncommitted import PlainWrites
-
-            sentences += PlainWrites(self.project.store, private).recover_journal()
+        plain = Journals(private, self.project.store) if private else None  # of writes without git
+        if plain and (journal := plain.read()):
+            sentences += plain.resume(self.project.store, journal)
         root, store = self.project.root, self.project.store
         within = filter(is_folder, (root / PRIVATE, root / PRIVATE / "aside"))
         for folder in {root, root / ".opencode", *within, store}:
@@ -362,9 +359,9 @@ class Writer:
 
     def _write_plainly(self, changes: Sequence[Change]) -> tuple[tuple[str, str], ...]:
         """Without git."""
-        from mdmemory.store.uncommitted import PlainWrites
+        from mdmemory.store.uncommitted import write_plainly
 
-        kept_aside = PlainWrites(self.project.store, self.project.prepare_private()).apply(changes)
+        kept_aside = write_plainly(self.project.store, self.project.prepare_private(), changes)
         self.refresher.refresh()
         return self._report_unchanged(kept_aside)
 

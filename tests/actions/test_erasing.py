@@ -18,7 +18,7 @@ from mdmemory.capture.caller import Caller
 from mdmemory.capture.store_fact import FactCall
 from mdmemory.cli import main
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
-from mdmemory.git import erased_history
+from mdmemory.git import filter_repo
 from mdmemory.git.repositories import Repository
 from mdmemory.store import receipt_box
 from mdmemory.transcripts.turns import Turn
@@ -148,7 +148,7 @@ def test_where_an_object_still_holds_the_text_a_rerun_finishes(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(erased_history, "find_objects", lambda *_: ["1234567"])
+        patch.setattr(filter_repo, "find_objects", lambda *_: ["1234567"])
         with pytest.raises(GitFailed, match="still holds the text"):
             memory.erase("graz-affair", YES)
     assert "project-graz-affair.md" in memory.erase("graz-affair", YES).files
@@ -204,7 +204,7 @@ def test_killed_at_any_call_of_git_the_history_is_old_or_new_and_a_rerun_finishe
             raise Killed
         return run(self, *words, **how)
 
-    real = erased_history.rewrite
+    real = filter_repo.rewrite
     for calls in range(40):
 
         def armed(*given: Any) -> int:
@@ -213,7 +213,7 @@ def test_killed_at_any_call_of_git_the_history_is_old_or_new_and_a_rerun_finishe
             monkeypatch.setattr(Repository, "run", dies)
             return real(*given)
 
-        monkeypatch.setattr(erased_history, "rewrite", armed)
+        monkeypatch.setattr(filter_repo, "rewrite", armed)
         try:
             memory.erase("graz-affair", YES)
         except Killed:
@@ -306,7 +306,7 @@ def test_where_git_filter_repo_fails_nothing_is_erased(
     before = git(folder(memory), "for-each-ref")
     broken = (sys.executable, "-c", "raise SystemExit('it broke')")
     with monkeypatch.context() as patch:
-        patch.setattr(erased_history, "_FILTER", broken)
+        patch.setattr(filter_repo, "_FILTER", broken)
         with pytest.raises(GitFailed, match="filter-repo failed: it broke; nothing was changed"):
             memory.erase("graz-affair", YES)
     assert git(folder(memory), "cat-file", "-t", before.split()[0]) == "commit\n"
@@ -322,8 +322,8 @@ def test_a_process_that_is_killed_while_the_history_is_made_anew_leaves_the_old_
     kills = "import os, signal; os.kill(os.getppid(), signal.SIGKILL)"
     code = (
         "import sys; from pathlib import Path; from mdmemory import Memory\n"
-        "from mdmemory.git import erased_history\n"
-        f"erased_history._FILTER = (sys.executable, '-c', {kills!r})\n"
+        "from mdmemory.git import filter_repo\n"
+        f"filter_repo._FILTER = (sys.executable, '-c', {kills!r})\n"
         "Memory.open(Path(sys.argv[1])).erase('graz-affair', lambda _: True)\n"
     )
     words = (sys.executable, "-P", "-c", code, str(memory.project.root))

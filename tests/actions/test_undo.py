@@ -129,7 +129,7 @@ def test_being_met_again_is_no_change_of_a_note(store: Path, writer: Writer) -> 
     do(writer, {"user-name.md": note("New.", updated="2026-01-01")})
     met = note("New.", updated="2026-02-02", reinforced="3", last_reinforced="2026-02-02")
     do(writer, {"user-name.md": met}, kind="extract")
-    log = writer.history.log() if writer.history else []
+    log = writer.history.log_of("Memory-Id") if writer.history else []
     assert undo(writer, log[1].commit).restored == ("user-name.md",)
     assert (store / "user-name.md").read_bytes() == before
 

@@ -14,6 +14,7 @@ import pytest
 from mdmemory.errors import MdmemoryError, NoteChanged
 from mdmemory.files import digest
 from mdmemory.git import replacement
+from mdmemory.git.journal import Journal, Journals
 from mdmemory.git.replacement import Change, Move
 
 OLD, NEW, MINE, LATE = b"old\n", b"new\n", b"by hand\n", b"late\n"
@@ -60,8 +61,7 @@ def look(folder: Path) -> dict[str, object]:
 
 
 def finish(folder: Path, move: Move) -> dict[str, str]:
-    with replacement.leave_to_recovery():
-        return {**replacement.install_all(folder, [move]), **replacement.settle_all(folder, [move])}
+    return dict(Journals(folder, folder).finish(folder, Journal("", str(folder), [move])))
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -12,7 +12,7 @@ import pytest
 from pace import HUNG
 
 from mdmemory import Memory
-from mdmemory.git import signing
+from mdmemory.git import persons_git
 
 Git = Callable[..., str]
 pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="no ssh-keygen")
@@ -132,7 +132,7 @@ def test_a_program_that_hangs_ends_with_its_time(
     hanging = program(tmp_path / "gpg", f"echo $$ > {tmp_path}/pid\nexec sleep {HUNG:.0f}")
     text = f"[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = {hanging}\n"
     (empty_home / ".gitconfig").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(signing, "PATIENCE", 1.0)
+    monkeypatch.setattr(persons_git, "SIGNING", 1.0)
     said: list[str] = []
     begun = time.monotonic()
     memory = Memory.open(repository, tell=said.append)

@@ -13,7 +13,7 @@ import pytest
 
 from mdmemory.errors import GitFailed, MdmemoryError, NoteChanged, RepositoryState
 from mdmemory.files import digest
-from mdmemory.git import index_file, recovery
+from mdmemory.git import index_file, transaction
 from mdmemory.git import repositories as our_git
 from mdmemory.git.commits_of_store import KEEP, History, Message
 from mdmemory.git.index_file import KEPT
@@ -649,10 +649,10 @@ def interrupted(store: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> Sequen
 
 
 def recover(store: Path, git: Git) -> None:
-    assert recovery.recover(of(store))
+    assert transaction.recover(of(store))
     assert_clean(store.parents[1], git)
     before = everything(store.parents[1])
-    assert not recovery.recover(of(store))
+    assert not transaction.recover(of(store))
     assert everything(store.parents[1]) == before
 
 
@@ -696,7 +696,7 @@ def test_a_commit_made_meanwhile_wins_over_a_write_that_had_not_happened(
     assert git(store, "status", "--porcelain") == ""
 
 
-STOPPED = ("finish", "staging.put", "journals.drop")
+STOPPED = ("journals.finish", "staging.put", "journals.drop")
 
 
 @pytest.mark.parametrize("at", STOPPED)
@@ -732,7 +732,7 @@ def test_a_branch_taken_back_to_the_old_texts_keeps_them(
     store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = texts(store)
-    interrupted(store, monkeypatch, "finish")
+    interrupted(store, monkeypatch, "journals.finish")
     (store.parents[1] / ".git" / "index.lock").unlink()
     git(store, "commit", "-q", "-m", "what the index says")
     recover(store, git)
@@ -743,7 +743,7 @@ def test_a_branch_taken_back_to_the_old_texts_keeps_them(
 def test_while_it_recovers_git_keeps_out_of_the_index(
     store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupted(store, monkeypatch, "finish")
+    interrupted(store, monkeypatch, "journals.finish")
     lock = store.parents[1] / ".git" / "index.lock"
     lock.unlink()
     lock.write_bytes(b"theirs")
@@ -751,7 +751,7 @@ def test_while_it_recovers_git_keeps_out_of_the_index(
     with monkeypatch.context() as patch:
         patch.setattr(index_file, "PATIENCE", 0.1)
         with pytest.raises(RepositoryState, match=r"index\.lock"):
-            recovery.recover(of(store))
+            transaction.recover(of(store))
     assert texts(store) == before
     assert lock.read_bytes() == b"theirs"
     lock.unlink()
@@ -823,7 +823,7 @@ def test_a_commit_that_gc_removed_is_given_up(
 def test_a_project_that_was_moved_since_is_recovered_where_it_is(
     store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupted(store, monkeypatch, "finish")
+    interrupted(store, monkeypatch, "journals.finish")
     moved = store.parents[2] / "moved"
     store.parents[1].rename(moved)
     recover(moved / "notes" / "memory", git)
@@ -833,11 +833,11 @@ def test_a_project_that_was_moved_since_is_recovered_where_it_is(
 def test_a_store_that_is_gone_stops_no_recovery(
     store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupted(store, monkeypatch, "finish")
+    interrupted(store, monkeypatch, "journals.finish")
     for path in store.iterdir():
         path.unlink()
     store.rmdir()
     root = store.parents[1]
-    assert recovery.recover(of(root))
+    assert transaction.recover(of(root))
     assert not (root / ".git" / "index.lock").exists()
     assert not of(root).is_open()

@@ -138,7 +138,7 @@ def test_each_write_that_waited_stands_in_the_log_and_is_taken_back_by_itself(
     ids.append(put(automatic, "user-new.md", "Three.").id)
     bring_in(typed)
     assert typed.history
-    assert [entry.get("Memory-Id") for entry in typed.history.log(3)] == ids[::-1]
+    assert [entry.get("Memory-Id") for entry in typed.history.log_of("Memory-Id")[:3]] == ids[::-1]
     assert [undone for _, undone in typed.history.logged(3)] == [False] * 3
     for id, text in zip(ids[1::-1], texts[1::-1], strict=True):
         undo(typed, id)
@@ -159,7 +159,7 @@ def test_in_another_clone_what_waited_is_one_change(
     git(tmp_path, "clone", "-q", str(repository), "clone")
     writer = open_writer(tmp_path / "clone")
     assert writer.history
-    newest = writer.history.log(1)[0]
+    newest = writer.history.logged(1)[0][0]
     assert newest.subject == "memory: write user-new.md and 1 more"
     undo(writer, newest.get("Memory-Id"))
     assert not (tmp_path / "clone/notes/memory/user-new.md").exists()

@@ -99,7 +99,7 @@ def test_ready_every_write_is_one_commit(store: Path, git: Git, open_writer: Ope
         assert done.commit == git(root, "rev-parse", "HEAD").strip()
         assert git(root, "rev-parse", "HEAD~1").strip() == head
         assert (done.checkpoint, done.kept) == (None, ())
-        entry = writer.history.log()[0] if writer.history else None
+        entry = writer.history.log_of("Memory-Id")[0] if writer.history else None
         assert entry
         assert entry.get("Memory-Id") == done.id
         assert git(root, "status", "--porcelain") == "", number
@@ -342,7 +342,7 @@ def test_a_message_is_utf8_whatever_a_person_writes_in(
     add(writer, "喜欢.md")
     assert "encoding" not in git(store, "cat-file", "commit", "HEAD").split("\n\n")[0]
     assert writer.history
-    assert writer.history.log()[0].ops == ("change 喜欢.md",)
+    assert writer.history.log_of("Memory-Id")[0].ops == ("change 喜欢.md",)
 
 
 def test_a_commit_that_a_model_caused_has_its_own_author(
