@@ -17,7 +17,7 @@ from pathlib import Path
 from mdmemory.actions import editing, note_history, remotes
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound, RepositoryState
 from mdmemory.files import digest, read_regular
-from mdmemory.git import filter_repo, packing
+from mdmemory.git import filter_repo, objects
 from mdmemory.git.commits_of_store import History, subject
 from mdmemory.git.filter_repo import ERASED, Erasure
 from mdmemory.git.private_folder import STATE
@@ -78,7 +78,7 @@ def erase_note(writer: Writer, name: str, agree: Agree) -> Erased:
         _clean_work_tree(writer, erasure)
         _clean_state(writer, erasure)
         commits = filter_repo.rewrite(history, erasure)
-        with packing.hold_packing(history.repository):
+        with objects.hold_packing(history.repository):
             filter_repo.clear(history)
         if filter_repo.find_objects(history, erasure):
             raise GitFailed(

@@ -31,7 +31,7 @@ from mdmemory.compact.result import pairs, subject_of
 from mdmemory.errors import Busy, NoState, NotFound, Unwritable
 from mdmemory.files import digest, read_regular, to_bytes, to_text
 from mdmemory.git.lock import hold_turn
-from mdmemory.git.packing import pack_if_due
+from mdmemory.git.objects import pack_if_due
 from mdmemory.git.transaction import Change
 from mdmemory.llm.answer import Asking, Model
 from mdmemory.privacy import redacted_text

@@ -37,25 +37,20 @@ def identify(repository: Repository, among: Collection[str] | None = None) -> Id
     """
     if not read_head(repository):
         return None
+    roots: list[str] = []  # of a shallow clone the oldest commit at hand is not the first one
+    if among is not None:
+        data = "".join(f"{commit}\n" for commit in among).encode()
+        rows = (repository.ask("cat-file", "--batch-check", data=data) or b"").decode().splitlines()
+        roots = [row.split()[0] for row in rows if row.split()[1:2] == ["commit"]]
+    elif not is_shallow(repository):
+        output = repository.ask("rev-list", "--max-parents=0", f"-n{_MOST}", "HEAD") or b""
+        roots = output.decode().split()
     return Identity(
         top=Path(os.path.realpath(repository.top)),
         common_dir=Path(os.path.realpath(repository.common_dir)),
-        roots=_find_roots(repository) if among is None else _find_commits(repository, among),
+        roots=tuple(sorted(roots)),
         remotes=list_remotes(repository),
     )
-
-
-def _find_roots(repository: Repository) -> tuple[str, ...]:
-    if is_shallow(repository):
-        return ()  # the oldest commit at hand is not the first one
-    output = repository.ask("rev-list", "--max-parents=0", f"-n{_MOST}", "HEAD") or b""
-    return tuple(sorted(output.decode().split()))
-
-
-def _find_commits(repository: Repository, commits: Collection[str]) -> tuple[str, ...]:
-    data = "".join(f"{commit}\n" for commit in commits).encode()
-    rows = (repository.ask("cat-file", "--batch-check", data=data) or b"").decode().splitlines()
-    return tuple(sorted(row.split()[0] for row in rows if row.split()[1:2] == ["commit"]))
 
 
 def is_shallow(repository: Repository) -> bool:

@@ -151,7 +151,12 @@ class Journals:
         self.prepare()
         try:
             raw = json.loads(read_regular(path, _LIMIT))
-            journal = _parse_journal(raw | {"folder": os.path.join(self.within, raw["folder"])})
+            raw["folder"] = os.path.join(self.within, raw["folder"])
+            moves, entries = raw.pop("moves"), raw.pop("entries")
+            if not isinstance(moves, list) or not isinstance(entries, dict):
+                raise ValueError("it has no lists")
+            blobs = {file: Blob(**blob) if blob else None for file, blob in entries.items()}
+            journal = Journal(moves=[Move(**move) for move in moves], entries=blobs, **raw)
             self._check(journal)
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise MdmemoryError(
@@ -188,14 +193,6 @@ class Journals:
             raise ValueError("it names a branch that is none")
         if {blob.mode for blob in blobs} - {"100644", "100755"}:
             raise ValueError("it is not of our making")
-
-
-def _parse_journal(raw: dict[str, object]) -> Journal:
-    moves, entries = raw.pop("moves"), raw.pop("entries")
-    if not isinstance(moves, list) or not isinstance(entries, dict):
-        raise ValueError("it has no lists")
-    blobs = {file: Blob(**blob) if blob else None for file, blob in entries.items()}
-    return Journal(moves=[Move(**move) for move in moves], entries=blobs, **raw)  # type: ignore[arg-type]
 
 
 def _is_plain(file: str) -> bool:

@@ -152,28 +152,23 @@ def _take(handle: int, path: Path, patience: Patience) -> None:
         os.close(queue)
         os.close(handle)
         raise _no_locks(path, problem) from problem
-    turn = _Turn(queue, handle)
+    turn, deadline = _Turn(queue, handle), time.monotonic() + patience.seconds
     try:
-        _wait_for(turn, handle, path, patience)
+        has_come = turn.came.wait(min(patience.seconds, _SILENCE))
+        if not has_come and patience.seconds > _SILENCE:
+            patience.report(f"Waiting for {_read_holder(handle)}, which has the store's lock.")
+            has_come = turn.came.wait(max(0.0, deadline - time.monotonic()))
+        if not has_come:
+            raise Busy(
+                f"The store is in use: {_read_holder(handle)} has its lock, which did not come "
+                f"free within {patience.seconds:.0f} s.",
+                "Wait for it to end and run the command again.",
+            )
+        if turn.problem is not None:
+            raise _no_locks(path, turn.problem)
     except BaseException:
         turn.give_up()
         raise
-
-
-def _wait_for(turn: _Turn, handle: int, path: Path, patience: Patience) -> None:
-    deadline = time.monotonic() + patience.seconds
-    came = turn.comes_within(min(patience.seconds, _SILENCE))
-    if not came and patience.seconds > _SILENCE:
-        patience.report(f"Waiting for {_read_holder(handle)}, which has the store's lock.")
-        came = turn.comes_within(max(0.0, deadline - time.monotonic()))
-    if not came:
-        raise Busy(
-            f"The store is in use: {_read_holder(handle)} has its lock, which did not come free "
-            f"within {patience.seconds:.0f} s.",
-            "Wait for it to end and run the command again.",
-        )
-    if turn.problem is not None:
-        raise _no_locks(path, turn.problem)
 
 
 def _no_locks(path: Path, problem: OSError) -> Unwritable:
@@ -193,7 +188,7 @@ class _Turn:
         self.problem: OSError | None = None
         self._queue, self._handle = queue, handle
         self._deciding = threading.Lock()
-        self._came = threading.Event()
+        self.came = threading.Event()
         self._is_given_up = False
         threading.Thread(target=self._wait, daemon=True).start()
 
@@ -208,14 +203,11 @@ class _Turn:
         with self._deciding:
             if self._is_given_up:
                 os.close(self._handle)  # whoever is next has it at once
-            self._came.set()
-
-    def comes_within(self, seconds: float) -> bool:
-        return self._came.wait(seconds)
+            self.came.set()
 
     def give_up(self) -> None:
         """Leave the queue, or give back what came in this very moment."""
         with self._deciding:
             self._is_given_up = True
-            if self._came.is_set():
+            if self.came.is_set():
                 os.close(self._handle)

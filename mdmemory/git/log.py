@@ -90,7 +90,9 @@ def list_with_trailer(
     all commits takes ten times as long."""
     if "\n" in (value or ""):
         return []
-    line = f"^{trailer}: " if value is None else f"^{trailer}: {_literal(value)}$"
+    line = f"^{trailer}: "
+    if value is not None:  # literally, in an expression of git's
+        line += "".join(f"\\{char}" if char in "\\.[]*^$" else char for char in value) + "$"
     entries = [
         entry
         for entry in read(repository, "--all-match", *OURS, f"--grep={line}", "HEAD", "--")
@@ -101,11 +103,6 @@ def list_with_trailer(
     ids = "\n".join(entry.commit for entry in entries).encode()
     touching = repository.run("rev-list", "--no-walk", "--stdin", "--", *inside, data=ids)
     return [entry for entry in entries if entry.commit.encode() in touching.split()]
-
-
-def _literal(value: str) -> str:
-    """An expression of git's for this text."""
-    return "".join(f"\\{char}" if char in "\\.[]*^$" else char for char in value)
 
 
 _ORIGIN = "%(trailers:key=Memory-Origin,valueonly,separator=%x2C)"

@@ -15,9 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from mdmemory.errors import GitFailed
+from mdmemory import debugging
+from mdmemory.errors import Busy, GitFailed
 from mdmemory.files import to_bytes, to_text
 from mdmemory.git import repositories
+from mdmemory.git.lock import hold_turn
 from mdmemory.git.repositories import Repository
 
 AT_ONCE = 50  # names asked for before their answers are read: far below what a pipe holds
@@ -177,10 +179,16 @@ class Objects:
         entries = {} if id is None else self._read_tree(id).copy()
         below: dict[bytes, dict[tuple[bytes, ...], Blob | None]] = {}
         for (name, *rest), blob in paths.items():
+            there = entries.get(name)
             if rest:
                 below.setdefault(name, {})[tuple(rest)] = blob
+            elif there and _is_folder(there):
+                if blob is not None:
+                    raise GitFailed(f"{to_text(name)} is a folder in git, and no file.")
+            elif blob is None:
+                entries.pop(name, None)
             else:
-                _set(entries, name, blob)
+                entries[name] = (blob.mode.encode(), bytes.fromhex(blob.id))
         for name, inside in below.items():
             there = entries.get(name)
             if there and not _is_folder(there):
@@ -193,9 +201,12 @@ class Objects:
                 entries[name] = (FOLDER, bytes.fromhex(folder))
         if not entries:
             return None  # git has no empty folders
-        tree = Object("tree", _render_tree(entries))
-        made.append(tree)
-        return self.hash(tree)
+        # git sorts a folder as if its name ended with a slash
+        names = {n + b"/" if _is_folder(e) else n: n for n, e in entries.items()}
+        order = [names[each] for each in sorted(names)]  # most come so already: quickly sorted
+        rows = [b"%s %s\0%s" % (entries[n][0], n, entries[n][1]) for n in order]
+        made.append(Object("tree", b"".join(rows)))
+        return self.hash(made[-1])
 
     def folder_id(self, commit: str, folder: str) -> str:
         """The id of the tree of a folder; "" where there is none."""
@@ -316,24 +327,6 @@ def pack_objects(things: Sequence[Object], hash_name: str) -> bytes:
     return bytes(pack) + hashlib.new(hash_name, pack, usedforsecurity=False).digest()
 
 
-def _set(entries: _Entries, name: bytes, blob: Blob | None) -> None:
-    there = entries.get(name)
-    if there and _is_folder(there):
-        if blob is not None:
-            raise GitFailed(f"{to_text(name)} is a folder in git, and no file.")
-    elif blob is None:
-        entries.pop(name, None)
-    else:
-        entries[name] = (blob.mode.encode(), bytes.fromhex(blob.id))
-
-
-def _render_tree(entries: _Entries) -> bytes:
-    # git sorts a folder as if its name ended with a slash
-    names = {n + b"/" if e[0].endswith(FOLDER) else n: n for n, e in entries.items()}
-    order = [names[each] for each in sorted(names)]  # most come so already: quickly sorted
-    return b"".join([b"%s %s\0%s" % (entries[n][0], n, entries[n][1]) for n in order])
-
-
 def _is_folder(entry: tuple[bytes, bytes]) -> bool:
     return entry[0].endswith(FOLDER)
 
@@ -344,3 +337,47 @@ def _is_file(entry: tuple[bytes, bytes]) -> bool:
 
 def _as_blob(entry: tuple[bytes, bytes]) -> Blob:
     return Blob(entry[0].decode(), entry[1].hex())
+
+
+# Objects that lie one by one become packs, as behind a person's own `git commit` now and then. Each
+# commit holds the tree of its folder anew: 2.5 MB at 100,000 notes while it lies by itself, some
+# hundred bytes in a pack (`tests/bench/tree_layout.py`). Only for a repository that is the
+# memory's: a project's git packs by itself.
+
+LOOSE = 512  # objects that lie one by one; a commit makes about four
+_PACKING = 60.0  # seconds that an erasure waits for a packing that began before
+_LONGEST = 1_800.0  # seconds; 100,000 notes take one minute
+_FOLDERS = 256  # among which git spreads its objects evenly
+
+
+@contextmanager
+def hold_packing(repository: Repository, patience: float = _PACKING) -> Iterator[None]:
+    """Keep others from packing for the block. Raises Busy where one goes on for longer."""
+    path = repository.common_dir / "mdmemory-packing.lock"
+    with hold_turn(path, patience, "The history of the memory is being packed."):
+        yield
+
+
+def count_loose(repository: Repository) -> int:
+    """About how many objects lie one by one, as `git gc --auto` counts: by one folder of them."""
+    try:
+        return len(os.listdir(repository.common_dir / "objects/17")) * _FOLDERS
+    except OSError:
+        return 0
+
+
+def pack_if_due(repository: Repository) -> bool:
+    """Pack what lies one by one if it is much; whether that was done. Writers go on meanwhile.
+
+    Nothing is removed but what a pack holds by then, and what no ref names is packed as well.
+    """
+    if count_loose(repository) < LOOSE:
+        return False
+    words = ("repack", "--geometric=2", "-d", "-q")
+    try:
+        with hold_packing(repository, 0.0):
+            done = repositories.run(repository.top, words, seconds=_LONGEST)
+    except (Busy, GitFailed) as problem:  # nothing is lost by it, and the next pass tries again
+        debugging.log_line("git repack: %s", problem)
+        return False
+    return done.returncode == 0

@@ -148,9 +148,11 @@ def _has_tracked(folder: Path, top: Path, index: Path, _state: tuple[int, ...]) 
         data = b""
     # version 4 shortens paths, and a split index keeps them elsewhere
     is_plain = data[:8] in (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3")
-    is_whole = is_plain and (b"link" not in data or not _is_split(index.parent))
+    is_split = b"link" in data and any(
+        name.startswith("sharedindex.") for name in os.listdir(index.parent)
+    )
     is_named = folder.name.encode() + b"/" in data
-    if is_whole and not is_named:
+    if is_plain and not is_split and not is_named:
         return False
     from mdmemory.git import repositories  # most readers never need it
 
@@ -162,11 +164,6 @@ def _has_tracked(folder: Path, top: Path, index: Path, _state: tuple[int, ...]) 
     except (OSError, MdmemoryError):
         return is_named  # without git nobody can say better
     return bool(done.stdout) if done.returncode == 0 else is_named
-
-
-def _is_split(git_dir: Path) -> bool:
-    """Whether an index there may keep a part of its paths in another file."""
-    return any(name.startswith("sharedindex.") for name in os.listdir(git_dir))
 
 
 def common_dir(start: Path) -> Path | None:

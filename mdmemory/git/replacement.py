@@ -178,8 +178,13 @@ def install(folder: Path, move: Move) -> str | None:
             os.rename(fresh, aside)
             return _look(path, aside, move) or (None if read_state(path) == move.new else CHANGED)
         now = read_state(path)
-        if now != move.old or move.old is None:
-            return _take_free_name(path, fresh, move, now)
+        if now is None and move.old is None:
+            return _take_name(path, fresh, move)  # an addition goes on if the name is free
+        if now != move.old or move.old is None:  # a file that is not what it was stays
+            fresh.unlink()
+            if now == move.new:
+                return None
+            return GONE if now is None else CHANGED if move.old else TAKEN
         # aside first, looked at afterwards: an editor may save in this very moment
         if move.new is not None and _exchange(path, fresh):
             os.rename(fresh, aside)
@@ -198,7 +203,12 @@ def settle(folder: Path, move: Move) -> str | None:
     if not os.path.lexists(aside):
         return None
     if move.old and is_open_for_writing(aside):
-        return _keep_open(aside, move.file, move.old)
+        shown = os.path.basename(move.file)
+        shown = shown if len(os.fsencode(shown)) <= _LONGEST else "note.md"
+        begin = f"{OPEN_MARK}{move.old[:_DIGITS]}-{os.urandom(3).hex()}"
+        late = aside.with_name(f"{begin}-{shown}")
+        os.rename(aside, late)
+        return f"{OPEN}; what that writes goes to {late.name}"
     if read_state(aside) == move.old:
         aside.unlink()
         return None
@@ -291,16 +301,6 @@ def _overwrite(path: Path, fresh: Path, move: Move) -> str | None:
     return None
 
 
-def _take_free_name(path: Path, fresh: Path, move: Move, now: str | None) -> str | None:
-    """An addition goes on if the name is free; a file that is not what it was stays."""
-    if now is None and move.old is None:
-        return _take_name(path, fresh, move)
-    fresh.unlink()
-    if now == move.new:
-        return None
-    return GONE if now is None else CHANGED if move.old else TAKEN
-
-
 def _take_name(path: Path, fresh: Path, move: Move) -> str | None:
     is_taken = move.new is None and os.path.lexists(path)
     if move.new is not None:
@@ -345,15 +345,6 @@ def _write_new(path: Path, data: bytes, like: Path, executable: bool) -> None:
 _OPEN_NAME = re.compile(re.escape(OPEN_MARK) + r"([0-9a-f]{16})-[0-9a-f]{6}-.+", re.DOTALL)
 _DIGITS = 16  # of a digest, in the name
 _LONGEST = 200  # bytes of a name; file systems take 255
-
-
-def _keep_open(aside: Path, file: str, old: str) -> str:
-    """Keep the old text of `file`, of the digest `old`, under a hidden name; the sentence on it."""
-    shown = os.path.basename(file)
-    shown = shown if len(os.fsencode(shown)) <= _LONGEST else "note.md"
-    fresh = aside.with_name(f"{OPEN_MARK}{old[:_DIGITS]}-{os.urandom(3).hex()}-{shown}")
-    os.rename(aside, fresh)
-    return f"{OPEN}; what that writes goes to {fresh.name}"
 
 
 def find_late_texts(folder: Path) -> list[Path]:

@@ -59,23 +59,14 @@ _ENVIRONMENT = {
 
 # What marks an operation of the person's that is not finished, and how they end it.
 _UNFINISHED = {
-    "MERGE_HEAD": ("a merge is under way", "`git merge --continue` or `git merge --abort`"),
-    "rebase-merge": ("a rebase is under way", "`git rebase --continue` or `git rebase --abort`"),
-    "rebase-apply/applying": (
-        "patches are being applied",
-        "`git am --continue` or `git am --abort`",
-    ),
-    "rebase-apply": ("a rebase is under way", "`git rebase --continue` or `git rebase --abort`"),
-    "CHERRY_PICK_HEAD": (
-        "a cherry-pick is under way",
-        "`git cherry-pick --continue` or `git cherry-pick --abort`",
-    ),
-    "REVERT_HEAD": ("a revert is under way", "`git revert --continue` or `git revert --abort`"),
-    "sequencer": (
-        "a series of commits is picked or reverted",
-        "`git cherry-pick --continue` or `git cherry-pick --abort`",
-    ),
-    "BISECT_LOG": ("a bisection is under way", "`git bisect reset`"),
+    "MERGE_HEAD": ("a merge is under way", "merge"),
+    "rebase-merge": ("a rebase is under way", "rebase"),
+    "rebase-apply/applying": ("patches are being applied", "am"),
+    "rebase-apply": ("a rebase is under way", "rebase"),
+    "CHERRY_PICK_HEAD": ("a cherry-pick is under way", "cherry-pick"),
+    "REVERT_HEAD": ("a revert is under way", "revert"),
+    "sequencer": ("a series of commits is picked or reverted", "cherry-pick"),
+    "BISECT_LOG": ("a bisection is under way", "bisect"),
 }
 
 # names that are what they look like, without anything that git would refuse in one
@@ -311,18 +302,23 @@ def refusal(repository: Repository, patience: float = 0.0) -> RepositoryState | 
     """
     if problem := find_unfinished(repository):
         return problem
-    deadline = time.monotonic() + patience
-    while _is_locked_by_others(repository):
+    lock, deadline = repository.git_dir / "index.lock", time.monotonic() + patience
+    # the lock of a killed process of ours is no foreign one: the next write takes it over
+    while os.path.lexists(lock) and not any(
+        is_same_file(lock, ours) for ours in repository.room.glob("*.held")
+    ):
         if time.monotonic() >= deadline:
-            return lock_refusal(repository.git_dir / "index.lock")
+            return lock_refusal(lock)
         time.sleep(PAUSE)
     return None
 
 
 def find_unfinished(repository: Repository) -> RepositoryState | None:
     """What a person has to finish before anything is committed or removed, or None."""
-    for mark, (what, way_out) in _UNFINISHED.items():
+    for mark, (what, command) in _UNFINISHED.items():
         if (repository.git_dir / mark).exists():
+            way_out = f"`git {command} --continue` or `git {command} --abort`"
+            way_out = "`git bisect reset`" if command == "bisect" else way_out
             return RepositoryState(
                 f"Nothing is committed while {what} in {repository.top}.",
                 f"Finish it first: {way_out}.",
@@ -387,14 +383,6 @@ def is_same_file(one: Path, other: Path) -> bool:
         return os.path.samestat(os.lstat(one), os.lstat(other))
     except FileNotFoundError:
         return False
-
-
-def _is_locked_by_others(repository: Repository) -> bool:
-    lock = repository.git_dir / "index.lock"
-    if not os.path.lexists(lock):
-        return False
-    # the lock of a killed process of ours is no foreign one: the next write takes it over
-    return not any(is_same_file(lock, ours) for ours in repository.room.glob("*.held"))
 
 
 def last_line(text: bytes) -> str:

@@ -10,7 +10,8 @@ import pytest
 from pace import HUNG
 
 from mdmemory import Memory
-from mdmemory.git import packing, repositories
+from mdmemory.git import objects as packing
+from mdmemory.git import repositories
 from mdmemory.git.repositories import Repository
 
 Git = Callable[..., str]
@@ -29,7 +30,7 @@ def memory(repository: Path) -> Memory:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Any object that lies by itself is one too many."""
-    monkeypatch.setattr(packing, "count_loose", lambda repository: packing.MANY)
+    monkeypatch.setattr(packing, "count_loose", lambda repository: packing.LOOSE)
 
 
 def repository_of(memory: Memory) -> Repository:
@@ -95,11 +96,11 @@ def test_many_are_counted(tmp_path: Path, git: Git) -> None:
     repository = repositories.find(tmp_path)
     assert repository is not None
     assert packing.count_loose(repository) == 0
-    data = "\n".join(f"{number}.txt" for number in range(2 * packing.MANY))
+    data = "\n".join(f"{number}.txt" for number in range(2 * packing.LOOSE))
     for name in data.split():
         (tmp_path / name).write_text(name)
     git(tmp_path, "add", ".")
-    assert packing.MANY < packing.count_loose(repository) < 4 * packing.MANY
+    assert packing.LOOSE < packing.count_loose(repository) < 4 * packing.LOOSE
 
 
 @pytest.mark.usefixtures("soon")
