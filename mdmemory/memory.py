@@ -213,7 +213,7 @@ class Memory:
         """The note in force that states this fact already; None where there is none."""
         keys = capture.note_text.keys_of_fact(fact)
         says, may_say = capture.note_text.stating_test(keys), capture.note_text.may_state(keys)
-        notes = search.unread.those_that(may_say, self._fresh())
+        notes = search.near.those_that(may_say, self._fresh())
         stating = [each for each in notes if says(each.note.head.description, each.note.body)]
         return next(iter(store.superseding.in_force(stating)), None)
 

@@ -34,8 +34,7 @@ from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, Note, headline, parse
-from mdmemory.search.near import NEAREST, near_in, near_notes
-from mdmemory.search.unread import unread_notes
+from mdmemory.search.near import NEAREST, near_in, near_notes, unread_notes
 from mdmemory.store import conflicts, superseding
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.superseding import Chains, in_force

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from mdmemory import bounds, unseen
 from mdmemory.capture.fact import Fact
 from mdmemory.errors import MdmemoryError
-from mdmemory.llm.answer import Asking, ContextExceeded
-from mdmemory.llm.form import once_more
+from mdmemory.llm.answer import Asking, ContextExceeded, once_more
 from mdmemory.llm.json_answer import BadAnswer, as_text, as_texts, as_word, read_list
 from mdmemory.llm.schemas import CANDIDATES
 from mdmemory.llm.sizes import ANYTHING, UNBOUNDED, Room, no_room, room, tokens

@@ -3,22 +3,70 @@ cost and where it failed is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mdmemory import assets
-from mdmemory.compact import guards, pairs, second_reading
+from mdmemory.compact import guards, second_reading
 from mdmemory.compact.model_question import read
-from mdmemory.compact.plan import Op, Plan, PlanRefused
+from mdmemory.compact.plan import Merge, Op, Plan, PlanRefused
 from mdmemory.compact.planner import Tokens
+from mdmemory.compact.result import best
 from mdmemory.compact.second_reading import Readable
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
-from mdmemory.llm.answer import Asking, ContextExceeded
-from mdmemory.llm.form import once_more
+from mdmemory.llm.answer import Asking, ContextExceeded, once_more
 from mdmemory.llm.schemas import PLAN
 from mdmemory.llm.sizes import ANYTHING, Room, no_room, room, tokens
 from mdmemory.store.store import StoredNote
+
+REASON = "both say the same"
+_WORD = re.compile(r"\W{0,9}(yes|no)\b", re.IGNORECASE)
+
+Nearest = Callable[[StoredNote], StoredNote | None]
+
+
+def list_nearest(
+    notes: Sequence[StoredNote], nearest: Nearest
+) -> Iterator[tuple[StoredNote, StoredNote]]:
+    """These notes, each with the one that is nearest to it, where that is so the other way round,
+    too; each pair once, the note that should stay first."""
+    seen: set[str] = set()
+    for note in notes:
+        other = nearest(note)
+        if other is None or note.file in seen or other.file in seen:
+            continue
+        back = nearest(other)
+        if back is not None and back.file == note.file:
+            seen.update((note.file, other.file))
+            first = best([note, other])
+            yield first, other if first is note else note
+
+
+def pose_question(one: StoredNote, other: StoredNote) -> str:
+    """The question about two notes: what they state, and nothing else."""
+    sentences = [note.note.head.description for note in (one, other)]
+    return json.dumps({"sentences": sentences}, ensure_ascii=False)
+
+
+def read_yes(answer: str) -> bool | None:
+    """What an answer says; None where it says neither yes nor no."""
+    word = _WORD.match(answer)
+    return None if word is None else word[1].lower() == "yes"
+
+
+def merge_pair(first: StoredNote, other: StoredNote) -> Merge:
+    """The two notes as one: the first as it is, and behind it what the other's body adds."""
+    head = first.note.head
+    bodies = [note.note.body.replace("\r\n", "\n").strip() for note in (first, other)]
+    body = "\n\n".join(dict.fromkeys(filter(None, bodies)))
+    return Merge(
+        sources=(first.file, other.file), target=first.file, name=head.name, type=head.type,
+        description=head.description, body=body, reason=REASON,
+    )  # fmt: skip
+
 
 MAX_FAILURES = 2  # in a row
 MAX_CUT = 5  # answers in a row of which nothing was whole: the model does not come to an end
@@ -105,12 +153,12 @@ class Talk:
         """Whether two notes state one fact; None where the model fails, or says neither."""
         try:
             rules = assets.read("protocol/same.md")
-            self._last = self._answer(pairs.pose_question(one, other), rules)
+            self._last = self._answer(pose_question(one, other), rules)
         except MdmemoryError as problem:
             self._fail(problem)
             return None
         self._in_a_row = 0
-        return pairs.read_yes(self._last)
+        return read_yes(self._last)
 
     def _fail(self, problem: MdmemoryError) -> None:
         self.failed.append((problem.code, problem.sentences))

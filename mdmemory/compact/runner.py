@@ -6,16 +6,19 @@ guards judge the plan against what they are then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 
-from mdmemory.compact import guards, left_out, looks, pass_history
-from mdmemory.compact.expiry import with_outlived
+from mdmemory.compact import guards, left_out, pass_history
+from mdmemory.compact.guards import removable, removed
+from mdmemory.compact.pass_history import basis, read_undone
 from mdmemory.compact.plan import (
     MAX_PASS_LINES,
+    Delete,
     Flag,
     Op,
     Plan,
@@ -25,11 +28,11 @@ from mdmemory.compact.plan import (
     parse,
 )
 from mdmemory.compact.planner import Given, Planner, ProposedPlan, Tokens
-from mdmemory.compact.removals import removed
 from mdmemory.compact.result import changes as changes_of
 from mdmemory.compact.result import pairs, subject_of
 from mdmemory.errors import Busy, NoState, NotFound, Unwritable
 from mdmemory.files import digest, read_regular, to_bytes, to_text
+from mdmemory.git.commits_of_store import History
 from mdmemory.git.lock import hold_turn
 from mdmemory.git.objects import pack_if_due
 from mdmemory.git.transaction import Change
@@ -37,8 +40,85 @@ from mdmemory.llm.answer import Asking, Model
 from mdmemory.privacy import redacted_text
 from mdmemory.store import conflicts
 from mdmemory.store.store import LEDGER, StoredNote
-from mdmemory.store.superseding import in_force, superseded_files
+from mdmemory.store.superseding import Chains, in_force, superseded_files
 from mdmemory.store.writer import Group, Writer
+
+KEPT = timedelta(days=30)  # from the day that a note was superseded
+_AT_ONCE = 100  # notes that are looked at together
+
+
+def outlived(notes: Sequence[StoredNote], today: str) -> list[StoredNote]:
+    """The notes whose own last day is past, and those that were superseded over 30 days ago, and
+    that a note in force stands for.
+
+    One that replaced a superseded note waits until that one is gone, so that no mark names a note
+    that is not there. A mark without a day is never old.
+    """
+    superseded = superseded_files(notes)
+    day = date.fromisoformat(today)
+    expired = [note for note in notes if _parse_date(note.note.head.expires) < day]
+    old = [
+        note for note in notes
+        if note.file in superseded and _parse_date(note.note.head.superseded) < day - KEPT
+    ]  # fmt: skip
+    if not old and not expired:
+        return []
+    chains = Chains(notes)
+    gone = {note.file: note for note in (*expired, *(note for note in old if chains.last(note)))}
+    return [note for note in gone.values() if not chains.has_replaced(note)]
+
+
+def _parse_date(written: str) -> date:
+    try:
+        return date.fromisoformat(written)
+    except ValueError:
+        return date.max
+
+
+def with_outlived(
+    plan: Plan, notes: Mapping[str, StoredNote], today: str, history: History | None,
+    may_go: Callable[[StoredNote], bool], has_secret: Callable[[str], bool],
+    held_files: Collection[str],
+) -> tuple[Plan, list[Op], bool]:  # fmt: skip
+    """The plan with a delete for each outlived note that `may_go`, as far as the number of notes
+    that a plan may remove has room for it; these deletes; and whether others have to wait.
+
+    A note that something links to stays, and so does one that an undo brought back. Of very many
+    notes some hundred go in one pass: whether one may go is a question to git.
+    """
+    busy = {file for op in plan.ops for file in named(op)}
+    free = [note for note in outlived([*notes.values()], today) if note.file not in busy]
+    if not free:
+        return plan, [], False
+    undone = read_undone(history) if history is not None else ()
+    deletes: list[Op] = []
+    rest = iter(free)
+    while len(deletes) < _AT_ONCE and (some := [*islice(rest, _AT_ONCE)]):
+        fresh = [_delete_outlived(note) for note in some if may_go(note)]
+        fresh = [op for op in fresh if basis(op, notes) not in undone]
+        if not fresh:
+            continue
+        deletes += fresh
+        verdict = guards.check(
+            Plan((*plan.ops, *deletes)), [*notes.values()], held_files=held_files,
+            has_secret=has_secret, sure=deletes,
+        )  # fmt: skip
+        refused = {op for op, code, _ in verdict.refused if code != "budget"}
+        deletes = [op for op in deletes if op not in refused]
+    if not deletes:
+        return plan, [], False
+    room = max(0, removable(len(notes)) - sum(map(removed, plan.ops)))
+    ops: list[Op] = [*deletes[:room]]
+    digests = {file: notes[file].digest for op in ops for file in named(op)}
+    whole = replace(plan, ops=(*plan.ops, *ops), digests={**plan.digests, **digests})
+    return whole, ops, len(deletes) > room or next(rest, None) is not None
+
+
+def _delete_outlived(note: StoredNote) -> Delete:
+    head = note.note.head
+    superseded = f"superseded on {head.superseded}"
+    return Delete(note.file, superseded if head.superseded else f"held until {head.expires}")
+
 
 Report = Callable[[int, int, str], None]  # done, total, what
 
@@ -308,7 +388,9 @@ class Compactor:
             if proposal and proposal.looks and outcome:
                 waiting = [op for op, _ in outcome.waiting]
                 today = self.now.date().isoformat()
-                looks.remember(state, proposal.looks, notes, today, outcome.applied, waiting)
+                pass_history.remember_looks(
+                    state, proposal.looks, notes, today, outcome.applied, waiting
+                )
 
     def _keep(self, proposal: ProposedPlan, outcome: Outcome) -> None:
         given = () if outcome.model or outcome.outcome != "refused" else (proposal.answer,)
@@ -373,7 +455,7 @@ def _planner(
     if plan is not None:
         return Given(plan, lambda: model or _find_verifier(writer, today))
     kind = model.kind if model else writer.project.settings.text("planner")
-    from mdmemory.compact.offline import Offline
+    from mdmemory.compact.planner import Offline
 
     if offline or kind == "offline":
         return Offline(writer.history)
@@ -385,9 +467,9 @@ def _planner(
         assert chosen is not None, "a planner with a model is chosen"
         return chosen
 
-    def record(notes: Sequence[StoredNote]) -> looks.LookRecord:
+    def record(notes: Sequence[StoredNote]) -> pass_history.LookRecord:
         with writer.state() as state:
-            return looks.read(state, writer.history, notes, today)
+            return pass_history.read_looks(state, writer.history, notes, today)
 
     first = Offline(writer.history)
     by_pairs = model is None and writer.project.settings.text("llm.questions") == "pairs"

@@ -8,7 +8,8 @@ sentence that names the literal.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 
 from mdmemory import unseen
 from mdmemory.compact import result
@@ -21,6 +22,38 @@ from mdmemory.text import literals
 from mdmemory.text.negation import count_negations
 from mdmemory.text.normal_form import normal_form
 from mdmemory.text.orders import is_order
+
+_CLOSING = re.compile(r"(?<![.,;:!…。，；：！、])[.,;:!…。，；：！、]++(?=\s|$)")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+_FORM = re.compile(r"(?m)^[ \t]*(?:[-*+•>#]+[ \t]+|\d{1,2}[.)][ \t]+)+|[`*\"“”]")
+
+
+def plain(text: str) -> str:
+    """A text without what does not matter: case, width, runs of space, closing punctuation.
+
+    A question mark matters, and so does punctuation inside words: C is not C++.
+    """
+    folded = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return " ".join(_CLOSING.sub(" ", folded.casefold()).split())
+
+
+def wording(note: Note) -> Hashable:
+    """Equal for two notes of one type and kind that have the same sentences, in whatever order; a
+    body that says the description once more counts as none."""
+    head = note.head
+    description, body = _plain_sentences(head.description), _plain_sentences(note.body)
+    return (head.type, head.kind, description, body - description)
+
+
+def same_key(note: Note) -> Hashable:
+    """Equal for two notes that say exactly the same: type, kind, sentences and literals."""
+    text = f"{note.head.description}\n{note.body}"
+    return wording(note), frozenset(literals.literal_tokens(text))
+
+
+def _plain_sentences(text: str) -> frozenset[str]:
+    return frozenset(filter(None, map(plain, _SENTENCE_ENDS.split(_FORM.sub("", text)))))
+
 
 Refusal = tuple[str, str]  # code, sentence
 

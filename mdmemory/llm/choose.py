@@ -30,7 +30,7 @@ from mdmemory.store.project import Project
 from mdmemory.store.state import State
 
 if TYPE_CHECKING:
-    from mdmemory.llm.embedding_api import EmbeddingAPI
+    from mdmemory.llm.openai_api import EmbeddingAPI
 
 EXTRACT, COMPACT, OBSERVE, VERIFY = "extract", "compact", "observe", "verify"
 # the settings that name a model for one purpose; extract.model is for the others
@@ -183,7 +183,7 @@ def embedder(project: Project, today: str) -> EmbeddingAPI | None:
     settings = project.settings
     if settings.text("search.embeddings") != "openai":
         return None
-    from mdmemory.llm.embedding_api import EmbeddingAPI
+    from mdmemory.llm.openai_api import EmbeddingAPI
 
     address, key = _embedding_address(settings)
     return EmbeddingAPI(

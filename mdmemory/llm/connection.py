@@ -1,17 +1,14 @@
-"""A connection to a server of a model that ends at its deadline, whatever the server sends.
-
-A timeout of the HTTP library begins anew with every byte that comes. So a call runs in a thread of
-its own, which nobody waits for beyond the deadline: then its socket is shut down. Only who takes
-the bytes can tell which of them are signs of life.
-"""
+"""The answer of a chat as it comes in: a stream of events, or one object where the server gives no
+other. Both become the same object, as of a server that does not stream."""
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,6 +16,7 @@ from urllib.parse import urlsplit
 
 if TYPE_CHECKING:  # loaded by the first call: it takes a second
     from openai import OpenAI
+
 
 SILENCE, PING, TOKEN = 0, 1, 2  # signs of life that bytes may be
 PINGED = 5  # times the wait for a token that pings may prolong it
@@ -213,3 +211,162 @@ def connect(base_url: str, key: str, timeout: float) -> Iterator[Connection]:
 def _shut(opened: socket.socket) -> None:
     with suppress(OSError):  # closed already
         opened.shutdown(socket.SHUT_RDWR)
+
+
+MOST_BYTES = 64 * 1024 * 1024  # of a stream, which wraps each token into 200 to 400 bytes
+_EVENTS = (b"data:", b"event:", b"id:", b"retry:", b":")  # how a line of a stream begins
+_LONGEST = max(map(len, _EVENTS))
+_REPEATED, _TAIL, _TIMES = 4_000, 80, 12  # see `_is_repeating`
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")  # DeepSeek and vLLM, OpenRouter, others
+
+
+class Senseless(Exception):
+    """What came is no answer of a chat."""
+
+
+class Unfinished(Exception):
+    """The stream ended before the answer did."""
+
+
+@dataclass
+class ChatReader:
+    """Takes what a server sends, piece by piece; `most` are the bytes of an answer and of what the
+    model thought before it."""
+
+    most: int
+    is_done: bool = False
+    _is_stream: bool | None = None  # None: too little came to tell
+    _waiting: bytearray = field(default_factory=bytearray)  # a line, or an object, up to its end
+    _searched: int = 0  # of these bytes, those without an end of line
+    _event: list[bytes] = field(default_factory=list)
+    _texts: list[str] = field(default_factory=list)
+    _size: int = 0
+    _bytes: int = 0
+    _end: str = ""  # why the model stopped
+    _refusal: bool = False
+    _usage: object = None
+    _error: object = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the model said that its answer ends here."""
+        return bool(self._end) or self._error is not None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a token came, of the answer or of a thought."""
+        return self._size > 0
+
+    def take(self, data: bytes) -> int:
+        """What life these bytes show: TOKEN, PING where a line of a stream ends in them, else
+        SILENCE. Raises TooLong and Senseless."""
+        self._bytes += len(data)
+        self._waiting += data
+        if self._is_stream is None:
+            self._is_stream = self._guess()
+        if not self._is_stream:
+            if len(self._waiting) > self.most:
+                raise TooLong
+            return SILENCE
+        if self._bytes > MOST_BYTES:
+            raise TooLong
+        before, has_line = self._size, b"\n" in data
+        while not self.is_done and (end := self._waiting.find(b"\n", self._searched)) >= 0:
+            line = bytes(self._waiting[:end]).rstrip(b"\r")
+            del self._waiting[: end + 1]
+            self._searched = 0
+            self._line(line)
+        self._searched = len(self._waiting)
+        if max(self._size, len(self._waiting)) > self.most:
+            raise TooLong
+        return TOKEN if self._size > before else PING if has_line else SILENCE
+
+    def completion(self) -> Any:
+        """The answer as one object, once all of it was taken. Raises Senseless and Unfinished."""
+        if not self._is_stream:
+            try:
+                return json.loads(bytes(self._waiting))
+            except (ValueError, RecursionError):
+                raise Senseless from None
+        if not self.is_done:
+            self._last()
+        if self._error is not None:
+            return {"error": self._error}
+        if not self.is_whole and not self.is_done:
+            raise Unfinished
+        message = {"content": "".join(self._texts), "refusal": self._refusal}
+        choice = {"index": 0, "message": message, "finish_reason": self._end}
+        return {"choices": [choice], "usage": self._usage}
+
+    def _last(self) -> None:
+        """Take what came without the end of a line; half an event is an end too early."""
+        try:
+            self._line(bytes(self._waiting).rstrip(b"\r"))
+            self._line(b"")
+        except Senseless:
+            raise Unfinished from None
+
+    def _guess(self) -> bool | None:
+        begun = bytes(self._waiting[: _LONGEST + 16]).lstrip(b"\xef\xbb\xbf \t\r\n")
+        if len(begun) < _LONGEST and any(each.startswith(begun) for each in _EVENTS):
+            return None
+        return begun.startswith(_EVENTS)
+
+    def _line(self, line: bytes) -> None:
+        name, _, value = line.removeprefix(b"\xef\xbb\xbf").partition(b":")
+        if name == b"data":
+            self._event.append(value.removeprefix(b" "))
+        elif not line.strip() and self._event:
+            data, self._event = b"\n".join(self._event), []
+            self._take_event(data.strip())
+
+    def _take_event(self, data: bytes) -> None:
+        if data == b"[DONE]":
+            self.is_done = True
+            return
+        try:
+            event = json.loads(data)
+        except (ValueError, RecursionError):
+            raise Senseless from None
+        if not isinstance(event, dict):
+            raise Senseless
+        if event.get("error"):
+            self._error, self.is_done = event["error"], True
+            return
+        self._usage = event.get("usage") or self._usage
+        choices = event.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, dict) and choice.get("index") in (0, None):
+                self._take_choice(choice)
+
+    def _take_choice(self, choice: dict[str, Any]) -> None:
+        message = choice.get("delta") or choice.get("message")
+        if isinstance(message, dict):
+            self._take_content(message.get("content"))
+            thoughts = (message.get(name) for name in _THOUGHTS)
+            self._size += sum(len(each) for each in thoughts if isinstance(each, str))
+            self._refusal = self._refusal or bool(message.get("refusal"))
+        if isinstance(choice.get("finish_reason"), str):
+            self._end = choice["finish_reason"]
+
+    def _take_content(self, content: object) -> None:
+        """Text, or (Mistral's) a list of parts, of which some are thoughts."""
+        if isinstance(content, str):
+            self._texts.append(content)
+            self._size += len(content)
+            if _is_repeating(self._texts):
+                self._end, self.is_done = "length", True
+        for part in content if isinstance(content, list) else ():
+            if isinstance(part, dict) and isinstance(part.get("text"), str):
+                self._take_content(part["text"])
+            else:
+                self._size += len(str(part))
+
+
+def _is_repeating(texts: Sequence[str]) -> bool:
+    """Whether the last 80 characters stand twelve times in the last 4,000: a small model that
+    repeats itself comes to no end. Looked at once in about 40 tokens."""
+    if len(texts) % 40:
+        return False
+    text = "".join(texts[-_REPEATED:])[-_REPEATED:]
+    return text.count(text[-_TAIL:]) >= _TIMES

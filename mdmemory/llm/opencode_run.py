@@ -21,7 +21,7 @@ from typing import Any
 from mdmemory.errors import BadSetting
 from mdmemory.files import is_inside
 from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed, Schema, in_words
-from mdmemory.llm.refusals import read
+from mdmemory.llm.manners import read
 from mdmemory.llm.sizes import tokens
 
 AGENT = "mdmemory-answer"  # a name that no file of the person's adds tools to

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.llm.answer import Asking, ContextExceeded
-from mdmemory.llm.form import Schema, once_more
+from mdmemory.llm.answer import Asking, ContextExceeded, Schema, once_more
 from mdmemory.llm.json_answer import BadAnswer, read_list
 
 _Verdict = TypeVar("_Verdict")

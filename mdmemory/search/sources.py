@@ -23,8 +23,7 @@ from mdmemory.store.refresh import Refresher
 
 if TYPE_CHECKING:
     from mdmemory.search.embeddings import Embedder
-    from mdmemory.search.encoder import Encoder
-    from mdmemory.search.local_models import Local
+    from mdmemory.search.local_models import Encoder, Local
     from mdmemory.search.project import Feeder
 
 
@@ -138,13 +137,13 @@ def make_embedder(project: Project, today: str) -> Embedder | None:
 def missing_packages(kind: str, model: str) -> list[str]:
     """The packages, as pip is asked for them, that are not installed and that vectors need of this
     kind, and where they are local by this model."""
-    from mdmemory.search import encoder, local_models
+    from mdmemory.search import local_models
 
     needed = {"numpy": "numpy>=2"} if kind != "off" else {}
     if kind == "local" and model:
         needed["fastembed"] = local_models.PACKAGE
     elif kind == "local":
-        needed[encoder.MODULE] = encoder.PACKAGE
+        needed[local_models.ENCODER_MODULE] = local_models.ENCODER_PACKAGE
     return [package for module, package in needed.items() if not _is_installed(module)]
 
 
@@ -168,8 +167,7 @@ def meaning_trouble(settings: Settings) -> str:
 def local_model(name: str, models: Path) -> Encoder | Local:
     """The model `name` ("": the encoder in a package); what is fetched or kept of it lies in the
     folder `models`."""
-    from mdmemory.search.encoder import Encoder
-    from mdmemory.search.local_models import Local
+    from mdmemory.search.local_models import Encoder, Local
 
     return Local(name, models) if name else Encoder(models)
 
@@ -204,7 +202,7 @@ def _chosen_encoder(project: Project) -> Encoder | None:
     settings = project.settings
     if settings.text("search.embeddings") != "local":
         return None
-    from mdmemory.search.encoder import Encoder
+    from mdmemory.search.local_models import Encoder
 
     model = local_model(settings.text("search.embedding_model"), person.models_folder())
     return model if isinstance(model, Encoder) else None

@@ -83,7 +83,7 @@ MIGRATIONS = (
         model TEXT PRIMARY KEY, plain INTEGER NOT NULL, affirmed INTEGER NOT NULL,
         denied INTEGER NOT NULL
     );
-    -- notes that a model was shown in a compaction, which `compact/looks.py` reads
+    -- notes that a model was shown in a compaction, which `compact/pass_history.py` reads
     CREATE TABLE look (
         file TEXT PRIMARY KEY, face TEXT NOT NULL, day TEXT NOT NULL, turn INTEGER NOT NULL,
         judge TEXT NOT NULL, tries INTEGER NOT NULL

@@ -18,8 +18,8 @@ from compact.realistic import store
 
 from mdmemory import protocol
 from mdmemory.compact.dialogue import Talk
-from mdmemory.compact.looks import LastLook, LookRecord, face
 from mdmemory.compact.model_planner import ModelPlanner
+from mdmemory.compact.pass_history import LastLook, LookRecord, face
 from mdmemory.files import digest
 from mdmemory.llm.answer import Answer, Asking, Schema
 from mdmemory.note import editing, limits

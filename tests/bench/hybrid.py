@@ -13,12 +13,11 @@ from bench.retrieval import DEPTH, Finder, Hits, Question
 from mdmemory.errors import MdmemoryError
 from mdmemory.search import embeddings
 from mdmemory.search.answer import Meaning, answer_query
-from mdmemory.search.encoder import NAME, Encoder
-from mdmemory.search.local_models import Local
+from mdmemory.search.local_models import ENCODER, Encoder, Local
 from mdmemory.search.sources import local_model
 from mdmemory.search.sqlite import SQLite
 
-MODEL = NAME
+MODEL = ENCODER
 _CACHE = Path("~/.cache/mdmemory/models")
 
 
@@ -26,7 +25,7 @@ _CACHE = Path("~/.cache/mdmemory/models")
 def model(name: str) -> Encoder | Local:
     """The model of `search.embedding_model`, loaded once. Raises BadDataError where it is not on
     this disk."""
-    local = local_model("" if name == NAME else name, _CACHE.expanduser())
+    local = local_model("" if name == ENCODER else name, _CACHE.expanduser())
     try:
         local.embed(["a first text"])
     except MdmemoryError as problem:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mdmemory.compact.guards import check, removable
-from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite
+from mdmemory.compact.planner import Offline
 from mdmemory.files import digest
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format

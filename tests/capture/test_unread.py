@@ -13,7 +13,7 @@ from mdmemory.capture.batch import Batch, Origin, Put
 from mdmemory.capture.fact import fact_as_said
 from mdmemory.search import near, sqlite
 from mdmemory.search.database import UnusableError
-from mdmemory.search.unread import UnreadNotes, unread_notes
+from mdmemory.search.near import UnreadNotes, unread_notes
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import Store
 

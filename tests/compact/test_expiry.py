@@ -11,9 +11,8 @@ import pytest
 from scripted import Scripted
 
 from mdmemory import Memory
-from mdmemory.compact.expiry import outlived
 from mdmemory.compact.plan import Delete
-from mdmemory.compact.runner import Outcome
+from mdmemory.compact.runner import Outcome, outlived
 
 Git = Callable[..., str]
 LATER = datetime(2026, 8, 1, 12, tzinfo=UTC)
@@ -113,7 +112,7 @@ def test_they_count_in_the_number_of_notes_that_may_go(memory: Memory, git: Git)
 def test_of_very_many_some_go_in_a_pass_and_one_that_stays_holds_nobody_up(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mdmemory.compact.expiry._AT_ONCE", 1)
+    monkeypatch.setattr("mdmemory.compact.runner._AT_ONCE", 1)
     asked: list[str] = []
     monkeypatch.setattr(
         "mdmemory.actions.replacing.tell_anothers",

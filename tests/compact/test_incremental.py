@@ -13,10 +13,10 @@ import pytest
 from scripted import Scripted
 
 from mdmemory import Memory
-from mdmemory.compact import looks, scope
+from mdmemory.compact import model_planner, pass_history
 from mdmemory.compact.dialogue import Talk
-from mdmemory.compact.looks import LastLook, LookRecord, face
 from mdmemory.compact.model_planner import ModelPlanner
+from mdmemory.compact.pass_history import LastLook, LookRecord, face
 from mdmemory.compact.planner import ProposedPlan
 from mdmemory.llm.answer import Answer, Asking, ModelFailed, Schema
 from mdmemory.store.state import State
@@ -80,7 +80,7 @@ def test_one_edited_note_is_one_small_question(many: list[StoredNote]) -> None:
     files = shown(model)
     near = {note.file for note in many} - {note.file for note in old[:30]}
     assert many[7].file in files
-    assert len(near & set(files)) <= 1 + scope.NEAR
+    assert len(near & set(files)) <= 1 + model_planner.NEAR
 
 
 def test_reinforcing_a_note_does_not_make_it_new(make: Make) -> None:
@@ -191,16 +191,16 @@ def test_without_a_record_what_changed_in_30_days_is_new(
     assert len(shown(model)) == 12
     assert old.exists()
     notes = memory.notes()
-    lately = looks.changed_lately(memory._writer().history, notes, "2036-01-01")
+    lately = pass_history.changed_lately(memory._writer().history, notes, "2036-01-01")
     assert lately == set()
     old.write_text(old.read_text("utf-8") + "\nBy hand.\n", "utf-8")
     notes = memory.notes()
-    assert looks.changed_lately(memory._writer().history, notes, "2036-01-01") == {old.name}
+    assert pass_history.changed_lately(memory._writer().history, notes, "2036-01-01") == {old.name}
 
 
 def read_looks(memory: Memory) -> dict[str, LastLook]:
     with State(memory.project.private / "state.db") as state:
-        return dict(looks.read(state, None, memory.notes(), TODAY).looks)
+        return dict(pass_history.read_looks(state, None, memory.notes(), TODAY).looks)
 
 
 def test_a_dry_run_records_nothing(memory: Memory) -> None:

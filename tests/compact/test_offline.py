@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from mdmemory.compact.guards import check
-from mdmemory.compact.offline import Offline
 from mdmemory.compact.plan import Delete, Flag, Merge, Plan, named, parse
-from mdmemory.compact.planner import Planner, Tokens
+from mdmemory.compact.planner import Offline, Planner, Tokens
 from mdmemory.compact.result import pairs
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
@@ -251,14 +250,14 @@ def test_a_pass_says_when_a_limit_left_work(make: Make, monkeypatch: pytest.Monk
     assert not more(same[:4])
     twins = [fact(make, f"t{at}", f"Job {'abc'[at // 2] * 3} runs on Node {at}") for at in range(6)]
     assert not more(twins)
-    monkeypatch.setattr("mdmemory.compact.offline.MAX_FLAGS", 2)
+    monkeypatch.setattr("mdmemory.compact.planner.MAX_FLAGS", 2)
     assert more(twins)
 
 
 def test_importing_these_rooms_loads_nothing_heavy() -> None:
     heavy = ("rapidfuzz", "yaml", "frontmatter", "git", "openai", "numpy", "sqlite3")
     code = (
-        "import sys, mdmemory.compact.offline, mdmemory.compact.guards, mdmemory.store.conflicts;"
+        "import sys, mdmemory.compact.planner, mdmemory.compact.guards, mdmemory.store.conflicts;"
         f"print([name for name in {heavy!r} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

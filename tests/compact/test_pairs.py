@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import Scripted
 
-from mdmemory.compact import pairs
+from mdmemory.compact import dialogue
 from mdmemory.compact.model_planner import ModelPlanner
 from mdmemory.compact.plan import Merge, parse
 from mdmemory.compact.planner import ProposedPlan
@@ -85,7 +85,7 @@ def test_a_pair_is_two_notes_that_are_each_others_nearest_and_no_note_is_in_two(
         at = nearest.get(place[note.file], place[note.file])
         return None if at == place[note.file] else notes[at]
 
-    found = [(place[a.file], place[b.file]) for a, b in pairs.list_nearest(notes, near)]
+    found = [(place[a.file], place[b.file]) for a, b in dialogue.list_nearest(notes, near)]
     assert all(nearest[a] == b and nearest[b] == a for a, b in found)
     assert len({at for pair in found for at in pair}) == 2 * len(found)
 

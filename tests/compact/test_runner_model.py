@@ -367,7 +367,7 @@ SLOW = """
 import sys
 from datetime import UTC, datetime
 from mdmemory import Memory
-from mdmemory.compact.offline import Offline
+from mdmemory.compact.planner import Offline
 from mdmemory.compact.runner import Compactor
 
 class Slow(Offline):

@@ -24,19 +24,19 @@ from mdmemory.capture.quote_proof import invented_literals
 from mdmemory.citing import citation
 from mdmemory.citing import mentions as citing_mentions
 from mdmemory.cli import history
-from mdmemory.compact import pairs, plan, same, text_guards
+from mdmemory.compact import dialogue, plan, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import identity, log
 from mdmemory.hosts import jsonc
 from mdmemory.hosts.commands import context
-from mdmemory.llm import json_answer, json_text, manners, refusals, sizes
+from mdmemory.llm import json_answer, manners, sizes
 from mdmemory.note import editing, frontmatter, head_changes, limits, note, stamps, yaml_head
 from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
 from mdmemory.prompt import blocks, message_part, typed
 from mdmemory.search import by_message, chunks, folders, query, schema
-from mdmemory.search.postgres import keywords
+from mdmemory.search.postgres import postgres
 from mdmemory.session import cleaning, failures, mentions, pruning, sections, tracking
 from mdmemory.store import conflicts, index, links, strangers
 from mdmemory.store.store import StoredNote
@@ -261,7 +261,7 @@ def _literals(before: str, after: str) -> object:
 
 def _sentences(text: str) -> object:
     found = _note(text)
-    return same.same_key(found), same.wording(found)
+    return text_guards.same_key(found), text_guards.wording(found)
 
 
 def _recited(text: str) -> object:
@@ -300,7 +300,7 @@ EVERY = (
     row(notice.typed_text, notice),
     row(lambda text: capturing._CONTROL.sub("", text), capturing),
     row(message_part.is_statement, message_part, "is_statement"),
-    row(pairs.read_yes, pairs, "read_yes"),
+    row(dialogue.read_yes, dialogue, "read_yes"),
     row(note_text.name_of, note_text, "name_of"),
     row(note_text.description_of, note_text, "description_of"),
     row(note_text.bare_line, note_text, "bare_line"),
@@ -356,13 +356,15 @@ EVERY = (
     row(incoming.word_of, incoming, "word_of"),
     # what a model answers
     row(candidates.parse, json_answer, "", bounds.CANDIDATES),
-    row(lambda text: candidates.parse(f"a [ {text}"), json_text, "list", bounds.CANDIDATES),
-    row(lambda text: candidates.parse(f'[{{"a": "{text}'), json_text, "open", bounds.CANDIDATES),
-    row(lambda text: json_answer.read_object(text, ("a",)), json_text, "single", bounds.CANDIDATES),
+    row(lambda text: candidates.parse(f"a [ {text}"), json_answer, "list", bounds.CANDIDATES),
+    row(lambda text: candidates.parse(f'[{{"a": "{text}'), json_answer, "open", bounds.CANDIDATES),
+    row(
+        lambda text: json_answer.read_object(text, ("a",)), json_answer, "single", bounds.CANDIDATES
+    ),
     row(plan.parse, plan, "", bounds.MESSAGE),
     row(sizes.tokens, sizes),
     row(lambda text: sizes.was_cut("", text, 5_000), sizes, "cut"),
-    row(lambda text: refusals.read(400, text.encode(), "", manners.FIELDS), refusals),
+    row(lambda text: manners.read(400, text.encode(), "", manners.FIELDS), manners),
     row(_text_guards, text_guards, "", limits.MAX_BODY),
     row(lambda text: _literals(text, "a"), text_guards, "before", limits.MAX_BODY),
     row(lambda text: _literals("a", text), text_guards, "after", limits.MAX_BODY),
@@ -383,8 +385,8 @@ EVERY = (
     row(normal_form.normal_form, normal_form, "", NOTE, dates, quantities),
     row(words.stem_of, words, "stem_of"),
     row(words.word_keys, words, "word_keys", NOTE),
-    row(_sentences, same, "", NOTE),
-    row(same.plain, same, "plain", NOTE),
+    row(_sentences, text_guards, "", NOTE),
+    row(text_guards.plain, text_guards, "plain", NOTE),
     # what tools show
     *(row(_failure(each.name), failures, each.name) for each in failures.CATEGORIES),
     row(lambda text: failures.find_failure("bash", {"command": text}, "x", 1), failures, "command"),
@@ -428,7 +430,7 @@ EVERY = (
         bounds.QUERY,
     ),
     row(schema.unlink_text, schema, "", NOTE),
-    row(lambda text: keywords.term_phrases(query.Term(((text,),))), keywords, "", NOTE),
+    row(lambda text: postgres.term_phrases(query.Term(((text,),))), postgres, "", NOTE),
     row(_chunks, chunks, "", NOTE),
     row(folders._without_private, folders, "", NOTE),
     # files

@@ -13,9 +13,8 @@ from rows import each
 from scripted import Scripted
 
 from mdmemory.llm.answer import Asking, ContextExceeded, in_words
-from mdmemory.llm.manners import FIELDS
+from mdmemory.llm.manners import FIELDS, Refusal, read
 from mdmemory.llm.openai_api import OpenAIModel
-from mdmemory.llm.refusals import Refusal, read
 from mdmemory.llm.schemas import PLAN
 from mdmemory.llm.sizes import LEAST, UNBOUNDED, answer_tokens, room, tokens, was_cut
 

@@ -14,10 +14,9 @@ from rows import each
 
 from mdmemory.llm import openai_api
 from mdmemory.llm.answer import ModelFailed
-from mdmemory.llm.connection import PINGED, TooLong
+from mdmemory.llm.connection import PINGED, ChatReader, Senseless, TooLong, Unfinished
 from mdmemory.llm.openai_api import OpenAIModel
 from mdmemory.llm.sizes import tokens
-from mdmemory.llm.streams import ChatReader, Senseless, Unfinished
 
 TEXT = "a text of words"
 

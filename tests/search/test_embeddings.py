@@ -13,7 +13,7 @@ from search.conftest import NOW, note
 
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
-from mdmemory.llm import embedding_api
+from mdmemory.llm import openai_api
 from mdmemory.search import embeddings, schema, vectors
 from mdmemory.search.database import UnusableError
 from mdmemory.search.results import Found
@@ -44,8 +44,8 @@ def chosen(
     opened: Opened, server: FakeServer, empty_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Memory]:
     """A memory whose person chose the fake server; `lines` are more of their settings."""
-    monkeypatch.setattr(embedding_api, "PAUSES", (0.01, 0.01, 0.01))
-    monkeypatch.setattr(embedding_api, "TIMEOUT", HUNG)
+    monkeypatch.setattr(openai_api, "PAUSES", (0.01, 0.01, 0.01))
+    monkeypatch.setattr(openai_api, "TIMEOUT", HUNG)
 
     def begin(notes: dict[str, str], *lines: str, off: bool = False) -> Memory:
         folder = empty_home / ".config/mdmemory"
@@ -259,7 +259,7 @@ def test_a_busy_server_is_asked_again_after_one_two_and_four_seconds(
     server: FakeServer, tmp_path: Path
 ) -> None:
     slept: list[float] = []
-    api = embedding_api.EmbeddingAPI(
+    api = openai_api.EmbeddingAPI(
         "m", server.url, "", tmp_path / "state.db", "2026-06-12", 9, str, sleep=slept.append
     )
     for status in (429, 503, 500):
@@ -273,11 +273,11 @@ def test_a_busy_server_is_asked_again_after_one_two_and_four_seconds(
 
 
 def test_a_server_that_hangs_is_not_waited_for(server: FakeServer, tmp_path: Path) -> None:
-    api = embedding_api.EmbeddingAPI(
+    api = openai_api.EmbeddingAPI(
         "m", server.url, "", tmp_path / "state.db", "2026-06-12", 9, str, timeout=0.2
     )
     for how in ({"delay": 5.0}, {"drip": 0.05}, {"headers_drip": 0.05}):
-        embedding_api._late.clear()
+        openai_api._late.clear()
         server.misbehave(**how)
         with pytest.raises(MdmemoryError, match=r"within 0\.2 s"):
             api.embed(["a"])
@@ -285,7 +285,7 @@ def test_a_server_that_hangs_is_not_waited_for(server: FakeServer, tmp_path: Pat
     with pytest.raises(MdmemoryError, match="a moment ago"):
         api.embed(["a"])
     assert len(server.script.embedded) == asked, "nor once more by the next search"
-    embedding_api._late.clear()
+    openai_api._late.clear()
 
 
 def test_texts_that_are_refused_do_not_take_the_others_along(

@@ -17,7 +17,7 @@ from search.conftest import note
 from mdmemory import Memory
 from mdmemory.cli import main, meaning
 from mdmemory.search import sources
-from mdmemory.search.encoder import MODULE, NAME, PACKAGE, Encoder
+from mdmemory.search.local_models import ENCODER, ENCODER_MODULE, ENCODER_PACKAGE, Encoder
 
 Say = Callable[..., tuple[int, str, str]]
 MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
@@ -57,21 +57,21 @@ class USE:
 
 @pytest.fixture
 def without_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, MODULE, None)
+    monkeypatch.setitem(sys.modules, ENCODER_MODULE, None)
 
 
 @pytest.fixture
 def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The package above in the place of the real one, which takes seconds."""
-    (tmp_path / f"{MODULE}.py").write_text(USE)
+    (tmp_path / f"{ENCODER_MODULE}.py").write_text(USE)
     monkeypatch.syspath_prepend(str(tmp_path))
-    before = sys.modules.pop(MODULE, None)
+    before = sys.modules.pop(ENCODER_MODULE, None)
     sources.local_model.cache_clear()
     yield
     sources.local_model.cache_clear()
-    sys.modules.pop(MODULE, None)
+    sys.modules.pop(ENCODER_MODULE, None)
     if before is not None:
-        sys.modules[MODULE] = before
+        sys.modules[ENCODER_MODULE] = before
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_setup_with_meaning_is_all_and_needs_no_network(
     sources.local_model.cache_clear()
     code, out, err = say("setup", "--meaning")
     assert (code, err) == (0, "")
-    assert out.splitlines()[-1].startswith(f"Search by meaning is on: 2 notes, model {NAME}, ")
+    assert out.splitlines()[-1].startswith(f"Search by meaning is on: 2 notes, model {ENCODER}, ")
     for question in ("cloud provider", "Welcher Anbieter betreibt die Server?"):
         assert say("search", question)[1].startswith("project-where.md")
     sources.local_model.cache_clear()
@@ -191,8 +191,8 @@ def test_a_missing_package_is_one_sentence_with_the_command(say: Say) -> None:
     for words in (ON, ("setup", "--meaning")):
         code, out, err = say(*words)
         assert (code, out) == (1, "")
-        assert f"{PACKAGE} is not installed. Run `" in err
-        assert f"install {PACKAGE}`, then this again." in err
+        assert f"{ENCODER_PACKAGE} is not installed. Run `" in err
+        assert f"install {ENCODER_PACKAGE}`, then this again." in err
     assert say("config", "get", "search.embeddings")[1] == "off\n"
 
 
@@ -206,7 +206,7 @@ def test_what_is_missing_is_installed_where_the_person_agrees(
         ran.append(command)
         return SimpleNamespace(returncode=2 - len(ran))
 
-    monkeypatch.setattr(meaning, "missing_packages", lambda *_: [PACKAGE])
+    monkeypatch.setattr(meaning, "missing_packages", lambda *_: [ENCODER_PACKAGE])
     monkeypatch.setattr(meaning, "is_terminal", lambda: True)
     monkeypatch.setattr(meaning.subprocess, "run", run)
     monkeypatch.setattr("builtins.input", lambda _: "n")
@@ -216,8 +216,8 @@ def test_what_is_missing_is_installed_where_the_person_agrees(
     assert "ended with 1, and nothing was changed" in say("setup", "--meaning")[2]
     code, out, err = say("setup", "--meaning")
     assert (code, err) == (0, "")
-    assert f"needs {PACKAGE}, from the network, once." in out
-    assert ran[1] == meaning.install_command([PACKAGE])
+    assert f"needs {ENCODER_PACKAGE}, from the network, once." in out
+    assert ran[1] == meaning.install_command([ENCODER_PACKAGE])
 
 
 def test_setup_with_meaning_stands_alone(say: Say) -> None:
@@ -301,7 +301,7 @@ def test_turning_it_off_says_what_can_be_deleted(
 
 @pytest.mark.usefixtures("without_encoder", "turned_on")
 def test_status_and_doctor_say_that_words_are_all_there_is(say: Say) -> None:
-    assert f"meaning     local; search goes by words: {PACKAGE} not" in say("status")[1]
+    assert f"meaning     local; search goes by words: {ENCODER_PACKAGE} not" in say("status")[1]
     code, out, _ = say("doctor")
     assert (code, "Search by meaning is on, and goes by words" in out) == (0, True)
     answer = json.loads(say("status", "--json")[1])

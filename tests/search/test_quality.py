@@ -9,7 +9,7 @@ import pytest
 from bench import own, promises, search
 from bench.retrieval import Outcome, Question, figures, measured, ours
 
-from mdmemory.search import by_words
+from mdmemory.search import answer
 
 Found = Mapping[str, Sequence[Outcome]]
 
@@ -46,7 +46,7 @@ def test_every_chinese_question_is_answered_first(found: Found) -> None:
 def test_notes_are_found_by_name_even_by_words_that_very_many_have(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(by_words, "SCANNED", 2)
+    monkeypatch.setattr(answer, "SCANNED", 2)
     (corpus,) = own.levels()[own.FREIGHT]
     with ours(corpus.documents, corpus.today) as find:
         assert measured(find, of_kind(promises.KNOWN)).five == 1

@@ -12,7 +12,7 @@ from search.conftest import note
 
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError, NotFound, Unwritable, UsageError
-from mdmemory.search import answer, by_words, notes, sqlite
+from mdmemory.search import answer, notes, sqlite
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store.project import Project
 
@@ -56,7 +56,7 @@ def test_a_link_never_outranks_the_note_it_names(opened: Opened) -> None:
 def test_an_unknown_word_hides_no_note_that_has_a_very_common_one(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(by_words, "SCANNED", 1)
+    monkeypatch.setattr(answer, "SCANNED", 1)
     memory = opened(TWO)
     for query in ("tea", "tea zanzibar", "tea zanz*", "tea 2019-01-01"):
         assert len(files(memory, query)) == 2, query

@@ -6,8 +6,11 @@ fails, the database in SQLite serves.
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import secrets
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -19,11 +22,100 @@ from mdmemory.errors import Busy, MdmemoryError, Unwritable
 from mdmemory.files import digest, read_regular, write_atomic
 from mdmemory.search import ranking, schema
 from mdmemory.search.database import BrokenError, Document, LockedError, UnusableError
-from mdmemory.search.postgres import keywords
-from mdmemory.search.postgres.keywords import Phrase
 from mdmemory.search.postgres.server import Connected, translate_errors
 from mdmemory.search.query import Term
 from mdmemory.search.tables import number_range
+
+LONGEST = 64  # characters of a word
+LONGEST_FIELD = 100_000  # characters of a field; a tsvector has at most 1 MiB
+# Where the words of each field begin, as positions are all that tells fields apart: so no phrase
+# runs over from one to the next. A tsvector counts to 16,383; what lies behind stays unplaced.
+_FIRST = (1, 1_000, 4_000, 15_000, 16_000)  # name, description, body, links, dates
+_LABELS = "ABCDC"  # for the server's own rough rank, which picks what is looked at here
+HEAD, NO_LINK = "AB", "ABC"  # the labels of name and description, and of all fields but the links
+LABEL_WEIGHTS = (0.02, 0.125, 0.375, 1.0)  # of D, C, B, A
+_WEIGHTS = tuple(schema.WEIGHTS.values())
+_LAST = (*(first - 2 for first in _FIRST[1:]), 16_382)
+_LETTERS = re.compile(r"[^\W_]+")
+_FREQUENT, _LONG = 1.2, 0.75  # k1 and b of bm25
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Stems that stand side by side; `prefix`: the last may go on."""
+
+    stems: tuple[str, ...]
+    prefix: bool = False
+
+    @property
+    def asked(self) -> str:
+        """As a part of a tsquery."""
+        return self.within("")
+
+    def within(self, labels: str) -> str:
+        """The same, in fields with these labels alone."""
+        words = [f"{_quote_word(stem)}:{labels}" for stem in self.stems]
+        words[-1] += "*" if self.prefix else ""
+        return f"({' <-> '.join(word.removesuffix(':') for word in words)})"
+
+
+def split_stems(text: str) -> list[str]:
+    """The stems of a text that `search_words.index_text` made."""
+    return [word[:LONGEST] for word in text[:LONGEST_FIELD].split()]
+
+
+def make_vector(fields: Sequence[Sequence[str]]) -> str:
+    """The stems of each field, with their places, as the text of a tsvector."""
+    places: dict[str, list[str]] = {}
+    for words, first, last, label in zip(fields, _FIRST, _LAST, _LABELS, strict=True):
+        for at, word in enumerate(words, first):
+            places.setdefault(word, []).append(f"{min(at, last)}{label}")
+    return " ".join(f"{_quote_word(word)}:{','.join(at)}" for word, at in places.items())
+
+
+def term_phrases(term: Term) -> list[Phrase]:
+    """The spellings of a term; one without a letter or digit is none."""
+    ways = [tuple(word[:LONGEST] for word in _LETTERS.findall(" ".join(way))) for way in term.ways]
+    last = len(ways) - 1
+    return [Phrase(way, term.prefix and at == last) for at, way in enumerate(ways) if way]
+
+
+def any_of(spellings: Iterable[Phrase], labels: str = "") -> str:
+    """A tsquery for whatever holds one of these, in fields with these labels alone."""
+    return " | ".join(phrase.within(labels) for phrase in spellings)
+
+
+def phrase_frequency(phrase: Phrase, places: Mapping[str, Sequence[int]]) -> float:
+    """How often a chunk has a phrase, each time by the weight of the field that it stands in."""
+    *before, last = phrase.stems
+    if phrase.prefix:
+        ends = {
+            at
+            for word, places_there in places.items()
+            if word.startswith(last)
+            for at in places_there
+        }
+    else:
+        ends = set(places.get(last, ()))
+    for back, word in enumerate(reversed(before), 1):
+        ends &= {at + back for at in places.get(word, ())}
+    return sum(_WEIGHTS[bisect_right(_FIRST, at) - 1] for at in ends)
+
+
+def word_rarity(holders: int, total: int) -> float:
+    """What a phrase counts that `holders` of `total` chunks have, as FTS5 has it: never nothing."""
+    return max(1e-6, math.log((total - holders + 0.5) / (holders + 0.5)))
+
+
+def score_bm25(matches: Iterable[tuple[float, float]], length: int, average: float) -> float:
+    """The score of a chunk of `length` words, from the rarity and frequency of what it has."""
+    usual = _FREQUENT * (1 - _LONG + _LONG * length / (average or 1))
+    return sum(rare * often * (_FREQUENT + 1) / (often + usual) for rare, often in matches if often)
+
+
+def _quote_word(word: str) -> str:
+    return f"'{word}'"
+
 
 T = TypeVar("T")
 
@@ -166,9 +258,7 @@ class Postgres(Connected):
         with self._copy_rows("chunks") as write:
             for number, each in enumerate(documents, first):
                 for piece in each.chunks:
-                    words = [
-                        keywords.split_stems(text) for text in schema.row_fields(each.row(piece))
-                    ]
+                    words = [split_stems(text) for text in schema.row_fields(each.row(piece))]
                     length = sum(map(len, words))
                     last[each.source] += 1
                     write(
@@ -179,7 +269,7 @@ class Postgres(Connected):
                             piece.end,
                             _without_nul(piece.text),
                             length,
-                            keywords.make_vector(words),
+                            make_vector(words),
                         )
                     )
                     word_counts.update({word for field in words for word in field})
@@ -251,13 +341,13 @@ class Postgres(Connected):
             "SELECT id FROM (SELECT id, words, ?::tsquery AS asked FROM chunks WHERE id = ANY (?)"
             " OFFSET 0) AS few WHERE words @@ asked"
         )
-        labels = keywords.HEAD if head else keywords.NO_LINK
+        labels = HEAD if head else NO_LINK
         return {number for (number,) in self._ask(query, term, labels, [*among])}
 
     def _ask(self, query: str, term: Term, labels: str, *values: object) -> list[Any]:
         """The rows of a query whose first value is a term, looked for in fields with these
         labels."""
-        query_text = keywords.any_of(keywords.term_phrases(term), labels)
+        query_text = any_of(term_phrases(term), labels)
         with self._reading() as rows:
             return rows(query, (query_text, *values))
 
@@ -266,23 +356,21 @@ class Postgres(Connected):
     ) -> dict[int, float]:
         with self._reading() as rows:
             counts = self._count_holders([*dict.fromkeys(_all_phrases((*terms, *phrases)))])
-            needed = [
-                [way for way in keywords.term_phrases(term) if way in counts] for term in phrases
-            ]
+            needed = [[way for way in term_phrases(term) if way in counts] for term in phrases]
             if not counts or not all(needed):
                 return {}
             chunks, words = map(int, rows("SELECT sum(chunks), sum(words) FROM totals")[0])
-            rare = {each: keywords.word_rarity(count, chunks) for each, count in counts.items()}
-            match = " & ".join(f"({keywords.any_of(spellings)})" for spellings in needed)
-            match = match or keywords.any_of(
+            rare = {each: word_rarity(count, chunks) for each, count in counts.items()}
+            match = " & ".join(f"({any_of(spellings)})" for spellings in needed)
+            match = match or any_of(
                 ranking.rarest_terms(((count, each) for each, count in counts.items()), SCANNED)
             )
             candidates = self._roughly_best(match, rare, source, LOOKED * limit)
             lengths, places = self._find_places(candidates, [*counts])
         scores = {}
         for chunk, length in lengths.items():
-            matches = [(rare[p], keywords.phrase_frequency(p, places[chunk])) for p in counts]
-            scores[chunk] = keywords.score_bm25(matches, length, words / chunks)
+            matches = [(rare[p], phrase_frequency(p, places[chunk])) for p in counts]
+            scores[chunk] = score_bm25(matches, length, words / chunks)
         order = sorted(scores, key=lambda chunk: (-scores[chunk], chunk))
         return {chunk: scores[chunk] for chunk in order[:limit]}
 
@@ -297,7 +385,7 @@ class Postgres(Connected):
         rows = self._rows(
             "SELECT id FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ?"
             f" ORDER BY {rank} DESC, id LIMIT ?",
-            (match, *number_range(source), [*keywords.LABEL_WEIGHTS], [each.asked for each in rare],
+            (match, *number_range(source), [*LABEL_WEIGHTS], [each.asked for each in rare],
              [*rare.values()], limit),
         )  # fmt: skip
         return [number for (number,) in rows]
@@ -351,7 +439,7 @@ class Postgres(Connected):
 
 
 def _all_phrases(terms: Sequence[Term]) -> list[Phrase]:
-    return [phrase for term in terms for phrase in keywords.term_phrases(term)]
+    return [phrase for term in terms for phrase in term_phrases(term)]
 
 
 def _without_nul(text: str) -> str:
