@@ -12,10 +12,10 @@ from mdmemory.files import digest
 from mdmemory.observe import observation
 from mdmemory.observe.observation import MAX_OBSERVATIONS, Observation
 from mdmemory.observe.summaries import Summary
-from mdmemory.search import schema, sqlite
+from mdmemory.search import sqlite
 from mdmemory.search.answer import answer_query
 from mdmemory.search.chunks import Chunk, count_tokens
-from mdmemory.search.database import Document
+from mdmemory.search.database import STAMP, Document
 from mdmemory.search.results import MEMORY, Found
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store.state import State
@@ -92,7 +92,7 @@ def find(state: State, query: str, *, k: int, today: date) -> Found:
         _update(database, observation.newest(state, MAX_OBSERVATIONS))
         return answer_query(database, query, source=MEMORY, k=k, today=today)
 
-    answered, texts = sqlite.use_file(state.path.with_name(FILE), f"{schema.STAMP} {SOURCE}", job)
+    answered, texts = sqlite.use_file(state.path.with_name(FILE), f"{STAMP} {SOURCE}", job)
     hits = tuple(hit._replace(source=SOURCE, description="") for hit in answered.hits)
     return answered._replace(hits=hits, said=(*texts, *answered.said))
 
@@ -102,7 +102,7 @@ def forget(state: State) -> None:
     path = state.path.with_name(FILE)
     if path.exists():
         left = observation.newest(state, MAX_OBSERVATIONS)
-        sqlite.use_file(path, f"{schema.STAMP} {SOURCE}", lambda database: _update(database, left))
+        sqlite.use_file(path, f"{STAMP} {SOURCE}", lambda database: _update(database, left))
 
 
 def _update(database: SQLite, observations: Sequence[Observation]) -> None:

@@ -1,18 +1,59 @@
-"""What a search database must do, whatever keeps it. Derived: it may be deleted at any moment.
+"""What search databases do alike, in SQL that SQLite and PostgreSQL both read: files, chunks, seals
+and vectors. How words are found is each one's own. Derived: it may be deleted at any moment.
 
-A file is in it with all its chunks or not at all. Raises Unusable where it cannot go on.
+A file is in it with all its chunks or not at all. In a query `?` stands for a value.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
 
 from mdmemory.search.chunks import Chunk
 from mdmemory.search.query import Term
+from mdmemory.search.results import SESSIONS, SOURCES
+from mdmemory.text import dates
+from mdmemory.text.search_words import index_text, rule_of
+from mdmemory.version import VERSION
 
 KEPT_QUERIES = 1_000  # vectors of queries; one has 1.5 to 6 kB
 HELD = "held"  # the status of a file of which nothing is kept, not even its name
+SCHEMA_VERSION = 10  # raise it when a table, or what goes into it, takes another shape
+RANGE = 1 << 40  # numbers of chunks that one source has, so that a search can keep to it
+
+# A vector belongs to a text, not to a chunk: embeddings cost money, and outlive all other tables
+# when these take another shape, in which case all is made anew, and nothing migrated.
+_TABLES = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL){keyed}",
+    "CREATE TABLE files (id {number} PRIMARY KEY, source TEXT NOT NULL, file TEXT NOT NULL,"
+    " print TEXT NOT NULL, digest {bytes} NOT NULL, name TEXT NOT NULL, title TEXT NOT NULL,"
+    " description TEXT NOT NULL, date TEXT NOT NULL, status TEXT NOT NULL, aliases TEXT NOT NULL,"
+    " session TEXT NOT NULL, days TEXT NOT NULL, cites TEXT NOT NULL, UNIQUE (source, file))",
+    "CREATE TABLE chunks (id {number} PRIMARY KEY, file {number} NOT NULL REFERENCES files (id)"
+    ' ON DELETE CASCADE, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL)',
+    "CREATE INDEX chunks_of_a_file ON chunks (file)",
+    "CREATE TABLE vectors (chunk {number} NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,"
+    " model TEXT NOT NULL, hash {bytes} NOT NULL, PRIMARY KEY (chunk, model)){keyed}",
+    "CREATE TABLE IF NOT EXISTS embeddings (hash {bytes} NOT NULL, model TEXT NOT NULL,"
+    " vector {bytes} NOT NULL, PRIMARY KEY (hash, model)){keyed}",
+)
+_ROW = (
+    "c.id, f.source, f.file, f.name, f.title, f.description, f.date, f.status, f.aliases,"
+    ' f.session, f.days, f.cites, c.start, c."end", c.text FROM chunks c JOIN files f'
+    " ON c.file = f.id"
+)
+# name over description over body; a link says that another note is the answer
+WEIGHTS = {"name": 3.0, "description": 2.0, "body": 1.0, "links": 0.05, "dates": 0.5}
+# All that the contents depend on beside the files and how they are cut: callers add the latter.
+STAMP = f"{SCHEMA_VERSION} {VERSION} {unicodedata.unidata_version} " + ",".join(
+    map(str, WEIGHTS.values())
+)
+_LINK = re.compile(r"\[\[([^\[\]\n|]{1,200})(?:\|[^\[\]\n]*)?\]\]")
 
 
 class UnusableError(Exception):
@@ -75,100 +116,307 @@ class Row(NamedTuple):
     text: str
 
 
-def of_queries(model: str) -> str:
+def row_fields(row: Row) -> tuple[str, ...]:
+    """The words of a chunk, a text for each key of WEIGHTS. Always the same."""
+    text, links = unlink_text(row.text)
+    # a session's title stands for all its turns, and must not outweigh what one of them says
+    is_turn = row.source == SESSIONS
+    description, more = unlink_text(row.title if is_turn else row.description)
+    head = "" if is_turn else f"{row.name} {row.title} {row.aliases}".rstrip()
+    known = (row.date, *row.days.split())
+    when = dates.date_words(f"{head}\n{row.description}\n{row.text}", known)
+    rule = rule_of(f"{row.description}\n{row.text}")
+    written = (index_text(each, rule) for each in (head, description, text, f"{links} {more}"))
+    return (*written, index_text(when))
+
+
+def unlink_text(text: str) -> tuple[str, str]:
+    """A text without the names in its [[links]], and these names: a link to a note must not make
+    a text a better answer than that note."""
+    if "[[" not in text:
+        return text, ""
+    names = " ".join(match[1] for match in _LINK.finditer(text))
+    return _LINK.sub(" ", text), names
+
+
+def shared_tables(**words: str) -> list[str]:
+    """What makes the tables that every database has, by its words for a `number` and for `bytes`,
+    and for a table that lies in the order of its key (`keyed`)."""
+    return [each.format(**words) for each in _TABLES]
+
+
+def number_range(source: str) -> tuple[int, int]:
+    """The least and the greatest number that a chunk of a source may have."""
+    low = SOURCES.index(source) * RANGE + 1
+    return low, low + RANGE - 2
+
+
+def value_marks(values: Collection[object]) -> str:
+    """A `?` for each value."""
+    return ", ".join("?" * len(values))
+
+
+def _of_queries(model: str) -> str:
     """The name under which the vectors are kept that a model made of queries."""
     return f"queries of {model}"
 
 
-class Database(Protocol):
+class Database(ABC):
     """Files and their chunks, by source; a chunk has a number, and those of a file follow each
-    other. A vector is float32, little endian, of length 1; `model` names what made it."""
+    other. A vector is float32, little endian, of length 1; `model` names what made it.
 
-    @property
-    def lasting(self) -> bool:
-        """Whether what is put in is there for the next search, so that it may cost something."""
+    `lasting`: what is put in is there for the next search, so that it may cost something. `_place`
+    tells this database from all others; "" for one that is not kept. Raises UnusableError where it
+    cannot go on.
+    """
 
-    def seal(self, source: str) -> str:
-        """The state of the source that `set_seal` was last told of, or ""."""
+    lasting: bool
+    _place: str
 
-    def set_seal(self, source: str, seal: str) -> None:
-        """Remember that everything of the source is in, as of this state."""
+    # what each has of its own
 
-    def touched(self) -> str:
-        """A word that is another one after each change of the chunks or vectors."""
-
-    def prints(self, source: str) -> dict[str, tuple[str, str]]:
-        """Print and digest of each file."""
-
-    def put(self, documents: Sequence[Document]) -> None:
-        """Put these files in, or in the place of what was there of them; all or none."""
-
-    def reprint(self, source: str, prints: Mapping[str, str]) -> None:
-        """Give files whose bytes are the same the print of now."""
-
-    def remove(self, source: str, files: Iterable[str]) -> None:
-        """Take files out."""
-
-    def tidy(self) -> None:
-        """What is worth doing once after much was put in."""
-
+    @abstractmethod
     def count(self, source: str) -> int:
         """How many chunks there are."""
 
+    @abstractmethod
+    def put(self, documents: Sequence[Document]) -> None:
+        """Put these files in, or in the place of what was there of them; all or none."""
+
+    @abstractmethod
+    def tidy(self) -> None:
+        """What is worth doing once after much was put in."""
+
+    @abstractmethod
     def held(self, term: Term, source: str) -> int:
         """How many chunks hold a term."""
 
+    @abstractmethod
     def holding(self, term: Term, source: str, limit: int) -> set[int]:
         """The chunks that hold a term; not more than `limit`."""
 
+    @abstractmethod
     def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
         """Those of some chunks that hold a term, and not in a link alone; with `head` in the name
         or the description."""
 
+    @abstractmethod
     def best(
         self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int
     ) -> dict[int, float]:
         """The chunks that hold any of the terms and all of the phrases, the best first, with their
         raw scores: more is better, and only comparable within one query."""
 
+    @abstractmethod
     def similar(self, word: str) -> tuple[str, ...]:
         """Stems in the database that the stem `word` may be a misspelling of."""
 
+    @abstractmethod
+    def _run(self, query: str, values: Sequence[object] = ()) -> Any:
+        """A cursor with what comes of a query."""
+
+    @abstractmethod
+    def _run_many(self, query: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run a query for each of these rows."""
+
+    @abstractmethod
+    def _translated(self) -> AbstractContextManager[object]:
+        """What the database complains of in this block comes in our words."""
+
+    @abstractmethod
+    def _writing(self) -> AbstractContextManager[object]:
+        """While this lasts nobody else writes, and all is written or nothing."""
+
+    @abstractmethod
+    def _take_out(self, source: str, files: Sequence[str]) -> None:
+        """Take files out."""
+
+    @abstractmethod
+    def _stamp(self) -> str | None:
+        """The stamp of the tables, None where there are none."""
+
+    @abstractmethod
+    def _statements(self) -> Iterable[str]:
+        """What makes the tables."""
+
+    # what is in
+
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        with self._translated():
+            rows: list[Any] = self._run(query, values).fetchall()
+        return rows
+
+    def _make(self, stamp: str, names: Sequence[str], *, anew: bool) -> None:
+        """Make the tables where they are missing or of another stamp, in place of those that are
+        named; the embeddings go only where all is made `anew`."""
+        if self._stamp() == stamp and not anew:
+            return
+        with self._writing():
+            if self._stamp() == stamp and not anew:
+                return  # another process was quicker
+            # dropped, not deleted as a file: another process may have it open
+            for name in (*names, *(("embeddings",) if anew else ())):
+                self._run(f"DROP TABLE IF EXISTS {name}")
+            for statement in self._statements():
+                self._run(statement)
+            self._run("INSERT INTO meta VALUES ('stamp', ?)", (stamp,))
+
+    def _remember_value(self, key: str, value: str) -> None:
+        query = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE"
+        self._run(f"{query} SET value = excluded.value", (key, value))
+
+    def _recall_value(self, key: str) -> str:
+        rows = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else ""
+
+    def _touch_tables(self) -> None:
+        """Say that the chunks or vectors are others now."""
+        self._remember_value("touched", os.urandom(8).hex())
+
+    def touched(self) -> str:
+        """A word that is another one after each change of the chunks or vectors."""
+        return self._recall_value("touched")
+
+    def seal(self, source: str) -> str:
+        """The state of the source that `set_seal` was last told of, or ""."""
+        return self._recall_value(f"seal {source}")
+
+    def set_seal(self, source: str, seal: str) -> None:
+        """Remember that everything of the source is in, as of this state."""
+        with self._writing():
+            self._remember_value(f"seal {source}", seal)
+
+    def prints(self, source: str) -> dict[str, tuple[str, str]]:
+        """Print and digest of each file."""
+        rows = self._rows("SELECT file, print, digest FROM files WHERE source = ?", (source,))
+        return {file: (print, digest.hex()) for file, print, digest in rows}
+
+    def reprint(self, source: str, prints: Mapping[str, str]) -> None:
+        """Give files whose bytes are the same the print of now."""
+        values = [(print, source, file) for file, print in prints.items()]
+        with self._writing():
+            self._run_many("UPDATE files SET print = ? WHERE source = ? AND file = ?", values)
+
+    def remove(self, source: str, files: Iterable[str]) -> None:
+        """Take files out."""
+        with self._writing():
+            self._touch_tables()
+            self._take_out(source, [*files])
+
+    def _last_number(self, source: str) -> int:
+        """The number of the last chunk of a source."""
+        low, high = number_range(source)
+        query = "SELECT coalesce(max(id), ?) FROM chunks WHERE id BETWEEN ? AND ?"
+        return int(self._rows(query, (low - 1, low, high))[0][0])
+
     def rows(self, chunks: Collection[int]) -> dict[int, Row]:
         """These chunks."""
+        if not chunks:
+            return {}
+        rows = self._rows(f"SELECT {_ROW} WHERE c.id IN ({value_marks(chunks)})", [*chunks])
+        return {number: Row(*row) for number, *row in rows}
 
     def texts(self, source: str) -> Iterable[tuple[str, str, str]]:
         """File, description and text of each chunk; those of a file follow each other."""
+        query = (
+            "SELECT f.file, f.description, c.text FROM chunks c JOIN files f ON c.file = f.id"
+            " WHERE c.id BETWEEN ? AND ? ORDER BY c.id"
+        )
+        with self._translated():  # one after the other: all of them are much
+            yield from self._run(query, number_range(source))
 
     # vectors
 
     def without_vector(self, source: str, model: str) -> int:
         """How many chunks have no vector yet."""
+        query = "SELECT count(*) FROM vectors WHERE model = ? AND chunk BETWEEN ? AND ?"
+        have = self._rows(query, (model, *number_range(source)))[0][0]
+        return self.count(source) - int(have)
 
     def next_without_vector(self, source: str, model: str, limit: int) -> dict[int, Row]:
         """The first of these chunks."""
+        query = (
+            f"SELECT {_ROW} WHERE c.id BETWEEN ? AND ? AND NOT EXISTS"
+            " (SELECT 1 FROM vectors v WHERE v.chunk = c.id AND v.model = ?) ORDER BY c.id LIMIT ?"
+        )
+        rows = self._rows(query, (*number_range(source), model, limit))
+        return {number: Row(*row) for number, *row in rows}
 
     def known_texts(self, model: str, hashes: Collection[bytes]) -> set[bytes]:
         """Which of these texts, named by a hash, had their vector put in already."""
+        query = f"SELECT hash FROM embeddings WHERE model = ? AND hash IN ({value_marks(hashes)})"
+        return {bytes(hash) for (hash,) in self._rows(query, (model, *hashes))} if hashes else set()
 
     def put_vectors(
         self, model: str, vectors: Mapping[bytes, bytes], chunks: Mapping[int, bytes]
     ) -> None:
         """Put in the vectors of texts (by hash), and which text each of these chunks has. A chunk
         that is gone by now is passed over."""
+        with self._writing():
+            self._touch_tables()
+            self._put_embeddings(model, vectors)
+            self._run_many(
+                "INSERT INTO vectors SELECT id, ?, ? FROM chunks WHERE id = ?"
+                " ON CONFLICT (chunk, model) DO UPDATE SET hash = excluded.hash",
+                [(model, hash, chunk) for chunk, hash in chunks.items()],
+            )
+
+    def _put_embeddings(self, model: str, vectors: Mapping[bytes, bytes]) -> None:
+        self._run_many(
+            "INSERT INTO embeddings VALUES (?, ?, ?)"
+            " ON CONFLICT (hash, model) DO UPDATE SET vector = excluded.vector",
+            [(hash, model, vector) for hash, vector in vectors.items()],
+        )
 
     def forget_vectors(self, model: str) -> None:
         """Drop the vectors of other models, and of texts that no chunk has any more."""
+        query = (
+            "DELETE FROM embeddings WHERE model <> ?"
+            " AND (model <> ? OR hash NOT IN (SELECT hash FROM vectors))"
+        )
+        with self._writing():
+            self._run("DELETE FROM vectors WHERE model <> ?", (model,))
+            self._run(query, (_of_queries(model), model))
+
+    def query_vector(self, model: str, hash: bytes) -> bytes | None:
+        """The vector of a query that was asked before, named by a hash; None where it is not
+        kept."""
+        query = "SELECT vector FROM embeddings WHERE hash = ? AND model = ?"
+        rows = self._rows(query, (hash, _of_queries(model)))
+        return bytes(rows[0][0]) if rows else None
+
+    def keep_query(self, model: str, hash: bytes, vector: bytes) -> None:
+        """Keep the vector of a query; when there are KEPT_QUERIES, the earlier ones go."""
+        kept_as = (_of_queries(model),)
+        with self._writing():
+            count = self._rows("SELECT count(*) FROM embeddings WHERE model = ?", kept_as)[0][0]
+            if count >= KEPT_QUERIES:
+                self._run("DELETE FROM embeddings WHERE model = ?", kept_as)
+            self._put_embeddings(*kept_as, {hash: vector})
 
     def nearest(
         self, source: str, model: str, vector: bytes, limit: int, also: Collection[int] = ()
     ) -> tuple[dict[int, float], float]:
         """The cosines of the nearest chunks, best first, and then of those in `also`; and the least
         that any chunk of the source has."""
+        from mdmemory.search import vectors  # numpy
 
-    def query_vector(self, model: str, hash: bytes) -> bytes | None:
-        """The vector of a query that was asked before, named by a hash; None where it is not
-        kept."""
+        def read_space() -> vectors.Space:
+            query = (
+                "SELECT v.chunk, e.vector FROM vectors v JOIN embeddings e"
+                " ON e.hash = v.hash AND e.model = v.model WHERE v.model = ?"
+                " AND v.chunk BETWEEN ? AND ? AND length(e.vector) = ? ORDER BY v.chunk"
+            )
+            chunks, data = [], bytearray()
+            for chunk, blob in self._run(query, (model, *number_range(source), len(vector))):
+                chunks.append(chunk)
+                data += blob
+            return vectors.make_space(chunks, data, len(vector) // vectors.WIDTH)
 
-    def keep_query(self, model: str, hash: bytes, vector: bytes) -> None:
-        """Keep the vector of a query; when there are KEPT_QUERIES, the earlier ones go."""
+        with self._translated():
+            state = self.touched()
+            if not self._place or not state:
+                return read_space().nearest(vector, limit, also)
+            of = (state, model, len(vector))
+            space = vectors.read_kept(f"{self._place} {source}", of, read_space)
+        return space.nearest(vector, limit, also)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from mdmemory.citing.citation import tell_drift
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note.note import SUPERSEDED, Head, Note
-from mdmemory.search import embeddings, notes, schema, sqlite
+from mdmemory.search import database as databases
+from mdmemory.search import embeddings, notes, sqlite
 from mdmemory.search.answer import CANDIDATES, Meaning, answer_query, meant_chunks, merge_sources
 from mdmemory.search.database import Database, LockedError, Row
 from mdmemory.search.embeddings import REFUSED, Embedder
@@ -253,7 +254,7 @@ class Search:
             notes.fill_from_commit(database, history, revision, is_held=self._is_held)
             return answer_query(database, query, source=MEMORY, k=k, today=today)
 
-        return sqlite.use_file(None, schema.STAMP, query_job)[0]
+        return sqlite.use_file(None, databases.STAMP, query_job)[0]
 
     def update(
         self, report: Report = lambda *_: None, *, anew: bool = False, vectors: bool = False
@@ -310,7 +311,7 @@ class Search:
         and the file will do, too, with the file."""
 
         def in_file() -> tuple[sqlite.T, list[str]]:
-            return sqlite.use_file(path, schema.STAMP, job, must=must, anew=anew)
+            return sqlite.use_file(path, databases.STAMP, job, must=must, anew=anew)
 
         settings = self._refresher.project.settings
         if path is None or settings.text("search.backend") != "postgres":
@@ -318,7 +319,9 @@ class Search:
         from mdmemory.search.postgres import postgres  # few have a server
 
         server = postgres.server_for(settings.text("search.dsn"), path.parent)
-        return postgres.use_server(server, schema.STAMP, job, None if must else in_file, anew=anew)
+        return postgres.use_server(
+            server, databases.STAMP, job, None if must else in_file, anew=anew
+        )
 
     def _update_notes(self, database: Database, report: Report) -> list[str]:
         """Bring the database up to date with the notes as `refresher` sees them, once for each

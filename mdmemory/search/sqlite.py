@@ -8,15 +8,24 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mdmemory.errors import Busy, MdmemoryError, NoState, Unwritable
-from mdmemory.search import schema
-from mdmemory.search.database import BrokenError, Document, LockedError, UnusableError
+from mdmemory.errors import Busy, NoState, Unwritable
+from mdmemory.search.database import (
+    WEIGHTS,
+    BrokenError,
+    Database,
+    Document,
+    LockedError,
+    UnusableError,
+    number_range,
+    row_fields,
+    shared_tables,
+    value_marks,
+)
 from mdmemory.search.query import Term
-from mdmemory.search.tables import Tables, number_range, value_marks
 from mdmemory.store import database_file
 
 T = TypeVar("T")
@@ -24,6 +33,17 @@ T = TypeVar("T")
 MARK = int.from_bytes(b"mdmF", "big")  # our application_id
 PATIENCE = 5.0  # seconds to wait for another process that writes; it takes milliseconds
 CACHE = 8_000  # KiB of pages
+NAMES = ("vocabulary", "words", "vectors", "chunks", "files", "meta")
+# `words` keeps no text of its own: a row is taken out by giving it the very words that went in,
+# which `row_fields` makes again from the other two tables. These go in as stems: the table only has
+# to find the spaces between them.
+_TABLES = (
+    f"CREATE VIRTUAL TABLE words USING fts5 ({', '.join(WEIGHTS)}, content = '',"
+    " tokenize = 'unicode61 remove_diacritics 0')",
+    "INSERT INTO words (words, rank) VALUES"
+    f" ('rank', 'bm25({', '.join(map(str, WEIGHTS.values()))})')",
+    "CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row)",
+)
 
 
 def use_file(
@@ -48,18 +68,15 @@ def use_file(
                 f"{path.name} was broken: it is made anew, and the old one is {aside}."
             )
         except UnusableError as problem:
+            if must and isinstance(problem, LockedError):
+                raise Busy(f"{path} {problem}.", "Try again in a moment.") from problem
             if must:
-                raise _refusal_error(path, problem) from problem
+                sentence = f"{path} {problem}."
+                raise Unwritable(sentence, "Check the file and its folder.") from problem
             sentences.append(f"{path} {problem}: everything is read anew for this search.")
             break
     with closing(SQLite(None, stamp)) as database:
         return job(database), sentences
-
-
-def _refusal_error(path: Path, problem: UnusableError) -> MdmemoryError:
-    if isinstance(problem, LockedError):
-        return Busy(f"{path} {problem}.", "Try again in a moment.")
-    return Unwritable(f"{path} {problem}.", "Check the file and its folder.")
 
 
 def _move_aside(path: Path) -> str:
@@ -72,13 +89,17 @@ def _move_aside(path: Path) -> str:
     return aside.name
 
 
-class SQLite(Tables):
+class SQLite(Database):
     """A `Database`. Opening it makes our tables where they are missing or of another stamp."""
 
     def __init__(self, path: Path | None, stamp: str, *, anew: bool = False) -> None:
-        if path is not None:
-            _check_file(path)
-        self._path = path
+        # nothing is changed in a file that is not ours: the notes may have come with a stranger's
+        try:
+            if path is not None and database_file.is_broken(path, MARK):
+                raise BrokenError("is no database")
+        except NoState as problem:
+            raise UnusableError(problem.what) from problem
+        self.lasting, self._place = path is not None, str(path or "")
         self._counted: dict[str, tuple[tuple[int, ...], int]] = {}  # by source: of which state
         with translate_errors():
             self._database = database_file.open_connection(
@@ -99,7 +120,7 @@ class SQLite(Tables):
         end = time.monotonic() + PATIENCE
         while True:
             try:
-                with translate_errors(self._is_readable):
+                with self._translated():
                     return self._open(stamp, anew)
             except LockedError:
                 if time.monotonic() >= end:
@@ -107,21 +128,16 @@ class SQLite(Tables):
             time.sleep(0.02)
 
     def _open(self, stamp: str, anew: bool) -> None:
-        run = self._database.execute
         database_file.put_mark(self._database, MARK)
         # the file may have come with somebody else's repository
         for pragma in ("trusted_schema = OFF", "secure_delete = ON", "journal_mode = WAL",
                        "synchronous = NORMAL", f"cache_size = -{CACHE}",
                        "foreign_keys = ON"):  # fmt: skip
-            run(f"PRAGMA {pragma}")
-        self._make(stamp, schema.NAMES, anew=anew)
+            self._run(f"PRAGMA {pragma}")
+        self._make(stamp, NAMES, anew=anew)
 
     def _statements(self) -> Iterable[str]:
-        return schema.make_statements()
-
-    @property
-    def _place(self) -> str:
-        return str(self._path or "")
+        return [*shared_tables(number="INTEGER", bytes="BLOB", keyed=" WITHOUT ROWID"), *_TABLES]
 
     def _stamp(self) -> str | None:
         if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'meta' AND type = 'table'"):
@@ -144,28 +160,21 @@ class SQLite(Tables):
     def _run_many(self, query: str, rows: Iterable[Sequence[object]]) -> None:
         self._database.executemany(query, rows)
 
-    @contextmanager
-    def _reading(self) -> Iterator[Callable[..., list[Any]]]:
-        with translate_errors(self._is_readable):
-            yield self._rows
+    def _translated(self) -> AbstractContextManager[object]:
+        return translate_errors(self._is_readable)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with translate_errors(self._is_readable), database_file.write_transaction(self._database):
+        with self._translated(), database_file.write_transaction(self._database):
             yield
 
-    @property
-    def lasting(self) -> bool:
-        return self._path is not None
-
     def count(self, source: str) -> int:
-        with self._reading() as rows:
-            # each query asks for it, and the chunks lie in many pages with their texts: the
-            # full-text table has a short row for each, in few
-            state = (rows("PRAGMA data_version")[0][0], self._database.total_changes)
-            if self._counted.get(source, ((), 0))[0] != state:
-                query = "SELECT count(*) FROM words_docsize WHERE id BETWEEN ? AND ?"
-                self._counted[source] = (state, int(rows(query, number_range(source))[0][0]))
+        # each query asks for it, and the chunks lie in many pages with their texts: the full-text
+        # table has a short row for each, in few
+        state = (self._rows("PRAGMA data_version")[0][0], self._database.total_changes)
+        if self._counted.get(source, ((), 0))[0] != state:
+            query = "SELECT count(*) FROM words_docsize WHERE id BETWEEN ? AND ?"
+            self._counted[source] = (state, int(self._rows(query, number_range(source))[0][0]))
         return self._counted[source][1]
 
     # putting in and taking out
@@ -177,25 +186,23 @@ class SQLite(Tables):
                 self._take_out(document.source, [document.file])
                 row = (*document[:3], bytes.fromhex(document.digest), *document.about)
                 query = f"INSERT INTO files VALUES (NULL{', ?' * len(row)})"
-                self._add_chunks(self._run(query, row).lastrowid, document)
-
-    def _add_chunks(self, file: int, document: Document) -> None:
-        for number, chunk in enumerate(document.chunks, self._last_number(document.source) + 1):
-            self._run("INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", (number, file, *chunk))
-            self._run(
-                "INSERT INTO words (rowid, name, description, body, links, dates)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                (number, *schema.row_fields(document.row(chunk))),
-            )
+                file, at = self._run(query, row).lastrowid, self._last_number(document.source)
+                for number, chunk in enumerate(document.chunks, at + 1):
+                    self._run("INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", (number, file, *chunk))
+                    self._run(
+                        f"INSERT INTO words (rowid, {', '.join(WEIGHTS)})"
+                        " VALUES (?, ?, ?, ?, ?, ?)",
+                        (number, *row_fields(document.row(chunk))),
+                    )
 
     def _take_out(self, source: str, files: Sequence[str]) -> None:
         for file in files:
             rows = self._rows("SELECT id FROM files WHERE source = ? AND file = ?", (source, file))
             chunks = self._rows("SELECT id FROM chunks WHERE file = ?", rows[0]) if rows else []
             self._run_many(
-                "INSERT INTO words (words, rowid, name, description, body, links, dates)"
+                f"INSERT INTO words (words, rowid, {', '.join(WEIGHTS)})"
                 " VALUES ('delete', ?, ?, ?, ?, ?, ?)",
-                [(number, *schema.row_fields(row))
+                [(number, *row_fields(row))
                  for number, row in self.rows([number for (number,) in chunks]).items()],
             )  # fmt: skip
             self._run_many("DELETE FROM files WHERE id = ?", rows)
@@ -203,30 +210,25 @@ class SQLite(Tables):
     def tidy(self) -> None:
         with self._writing():
             self._run("INSERT INTO words (words) VALUES ('optimize')")
-        with self._reading():
-            self._run("VACUUM")  # a third of the file is free pages by then
+        self._rows("VACUUM")  # a third of the file is free pages by then
 
     # finding
 
     def held(self, term: Term, source: str) -> int:
         query = "SELECT count(*) FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
-        with self._reading() as rows:
-            return int(rows(query, (_quote_term(term), *number_range(source)))[0][0])
+        return int(self._rows(query, (_quote_term(term), *number_range(source)))[0][0])
 
     def holding(self, term: Term, source: str, limit: int) -> set[int]:
         query = "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
-        with self._reading() as rows:
-            return {
-                number
-                for (number,) in rows(query, (_quote_term(term), *number_range(source), limit))
-            }
+        rows = self._rows(query, (_quote_term(term), *number_range(source), limit))
+        return {number for (number,) in rows}
 
     def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
         # the plus sign has all chunks with the term read once, and not the table asked for each
         query = f"SELECT rowid FROM words WHERE words MATCH ? AND +rowid IN ({value_marks(among)})"
         where = "{name description}" if head else "- links"
-        with self._reading() as rows:
-            return {number for (number,) in rows(query, (f"{where} : {_quote_term(term)}", *among))}
+        rows = self._rows(query, (f"{where} : {_quote_term(term)}", *among))
+        return {number for (number,) in rows}
 
     def best(
         self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int
@@ -238,17 +240,15 @@ class SQLite(Tables):
             "SELECT rowid, -rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
             " ORDER BY rank, rowid LIMIT ?"
         )
-        with self._reading() as rows:
-            return dict(rows(query, (match, *number_range(source), limit)))
+        return dict(self._rows(query, (match, *number_range(source), limit)))
 
     def similar(self, word: str) -> tuple[str, ...]:
         from mdmemory.text.similarity import nearest_known
 
         query = "SELECT term FROM vocabulary WHERE term >= ? AND term < ?"
-        with self._reading() as rows:
-            # hardly anybody misspells the first letter, and it spares reading all the others
-            known = [term for (term,) in rows(query, (word[0], chr(ord(word[0]) + 1)))]
-        return nearest_known(word, known)
+        # hardly anybody misspells the first letter, and it spares reading all the others
+        known = self._rows(query, (word[0], chr(ord(word[0]) + 1)))
+        return nearest_known(word, [term for (term,) in known])
 
 
 def _quote_term(term: Term) -> str:
@@ -257,15 +257,6 @@ def _quote_term(term: Term) -> str:
     if term.prefix:
         ways[-1] += " *"
     return f"({' OR '.join(ways)})"
-
-
-def _check_file(path: Path) -> None:
-    """Nothing is changed in a file that is not ours: the notes may have come with a stranger's."""
-    try:
-        if database_file.is_broken(path, MARK):
-            raise BrokenError("is no database")
-    except NoState as problem:
-        raise UnusableError(problem.what) from problem
 
 
 @contextmanager

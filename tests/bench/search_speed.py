@@ -28,8 +28,8 @@ from bench import many_notes, plain
 from bench.many_notes import SEED, by_name, described, question
 
 from mdmemory import Memory
-from mdmemory.search import schema
 from mdmemory.search.answer import answer_query
+from mdmemory.search.database import STAMP
 from mdmemory.search.project import FILE, Search
 from mdmemory.search.results import Found
 from mdmemory.search.sqlite import SQLite
@@ -132,7 +132,7 @@ def measured(root: Path, size: int) -> Iterator[Result]:
 def asking(memory: Memory) -> Iterator[Callable[[str], Found]]:
     """Questions to the database as it is, as a running process asks them."""
     today = date(2026, 6, 1)
-    with closing(SQLite(memory.project.private / FILE, schema.STAMP)) as database:
+    with closing(SQLite(memory.project.private / FILE, STAMP)) as database:
         yield lambda query: answer_query(database, query, source="memory", k=DEPTH, today=today)
 
 

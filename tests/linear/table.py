@@ -35,7 +35,7 @@ from mdmemory.note import editing, frontmatter, head_changes, limits, note, stam
 from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
 from mdmemory.prompt import blocks, message_part, typed
-from mdmemory.search import by_message, chunks, folders, query, schema
+from mdmemory.search import by_message, chunks, database, folders, query
 from mdmemory.search.postgres import postgres
 from mdmemory.session import cleaning, failures, mentions, pruning, sections, tracking
 from mdmemory.store import conflicts, index, links, strangers
@@ -429,7 +429,7 @@ EVERY = (
         "likely_languages",
         bounds.QUERY,
     ),
-    row(schema.unlink_text, schema, "", NOTE),
+    row(database.unlink_text, database, "", NOTE),
     row(lambda text: postgres.term_phrases(query.Term(((text,),))), postgres, "", NOTE),
     row(_chunks, chunks, "", NOTE),
     row(folders._without_private, folders, "", NOTE),

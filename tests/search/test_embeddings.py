@@ -14,7 +14,8 @@ from search.conftest import NOW, note
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm import openai_api
-from mdmemory.search import embeddings, schema, vectors
+from mdmemory.search import database as databases
+from mdmemory.search import embeddings, vectors
 from mdmemory.search.database import UnusableError
 from mdmemory.search.results import Found
 from mdmemory.search.sqlite import SQLite
@@ -311,7 +312,7 @@ def test_another_model_makes_other_vectors_and_the_old_ones_go(
     other = chosen(NOTES, 'search.embedding_model = "another"')
     assert files(other.search("hosting")) == ["project-where.md"]
     with pytest.MonkeyPatch.context():
-        database = SQLite(memory.project.private / "search.db", schema.STAMP)
+        database = SQLite(memory.project.private / "search.db", databases.STAMP)
         rows = database._rows("SELECT DISTINCT model FROM embeddings ORDER BY model")
         database.close()
     name = f"{server.url[7:-3]} another"
@@ -323,7 +324,7 @@ def test_vectors_outlive_another_form_of_the_tables_but_no_rebuild(
 ) -> None:
     memory = chosen(NOTES)
     memory.search("x")
-    monkeypatch.setattr(schema, "STAMP", "another")
+    monkeypatch.setattr(databases, "STAMP", "another")
     again(memory).search("x")
     assert [len(body["input"]) for body in server.script.embedded] == [2, 1]
     again(memory).rebuild(search_only=True)

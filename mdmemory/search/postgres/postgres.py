@@ -1,7 +1,8 @@
 """The search database in PostgreSQL: a server's, with a schema of its own for each checkout.
 
-One process writes at a time, a file in whole or not at all; readers never wait. Where the server
-fails, the database in SQLite serves.
+One process writes at a time; readers never wait. Where the server fails, the one in SQLite serves.
+The stems are ours, not those of a parser of the server, and are scored as SQLite does it: so both
+databases find the same, whatever the server's language. Only letters and digits get into a literal.
 """
 
 from __future__ import annotations
@@ -12,134 +13,56 @@ import re
 import secrets
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from mdmemory.errors import Busy, MdmemoryError, Unwritable
 from mdmemory.files import digest, read_regular, write_atomic
-from mdmemory.search import ranking, schema
-from mdmemory.search.database import BrokenError, Document, LockedError, UnusableError
-from mdmemory.search.postgres.server import Connected, translate_errors
+from mdmemory.search import database as databases
+from mdmemory.search import ranking
+from mdmemory.search.database import (
+    BrokenError,
+    Document,
+    LockedError,
+    UnusableError,
+    number_range,
+    row_fields,
+)
+from mdmemory.search.postgres.server import PATIENT, Connected, translate_errors
 from mdmemory.search.query import Term
-from mdmemory.search.tables import number_range
-
-LONGEST = 64  # characters of a word
-LONGEST_FIELD = 100_000  # characters of a field; a tsvector has at most 1 MiB
-# Where the words of each field begin, as positions are all that tells fields apart: so no phrase
-# runs over from one to the next. A tsvector counts to 16,383; what lies behind stays unplaced.
-_FIRST = (1, 1_000, 4_000, 15_000, 16_000)  # name, description, body, links, dates
-_LABELS = "ABCDC"  # for the server's own rough rank, which picks what is looked at here
-HEAD, NO_LINK = "AB", "ABC"  # the labels of name and description, and of all fields but the links
-LABEL_WEIGHTS = (0.02, 0.125, 0.375, 1.0)  # of D, C, B, A
-_WEIGHTS = tuple(schema.WEIGHTS.values())
-_LAST = (*(first - 2 for first in _FIRST[1:]), 16_382)
-_LETTERS = re.compile(r"[^\W_]+")
-_FREQUENT, _LONG = 1.2, 0.75  # k1 and b of bm25
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """Stems that stand side by side; `prefix`: the last may go on."""
-
-    stems: tuple[str, ...]
-    prefix: bool = False
-
-    @property
-    def asked(self) -> str:
-        """As a part of a tsquery."""
-        return self.within("")
-
-    def within(self, labels: str) -> str:
-        """The same, in fields with these labels alone."""
-        words = [f"{_quote_word(stem)}:{labels}" for stem in self.stems]
-        words[-1] += "*" if self.prefix else ""
-        return f"({' <-> '.join(word.removesuffix(':') for word in words)})"
-
-
-def split_stems(text: str) -> list[str]:
-    """The stems of a text that `search_words.index_text` made."""
-    return [word[:LONGEST] for word in text[:LONGEST_FIELD].split()]
-
-
-def make_vector(fields: Sequence[Sequence[str]]) -> str:
-    """The stems of each field, with their places, as the text of a tsvector."""
-    places: dict[str, list[str]] = {}
-    for words, first, last, label in zip(fields, _FIRST, _LAST, _LABELS, strict=True):
-        for at, word in enumerate(words, first):
-            places.setdefault(word, []).append(f"{min(at, last)}{label}")
-    return " ".join(f"{_quote_word(word)}:{','.join(at)}" for word, at in places.items())
-
-
-def term_phrases(term: Term) -> list[Phrase]:
-    """The spellings of a term; one without a letter or digit is none."""
-    ways = [tuple(word[:LONGEST] for word in _LETTERS.findall(" ".join(way))) for way in term.ways]
-    last = len(ways) - 1
-    return [Phrase(way, term.prefix and at == last) for at, way in enumerate(ways) if way]
-
-
-def any_of(spellings: Iterable[Phrase], labels: str = "") -> str:
-    """A tsquery for whatever holds one of these, in fields with these labels alone."""
-    return " | ".join(phrase.within(labels) for phrase in spellings)
-
-
-def phrase_frequency(phrase: Phrase, places: Mapping[str, Sequence[int]]) -> float:
-    """How often a chunk has a phrase, each time by the weight of the field that it stands in."""
-    *before, last = phrase.stems
-    if phrase.prefix:
-        ends = {
-            at
-            for word, places_there in places.items()
-            if word.startswith(last)
-            for at in places_there
-        }
-    else:
-        ends = set(places.get(last, ()))
-    for back, word in enumerate(reversed(before), 1):
-        ends &= {at + back for at in places.get(word, ())}
-    return sum(_WEIGHTS[bisect_right(_FIRST, at) - 1] for at in ends)
-
-
-def word_rarity(holders: int, total: int) -> float:
-    """What a phrase counts that `holders` of `total` chunks have, as FTS5 has it: never nothing."""
-    return max(1e-6, math.log((total - holders + 0.5) / (holders + 0.5)))
-
-
-def score_bm25(matches: Iterable[tuple[float, float]], length: int, average: float) -> float:
-    """The score of a chunk of `length` words, from the rarity and frequency of what it has."""
-    usual = _FREQUENT * (1 - _LONG + _LONG * length / (average or 1))
-    return sum(rare * often * (_FREQUENT + 1) / (often + usual) for rare, often in matches if often)
-
-
-def _quote_word(word: str) -> str:
-    return f"'{word}'"
-
 
 T = TypeVar("T")
 
 ID_FILE = "search.id"
 SCANNED = 2_000  # chunks with the rarest words of a query, from which on no commoner ones are read
 LOOKED = 5  # times as many chunks as are wanted are scored to the letter
-# Nothing is migrated: another version, and all but `embeddings` is made anew.
 SCHEMA_VERSION = 5  # raise it when a table, or what goes into it, takes another shape
-
-NAMES = ("vectors", "chunks", "files", "vocabulary", "totals", "meta")
+_NAMES = ("vectors", "chunks", "files", "vocabulary", "totals", "meta")
 # `vocabulary` and `totals` are kept along, under the writers' lock: bm25 asks for them, and
 # counting millions of chunks for each question would be slow. Both may keep rows that say 0.
-OWN = (
+_TABLES = (
     "ALTER TABLE chunks ADD length integer NOT NULL, ADD words tsvector NOT NULL",
     "CREATE INDEX ON chunks USING gin (words)",
     "CREATE INDEX ON vectors (hash)",
     'CREATE TABLE vocabulary (word text COLLATE "C" PRIMARY KEY, held bigint NOT NULL)',
     "CREATE TABLE totals (source text PRIMARY KEY, chunks bigint NOT NULL, words bigint NOT NULL)",
 )
-# Such vectors have the type of an extension.
-_OLD_VECTORS = (
-    "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('embeddings') AND attname = 'vector'"
-    " AND atttypid <> 'bytea'::regtype"
-)
+LONGEST = 64  # characters of a word
+LONGEST_FIELD = 100_000  # characters of a field; a tsvector has at most 1 MiB
+# Where the words of each field begin, as positions are all that tells fields apart: so no phrase
+# runs over from one to the next. A tsvector counts to 16,383; what lies behind stays unplaced.
+_FIRST = (1, 1_000, 4_000, 15_000, 16_000)  # name, description, body, links, dates
+_LAST = (*(first - 2 for first in _FIRST[1:]), 16_382)
+_LABELS = "ABCDC"  # for the server's own rough rank, which picks what is looked at here
+_HEAD, _NO_LINK = "AB", "ABC"  # the labels of name and description, and of all but the links
+_LABEL_WEIGHTS = (0.02, 0.125, 0.375, 1.0)  # of D, C, B, A
+_WEIGHTS = tuple(databases.WEIGHTS.values())
+_LETTERS = re.compile(r"[^\W_]+")
+_FREQUENT, _LONG = 1.2, 0.75  # k1 and b of bm25
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,38 +116,31 @@ def use_server(
         except UnusableError as problem:
             failure = problem
             break
-    if otherwise is None:
-        raise _refusal_error(failure) from None
-    result, more = otherwise()
-    return result, [f"The PostgreSQL server {failure}: .mdmemory/search.db serves.", *more]
-
-
-def _refusal_error(problem: UnusableError) -> MdmemoryError:
-    sentence = f"The PostgreSQL server {problem}."
-    if isinstance(problem, LockedError):
-        return Busy(sentence, "Try again in a moment.")
-    return Unwritable(sentence, 'Check search.dsn, or set search.backend to "sqlite".')
+    sentence = f"The PostgreSQL server {failure}"
+    if otherwise is not None:
+        result, more = otherwise()
+        return result, [f"{sentence}: .mdmemory/search.db serves.", *more]
+    if isinstance(failure, LockedError):
+        raise Busy(f"{sentence}.", "Try again in a moment.")
+    raise Unwritable(f"{sentence}.", 'Check search.dsn, or set search.backend to "sqlite".')
 
 
 class Postgres(Connected):
     """A Database on a server."""
 
-    lasting = True
-
     def __init__(self, server: Server, stamp: str, *, anew: bool = False) -> None:
         super().__init__(server.dsn, server.schema)
+        stamp = f"{SCHEMA_VERSION} {databases.SCHEMA_VERSION} {stamp}"
         try:
             with translate_errors():
-                self._make(f"{SCHEMA_VERSION} {schema.SCHEMA_VERSION} {stamp}", NAMES, anew=anew)
+                self._make(stamp, _NAMES, anew=anew)
         except BaseException:
             self.close()
             raise
 
     def _statements(self) -> Iterable[str]:
-        self._run(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
-        if self._rows(_OLD_VECTORS):
-            self._run("DROP TABLE embeddings")
-        return [*schema.shared_tables(number="bigint", bytes="bytea", keyed=""), *OWN]
+        shared = databases.shared_tables(number="bigint", bytes="bytea", keyed="")
+        return [f"CREATE SCHEMA IF NOT EXISTS {self._place}", *shared, *_TABLES]
 
     def _stamp(self) -> str | None:
         table = self._rows("SELECT to_regclass('meta')")
@@ -232,8 +148,7 @@ class Postgres(Connected):
         return str(table[0][0]) if table else None
 
     def count(self, source: str) -> int:
-        with self._reading() as rows:
-            totals = rows("SELECT chunks FROM totals WHERE source = ?", (source,))
+        totals = self._rows("SELECT chunks FROM totals WHERE source = ?", (source,))
         return int(totals[0][0]) if totals else 0
 
     # putting in and taking out
@@ -243,67 +158,41 @@ class Postgres(Connected):
         with self._writing():
             self._touch_tables()
             for source in {source for source, _ in latest}:
-                self._take_out(source, [each.file for each in documents if each.source == source])
-            self._add([*latest.values()])
+                some = [each for each in latest.values() if each.source == source]
+                self._take_out(source, [each.file for each in some])
+                self._add(source, some)
 
-    def _add(self, documents: Sequence[Document]) -> None:
+    def _add(self, source: str, documents: Sequence[Document]) -> None:
         first = int(self._rows("SELECT coalesce(max(id), 0) + 1 FROM files")[0][0])
-        with self._copy_rows("files") as write:
-            for number, each in enumerate(documents, first):
-                digest = bytes.fromhex(each.digest)
-                write((number, *each[:3], digest, *map(_without_nul, each.about)))
-        last = {source: self._last_number(source) for source in {each.source for each in documents}}
+        files: list[tuple[object, ...]] = []
+        chunks: list[tuple[object, ...]] = []
         word_counts: Counter[str] = Counter()
-        totals: dict[str, tuple[int, int]] = {}
-        with self._copy_rows("chunks") as write:
-            for number, each in enumerate(documents, first):
-                for piece in each.chunks:
-                    words = [split_stems(text) for text in schema.row_fields(each.row(piece))]
-                    length = sum(map(len, words))
-                    last[each.source] += 1
-                    write(
-                        (
-                            last[each.source],
-                            number,
-                            piece.start,
-                            piece.end,
-                            _without_nul(piece.text),
-                            length,
-                            make_vector(words),
-                        )
-                    )
-                    word_counts.update({word for field in words for word in field})
-                    before = totals.get(each.source, (0, 0))
-                    totals[each.source] = (before[0] + 1, before[1] + length)
-        self._count(word_counts, totals)
-
-    @contextmanager
-    def _copy_rows(self, table: str) -> Iterator[Callable[[Sequence[object]], None]]:
-        query = f"COPY {table} FROM STDIN".encode()
-
-        def write(row: Sequence[object]) -> None:
-            self._watch.renew_time()
-            out.write_row(row)
-
-        with (
-            self._watch.await_answer(),
-            self._database.cursor() as cursor,
-            cursor.copy(query) as out,
-        ):
-            yield write
-
-    def _count(self, word_counts: Mapping[str, int], totals: Mapping[str, tuple[int, int]]) -> None:
+        numbers, length = count(self._last_number(source) + 1), 0
+        for file, each in enumerate(documents, first):
+            about = map(_without_nul, each.about)
+            files.append((file, *each[:3], bytes.fromhex(each.digest), *about))
+            for piece in each.chunks:
+                fields = [
+                    [word[:LONGEST] for word in text[:LONGEST_FIELD].split()]
+                    for text in row_fields(each.row(piece))
+                ]
+                words, place = sum(map(len, fields)), (piece.start, piece.end)
+                text = _without_nul(piece.text)
+                chunks.append((next(numbers), file, *place, text, words, make_vector(fields)))
+                word_counts.update({word for field in fields for word in field})
+                length += words
+        self._copy("files", files)
+        self._copy("chunks", chunks)
         self._run(
             "INSERT INTO vocabulary AS v SELECT * FROM unnest(?::text[], ?::bigint[])"
             " ON CONFLICT (word) DO UPDATE SET held = v.held + excluded.held",
             ([*word_counts], [*word_counts.values()]),
         )
-        for source, (chunks, words) in totals.items():
-            self._run(
-                "INSERT INTO totals AS t VALUES (?, ?, ?) ON CONFLICT (source) DO UPDATE"
-                " SET chunks = t.chunks + excluded.chunks, words = t.words + excluded.words",
-                (source, chunks, words),
-            )
+        self._run(
+            "INSERT INTO totals AS t VALUES (?, ?, ?) ON CONFLICT (source) DO UPDATE"
+            " SET chunks = t.chunks + excluded.chunks, words = t.words + excluded.words",
+            (source, len(chunks), length),
+        )
 
     def _take_out(self, source: str, files: Sequence[str]) -> None:
         self._run(
@@ -321,19 +210,23 @@ class Postgres(Connected):
     def tidy(self) -> None:
         with self._writing():
             self._run("DELETE FROM vocabulary WHERE held <= 0")
-        with self._wait_patiently():
-            self._run("VACUUM (ANALYZE) files, chunks, vocabulary")
+        with self._translated():
+            (before,) = self._rows("SHOW statement_timeout")[0]
+            self._run("SET statement_timeout = 0")
+            self._run("VACUUM (ANALYZE) files, chunks, vocabulary", seconds=PATIENT)
+            self._run("SELECT set_config('statement_timeout', ?, false)", (before,))
 
     # finding: the server picks what is looked at, by its own rank; the scores are those of bm25, as
     # SQLite has it
 
     def held(self, term: Term, source: str) -> int:
         query = "SELECT count(*) FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ?"
-        return int(self._ask(query, term, "", *number_range(source))[0][0])
+        return int(self._rows(query, (_any_of(term_phrases(term)), *number_range(source)))[0][0])
 
     def holding(self, term: Term, source: str, limit: int) -> set[int]:
         query = "SELECT id FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ? LIMIT ?"
-        return {number for (number,) in self._ask(query, term, "", *number_range(source), limit)}
+        values = (_any_of(term_phrases(term)), *number_range(source), limit)
+        return {number for (number,) in self._rows(query, values)}
 
     def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
         # the offset has these few read, and not the index of all words
@@ -341,54 +234,44 @@ class Postgres(Connected):
             "SELECT id FROM (SELECT id, words, ?::tsquery AS asked FROM chunks WHERE id = ANY (?)"
             " OFFSET 0) AS few WHERE words @@ asked"
         )
-        labels = HEAD if head else NO_LINK
-        return {number for (number,) in self._ask(query, term, labels, [*among])}
-
-    def _ask(self, query: str, term: Term, labels: str, *values: object) -> list[Any]:
-        """The rows of a query whose first value is a term, looked for in fields with these
-        labels."""
-        query_text = any_of(term_phrases(term), labels)
-        with self._reading() as rows:
-            return rows(query, (query_text, *values))
+        wanted = _any_of(term_phrases(term), _HEAD if head else _NO_LINK)
+        return {number for (number,) in self._rows(query, (wanted, [*among]))}
 
     def best(
         self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int
     ) -> dict[int, float]:
-        with self._reading() as rows:
-            counts = self._count_holders([*dict.fromkeys(_all_phrases((*terms, *phrases)))])
-            needed = [[way for way in term_phrases(term) if way in counts] for term in phrases]
-            if not counts or not all(needed):
-                return {}
-            chunks, words = map(int, rows("SELECT sum(chunks), sum(words) FROM totals")[0])
-            rare = {each: word_rarity(count, chunks) for each, count in counts.items()}
-            match = " & ".join(f"({any_of(spellings)})" for spellings in needed)
-            match = match or any_of(
-                ranking.rarest_terms(((count, each) for each, count in counts.items()), SCANNED)
-            )
-            candidates = self._roughly_best(match, rare, source, LOOKED * limit)
-            lengths, places = self._find_places(candidates, [*counts])
-        scores = {}
-        for chunk, length in lengths.items():
-            matches = [(rare[p], phrase_frequency(p, places[chunk])) for p in counts]
-            scores[chunk] = score_bm25(matches, length, words / chunks)
-        order = sorted(scores, key=lambda chunk: (-scores[chunk], chunk))
-        return {chunk: scores[chunk] for chunk in order[:limit]}
-
-    def _roughly_best(
-        self, match: str, rare: Mapping[Phrase, float], source: str, limit: int
-    ) -> list[int]:
-        """Chunks, by the server's own rank of each phrase, which knows no rarity."""
+        spellings = [way for term in (*terms, *phrases) for way in term_phrases(term)]
+        counts = self._count_holders([*dict.fromkeys(spellings)])
+        needed = [[way for way in term_phrases(term) if way in counts] for term in phrases]
+        if not counts or not all(needed):
+            return {}
+        chunks, words = map(int, self._rows("SELECT sum(chunks), sum(words) FROM totals")[0])
+        # what a phrase counts, as FTS5 has it: never nothing
+        rare = {
+            each: max(1e-6, math.log((chunks - count + 0.5) / (count + 0.5)))
+            for each, count in counts.items()
+        }
+        match = " & ".join(f"({_any_of(ways)})" for ways in needed) or _any_of(
+            ranking.rarest_terms(((count, each) for each, count in counts.items()), SCANNED)
+        )
+        # by the server's own rank of each phrase, which knows no rarity
         rank = (
             "(SELECT sum(r * ts_rank(?::real[], words, q))"
             " FROM unnest(?::text[]::tsquery[], ?::float8[]) AS a (q, r))"
         )
-        rows = self._rows(
+        candidates = self._rows(
             "SELECT id FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ?"
             f" ORDER BY {rank} DESC, id LIMIT ?",
-            (match, *number_range(source), [*LABEL_WEIGHTS], [each.asked for each in rare],
-             [*rare.values()], limit),
+            (match, *number_range(source), [*_LABEL_WEIGHTS], [each.within() for each in rare],
+             [*rare.values()], LOOKED * limit),
         )  # fmt: skip
-        return [number for (number,) in rows]
+        lengths, places = self._find_places([number for (number,) in candidates], [*counts])
+        scores = {}
+        for chunk, length in lengths.items():
+            matches = [(rare[each], _phrase_frequency(each, places[chunk])) for each in counts]
+            scores[chunk] = _score_bm25(matches, length, words / chunks)
+        order = sorted(scores, key=lambda chunk: (-scores[chunk], chunk))
+        return {chunk: scores[chunk] for chunk in order[:limit]}
 
     def _find_places(
         self, chunks: Sequence[int], phrases: Sequence[Phrase]
@@ -412,34 +295,83 @@ class Postgres(Connected):
         words = [each for each in phrases if len(each.stems) == 1 and not each.prefix]
         query = "SELECT word, held FROM vocabulary WHERE word = ANY(?) AND held > 0"
         holders = dict(self._rows(query, ([each.stems[0] for each in words],)))
-        phrase_counts = {each: int(holders.get(each.stems[0], 0)) for each in words}
-        if others := [each for each in phrases if each not in phrase_counts]:
+        counts = {each: int(holders.get(each.stems[0], 0)) for each in words}
+        if others := [each for each in phrases if each not in counts]:
             query = (
                 "SELECT (SELECT count(*) FROM chunks WHERE words @@ q)"
                 " FROM unnest(?::text[]::tsquery[]) WITH ORDINALITY AS a (q, at) ORDER BY at"
             )
-            counts = self._rows(query, ([each.asked for each in others],))
-            phrase_counts |= {
-                each: int(count) for each, (count,) in zip(others, counts, strict=True)
-            }
-        return {each: count for each, count in phrase_counts.items() if count}
+            rows = self._rows(query, ([each.within() for each in others],))
+            counts |= {each: int(count) for each, (count,) in zip(others, rows, strict=True)}
+        return {each: count for each, count in counts.items() if count}
 
     def similar(self, word: str) -> tuple[str, ...]:
         from mdmemory.text.similarity import LONG, nearest_known
 
-        with self._reading() as rows:
-            slips = 2 if len(word) >= LONG else 1
-            # hardly anybody misspells the first letter, and it spares reading all the others
-            query = (
-                "SELECT word FROM vocabulary WHERE word ^@ ? AND held > 0"
-                " AND length(word) BETWEEN ? AND ?"
-            )
-            known = rows(query, (word[:1], len(word) - slips, len(word) + slips)) if word else []
+        slips = 2 if len(word) >= LONG else 1
+        # hardly anybody misspells the first letter, and it spares reading all the others
+        query = (
+            "SELECT word FROM vocabulary WHERE word ^@ ? AND held > 0"
+            " AND length(word) BETWEEN ? AND ?"
+        )
+        values = (word[:1], len(word) - slips, len(word) + slips)
+        known = self._rows(query, values) if word else []
         return nearest_known(word, [term for (term,) in known])
 
 
-def _all_phrases(terms: Sequence[Term]) -> list[Phrase]:
-    return [phrase for term in terms for phrase in term_phrases(term)]
+# --- words as PostgreSQL keeps them (a tsvector) and is asked for them (a tsquery), and bm25. Pure
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Stems that stand side by side; `prefix`: the last may go on."""
+
+    stems: tuple[str, ...]
+    prefix: bool = False
+
+    def within(self, labels: str = "") -> str:
+        """As a part of a tsquery, in all fields or those with these labels alone."""
+        words = [f"'{stem}':{labels}" for stem in self.stems]
+        words[-1] += "*" if self.prefix else ""
+        return f"({' <-> '.join(word.removesuffix(':') for word in words)})"
+
+
+def term_phrases(term: Term) -> list[Phrase]:
+    """The spellings of a term; one without a letter or digit is none."""
+    ways = [tuple(word[:LONGEST] for word in _LETTERS.findall(" ".join(way))) for way in term.ways]
+    last = len(ways) - 1
+    return [Phrase(way, term.prefix and at == last) for at, way in enumerate(ways) if way]
+
+
+def _any_of(spellings: Iterable[Phrase], labels: str = "") -> str:
+    """A tsquery for whatever holds one of these, in fields with these labels alone."""
+    return " | ".join(phrase.within(labels) for phrase in spellings)
+
+
+def make_vector(fields: Sequence[Sequence[str]]) -> str:
+    """The stems of each field, with their places, as the text of a tsvector."""
+    places: dict[str, list[str]] = {}
+    for words, first, last, label in zip(fields, _FIRST, _LAST, _LABELS, strict=True):
+        for at, word in enumerate(words, first):
+            places.setdefault(word, []).append(f"{min(at, last)}{label}")
+    return " ".join(f"'{word}':{','.join(at)}" for word, at in places.items())
+
+
+def _phrase_frequency(phrase: Phrase, places: Mapping[str, Sequence[int]]) -> float:
+    """How often a chunk has a phrase, each time by the weight of the field that it stands in."""
+    *before, last = phrase.stems
+    ends = set(places.get(last, ()))
+    if phrase.prefix:
+        ends = {at for word, those in places.items() if word.startswith(last) for at in those}
+    for back, word in enumerate(reversed(before), 1):
+        ends &= {at + back for at in places.get(word, ())}
+    return sum(_WEIGHTS[bisect_right(_FIRST, at) - 1] for at in ends)
+
+
+def _score_bm25(matches: Iterable[tuple[float, float]], length: int, average: float) -> float:
+    """The score of a chunk of `length` words, from the rarity and frequency of what it has."""
+    usual = _FREQUENT * (1 - _LONG + _LONG * length / (average or 1))
+    return sum(rare * often * (_FREQUENT + 1) / (often + usual) for rare, often in matches if often)
 
 
 def _without_nul(text: str) -> str:

@@ -8,13 +8,11 @@ from __future__ import annotations
 import os
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.search.database import BrokenError, LockedError, UnusableError
-from mdmemory.search.tables import Tables
+from mdmemory.search.database import BrokenError, Database, LockedError, UnusableError
 
 if TYPE_CHECKING:  # 90 ms, and only who chose PostgreSQL needs it
     import psycopg
@@ -22,11 +20,11 @@ if TYPE_CHECKING:  # 90 ms, and only who chose PostgreSQL needs it
     Connection = psycopg.Connection[tuple[Any, ...]]
 
 PATIENCE = 5  # seconds to wait for another process that writes
+PATIENT = 3600.0  # seconds for a statement that takes its time
 _CONNECTING = 4  # seconds for each address of the server
 _ANSWERING = 60  # seconds for one statement, by the server's clock
 _REACHED = 15.0  # seconds until a connection stands, whatever the server sends
 _ANSWERED = 75.0  # seconds for one statement, by ours
-_PATIENT = 3600.0  # seconds for a statement that takes its time
 
 # SQLSTATEs, by their beginnings: what PostgreSQL calls them is in its appendix A
 _LOCKED = ("55P03", "40")
@@ -41,11 +39,8 @@ _SENTENCES = {
 }
 
 
-def connect_server(dsn: str, schema: str) -> tuple[Connection, Watch]:
-    """A connection that sees nothing but the tables of `schema`, and who watches its time.
-
-    Raises UnusableError.
-    """
+def connect_server(dsn: str, schema: str) -> Connection:
+    """A connection that sees nothing but the tables of `schema`. Raises UnusableError."""
     try:
         import psycopg
         from psycopg.conninfo import conninfo_to_dict
@@ -57,105 +52,97 @@ def connect_server(dsn: str, schema: str) -> tuple[Connection, Watch]:
         raise UnusableError("is not known, for search.dsn is not set")
     with translate_errors():
         usual = {"connect_timeout": _CONNECTING, "tcp_user_timeout": 1000 * _ANSWERING}
-        named: dict[str, Any] = usual | conninfo_to_dict(dsn)
         own = {"application_name": "mdmemory", "client_encoding": "utf8"}
-        given = named | own
+        given: dict[str, Any] = usual | conninfo_to_dict(dsn) | own
         connection = connect_within(
             lambda: psycopg.connect(**given, autocommit=True, prepare_threshold=None), _REACHED
         )
-    watch = Watch(connection, _REACHED)
     try:
-        with translate_errors(), watch.await_answer():
+        with translate_errors(), await_answer(connection, _REACHED):
             # no other schema: a table of that name there would be somebody else's
             for name, value in (("search_path", schema), ("lock_timeout", f"{PATIENCE}s"),
                                 ("statement_timeout", f"{_ANSWERING}s")):  # fmt: skip
                 connection.execute("SELECT set_config(%s, %s, false)", (name, value))
     except BaseException:
-        watch.close()
         connection.close()
         raise
-    watch.seconds = _ANSWERED
-    return connection, watch
+    return connection
 
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """What the server complains of, as one of our three, and without its own words."""
+    """What the server complains of, as one of our three, and without its own words: these may hold
+    what must not be shown."""
     import psycopg
 
     try:
         yield
     except psycopg.Error as problem:
-        raise _our_error(problem) from None  # the other's text may hold what must not be shown
+        state = problem.sqlstate or ""
+        sentences = (sentence for start, sentence in _SENTENCES.items() if state.startswith(start))
+        if state.startswith(_LOCKED):
+            raise LockedError("is being written by another process") from None
+        if state.startswith(_BROKEN):
+            raise BrokenError(f"what it holds is broken ({state})") from None
+        if sentence := next(sentences, ""):
+            raise UnusableError(sentence) from None
+        if state and not state.startswith(("08", "57")):
+            raise UnusableError(f"cannot be used (SQLSTATE {state})") from None
+        if isinstance(problem, psycopg.ProgrammingError):
+            sentence = "cannot be found, for search.dsn is no PostgreSQL address"
+            raise UnusableError(sentence) from None
+        raise UnusableError("cannot be reached, or refuses the login") from None
 
 
-def _our_error(problem: psycopg.Error) -> UnusableError:
-    import psycopg
-
-    state = problem.sqlstate or ""
-    if state.startswith(_LOCKED):
-        return LockedError("is being written by another process")
-    if state.startswith(_BROKEN):
-        return BrokenError(f"what it holds is broken ({state})")
-    for start, sentence in _SENTENCES.items():
-        if state.startswith(start):
-            return UnusableError(sentence)
-    if state and not state.startswith(("08", "57")):
-        return UnusableError(f"cannot be used (SQLSTATE {state})")
-    if isinstance(problem, psycopg.ProgrammingError):
-        return UnusableError("cannot be found, for search.dsn is no PostgreSQL address")
-    return UnusableError("cannot be reached, or refuses the login")
-
-
-class Connected(Tables):
+class Connected(Database):
     """What every part of the database does on its server."""
 
+    lasting = True
+
     def __init__(self, dsn: str, schema: str) -> None:
-        self._schema = schema
-        self._database, self._watch = connect_server(dsn, schema)
+        self._place = schema
+        self._database = connect_server(dsn, schema)
 
     def close(self) -> None:
         """Let go of the server."""
-        self._watch.close()
         self._database.close()
 
-    @property
-    def _place(self) -> str:
-        return self._schema
-
-    def _run(self, query: str, values: Sequence[object] = ()) -> Any:
+    def _run(self, query: str, values: Sequence[object] = (), seconds: float = _ANSWERED) -> Any:
         # bytes: the type checker takes no other text that is put together
-        with self._watch.await_answer():
-            return self._database.execute(_with_placeholders(query), values)
+        with await_answer(self._database, seconds):
+            return self._database.execute(query.replace("?", "%s").encode(), values)
 
     def _run_many(self, query: str, rows: Iterable[Sequence[object]]) -> None:
-        with self._watch.await_answer(), self._database.cursor() as cursor:
-            cursor.executemany(_with_placeholders(query), rows)
+        with await_answer(self._database, _ANSWERED), self._database.cursor() as cursor:
+            cursor.executemany(query.replace("?", "%s").encode(), rows)
 
-    @contextmanager
-    def _reading(self) -> Iterator[Callable[..., list[Any]]]:
-        with translate_errors(), self._watch.await_answer():
-            yield self._rows
+    def _copy(self, table: str, rows: Iterable[Sequence[object]]) -> None:
+        """Put rows into a table. They are at hand: nothing else may take time meanwhile."""
+        query = f"COPY {table} FROM STDIN".encode()
+        with (
+            await_answer(self._database, _ANSWERED),
+            self._database.cursor() as cursor,
+            cursor.copy(query) as out,
+        ):
+            for row in rows:
+                out.write_row(row)
+
+    def _translated(self) -> AbstractContextManager[object]:
+        return translate_errors()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with translate_errors(), self._watch.await_answer(), self._database.transaction():
-            # the lock ends with the transaction, and with the connection of a killed process
-            self._run("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (self._schema,))
-            yield
-
-    @contextmanager
-    def _wait_patiently(self) -> Iterator[None]:
-        """For a statement that takes its time."""
-        with translate_errors(), self._watch.await_answer(_PATIENT):
-            (before,) = self._rows("SHOW statement_timeout")[0]
-            self._run("SET statement_timeout = 0")
-            yield
-            self._run("SELECT set_config('statement_timeout', ?, false)", (before,))
-
-
-def _with_placeholders(query: str) -> bytes:
-    return query.replace("?", "%s").encode()
+        with translate_errors():
+            self._run("BEGIN")
+            try:
+                # the lock ends with the transaction, and with the connection of a killed process
+                self._run("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (self._place,))
+                yield
+                self._run("COMMIT")
+            except BaseException:
+                with suppress(Exception):
+                    self._run("ROLLBACK")
+                raise
 
 
 # --- the end of patience, which no timeout of a server has to keep: the driver waits for the next
@@ -194,63 +181,28 @@ def connect_within(connect: Callable[[], Connection], seconds: float) -> Connect
     return made[0]
 
 
-class Watch:
-    """Shuts the socket of a connection down when it was asked something, and no answer is whole
-    after so many seconds."""
+@contextmanager
+def await_answer(connection: Connection, seconds: float) -> Iterator[None]:
+    """Wait for the answer to what is asked in this block; after so many seconds the socket of the
+    connection is shut down. Raises UnusableError then."""
+    is_late = threading.Event()
 
-    def __init__(self, connection: Connection, seconds: float) -> None:
-        self.seconds = seconds
-        self._connection = connection
-        self._turn = threading.Condition()
-        self._deadline: float | None = None
-        self._depth = 0
-        self._is_over = self.was_late = False
-        threading.Thread(target=self._watch_time, daemon=True).start()
+    def shut_connection() -> None:
+        is_late.set()
+        with (
+            suppress(Exception),  # closed already
+            socket.socket(fileno=os.dup(connection.pgconn.socket)) as double,
+        ):
+            double.shutdown(socket.SHUT_RDWR)
 
-    @contextmanager
-    def await_answer(self, seconds: float | None = None) -> Iterator[None]:
-        """While this lasts the server is waited for, from now on or the last `renew_time`.
-
-        `seconds` is for what is known to take longer. Raises UnusableError where it was cut off.
-        """
-        before, self.seconds = self.seconds, seconds or self.seconds
-        self._depth += 1
-        self.renew_time()
-        try:
-            yield
-        except Exception:
-            if self.was_late:
-                raise UnusableError("takes too long to answer") from None
-            raise
-        finally:
-            self.seconds = before
-            self._depth -= 1
-            self.renew_time()
-
-    def renew_time(self) -> None:
-        """The time begins anew, or ends where nothing is being asked."""
-        with self._turn:
-            self._deadline = time.monotonic() + self.seconds if self._depth else None
-            self._turn.notify()
-
-    def close(self) -> None:
-        """Look no longer."""
-        with self._turn:
-            self._is_over = True
-            self._turn.notify()
-
-    def _watch_time(self) -> None:
-        with self._turn:
-            while not self._is_over:
-                left = None if self._deadline is None else self._deadline - time.monotonic()
-                if left is not None and left <= 0:
-                    self.was_late, self._is_over = True, True
-                    self._shut_connection()
-                else:
-                    self._turn.wait(left)
-
-    def _shut_connection(self) -> None:
-        with suppress(Exception):  # closed already
-            double = socket.socket(fileno=os.dup(self._connection.pgconn.socket))
-            with double:
-                double.shutdown(socket.SHUT_RDWR)
+    timer = threading.Timer(seconds, shut_connection)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except Exception:
+        if is_late.is_set():
+            raise UnusableError("takes too long to answer") from None
+        raise
+    finally:
+        timer.cancel()
