@@ -74,24 +74,18 @@ def fill_vectors(
         if not rows:
             break  # another process made them meanwhile
         report(done, wanted, "texts for search by meaning")
-        _put_and_measure(database, embedder, rows)
-        done += len(rows)
+        begun, size = time.monotonic(), len(rows)
+        try:
+            _put_vectors(database, embedder, rows)
+        except MdmemoryError:  # the server may have been too slow for so many texts
+            _sizes[embedder.model] = max(1, size // 2)
+            raise
+        if time.monotonic() - begun < QUICK:
+            _sizes[embedder.model] = min(BATCH, max(size * 2, _sizes.get(embedder.model, FIRST)))
+        done += size
     if done and done == missing:
         database.forget_vectors(embedder.model)
     return missing - done
-
-
-def _put_and_measure(database: Database, embedder: Embedder, rows: dict[int, Row]) -> None:
-    """Put in the vectors of these rows, and choose the size of the next request by what this one
-    took: half of it where it failed, for the server may have been too slow for so many texts."""
-    begun, size = time.monotonic(), len(rows)
-    try:
-        _put_vectors(database, embedder, rows)
-    except MdmemoryError:
-        _sizes[embedder.model] = max(1, size // 2)
-        raise
-    if time.monotonic() - begun < QUICK:
-        _sizes[embedder.model] = min(BATCH, max(size * 2, _sizes.get(embedder.model, FIRST)))
 
 
 def _put_vectors(database: Database, embedder: Embedder, rows: dict[int, Row]) -> None:

@@ -66,7 +66,8 @@ class Folders:
         return gone + stale, sentences
 
     def _make_document(self, file: str, print: str, data: bytes) -> Document:
-        text = _shorten_data(data).decode("utf-8-sig", "replace")
+        beginning = data[: data.rfind(b"\n", 0, LONGEST) + 1 or LONGEST]
+        text = (beginning if len(data) > LONGEST else data).decode("utf-8-sig", "replace")
         text = _without_private(text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", " "))
         clean = self.redact(text)
         if clean.count("\n") != text.count("\n"):
@@ -135,10 +136,6 @@ def _read_head(file: str) -> bytes | None:
             return opened.read(LONGEST + 1)
     except OSError:
         return None
-
-
-def _shorten_data(data: bytes) -> bytes:
-    return data[: data.rfind(b"\n", 0, LONGEST) + 1 or LONGEST] if len(data) > LONGEST else data
 
 
 def _without_private(text: str) -> str:

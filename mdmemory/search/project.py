@@ -10,7 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from mdmemory.citing.citation import tell_drift
+from mdmemory.citing.citation import CheckedCitation, tell_drift
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note.note import SUPERSEDED, Head, Note
 from mdmemory.search import database as databases
@@ -62,7 +62,7 @@ class Search:
         self._refresher = refresher
         self._seen: tuple[object, ...] = (None,)  # what the database was brought up to
         self._others = others or {}
-        self._embedder = embedder
+        self._embedder = embedder or (lambda: None)
         is_local = refresher.project.settings.text("search.embeddings") == "local"
         self._most = embeddings.EACH_SEARCH_LOCAL if is_local else embeddings.EACH_SEARCH
 
@@ -73,53 +73,58 @@ class Search:
         """The best places for a query in a source, or in all, as they are now; with `at`, in the
         notes as they stood at that commit of `history`. Raises NotFound for an unknown commit."""
         if at is not None and history:
-            return self._find_at(query, history, at, k=k, today=today)
+
+            def ask_commit(database: Database) -> Found:
+                notes.fill_from_commit(database, history, at, is_held=self._is_held)
+                return answer_query(database, query, source=MEMORY, k=k, today=today)
+
+            return sqlite.use_file(None, databases.STAMP, ask_commit)[0]
         wanted = [each for each in SOURCES if source in (each, ALL)]
 
         def run_query(database: Database) -> tuple[Found, list[str]]:
             late: list[str] = []
+            meaning = None
             try:
-                late += self._update_sources(database, wanted, report)[1]
+                if MEMORY in wanted:
+                    self._update_notes(database, report)
+                for each in wanted:
+                    if each in self._others:
+                        late += self._others[each].update(database, report)[1]
                 meaning, missing = self._make_meaning(database, wanted, query, report)
                 late += missing
             except LockedError:
                 late.append(_LATER)
-                meaning = None
             results = [answer_query(database, query, source=each, k=k, today=today, meaning=meaning)
                      for each in wanted]  # fmt: skip
             return (results[0] if len(results) == 1 else merge_sources(results, k)), late
 
-        (results, late), sentences = self._use_database(run_query)
+        path = self._database_path()
+        (results, late), sentences = self._use_chosen(path, run_query)
+        if path is None:
+            place = self._refresher.project.private
+            sentences.append(f"{place} cannot be used: everything is read anew for this search.")
         hits = self._mark_hits(results.hits)
         return results._replace(hits=hits, said=(*sentences, *late, *results.said))
 
     def _mark_hits(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-        """The hits, each note with what replaced it, or with the mark of an open conflict."""
+        """The hits, each note with what replaced it or with the mark of an open conflict, and with
+        how what it cites stood at the last check; marked, too, where that was changed or moved."""
         contested = self._find_contested({hit.file for hit in hits if hit.source == MEMORY})
+        checked: Mapping[str, tuple[CheckedCitation, ...]] = {}
+        if cited := {hit.file: hit.cited.split("\n") for hit in hits if hit.cited}:
+            from mdmemory.citing.check import recorded_citations
+
+            checked = recorded_citations(self._refresher.project, cited.items())
         marked = []
         for hit in hits:
             if hit.source == MEMORY and hit.status == SUPERSEDED:
                 hit = hit._replace(superseded_by=self._head_of(hit.file).superseded_by)
             elif hit.source == MEMORY and not hit.status and hit.file in contested:
                 hit = hit._replace(status=IN_CONFLICT)
+            if cites := checked.get(hit.file, ()) if hit.cited else ():
+                hit = hit._replace(cites=cites, status=hit.status or tell_drift(cites)[0])
             marked.append(hit)
-        if any(hit.cited for hit in marked):
-            return self._tell_drift(marked)
         return tuple(marked)
-
-    def _tell_drift(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-        """The hits, each note with how what it cites stood at the last check, and marked where that
-        was changed or moved."""
-        from mdmemory.citing.check import recorded_citations
-
-        cited = {hit.file: hit.cited.split("\n") for hit in hits if hit.cited}
-        checked = recorded_citations(self._refresher.project, cited.items())
-        hits_told = []
-        for hit in hits:
-            cites = checked.get(hit.file, ()) if hit.cited else ()
-            status = hit.status or tell_drift(cites)[0]
-            hits_told.append(hit._replace(cites=cites, status=status) if cites else hit)
-        return tuple(hits_told)
 
     def _find_contested(self, files: set[str]) -> set[str]:
         """The files of open conflicts that concern any of these; only those few are read."""
@@ -147,13 +152,18 @@ class Search:
         if not any(map(str.isalnum, query)):
             return None, sentences
         try:
-            embedder = self._embedder() if self._embedder else None
+            embedder = self._embedder()
             if embedder is None or not embeddings.reads_script(embedder.model, query):
                 return None, sentences
             if not database.lasting:
                 raise Unwritable("Vectors cannot be kept here, and so are not made.")
             try:
-                missing = sum(self._fill_sources(database, wanted, embedder, report, self._most))
+                missing = sum(
+                    embeddings.fill_vectors(
+                        database, each, embedder, most=self._most, report=report
+                    )
+                    for each in wanted
+                )
             except MdmemoryError as problem:
                 if problem.code != REFUSED:
                     raise  # who is not there for the texts is not there for the query
@@ -168,15 +178,6 @@ class Search:
         except MdmemoryError as problem:
             sentences.append(f"Searched by words only. {problem.sentences}")
             return None, sentences
-
-    def _fill_sources(
-        self, database: Database, wanted: Sequence[str], embedder: Embedder, report: Report,
-        most: int | None,
-    ) -> list[int]:  # fmt: skip
-        return [
-            embeddings.fill_vectors(database, each, embedder, most=most, report=report)
-            for each in wanted
-        ]
 
     def near(self, text: str) -> list[str]:
         """The files of the notes near a text, the nearest first: by the words that both have, and
@@ -195,22 +196,18 @@ class Search:
         terms = terms_of(text)
         channels = [database.best(terms, (), MEMORY, CANDIDATES) if terms else {}]
         with suppress(MdmemoryError, LockedError):
-            channels.append(self._near_by_meaning(database, text))
+            embedder = self._embedder() if text.strip() and database.lasting else None
+            if embedder is not None:
+                embeddings.fill_vectors(database, MEMORY, embedder, most=embeddings.EACH_NEAR)
+                (vector,) = embeddings.embed_texts(embedder, [text[: embeddings.LONGEST]])
+                near, low = database.nearest(MEMORY, embedder.model, vector, CANDIDATES)
+                channels.append(meant_chunks(near, low))
         rows = database.rows({*channels[0], *channels[-1]})
         best: dict[str, Row] = {}
         for row in (rows[chunk] for each in channels for chunk in each if chunk in rows):
             best.setdefault(row.file, row)
         files = ([rows[chunk].file for chunk in each if chunk in rows] for each in channels)
         return [best[file] for file in by_rank(*files)]
-
-    def _near_by_meaning(self, database: Database, text: str) -> dict[int, float]:
-        embedder = self._embedder() if self._embedder and text.strip() else None
-        if embedder is None or not database.lasting:
-            return {}
-        embeddings.fill_vectors(database, MEMORY, embedder, most=embeddings.EACH_NEAR)
-        (vector,) = embeddings.embed_texts(embedder, [text[: embeddings.LONGEST]])
-        near, low = database.nearest(MEMORY, embedder.model, vector, CANDIDATES)
-        return meant_chunks(near, low)
 
     def texts(self, may: Callable[[str], bool]) -> dict[str, bool]:
         """What `may` says of the description with the text of each note in the database, by file.
@@ -247,15 +244,6 @@ class Search:
             return []
         return [*self._mark_hits(tuple(self._use_chosen(path, message_job)[0]))]
 
-    def _find_at(
-        self, query: str, history: History, revision: str, *, k: int, today: date
-    ) -> Found:
-        def query_job(database: Database) -> Found:
-            notes.fill_from_commit(database, history, revision, is_held=self._is_held)
-            return answer_query(database, query, source=MEMORY, k=k, today=today)
-
-        return sqlite.use_file(None, databases.STAMP, query_job)[0]
-
     def update(
         self, report: Report = lambda *_: None, *, anew: bool = False, vectors: bool = False
     ) -> Updated:
@@ -265,43 +253,18 @@ class Search:
 
         def update_job(database: Database) -> Updated:
             changed = self._update_notes(database, report)
-            sentences = self._fill_all(database, report) if anew or vectors else []
+            sentences = []
+            try:
+                embedder = self._embedder() if anew or vectors else None
+                if embedder is not None:
+                    embeddings.fill_vectors(database, MEMORY, embedder, most=None, report=report)
+            except MdmemoryError as problem:
+                sentences.append(f"Vectors are missing. {problem.sentences}")
             return Updated(tuple(changed), database.count(MEMORY), tuple(sentences))
 
         path = self._refresher.project.prepare_private() / FILE
         updated, sentences = self._use_chosen(path, update_job, must=True, anew=anew)
         return updated._replace(said=(*sentences, *updated.said))
-
-    def _fill_all(self, database: Database, report: Report) -> list[str]:
-        """Make all vectors; what there is to say."""
-        try:
-            embedder = self._embedder() if self._embedder else None
-            if embedder is not None:
-                self._fill_sources(database, (MEMORY,), embedder, report, None)
-        except MdmemoryError as problem:
-            return [f"Vectors are missing. {problem.sentences}"]
-        return []
-
-    def _update_sources(
-        self, database: Database, wanted: Sequence[str], report: Report
-    ) -> tuple[list[str], list[str]]:
-        """Bring some sources up to date; what was different, and what there is to say."""
-        changed = self._update_notes(database, report) if MEMORY in wanted else []
-        sentences: list[str] = []
-        for source in wanted:
-            if source in self._others:
-                more, words = self._others[source].update(database, report)
-                changed += more
-                sentences += words
-        return changed, sentences
-
-    def _use_database(self, job: Callable[[Database], sqlite.T]) -> tuple[sqlite.T, list[str]]:
-        path = self._database_path()
-        result, sentences = self._use_chosen(path, job)
-        if path is None:
-            place = self._refresher.project.private
-            sentences.append(f"{place} cannot be used: everything is read anew for this search.")
-        return result, sentences
 
     def _use_chosen(
         self, path: Path | None, job: Callable[[Database], sqlite.T], *, must: bool = False,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, partial
 from importlib.util import find_spec
@@ -51,7 +50,19 @@ def search(refresher: Refresher, source: str, today: str, *, meaning: bool) -> S
     it makes and uses no vectors."""
     refresher.current()
     project = refresher.project
-    others = feeding_sources(project, source)
+    others: dict[str, Feeder] = {}
+    if source in (SESSIONS, ALL):
+        from mdmemory.search.transcripts import Transcripts
+
+        exports = _setting_folders(project, "search.transcripts")
+        folders = session_folders(project)
+        others[SESSIONS] = Transcripts(person.host_places(), folders, exports, redacted_text)
+    if source in (FILES, ALL):
+        from mdmemory.search.folders import Folders
+
+        others[FILES] = Folders(
+            _setting_folders(project, "search.folders"), project.store, redacted_text
+        )
     return Search(refresher, others, partial(make_embedder, project, today) if meaning else None)
 
 
@@ -62,6 +73,7 @@ def session_folders(project: Project) -> list[Path]:
     A store that belongs to no one project serves the folder in which the command was started.
     """
     from mdmemory.git import repositories
+    from mdmemory.store import home
 
     root = project.around or project.root  # the store may lie in the memory folder
     if root == person_root(person.person_places()) or not (project.root / PROJECT_FILE).is_file():
@@ -75,41 +87,15 @@ def session_folders(project: Project) -> list[Path]:
     listed = repository.ask("worktree", "list", "--porcelain") if repository else None
     if repository is None or listed is None:
         return [root]
-    below = Path(os.path.realpath(root)).relative_to(os.path.realpath(repository.top))
     lines = listed.decode("utf-8", "surrogateescape").split("\n")
     trees = [line.removeprefix("worktree ") for line in lines if line.startswith("worktree ")]
-    return [root, *(Path(tree) / below for tree in trees), *_former_folders(project, below)]
-
-
-def _former_folders(project: Project, below: Path) -> list[Path]:
-    """Folders in which the project was seen, and where nothing lies any more."""
-    from mdmemory.store import home
-
-    try:
-        entry = home.read(project.root)
-    except MdmemoryError:  # `doctor` says so
-        entry = None
-    places = [Path(folder) for folder in entry.folders] if entry else []
-    tops = [place.parent for place in places if place.name == ".git"]
-    return [top / below for top in tops if not os.path.lexists(top)]
-
-
-def feeding_sources(project: Project, wanted: str) -> Mapping[str, Feeder]:
-    """What feeds a source of search beside the notes, or (all) each of them."""
-    feeders: dict[str, Feeder] = {}
-    if wanted in (SESSIONS, ALL):
-        from mdmemory.search.transcripts import Transcripts
-
-        exports = _setting_folders(project, "search.transcripts")
-        folders = session_folders(project)
-        feeders[SESSIONS] = Transcripts(person.host_places(), folders, exports, redacted_text)
-    if wanted in (FILES, ALL):
-        from mdmemory.search.folders import Folders
-
-        feeders[FILES] = Folders(
-            _setting_folders(project, "search.folders"), project.store, redacted_text
-        )
-    return feeders
+    with suppress(MdmemoryError):  # `doctor` says so
+        if entry := home.read(project.root):
+            # in which the project was seen, and where nothing lies any more
+            tops = [git.parent for git in map(Path, entry.folders) if git.name == ".git"]
+            trees += [str(top) for top in tops if not os.path.lexists(top)]
+    below = Path(os.path.realpath(root)).relative_to(os.path.realpath(repository.top))
+    return [root, *(Path(tree) / below for tree in trees)]
 
 
 def make_embedder(project: Project, today: str) -> Embedder | None:
@@ -144,14 +130,13 @@ def missing_packages(kind: str, model: str) -> list[str]:
         needed["fastembed"] = local_models.PACKAGE
     elif kind == "local":
         needed[local_models.ENCODER_MODULE] = local_models.ENCODER_PACKAGE
-    return [package for module, package in needed.items() if not _is_installed(module)]
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ValueError:  # a module that has no spec
-        return False
+    missing = []
+    for module, package in needed.items():
+        with suppress(ValueError):  # a module that has no spec
+            if find_spec(module) is not None:
+                continue
+        missing.append(package)
+    return missing
 
 
 def meaning_trouble(settings: Settings) -> str:

@@ -142,10 +142,20 @@ class Transcripts:
             except BadTranscript as problem:
                 sentences.append(f"OpenCode's newest sessions are missing here. {problem.message}")
         for name, print in some.items():
-            if print[:2] == f"{_EXPORT} ":
-                yield name, _read_exported(Path(name), sentences)
-            elif print[:2] != f"{_OPENCODE} ":
-                yield from _read_session(name, *files[name])
+            try:
+                if print[:2] == f"{_EXPORT} ":
+                    yield name, read(Path(name))
+                elif print[:2] != f"{_OPENCODE} ":
+                    _, reader, file = files[name]
+                    is_others = print.startswith(f"{reader.name} -")
+                    yield name, None if is_others else reader.transcript(SessionRows(file))
+            except BadTranscript as problem:
+                if print[:2] == f"{_EXPORT} ":
+                    text = f"{name} is no session that can be read. {problem.message}"
+                    sentences.append(text)
+                    yield name, None
+            except MdmemoryError:
+                continue  # not now
 
     def _make_document(
         self, name: str, print: str, transcript: Transcript | None, *, is_other: bool
@@ -153,44 +163,19 @@ class Transcripts:
         state = digest(print.encode())
         if transcript is None or not transcript.turns or is_other:
             return Document(SESSIONS, name, print, state)
-        newest = max(turn.time for turn in transcript.turns)
+        try:
+            newest = max(turn.time for turn in transcript.turns)
+            moment = datetime.fromtimestamp(newest // 1000, UTC)
+            day = moment.date().isoformat() if newest > 0 else ""
+        except (ValueError, OverflowError, OSError):
+            day = ""  # the host gave none that exists
         title = self.redact(" ".join(transcript.label[: _TITLE * 4].split()))[:_TITLE].rstrip()
+        chunks = [
+            Chunk(number, number, piece.text)
+            for number, turn in enumerate(transcript.turns, 1)
+            for piece in cut_text(f"{turn.role}: {self.redact(turn.text)}")
+        ]
         return Document(
-            SESSIONS, name, print, state, name=transcript.session or name, title=title,
-            date=_day_of(newest), chunks=tuple(self._turn_chunks(transcript)),
+            SESSIONS, name, print, state, name=transcript.session or name, title=title, date=day,
+            chunks=chunks,
         )  # fmt: skip
-
-    def _turn_chunks(self, transcript: Transcript) -> Iterator[Chunk]:
-        for number, turn in enumerate(transcript.turns, 1):
-            text = f"{turn.role}: {self.redact(turn.text)}"
-            for piece in cut_text(text):
-                yield Chunk(number, number, piece.text)
-
-
-def _read_exported(path: Path, sentences: list[str]) -> Transcript | None:
-    try:
-        return read(path)
-    except BadTranscript as problem:
-        sentences.append(f"{path} is no session that can be read. {problem.message}")
-        return None
-
-
-def _read_session(
-    name: str, print: str, reader: Reader, file: SessionFile
-) -> Iterator[tuple[str, Transcript | None]]:
-    if print.startswith(f"{reader.name} -"):
-        yield name, None
-        return
-    try:
-        yield name, reader.transcript(SessionRows(file))
-    except MdmemoryError:
-        return  # not now
-
-
-def _day_of(milliseconds: int) -> str:
-    """The day (UTC) of a moment, "" where the host gave none that exists."""
-    try:
-        moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return ""
-    return moment.date().isoformat() if milliseconds > 0 else ""

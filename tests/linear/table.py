@@ -477,7 +477,7 @@ EVERY = (
 
 SPARED = {
     "citing.lines": "git's own line on a change",
-    "compact.removals": "the reason of an op, which has 500 characters",
+    "compact.guards": "the reason of an op, which has 500 characters",
     "compact.result": "a date of a note",
     "llm.manners": "the name of a model that a person chose",
     "cli.notes": "what a person types",

@@ -13,9 +13,8 @@ from hypothesis import strategies as some
 from mdmemory.search import sqlite
 from mdmemory.search.answer import answer_query
 from mdmemory.search.chunks import Chunk
-from mdmemory.search.database import Document
+from mdmemory.search.database import Document, unlink_text
 from mdmemory.search.query import LONGEST, mark_words, parse
-from mdmemory.search.schema import unlink_text
 from mdmemory.text.search_words import RULES, index_text
 from mdmemory.text.similarity import nearest_known
 
