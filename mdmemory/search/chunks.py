@@ -52,7 +52,12 @@ def cut_text(
     limit, shared = size * CHARACTERS, min(overlap, size // 2) * CHARACTERS
     lines: list[tuple[int, str, int]] = []  # number, line, quarters of tokens
     total, fresh = 0, False  # fresh: something in `lines` that no piece has had
-    for number, line in _numbered_lines(text, size, first):
+    parts = (
+        (number, part)
+        for number, line in enumerate(text.split("\n"), first)
+        for part in _line_parts(line, size)
+    )
+    for number, line in parts:
         cost = _count_quarters(line) + 1  # its line end
         if lines and total + cost > limit + 1:  # the last has none
             if fresh:
@@ -64,13 +69,8 @@ def cut_text(
     yield _make_chunk(lines)
 
 
-def _numbered_lines(text: str, size: int, first: int) -> Iterator[tuple[int, str]]:
-    """The lines with their numbers; one that is longer than a piece comes in parts."""
-    for number, line in enumerate(text.split("\n"), first):
-        yield from ((number, part) for part in _line_parts(line, size))
-
-
 def _line_parts(line: str, size: int) -> Iterator[str]:
+    """A line; one that is longer than a piece in parts."""
     start = 0
     while True:
         part = line[start : start + size * CHARACTERS]

@@ -1,6 +1,6 @@
-"""The models of a hub, or in a folder, that make vectors in this process by the package fastembed.
-
-A search never fetches a model: that is done when a person chooses one (`cli/meaning`).
+"""The models that make vectors in this process: a sentence encoder of sixteen languages that comes
+whole in a package (the extra `meaning`), and those of a hub, or in a folder, by the package
+fastembed. A search fetches none: that is done when a person chooses one (`cli/meaning`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ ENCODER_PACKAGE = (
 
 
 class Encoder:
-    """The encoder, which its first text loads; `cache` is the folder of what is kept."""
+    """The encoder, which its first text loads; it opens no network. As it is shipped it takes
+    seconds to read, so what comes of that is kept in the folder `cache`."""
 
     name, model = ENCODER, f"local {ENCODER}"
 
@@ -106,7 +107,11 @@ class Local:
         except MdmemoryError:
             raise
         except Exception as problem:  # whatever a model's own code raises
-            raise _no_vectors(self.name, problem) from problem
+            hint = f"{_TURN_ON} fetches what is missing, and tries it."
+            raise MdmemoryError(
+                f"The local model {self.name} gave no vectors: {_reason_of(problem)}.",
+                "Its files may not be whole: copy it anew." if is_folder(self.name) else hint,
+            ) from problem
 
     def fetch(self) -> None:
         """Fetch what is missing of a model that is no folder: over the network, for as long as
@@ -127,8 +132,8 @@ class Local:
         options: dict[str, Any] = {"cache_dir": str(self.cache), "local_files_only": True}
         if is_folder(self.name):
             folder, file = _find_onnx_file(self.name)
-            _register_folder(self.name, folder, file)
             options["specific_model_path"] = str(folder)
+            _register_folder(self.name, folder, file)
         return _text_embedding()(self.name, **options)
 
 
@@ -181,13 +186,6 @@ def _find_onnx_file(name: str) -> tuple[Path, str]:
             "It needs model.onnx, config.json, tokenizer.json and tokenizer_config.json.",
         )
     return folder, files[0]
-
-
-def _no_vectors(name: str, problem: Exception) -> MdmemoryError:
-    reason = f"The local model {name} gave no vectors: {_reason_of(problem)}."
-    if is_folder(name):
-        return MdmemoryError(reason, "Its files may not be whole: copy it anew.")
-    return MdmemoryError(reason, f"{_TURN_ON} fetches what is missing, and tries it.")
 
 
 def _reason_of(problem: Exception) -> str:

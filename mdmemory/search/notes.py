@@ -5,7 +5,7 @@ A held note is never put in: of it only the file's state is kept, so as not to r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from mdmemory.errors import NotFound
@@ -18,14 +18,13 @@ from mdmemory.store.store import Store, StoredNote, decode_note, is_note_name
 from mdmemory.text import dates
 
 if TYPE_CHECKING:  # only a search at a commit asks git
-    from mdmemory.git.commits_of_store import Blob, History
+    from mdmemory.git.commits_of_store import History
     from mdmemory.store.sights import Sight
 
 Report = Callable[[int, int, str], None]  # done, of how many, what
 
 BATCH = 200  # files that go in together, so that neither memory nor the lock is held for long
 MANY = 1_000  # files put in, after which tidying up pays
-_FILE_MODES = ("100644", "100755")  # no links
 
 
 def update_notes(
@@ -47,42 +46,34 @@ def update_notes(
     now, young = dict(zip(sight.files, sight.prints, strict=True)), sight.young_files
     gone = [file for file in known if file not in now or file in waiting]
     stale = [file for file, print in now.items() if known.get(file, ("",))[0] != print]
-    prints = {file: "" if file in young else now[file] for file in stale}
     if gone:
         database.remove(MEMORY, gone)
     different = [*gone]
     for at in range(0, len(stale), BATCH):
         report(at, len(stale), "notes for search")
-        free = [file for file in stale[at : at + BATCH] if file not in waiting]
-        different += _put_notes(database, store, free, prints, known, is_held)
+        documents, same = [], {}
+        for file in stale[at : at + BATCH]:
+            try:
+                stored = store.read(file) if file not in waiting else None
+            except NotFound:
+                stored = None  # removed between the look and the reading; the next look tells
+            if stored is None:
+                continue
+            print = "" if file in young else now[file]
+            if file not in known or known[file][1] != stored.digest:
+                documents.append(note_document(stored, print, is_held(stored.note)))
+            elif known[file][0] != print:
+                same[file] = print
+        if documents:
+            database.put(documents)
+        if same:
+            database.reprint(MEMORY, same)
+        different += [each.file for each in documents]
     if len(different) > MANY:
         database.tidy()
     if seen:
         database.set_seal(MEMORY, seen)
     return different
-
-
-def _put_notes(
-    database: Database, store: Store, files: Sequence[str], prints: dict[str, str],
-    known: dict[str, tuple[str, str]], is_held: Callable[[Note], bool],
-) -> list[str]:  # fmt: skip
-    """Put in what has other bytes than before; of the rest only the print is new."""
-    documents, same = [], {}
-    for file in files:
-        try:
-            stored = store.read(file)
-        except NotFound:
-            continue  # removed between the look and the reading; the next look tells
-        if file in known and known[file][1] == stored.digest:
-            if known[file][0] != prints[file]:
-                same[file] = prints[file]
-        else:
-            documents.append(note_document(stored, prints[file], is_held(stored.note)))
-    if documents:
-        database.put(documents)
-    if same:
-        database.reprint(MEMORY, same)
-    return [each.file for each in documents]
 
 
 def note_document(stored: StoredNote, print: str, is_held: bool) -> Document:
@@ -93,17 +84,14 @@ def note_document(stored: StoredNote, print: str, is_held: bool) -> Document:
         return Document(MEMORY, stored.file, print, stored.digest, status=status)
     # a note that we wrote has its own name among them, which must not count twice
     aliases = "\n".join(alias for alias in head.aliases if alias != head.name)
+    # the dates in the frontmatter, under whatever key
+    days = dates.iso_days(stored.note.text[: len(stored.note.text) - len(stored.note.body)])
     return Document(
         MEMORY, stored.file, print, stored.digest, name=head.name, title=head.title,
         description=head.description, date=head.updated or head.created, status=head.status,
-        aliases=aliases, session=head.session, days=_note_days(stored.note),
+        aliases=aliases, session=head.session, days=" ".join(days),
         cites="\n".join(head.cites), chunks=tuple(_note_chunks(stored.note)),
     )  # fmt: skip
-
-
-def _note_days(note: Note) -> str:
-    """The dates in the frontmatter, under whatever key."""
-    return " ".join(dates.iso_days(note.text[: len(note.text) - len(note.body)]))
 
 
 def _note_chunks(note: Note) -> Iterator[Chunk]:
@@ -125,24 +113,21 @@ def fill_from_commit(
 ) -> None:
     """Put in all notes of a commit, which is named as git names it. Raises NotFound."""
     tree = history.read_tree(history.resolve(revision))
+    modes = ("100644", "100755")  # no links
     notes = [
-        (file, blob)
-        for file, blob in tree.items()
-        if is_note_name(file) and blob.mode in _FILE_MODES
+        (file, blob) for file, blob in tree.items() if is_note_name(file) and blob.mode in modes
     ]
-    for at in range(0, len(notes), BATCH):
-        some = notes[at : at + BATCH]
-        stored = _at_commit(history, some)
-        database.put([note_document(each, "", is_held(each.note)) for each in stored])
-
-
-def _at_commit(history: History, files: Sequence[tuple[str, Blob]]) -> Iterator[StoredNote]:
-    # one process for all of them
-    ids = "".join(f"{blob.id}\n" for _, blob in files).encode()
-    out, at = history.repository.run("cat-file", "--batch", data=ids), 0
-    for file, _ in files:
-        line = out.index(b"\n", at)
-        size = int(out[at:line].split(b" ")[2])
-        data = out[line + 1 : line + 1 + size]
-        at = line + 1 + size + 1
-        yield StoredNote(file, digest(data), decode_note(data, file))
+    for first in range(0, len(notes), BATCH):
+        some = notes[first : first + BATCH]
+        # one process for all of them
+        ids = "".join(f"{blob.id}\n" for _, blob in some).encode()
+        out, at = history.repository.run("cat-file", "--batch", data=ids), 0
+        documents = []
+        for file, _ in some:
+            line = out.index(b"\n", at)
+            size = int(out[at:line].split(b" ")[2])
+            data = out[line + 1 : line + 1 + size]
+            at = line + 1 + size + 1
+            stored = StoredNote(file, digest(data), decode_note(data, file))
+            documents.append(note_document(stored, "", is_held(stored.note)))
+        database.put(documents)

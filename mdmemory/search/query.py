@@ -123,14 +123,14 @@ def terms_of(text: str) -> list[Term]:
 def mark_words(query: str, text: str) -> list[tuple[int, int]]:
     """Where the words of a query stand in a text, in any form: from and to, in their order; pieces
     in Chinese, Japanese or Korean that overlap as one."""
-    marked = _mark_query(query[:LONGEST])
+    wanted, begun, cjk = _mark_query(query[:LONGEST])
     places = [
         match.span()
         for match in match_words(text)
-        if marked.wanted.has(match[0]) or match[0].casefold().startswith(marked.begun)
+        if wanted.has(match[0]) or match[0].casefold().startswith(begun)
     ]
     pieces: list[tuple[int, int]] = []
-    for match in re.finditer(marked.pieces, text) if marked.pieces else ():
+    for match in re.finditer(cjk, text) if cjk else ():
         start, end = match.span(1)
         if pieces and start <= pieces[-1][1]:
             start = pieces.pop()[0]
@@ -138,24 +138,17 @@ def mark_words(query: str, text: str) -> list[tuple[int, int]]:
     return sorted(places + pieces)
 
 
-class _Marked(NamedTuple):
+@lru_cache(maxsize=4)  # each line that is shown of each hit asks for it
+def _mark_query(query: str) -> tuple[WantedStems, tuple[str, ...], str]:
     """What of a query is looked for in a text: words by their stems, words that begin so, and an
     expression for the pieces in Chinese, Japanese or Korean, or ""."""
-
-    wanted: WantedStems
-    begun: tuple[str, ...]
-    pieces: str
-
-
-@lru_cache(maxsize=4)  # each line that is shown of each hit asks for it
-def _mark_query(query: str) -> _Marked:
     query = normal_text(query)
     plain = {match[0].casefold() for match in match_words(query)}
     telling = plain - small_words(query).stop or plain
     wanted = WantedStems({stem for word in telling for stem in stem_ways(word)})
     begun = tuple(word.casefold() for word in _BEGUN.findall(query))
     pieces = "|".join(re.escape(term.ways[0][0]) for term in _cjk_pieces(query))
-    return _Marked(wanted, begun, f"(?=({pieces}))" if pieces else "")
+    return wanted, begun, f"(?=({pieces}))" if pieces else ""
 
 
 def _plain_terms(text: str, small: SmallWords) -> Iterator[Term]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from stat import S_ISREG
 from typing import NamedTuple
 
@@ -56,26 +57,19 @@ def _find_note(store: Store, file: str) -> StoredNote:
             f"{file[:_SHOWN]!r} is a path, and only notes of the store are read.",
             "Name the file alone: `mdmemory list` shows them.",
         )
-    names = (file, f"{file}.md")
-    matches = [name for name in names if is_note_name(name) and _is_regular(store, name)]
-    stored = store.read(matches[0]) if matches else _find_called(store, file)
+    for name in filter(is_note_name, (file, f"{file}.md")):
+        with suppress(OSError, ValueError):  # too long, not encodable
+            if S_ISREG(os.lstat(store.folder / name).st_mode):
+                stored = store.read(name)
+                break
+    else:
+        # by its name or alias
+        if len(file) > _SHOWN or not is_note_name(f"{file.removesuffix('.md') or '.'}.md"):
+            raise NotFound(f"There is no note {file[:_SHOWN]!r}.", "`mdmemory list` shows all.")
+        stored = store.find(file)
     if stored.note.head.status == UNREADABLE:
         raise NotFound(stored.note.head.problems[0], "`mdmemory doctor` says more.")
     return stored
-
-
-def _find_called(store: Store, name: str) -> StoredNote:
-    """The note with this name or alias."""
-    if len(name) > _SHOWN or not is_note_name(f"{name.removesuffix('.md') or '.'}.md"):
-        raise NotFound(f"There is no note {name[:_SHOWN]!r}.", "`mdmemory list` shows all.")
-    return store.find(name)
-
-
-def _is_regular(store: Store, name: str) -> bool:
-    try:
-        return S_ISREG(os.lstat(store.folder / name).st_mode)
-    except (OSError, ValueError):  # too long, not encodable
-        return False
 
 
 MEMORY = "memory"  # the source of hits that are notes
