@@ -164,6 +164,54 @@ def test_marks_of_other_programs_and_words_of_others_are_no_facts(tmp_path: Path
     rows.each(MARKS_OF_OTHERS, check)
 
 
+# A file as another program wrote it, and what comes of it: the descriptions of its facts, then
+# what is left out, behind a minus.
+OF_OTHER_PROGRAMS = [
+    ('+++\ntitle = "Mail relay"\ndate = 2024-03-02T10:00:00Z\n[params]\nowner = "ops"\n+++\n\n'
+     "It listens on port 2525.\n", ["It listens on port 2525. [Mail relay, 2024-03-02]"]),
+    ('+++\r\ntitle = "Ofen"\r\n+++\r\nEr braucht 380 V.\r\n', ["Er braucht 380 V. [Ofen, ]"]),
+    ('{\n"title": "Fridge",\n"date": "2024-01-01"\n}\n\nIts alarm is at 9 °C.\n',
+     ["Its alarm is at 9 °C. [Fridge, 2024-01-01]"]),
+    ('---\ntitle: Cellar\n...\nIt reports hourly.\n', ["It reports hourly. [Cellar, ]"]),
+    ("\ufeff\n---\ntitle: Boiler\n---\nIt needs 1.8 bar.\n", ["It needs 1.8 bar. [Boiler, ]"]),
+    ("---\r\ntitle: Oven\r\n---\r\n\r\n- It takes 380 V.\r\n", ["It takes 380 V. [Oven, ]"]),
+    ('---\ntitle: Hours\ndraft: true\n---\n\n{{< figure src="a.png" >}}\n\nWe open at 7:30.\n\n'
+     "<!--more-->\n", ["We open at 7:30. [Hours, ]"]),
+    ("---\nid: 5f3a\ntitle: Proxies\ncreated: 1609372800000\n---\n\nTraefik ends TLS.\n",
+     ["Traefik ends TLS. [Proxies, 2020-12-31]"]),
+    ("Ice\n\nIt is leased.\n\nid: 0123456789abcdef0123456789abcdef\ncreated_time: "
+     "2024-02-01T10:00:00.000Z\nis_conflict: 0\ntype_: 1\n", ["It is leased. [Ice, 2024-02-01]"]),
+    ("---\nexcalidraw-plugin: parsed\n---\n# Text Elements\nBakery flow ^a\n", ["-no_fact"]),
+    ("---\nkanban-plugin: board\n---\n## Doing\n\n- [ ] order salt\n", ["-task"]),
+    ("- It needs 3 bar\n- {{[[TODO]]}} order salt\n- {{[[DONE]]}} pads\n- ((abcd12345))\n",
+     ["It needs 3 bar", "-task", "-task", "-no_fact"]),
+    ('- Rolls are 62 mm wide\n- #+BEGIN_QUERY\n  {:title "x"}\n  #+END_QUERY\n',
+     ["Rolls are 62 mm wide", "-no_fact"]),
+    ("> [!warning] Deploys\n> Never after 18:00.\n", ["Deploys: Never after 18:00."]),
+    ("> [!NOTE]\n> The staging till is till-2.\n", ["The staging till is till-2."]),
+    ("> [!quote] Petra\n> Bread is life.\n\nFlour is rye.\n", ["-no_fact", "Flour is rye."]),
+    ("> Bread is life.\n\nFlour is rye.\n", ["-no_fact", "Flour is rye."]),
+    ("# Sourdough\n#bread/notes\n\nIt is fed with rye.\n", ["-no_fact", "It is fed with rye."]),
+    ("Notes\n\n• The guest VLAN is 40\n• The camera VLAN is 41\n‣ C# is #1\n",
+     ["Notes", "The guest VLAN is 40", "The camera VLAN is 41", "C# is #1"]),
+    ("The silo holds 12 t.\rIt is filled on Mondays.\r",
+     ["The silo holds 12 t.\nIt is filled on Mondays."]),
+]  # fmt: skip
+
+
+def test_a_file_of_another_program_is_its_facts_and_its_head(tmp_path: Path) -> None:
+    def check(text: str, expected: list[str]) -> None:
+        (path := tmp_path / "x.md").write_bytes(text.encode())
+        facts = [
+            f"-{each.reason}" if each.reason
+            else f"{each.description} [{each.title}, {each.created}]" if each.title else each.text
+            for each in read(path)
+        ]  # fmt: skip
+        assert facts == expected, facts
+
+    rows.each(OF_OTHER_PROGRAMS, check)
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [("2026-03-01T10:00:00Z", "2026-03-01"), (1772668800000, "2026-03-05"),

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from mdmemory.errors import MdmemoryError
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_DAYS = ("created_at", "createdAt", "created", "date", "timestamp", "time")
+_SINCE_1970 = re.compile(r"1\d{9}(?:\d{3})?")
+_DAYS = ("created_at", "createdAt", "created", "date", "timestamp", "time", "created_time")
 
 
 class BadImport(MdmemoryError):
@@ -49,6 +50,8 @@ class Incoming:
 
 def day(value: object) -> str:
     """The UTC day of an ISO date, or of (milli)seconds since 1970; "" for anything else."""
+    if isinstance(value, str) and _SINCE_1970.fullmatch(value):
+        value = int(value)  # in a head all is text
     if isinstance(value, str):
         match = _DAY.match(value)
         return match[0] if match else ""

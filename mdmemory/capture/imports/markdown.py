@@ -7,8 +7,9 @@ on with a reason, so that nothing of a source is lost.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -75,7 +76,7 @@ def _is_theirs(path: Path, folder: Path) -> bool:
 
 def of_file(text: str, origin: str) -> Iterator[Incoming]:
     """The facts of one file: its note, where it has frontmatter; else those of its blocks."""
-    text = text.removeprefix("\ufeff")
+    text = _with_our_head(text.removeprefix("\ufeff"))
     note = parse(text, Path(origin).name) if begins_head(text) else None
     if note is None or note.body == text:
         if not text.strip():
@@ -88,14 +89,45 @@ def of_file(text: str, origin: str) -> Iterator[Incoming]:
         yield of_note(note, origin)
 
 
+def _with_our_head(text: str) -> str:
+    """The text with a head in TOML or JSON, as Hugo has it, or with Joplin's lines at its end, as a
+    note has it."""
+    import tomllib
+
+    head: object = None
+    rest = text
+    try:
+        if match := _TOML_HEAD.match(text):
+            head, rest = tomllib.loads(match[1].replace("\r\n", "\n")), text[match.end() :]
+        elif text.startswith("{"):
+            head, end = json.JSONDecoder().raw_decode(text)
+            rest = text[end:].lstrip()
+        elif match := _JOPLIN.search(text):
+            title, _, rest = text[: match.start()].partition("\n")
+            head = {
+                "title": title,
+                **dict(line.split(": ", 1) for line in match[1].splitlines() if ": " in line),
+            }
+    except ValueError:
+        return text
+    if not isinstance(head, dict) or not head:
+        return text
+    lines = [
+        f"{key}: {json.dumps(each, ensure_ascii=False, default=str)}" for key, each in head.items()
+    ]
+    return "\n".join(["---", *lines, "---", rest])
+
+
 def of_note(note: Note, origin: str) -> Incoming:
     """A note with its head, whichever of its keys there are."""
     head, written = note.head, notes_format.read_fields(note)
     called = [each for each in (head.name, head.title) if each and slugify(each) != head.name]
-    is_empty = any(map(is_placeholder, (head.title, head.description)))
+    description = head.description if "description" in written else _find_description(note.body)
+    is_empty = any(map(is_placeholder, (head.title, description)))
+    of_program = next((why for key, why in _OF_PROGRAMS.items() if key in written), "")
     return Incoming(
         note.body or head.description, origin,
-        name=head.name, description=head.description,
+        name=head.name, description=description,
         type=head.type if head.type in TYPES else "", kind=head.kind,
         source=head.source if head.source in SOURCES else "manual",
         importance=head.importance if head.importance in ("low", "normal", "high") else "",
@@ -103,9 +135,18 @@ def of_note(note: Note, origin: str) -> Incoming:
         reinforced=head.reinforced, last_reinforced=day(head.last_reinforced),
         session=head.session, turn=head.turn,
         status=head.status if head.status == "unconfirmed" else "",
-        reason="superseded" if head.status == "superseded" else NO_FACT if is_empty else "",
+        reason=of_program
+        or ("superseded" if head.status == "superseded" else NO_FACT if is_empty else ""),
         title=head.title, aliases=(*called, *head.aliases), own=_own_keys(written),
     )  # fmt: skip
+
+
+def _find_description(body: str) -> str:
+    """The first line of a body that says something, without the mark of a list."""
+    lines = [line.strip() for line in body.splitlines() if line.strip()]
+    line = next((line for line in lines if not is_placeholder(line)), "".join(lines[:1]))
+    marker = _MARKER.match(line)
+    return notes_format.parse(line[marker.end() if marker else 0 :], "").head.description
 
 
 def _own_keys(written: Mapping[str, object]) -> dict[str, object]:
@@ -174,12 +215,26 @@ LINES = 200_000  # a longer text is refused: it is no memory
 NO_FACT = "no_fact"
 TASK = "task"
 
-# of GitHub and Obsidian, and of Logseq
-_TASK = re.compile(r"\[[ xX/>-]\][ \t]|(?:TODO|DOING|DONE|LATER|NOW|WAITING|CANCELL?ED)[ \t]")
+# of GitHub and Obsidian, of Roam, and of Logseq
+_TASK = re.compile(
+    r"\[[ xX/>-]\][ \t]|\{\{\[\[(?:TODO|DONE)\]\]\}\}"
+    r"|(?:TODO|DOING|DONE|LATER|NOW|WAITING|CANCELL?ED)[ \t]"
+)
 # What other programs put in a place of their own: fields of a template, queries, properties.
-_PLACEHOLDER = re.compile(r"\{\{.*?\}\}|<%.*?%>", re.DOTALL)
+_PLACEHOLDER = re.compile(
+    r"\{\{.*?\}\}|<%.*?%>|<!--.*?-->|#\+BEGIN_QUERY.*?#\+END_QUERY|\(\([\w-]{9,36}\)\)"
+    r"|(?:\A|(?<=\s))#[^\W\d][\w/-]*(?=\s|\Z)",  # a tag
+    re.DOTALL,
+)
+_TOML_HEAD = re.compile(r"\+\+\+[ \t]*\r?\n(.*?\n)\+\+\+[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_JOPLIN = re.compile(r"\n\n(id: [0-9a-f]{32}\n(?:\w+:.*(?:\n|\Z))+)\Z")
+# Keys of files that a plugin of Obsidian draws, and what such a file holds.
+_OF_PROGRAMS = {"excalidraw-plugin": "no_fact", "kanban-plugin": "task"}
+_CALLOUT = re.compile(r"[ \t]*>[ \t]*\[!(\w+)[^\]\n]*\][-+]?[ \t]*")
+_NO_CALLOUT = ("quote", "cite", "todo", "question", "help", "faq", "example", "abstract")
 _PROPERTIES = re.compile(r"(?:[\w-]+::(?:[ \t].*)?(?:\n|\Z))+")
-_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
+_MARKER = re.compile(r"[ \t]*(?:[-*+•‣◦▪●]|\d{1,9}[.)])(?:[ \t]+|$)")
+_BULLET = re.compile(r"(?m)^([ \t]*)[•‣◦▪●](?=[ \t])")  # which commonmark takes for text
 _LISTS = ("bullet_list", "ordered_list")
 _INTRO = 80  # characters; a line with a colon above a list, and no longer, is a heading
 _BELOW_ALL = 7  # the level of such a heading
@@ -232,7 +287,9 @@ class _Reader:
     def read(self) -> Iterator[Block]:
         from markdown_it.tree import SyntaxTreeNode
 
-        nodes = SyntaxTreeNode(_markdown_parser().parse("\n".join(self.lines))).children
+        nodes = SyntaxTreeNode(
+            _markdown_parser().parse(_BULLET.sub(r"\1-", "\n".join(self.lines)))
+        ).children
         steps: int | None = None  # the line that introduces the numbered steps below it
         for node, below in zip(nodes, [*nodes[1:], None], strict=False):
             start, end = self._lines_of(node)
@@ -262,6 +319,9 @@ class _Reader:
                 yield from self._read_item(*self._lines_of(item))
         elif node.type == "paragraph":
             yield self._fact_block(self._lines_text(start, end), start)
+        elif text := node.type == "blockquote" and _callout_text(self.lines[start:end]):
+            self.has_list = True  # a box stands for itself, as an item does
+            yield self._fact_block(text, start)
         elif node.type != "hr":
             yield Block(self._lines_text(start, end), start + 1, self._section_now(), NO_FACT)
 
@@ -320,6 +380,16 @@ def is_placeholder(text: str) -> bool:
     left = _PLACEHOLDER.sub("", text)
     is_empty = left != text and not re.search(r"\w", left)
     return is_empty or _PROPERTIES.fullmatch(text) is not None
+
+
+def _callout_text(lines: Sequence[str]) -> str:
+    """What a person put into a box, its title first; "" for a quote."""
+    marked = _CALLOUT.match(lines[0])
+    if not marked or marked[1].lower() in _NO_CALLOUT:
+        return ""
+    title = lines[0][marked.end() :].strip()
+    inner = "\n".join(re.sub(r"^[ \t]*>[ \t]?", "", line) for line in lines[1:]).strip()
+    return ": ".join(filter(None, (title, inner)))
 
 
 def _dedent_line(line: str, width: int) -> str:

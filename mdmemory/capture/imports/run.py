@@ -275,10 +275,19 @@ def _read_file(path: Path) -> Iterator[Incoming]:
     lines = text.splitlines()
     if json_memories.is_graph(next((line for line in lines if line.strip()), "")):
         yield from json_memories.graph_of(lines)
-    elif path.suffix == ".json" or _JSON.match(text):
+    elif path.suffix == ".json" or (_JSON.match(text) and not _is_markdown(path, text)):
         yield from _read_json(path, text)
     else:
         yield from markdown.of_file(text, path.name)
+
+
+def _is_markdown(path: Path, text: str) -> bool:
+    """Whether a text by the name of a note only begins as JSON does, such as with a head."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return path.suffix in markdown.ENDINGS
+    return False
 
 
 def _read_json(path: Path, text: str) -> Iterator[Incoming]:
