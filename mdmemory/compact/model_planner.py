@@ -237,7 +237,9 @@ class _Pass:
     alone: set[str] = field(default_factory=set)  # files that leave a question no room for others
 
     def proposal(self) -> ProposedPlan:
-        waits = self._find_sure()
+        waits = False
+        if first := self.planner.first:  # a limit may leave more of it for another pass
+            self.sure, _, waits = first.ops(self.notes, conflicts=self.conflicts)
         merged = {file for op in self.sure if isinstance(op, Merge) for file in op.sources}
         left = (note for note in self.notes if note.file not in merged)
         free = [note for note in left if may_be_shown(note, self.planner.redact)]
@@ -267,14 +269,6 @@ class _Pass:
         notes = self.scope.wanted(self._size(), MAX_CHARS)
         self.wanted = {note.file for note in notes}
         return notes
-
-    def _find_sure(self) -> bool:
-        """Find what is sure without a model; whether a limit leaves more of it for another pass."""
-        if self.planner.first is None:
-            return False
-        proposal = self.planner.first.ops(self.notes, conflicts=self.conflicts)
-        self.sure = proposal.ops
-        return proposal.more
 
     def _size(self) -> Size:
         """What a note as it is shown takes of a question, which holds MAX_CHARS."""

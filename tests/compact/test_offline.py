@@ -250,7 +250,7 @@ def test_a_pass_says_when_a_limit_left_work(make: Make, monkeypatch: pytest.Monk
     assert not more(same[:4])
     twins = [fact(make, f"t{at}", f"Job {'abc'[at // 2] * 3} runs on Node {at}") for at in range(6)]
     assert not more(twins)
-    monkeypatch.setattr("mdmemory.compact.planner.MAX_FLAGS", 2)
+    monkeypatch.setattr("mdmemory.compact.planner.MAX_PASS_LINES", 2)
     assert more(twins)
 
 

@@ -459,7 +459,7 @@ def test_another_op_on_the_same_notes_is_not_the_one_taken_back(shop: Shop) -> N
 
 
 def test_flags_that_were_taken_back_hide_no_others(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr("mdmemory.compact.planner.MAX_FLAGS", 1)
+    monkeypatch.setattr("mdmemory.compact.planner.MAX_PASS_LINES", 1)
     lunch = [(f"lunch-{at}", f"Lunch is at {at}:30", "So they said.") for at in (11, 12)]
     shop.write(FRIDAY, MONDAY, *lunch)
     shop.memory.undo(shop.memory.compact().id)
@@ -522,7 +522,7 @@ def test_names_are_handed_on_from_merge_to_merge(shop: Shop) -> None:
 
 
 def test_a_pass_that_hits_a_limit_is_due_again_at_once(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr("mdmemory.compact.planner.MAX_FLAGS", 1)
+    monkeypatch.setattr("mdmemory.compact.planner.MAX_PASS_LINES", 1)
     lunch = [(f"lunch-{at}", f"Lunch is at {at}:30", "So they said.") for at in (11, 12)]
     shop.write(FRIDAY, MONDAY, *lunch)
     outcomes = [shop.run(Offline(), if_due=True) for _ in range(3)]

@@ -479,7 +479,6 @@ SPARED = {
     "citing.lines": "git's own line on a change",
     "compact.guards": "the reason of an op, which has 500 characters",
     "compact.result": "a date of a note",
-    "llm.manners": "the name of a model that a person chose",
     "cli.notes": "what a person types",
     "actions.replacing": "git's own line on an author",
     "hosts.git_hooks": "the first line of a person's own hook",

@@ -139,7 +139,7 @@ def test_unchanged_notes_are_not_looked_at_again(
     def never(*_: object) -> None:
         raise AssertionError("the folder was looked at")
 
-    monkeypatch.setattr(notes, "_put_notes", never)
+    monkeypatch.setattr(notes, "note_document", never)
     monkeypatch.setattr(SQLite, "prints", never)
     assert files(memory, "green tea")[0] == "user-tea.md"
 
