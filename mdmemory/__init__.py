@@ -68,13 +68,13 @@ if TYPE_CHECKING:
     from mdmemory.actions.undo import Agree as Agree
     from mdmemory.actions.undo import Planned as Planned
     from mdmemory.actions.undo import Undone as Undone
-    from mdmemory.capture.caller import Caller as Caller
-    from mdmemory.capture.extracted import Extracted as Extracted
+    from mdmemory.capture.candidate import Caller as Caller
+    from mdmemory.capture.candidate import Extracted as Extracted
+    from mdmemory.capture.candidate import FactCall as FactCall
     from mdmemory.capture.forgetting import AskedRemoval as AskedRemoval
     from mdmemory.capture.forgetting import Forgotten as Forgotten
     from mdmemory.capture.imports.run import Imported as Imported
     from mdmemory.capture.pending import PendingFact as PendingFact
-    from mdmemory.capture.store_fact import FactCall as FactCall
     from mdmemory.capture.store_fact import Stored as Stored
     from mdmemory.capture.stores import Route as Route
     from mdmemory.capture.stores import Stores as Stores
@@ -129,12 +129,11 @@ _PUBLIC = {
     "actions.setup": "Setup",
     "actions.sync": "Synced",
     "actions.undo": "Agree Planned Undone",
-    "capture.caller": "Caller",
+    "capture.candidate": "Caller Extracted FactCall",
     "capture.forgetting": "AskedRemoval Forgotten",
     "capture.imports.run": "Imported",
-    "capture.extracted": "Extracted",
     "capture.pending": "PendingFact",
-    "capture.store_fact": "FactCall Stored",
+    "capture.store_fact": "Stored",
     "capture.stores": "Route Stores",
     "citing.citation": "CheckedCitation",
     "compact.planner": "Tokens",

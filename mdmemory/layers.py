@@ -38,12 +38,11 @@ if TYPE_CHECKING:
     from mdmemory.actions.note_history import Step
     from mdmemory.actions.resolve import Across, Conflict
     from mdmemory.actions.undo import Agree, Undone
-    from mdmemory.capture.caller import Caller
-    from mdmemory.capture.extracted import Extracted
+    from mdmemory.capture.candidate import Caller, Extracted, FactCall
     from mdmemory.capture.fact import Fact
     from mdmemory.capture.forgetting import Forgotten
     from mdmemory.capture.imports.run import Imported
-    from mdmemory.capture.store_fact import FactCall, Stored
+    from mdmemory.capture.store_fact import Stored
     from mdmemory.capture.stores import Route
     from mdmemory.capture.wishes import Inbox
     from mdmemory.citing.citation import CheckedCitation

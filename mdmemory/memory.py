@@ -37,12 +37,11 @@ if TYPE_CHECKING:
     from mdmemory.actions.setup import Setup
     from mdmemory.actions.sync import Synced
     from mdmemory.actions.undo import Agree, Planned, Undone
-    from mdmemory.capture.caller import Caller
-    from mdmemory.capture.extracted import Extracted
+    from mdmemory.capture.candidate import Caller, Extracted, FactCall
     from mdmemory.capture.forgetting import AskedRemoval, Forgotten
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.pending import PendingFact
-    from mdmemory.capture.store_fact import FactCall, Stored
+    from mdmemory.capture.store_fact import Stored
     from mdmemory.capture.stores import Route, Stores
     from mdmemory.citing.citation import CheckedCitation
     from mdmemory.compact.runner import Outcome

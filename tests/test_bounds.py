@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from mdmemory import Layers, Memory, bounds
 from mdmemory.capture import fact, notice
-from mdmemory.capture.explain import explain_message
 from mdmemory.capture.imports.incoming import Incoming
 from mdmemory.capture.imports.run import store_all
+from mdmemory.capture.run import explain_message
 from mdmemory.errors import BadNote
 from mdmemory.hosts.conversation import notices_of_length
 from mdmemory.hosts.opencode.messages import Children, message_of

@@ -15,10 +15,10 @@ from pace import HUNG
 from scripted import Scripted
 
 from mdmemory import Layers, Memory
-from mdmemory.capture.caller import Caller
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.capture.notice import notice_wishes
 from mdmemory.capture.quote_proof import WHY
-from mdmemory.capture.store_fact import FactCall, Stored
+from mdmemory.capture.store_fact import Stored
 from mdmemory.errors import NoStore
 from mdmemory.note.note import read_fields
 from mdmemory.tools.table import call_tool

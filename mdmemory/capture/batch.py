@@ -101,10 +101,13 @@ class Batch:
     def add(self, fact: Fact, origin: Origin) -> Put:
         """Take a fact in; the same words again count for the note that says them. Raises BadNote,
         NotStored."""
-        same = self.stating(fact.body)
-        if same is not None:
+        if (same := self.stating(fact.body)) is not None:
             return self.say_again(same, origin)
-        return self.add_new(fact, self._make_metadata(origin))
+        return self.add_new(fact, {
+            "source": origin.source, "created": self._today, "updated": self._today,
+            "session": origin.session, "turn": origin.turn,
+            "status": "" if origin.is_proven else UNCONFIRMED, "quote": origin.quote,
+        })  # fmt: skip
 
     def add_new(
         self, fact: Fact, metadata: Mapping[str, str], *, verb: str = "store",
@@ -112,20 +115,34 @@ class Batch:
     ) -> Put:  # fmt: skip
         """Take in a fact that no note says, with a head of these values. Raises BadNote,
         NotStored."""
-        new = self._compose_note(fact, metadata, aliases, own or {})
-        line = f"{verb} {new.file}: {new.note.head.description}"
-        change = Change(new.file, None, new.note.text.encode("utf-8"))
-        self._groups[new.file] = Group(line, (change,))
-        return self._take_put(Put(new, "added"))
+        if self._taken is None:
+            refresher = self.writer.refresher
+            self._taken = taken_names(refresher.store, refresher.catalog().names)
+        name = limits.free_name(fact.name, fact.type, self._taken)
+        sentences = f"{fact.description}\n{fact.body}"
+        text = editing.compose(
+            name=name, type=fact.type, description=fact.description, title=fact.title,
+            body=body_beside(fact.description, fact.body), kind=fact.kind,
+            aliases=aliases, own=own or {},
+            metadata={**metadata, **self._route.metadata(fact.type, fact.body)},
+            cites=cites_of(self.writer.project, sentences) if MAY_CITE.search(sentences) else (),
+        )  # fmt: skip
+        if self.writer.refresher.is_secret(text):
+            raise NotStored("secret")  # the parts are clean, and side by side they are not
+        file = limits.file_name(fact.type, name)
+        self._taken |= {name.casefold(), file.casefold()}
+        return self._take_put(None, parse(text, file), "added", verb)
 
-    def say_again(self, same: StoredNote, origin: Origin) -> Put:
-        """Count a note that is said again; the user's word confirms it, or puts it in force."""
-        return self._take_put(self._reinforced(same, origin))
-
-    def _take_put(self, done: Put) -> Put:
-        self._put.pop(done.note.file, None)
-        self._put[done.note.file] = done
-        return done
+    def _take_put(self, old: StoredNote | None, note: Note, outcome: str, verb: str) -> Put:
+        """Have a note as it will be, in place of `old`, in the commit."""
+        data, file = note.text.encode("utf-8"), note.head.file
+        self._groups[file] = Group(
+            f"{verb} {file}: {note.head.description}",
+            (Change(file, old.digest if old else None, data),),
+        )
+        self._put.pop(file, None)
+        self._put[file] = Put(StoredNote(file, digest(data), note), outcome)
+        return self._put[file]
 
     def replace(
         self, new: StoredNote, replaced: Sequence[tuple[StoredNote, str]]
@@ -180,23 +197,23 @@ class Batch:
 
     # --- a note that there is
 
-    def _reinforced(self, same: StoredNote, origin: Origin) -> Put:
-        head, status = same.note.head, same.note.head.status
-        if not origin.is_proven or same.file in self._put:
-            return Put(same, "known")
-        try:
-            note, outcome = self._as_said_again(same.note, origin)
-        except BadNote:
-            return Put(same, "known")
+    def say_again(self, same: StoredNote, origin: Origin) -> Put:
+        """Count a note that is said again; the user's word confirms it, or puts it in force."""
+        note, outcome = same.note, "known"
+        if origin.is_proven and same.file not in self._put:
+            with suppress(BadNote):
+                note, outcome = self._as_said_again(same.note, origin)
         if note is same.note:
-            return Put(same, "known")
-        now = StoredNote(same.file, digest(note.text.encode("utf-8")), note)
+            self._put.pop(same.file, None)
+            self._put[same.file] = Put(same, "known")
+            return self._put[same.file]
         verb = {"confirmed": "confirm", "restored": "restore"}.get(outcome, "reinforce")
-        change = Change(same.file, same.digest, note.text.encode("utf-8"))
-        self._groups[same.file] = Group(f"{verb} {same.file}: {head.description}", (change,))
-        if status == SUPERSEDED and (last := Chains(self.seen.all_notes()).last(same)):
-            self.replace(now, [(last, "what it said before is said again")])
-        return Put(now, outcome)
+        done = self._take_put(same, note, outcome, verb)
+        if same.note.head.status == SUPERSEDED and (
+            last := Chains(self.seen.all_notes()).last(same)
+        ):
+            self.replace(done.note, [(last, "what it said before is said again")])
+        return done
 
     def _as_said_again(self, note: Note, origin: Origin) -> tuple[Note, str]:
         head = note.head
@@ -206,52 +223,16 @@ class Batch:
         if head.status == UNCONFIRMED:
             changes = {**editing.confirm(note, origin.source), "metadata.updated": self._today}
             return editing.edit(note, set=changes), "confirmed"
-        if (head.session, head.turn) != (origin.session, origin.turn) and self._is_due(
-            head.last_reinforced
-        ):
-            count = min(head.reinforced + 1, max(head.reinforced, REINFORCE_MAX))
-            changes = {
-                "metadata.reinforced": str(count), "metadata.last_reinforced": self._today,
-            }  # fmt: skip
-        return (editing.edit(note, set=changes), "reinforced") if changes else (note, "known")
-
-    def _is_due(self, last: str) -> bool:
-        """Whether 7 days have passed; a date that is none, or lies ahead, counts as long ago."""
+        days = -1  # since the last time; a date that is none, or lies ahead, counts as long ago
         with suppress(ValueError):
-            days = (date.fromisoformat(self._today) - date.fromisoformat(last)).days
-            return not 0 <= days < REINFORCE_EVERY
-        return True
-
-    # --- a new one
-
-    def _compose_note(
-        self, fact: Fact, metadata: Mapping[str, str], aliases: Sequence[str],
-        own: Mapping[str, object],
-    ) -> StoredNote:  # fmt: skip
-        if self._taken is None:
-            refresher = self.writer.refresher
-            self._taken = taken_names(refresher.store, refresher.catalog().names)
-        name = limits.free_name(fact.name, fact.type, self._taken)
-        sentences = f"{fact.description}\n{fact.body}"
-        text = editing.compose(
-            name=name, type=fact.type, description=fact.description, title=fact.title,
-            body=body_beside(fact.description, fact.body), kind=fact.kind,
-            aliases=aliases, own=own,
-            metadata={**metadata, **self._route.metadata(fact.type, fact.body)},
-            cites=cites_of(self.writer.project, sentences) if MAY_CITE.search(sentences) else (),
-        )  # fmt: skip
-        if self.writer.refresher.is_secret(text):
-            raise NotStored("secret")  # the parts are clean, and side by side they are not
-        file = limits.file_name(fact.type, name)
-        self._taken |= {name.casefold(), file.casefold()}
-        return StoredNote(file, digest(text.encode("utf-8")), parse(text, file))
-
-    def _make_metadata(self, origin: Origin) -> Mapping[str, str]:
-        return {
-            "source": origin.source, "created": self._today, "updated": self._today,
-            "session": origin.session, "turn": origin.turn,
-            "status": "" if origin.is_proven else UNCONFIRMED, "quote": origin.quote,
-        }  # fmt: skip
+            last = date.fromisoformat(head.last_reinforced)
+            days = (date.fromisoformat(self._today) - last).days
+        is_same_turn = (head.session, head.turn) == (origin.session, origin.turn)
+        if is_same_turn or 0 <= days < REINFORCE_EVERY:
+            return note, "known"
+        count = min(head.reinforced + 1, max(head.reinforced, REINFORCE_MAX))
+        changes = {"metadata.reinforced": str(count), "metadata.last_reinforced": self._today}
+        return editing.edit(note, set=changes), "reinforced"
 
     def _flag_group(self, ledger: str) -> Group | None:
         """The entries of the ledger on what may not hold together."""
@@ -294,11 +275,8 @@ class Seen:
 
     def quoting(self, quote: str) -> list[StoredNote]:
         """Those whose heads hold a text."""
-        return (
-            self.all_notes()
-            if self._unread is None
-            else self._free_notes(self._unread.quoting(quote))
-        )
+        few = self._unread
+        return self._notes if few is None else self._free_notes(few.quoting(quote))
 
     def all_notes(self) -> list[StoredNote]:
         """All of them, sorted by file."""

@@ -10,10 +10,10 @@ import json
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmemory import bounds, unseen
-from mdmemory.capture.fact import Fact
+from mdmemory.capture.candidate import Candidate
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded, once_more
 from mdmemory.llm.json_answer import BadAnswer, as_text, as_texts, as_word, read_list
@@ -23,9 +23,11 @@ from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
 from mdmemory.note.note import Head, list_standing
 from mdmemory.privacy.redaction import redact
 from mdmemory.search.near import Near, scan_notes
-from mdmemory.store.sources import StoredIn
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import MAX_CHARS, Turn
+
+if TYPE_CHECKING:
+    from mdmemory.capture.judge import SecondLook
 
 MAX_ANSWER = bounds.CANDIDATES
 MAX_CANDIDATES = 30  # a good answer has three
@@ -38,39 +40,6 @@ _CHOICES = ("action", "type", "kind")
 _TEXTS = (*_CHOICES, "title", "fact", "why", "quote")
 # what 0.2 asked for, and smaller models go on to answer with
 _FORMER = {"fact": "description", "replaces": "file"}
-
-
-class Candidate(NamedTuple):
-    """One fact on its way to a note. A field that does not apply is "" (or no items). `replaces`
-    are files of notes: of those that the fact makes untrue, that it says again, or that it does not
-    agree with.
-
-    What becomes of it: `outcome` is keep, pending or dropped, with its reasons. `worded` is the
-    fact as a note will have it (None: it only says again what a note says), `turn` the id of the
-    user's turn that proves it, `named` the notes that it is about. `is_untrue`: they are untrue
-    now, by both readings; else it is flagged with them where it changes them.
-    """
-
-    action: str
-    type: str = ""
-    kind: str = ""
-    title: str = ""
-    fact: str = ""
-    why: str = ""
-    quote: str = ""
-    replaces: tuple[str, ...] = ()
-    source: str = "extraction"
-    outcome: str = ""
-    reasons: tuple[str, ...] = ()
-    worded: Fact | None = None
-    turn: str = ""
-    named: tuple[StoredIn, ...] = ()
-    is_untrue: bool = False
-
-    @property
-    def text(self) -> str:
-        """What it says, in one line, for people."""
-        return self.fact or self.quote or " ".join(self.replaces)
 
 
 class Answered(NamedTuple):
@@ -296,13 +265,15 @@ Portion = tuple[Turn, ...]
 
 @dataclass
 class SessionReading:
-    """What a model found in the turns up to `upto` (an id, "" where none was read).
+    """What `model` ("": none was asked) found in the turns up to `upto` (an id, "" where none was
+    read), and its second `look` at that.
 
     `shown` are the digests of all notes that it was shown, by file, `dropped` what it found and
     cannot be read, and turns that are too long for it, with a reason; `failure` says why it stopped
     early, and `failed` is the last turn of the question that had no answer.
     """
 
+    model: str = ""
     upto: str = ""
     failure: MdmemoryError | None = None
     failed: str = ""
@@ -310,6 +281,7 @@ class SessionReading:
     dropped: list[tuple[str, str]] = field(default_factory=list)
     shown: dict[str, str] = field(default_factory=dict)
     unreadable: int = 0  # candidates
+    look: SecondLook | None = None
 
     def add(self, question: Question, answered: Answered) -> None:
         """One more question with its answer."""
@@ -324,7 +296,7 @@ def ask_about(
     report: Report = lambda *_: None,
 ) -> SessionReading:  # fmt: skip
     """Ask about these (redacted) turns until all are read, or one question fails."""
-    reading, model = SessionReading(), asking.model.name or asking.model.kind
+    reading = SessionReading(asking.model.name or asking.model.kind)
     waiting = deque(_split_portions(tuple(turns), room(asking, CANDIDATES)))
     done = 0
     while waiting:
@@ -333,7 +305,7 @@ def ask_about(
             return reading
         portion = waiting.popleft()
         count = f"{len(portion)} turn{'' if len(portion) == 1 else 's'}"
-        report(done, done + 1 + len(waiting), f"asking {model} about {count}")
+        report(done, done + 1 + len(waiting), f"asking {reading.model} about {count}")
         inquiry = make_question(portion, notes, today, near, room(asking, CANDIDATES))
         again: list[Portion] = []
         try:

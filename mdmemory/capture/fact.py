@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 from mdmemory import bounds, unseen
@@ -36,11 +35,8 @@ class NotStored(MdmemoryError):
     code = "not_stored"
 
     def __init__(self, *reasons: str) -> None:
-        is_secret = "secret" in reasons
-        super().__init__(
-            f"The text was not stored: {', '.join(reasons)}.",
-            _NO_SECRETS if is_secret else _ONE_FACT,
-        )
+        step = _NO_SECRETS if "secret" in reasons else _ONE_FACT
+        super().__init__(f"The text was not stored: {', '.join(reasons)}.", step)
         self.reasons = reasons
 
 
@@ -67,32 +63,37 @@ def fact_of(content: str, title: str = "", type: str = "", why: str = "") -> Fac
     Raises NotStored with the reasons, BadNote for a text that no note may hold, UsageError for a
     type that there is not.
     """
-    for given in (content, title, why):
-        if len(given) > bounds.FACT:
+    parts = (content, title, why)
+    for part in parts:
+        if len(part) > bounds.FACT:
             raise BadNote(
-                f"The text has {len(given):,} characters: no fact has so many.",
+                f"The text has {len(part):,} characters: no fact has so many.",
                 "Store what lasts of it, in a sentence or two.",
             )
-    visible, blocks = strip_private(unseen.without_unseen(content))
-    if blocks and not visible.strip():
+    visible = [strip_private(unseen.without_unseen(part)) for part in parts]
+    if visible[0][1] and not visible[0][0].strip():
         raise NotStored("private")
-    clean_words, kinds = redact(visible.strip())
-    heading, more = redact(strip_private(unseen.without_unseen(title))[0])
-    reason, redacted_why = redact(strip_private(unseen.without_unseen(why))[0].strip())
-    limits.check_body(clean_words)
-    type_ = type or type_of(clean_words)
+    (text, kinds), (heading, more), (reason, others) = (redact(each.strip()) for each, _ in visible)
+    limits.check_body(text)
+    type_ = type or type_of(text)
     if type_ not in limits.TYPES:
         raise UsageError(f"{type_[:40]!r} is no type.", f"Use one of: {', '.join(limits.TYPES)}.")
     reason = re.sub(r"(?i)\Awhy:\s*", "", reason)
-    body = (
-        f"{clean_words}\n\nWhy: {reason}" if reason and "Why:" not in clean_words else clean_words
-    )
-    if reasons := _find_objections(clean_words, f"{heading}\n{reason}"):
+    beside = f"{heading}\n{reason}"
+    if without_memory(whole := f"{beside}\n{text}") != whole:
+        raise NotStored("memory")
+    if not says_something(text):
+        raise NotStored("secret")
+    # a heading of markdown is no prompt of a shell
+    if reasons := form_reasons(_HEADING.sub("", text)):
         raise NotStored(*reasons)
-    description = hook_line(clean_words)
+    if beside.strip() and "injection" in form_reasons(beside):
+        raise NotStored("injection")
+    description = hook_line(text)
     name = name_of(_REDACTED.sub(" ", heading).strip() or _REDACTED.sub(" ", description))
     name = name.removeprefix(f"{type_}-") or name
-    redacted = tuple(dict.fromkeys([*kinds, *more, *redacted_why]))
+    body = f"{text}\n\nWhy: {reason}" if reason and "Why:" not in text else text
+    redacted = tuple(dict.fromkeys([*kinds, *more, *others]))
     return Fact(body, description, name, type_, " ".join(heading.split()), redacted=redacted)
 
 
@@ -141,19 +142,6 @@ def state_fact(
     )  # fmt: skip
 
 
-def _find_objections(text: str, more: str) -> tuple[str, ...]:
-    """What speaks against a text as a note by its form, as reason codes."""
-    whole = f"{more}\n{text}"
-    if without_memory(whole) != whole:
-        return ("memory",)
-    if not says_something(text):
-        return ("secret",)
-    # a heading of markdown is no prompt of a shell
-    if reasons := form_reasons(_HEADING.sub("", text)):
-        return reasons
-    return ("injection",) if more.strip() and "injection" in form_reasons(more) else ()
-
-
 def hook_line(body: str) -> str:
     """A description for a text: its first line, or where that says too little all in one."""
     lines = [_MARKS.sub("", line).strip() for line in body.splitlines()]
@@ -173,17 +161,7 @@ def form_reasons(text: str) -> tuple[str, ...]:
 
 
 def _matches(expression: str, fact: str) -> bool:
-    return _compile_pattern(expression).search(fact) is not None
-
-
-@cache
-def _compile_pattern(expression: str) -> re.Pattern[str]:
-    return re.compile(expression, re.IGNORECASE)
-
-
-@cache
-def _compile_cased(expression: str) -> re.Pattern[str]:
-    return re.compile(expression)
+    return re.search(expression, fact, re.IGNORECASE) is not None
 
 
 # --- form: what machines print
@@ -204,9 +182,7 @@ _ERROR = (
     r"|^\W{0,2}\d{3} (?:Internal|Not Found)"
     r"|^(?:permission|access) denied\b|^connection (?:refused|reset)\b|^no such file\b"
     r"|^cannot find module\b"
-)
-_ERROR_WITHIN = (
-    r"\bE(?:NOENT|ACCES|ADDRINUSE|CONNREFUSED|PERM|EXIST|LIFECYCLE|PIPE)\b"
+    r"|\bE(?:NOENT|ACCES|ADDRINUSE|CONNREFUSED|PERM|EXIST|LIFECYCLE|PIPE)\b"
     r"|\bexit(?:ed)?(?: with)?(?: code| status)? [1-9]\d{0,2}\b"
 )
 _STACK = (
@@ -248,68 +224,38 @@ _STATEMENT = (
 )
 
 
-def _too_short(fact: str) -> bool:
-    return letter_weight(re.sub(r"\[redacted:\w+\]", " ", fact)) < FLOOR
-
-
-def _git_hash(fact: str) -> bool:
-    return _matches(_GIT, fact) and not _matches(r"\b(?:pinned|pin|frozen|forked|vendored)\b", fact)
-
-
-def _raw_error(fact: str) -> bool:
-    return _matches(_ERROR, fact) or _matches(_ERROR_WITHIN, fact)
-
-
 def _path_heavy(fact: str) -> bool:
     """More than half of the words are paths; two CJK characters count as a word."""
     words = re.findall(rf"[{CJK}]{{1,2}}|[^\s{CJK}]+", fact)
     words = [word for word in words if re.search(r"\w", word) and "://" not in word]
-    paths = sum(_is_path(word) for word in words)
+    bare = (re.sub(r"(?::\d+)*[,;:.)`\"']*$", "", word.strip("(`\"'")) for word in words)
+    paths = sum(re.fullmatch(_PATH, word) is not None for word in bare)
     return len(words) > 1 and 2 * paths > len(words)
-
-
-def _is_path(word: str) -> bool:
-    bare = re.sub(r"(?::\d+)*[,;:.)`\"']*$", "", word.strip("(`\"'"))
-    return _compile_cased(_PATH).fullmatch(bare) is not None
 
 
 def _command_line(fact: str) -> bool:
     """A whole text that one could paste into a shell."""
     if _matches(_SHELL, fact):
         return True
-    command = _compile_cased(_COMMAND).match(fact) and _matches(_PASTED, fact)
+    command = re.match(_COMMAND, fact) and _matches(_PASTED, fact)
     return bool(command) and not _matches(_SENTENCE, fact)
 
 
 def _is_code(fact: str) -> bool:
     """A statement of a language, or text that is mostly in a fence."""
     fenced = sum(map(len, re.findall(r"```.*?(?:```|\Z)", fact)))
-    return fenced * 2 > len(fact) or _compile_cased(_STATEMENT).match(fact) is not None
+    return fenced * 2 > len(fact) or re.match(_STATEMENT, fact) is not None
 
 
-# --- what asks, and what orders
-
-
-def _is_question(fact: str) -> bool:
-    return fact.rstrip("\"'”’)] ").endswith(("?", "？"))
-
-
-def _is_injection(fact: str) -> bool:
-    return is_order(fact)
-
-
-def _stack_trace(fact: str) -> bool:
-    return _matches(_STACK, fact)
-
-
+_MEANT = r"\b(?:pinned|pin|frozen|forked|vendored)\b"
 REASONS: dict[str, Callable[[str], bool]] = {
-    "too_short": _too_short,
-    "git_hash": _git_hash,
-    "raw_error": _raw_error,
-    "stack_trace": _stack_trace,
+    "too_short": lambda fact: letter_weight(_REDACTED.sub(" ", fact)) < FLOOR,
+    "git_hash": lambda fact: _matches(_GIT, fact) and not _matches(_MEANT, fact),
+    "raw_error": lambda fact: _matches(_ERROR, fact),
+    "stack_trace": lambda fact: _matches(_STACK, fact),
     "path_heavy": _path_heavy,
     "command_line": _command_line,
     "code": _is_code,
-    "question": _is_question,
-    "injection": _is_injection,
+    "question": lambda fact: fact.rstrip("\"'”’)] ").endswith(("?", "？")),
+    "injection": is_order,
 }

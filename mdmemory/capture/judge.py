@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from mdmemory import assets
 from mdmemory.capture import quote_proof
-from mdmemory.capture.candidates import Candidate, clean_candidate
+from mdmemory.capture.candidate import Candidate
+from mdmemory.capture.candidates import clean_candidate
 from mdmemory.capture.fact import Fact, NotStored, fact_as_said, fact_of
 from mdmemory.capture.quote_proof import fold_text
 from mdmemory.errors import BadNote, MdmemoryError
@@ -41,79 +42,66 @@ def judge_candidates(
     `shown` are the digests of the notes that the model saw, by file. `is_read_once`: no second
     reading follows, so the user's words have to prove a fact by themselves; and nothing is dropped
     for want of proof, for the model may have heard what is not here."""
-    return [
-        _judge_candidate(clean_candidate(each), turns, find, shown, is_read_once)
-        for each in candidates
-    ]
+    judged = []
+    for each in map(clean_candidate, candidates):
+        outcome, reasons, more = _judge_candidate(each, turns, find, shown, is_read_once)
+        judged.append(each._replace(outcome=outcome, reasons=reasons, **more))
+    return judged
 
 
 def _judge_candidate(
     candidate: Candidate, turns: Sequence[Turn], find: Find, shown: Mapping[str, str],
     is_read_once: bool,
-) -> Candidate:  # fmt: skip
+) -> tuple[str, tuple[str, ...], dict[str, Any]]:  # fmt: skip
+    """The outcome, its reasons, and what else is known of the candidate by then."""
     named: list[StoredIn] = []
+    is_again = candidate.action == "reinforce"
     for file in candidate.replaces:
         try:
             note = find(file)
         except MdmemoryError:
-            note = None
-        why = _note_trouble(note, file, shown)
-        if why and (candidate.action == "reinforce" or note is None):
-            return _with_outcome(candidate, "dropped", why)
+            return "dropped", ("unknown_file",), {}
+        why = ""
+        if file not in shown:
+            why = "unknown_file"
+        elif note.stored.digest != shown[file]:
+            why = "note_changed"
+        elif note.stored.note.head.status == SUPERSEDED:
+            why = "superseded"
         if why:
-            return _with_outcome(candidate, "pending", why)._replace(
-                worded=_make_fact(candidate)[0]
-            )
-        named += [note] if note else []
-    candidate = candidate._replace(named=(*named,))
-    if candidate.action == "reinforce":
-        return _said_again(candidate, turns)
+            waits = {} if is_again else {"worded": _make_fact(candidate)[0]}
+            return "dropped" if is_again else "pending", (why,), waits
+        named.append(note)
+    quote, words = candidate.quote, [*map(_note_words, named)]
+    if is_again:
+        claim = named[0].stored.note.head.description
+        proof = quote_proof.of_fact(claim, quote, turns, words[:1])
+        if proof.turn:
+            return "keep", (), {"turn": proof.turn, "named": (named[0],)}
+        return "dropped", ("not_the_users_words",), {"named": (*named,)}
     fact, reasons = _make_fact(candidate)
     if fact is None and reasons and _ODD_FORMS.issuperset(reasons):
         fact = fact_as_said(candidate.fact, candidate.type, candidate.kind)
+    more: dict[str, Any] = {"named": (*named,), "worded": fact}
     if fact is None:
-        return _with_outcome(candidate, "dropped", *reasons)
-    candidate = candidate._replace(worded=fact)
+        return "dropped", reasons, more
     prove = quote_proof.of_fact if is_read_once else quote_proof.of_reading
-    proof = prove(fact.body, candidate.quote, turns, [*map(_note_words, named)])
+    proof = prove(fact.body, quote, turns, words)
     if proof.turn:
-        outcome = "pending" if reasons else "keep"
-        return _with_outcome(candidate, outcome, *reasons)._replace(turn=proof.turn)
+        return "pending" if reasons else "keep", reasons, more | {"turn": proof.turn}
     if reasons:
-        return _with_outcome(candidate, "dropped", *reasons)
-    doubted = "pending" if is_read_once else "dropped"
-    if _is_said_by_assistant(candidate.quote, turns):
-        return _with_outcome(candidate, doubted, "assistant_said")
+        return "dropped", reasons, more
+    doubted, wanted = "pending" if is_read_once else "dropped", fold_text(quote)
+    if any(turn.role == "assistant" and wanted in fold_text(turn.text) for turn in turns):
+        return doubted, ("assistant_said",), more
     if proof.why in _WAITS:
-        return _with_outcome(candidate, "pending", _WAITS[proof.why])
-    return _with_outcome(candidate, doubted, _DROPPED.get(proof.why, proof.why))
-
-
-def _with_outcome(candidate: Candidate, outcome: str, *reasons: str) -> Candidate:
-    return candidate._replace(outcome=outcome, reasons=reasons)
-
-
-def _said_again(candidate: Candidate, turns: Sequence[Turn]) -> Candidate:
-    note = candidate.named[0]
-    claim = note.stored.note.head.description
-    proof = quote_proof.of_fact(claim, candidate.quote, turns, [_note_words(note)])
-    if not proof.turn:
-        return _with_outcome(candidate, "dropped", "not_the_users_words")
-    return _with_outcome(candidate, "keep")._replace(turn=proof.turn, named=candidate.named[:1])
+        return "pending", (_WAITS[proof.why],), more
+    return doubted, (_DROPPED.get(proof.why, proof.why),), more
 
 
 def _note_words(named: StoredIn) -> str:
     note = named.stored.note
     return f"{note.head.description}\n{note.body}"
-
-
-def _note_trouble(note: StoredIn | None, file: str, shown: Mapping[str, str]) -> str:
-    """What is wrong with a note that a candidate names; "" when nothing is."""
-    if note is None or file not in shown:
-        return "unknown_file"
-    if note.stored.digest != shown[file]:
-        return "note_changed"
-    return "superseded" if note.stored.note.head.status == SUPERSEDED else ""
 
 
 def _make_fact(candidate: Candidate) -> tuple[Fact | None, tuple[str, ...]]:
@@ -126,11 +114,6 @@ def _make_fact(candidate: Candidate) -> tuple[Fact | None, tuple[str, ...]]:
     return fact._replace(kind=candidate.kind), ()
 
 
-def _is_said_by_assistant(quote: str, turns: Sequence[Turn]) -> bool:
-    wanted = fold_text(quote)
-    return any(turn.role == "assistant" and wanted in fold_text(turn.text) for turn in turns)
-
-
 def weigh_verdicts(
     judged: Sequence[Candidate], places: Sequence[int], look: SecondLook
 ) -> list[Candidate]:
@@ -138,18 +121,14 @@ def weigh_verdicts(
     was asked about, in the order of its question."""
     weighed = [*judged]
     for number, at in enumerate(places):
-        each, verdict = judged[at], look.verdicts.get(number)
-        if verdict is None:
-            weighed[at] = _with_outcome(each, "pending", "unclear")
-        elif verdict.word == MOMENT:
-            weighed[at] = _with_outcome(each, "dropped", "momentary")
+        each, verdict = judged[at], look.verdicts.get(number, FactVerdict())
+        if verdict.word == MOMENT:
+            weighed[at] = each._replace(outcome="dropped", reasons=("momentary",))
         elif verdict.word != LASTING:
-            weighed[at] = _with_outcome(each, "pending", "unclear")
+            weighed[at] = each._replace(outcome="pending", reasons=("unclear",))
         else:
-            is_said = each.action == "update" or bool(each.replaces)
-            weighed[at] = each._replace(
-                is_untrue=is_said and each.action != "flag" and verdict.untrue
-            )
+            may = each.action == "update" or (each.replaces and each.action != "flag")
+            weighed[at] = each._replace(is_untrue=bool(may and verdict.untrue))
     return weighed
 
 
@@ -243,7 +222,9 @@ def second_question(
     facts: list[Mapping[str, Any]] = [
         {
             "number": str(at + 1), "text": proposed[at].fact,
-            "quote": proposed[at].quote, "replaces": [*map(_shown_note, proposed[at].named)],
+            "quote": proposed[at].quote,
+            "replaces": [redact(_note_words(note).strip())[0][:_REPLACED]
+                         for note in proposed[at].named],
             "around": _turns_around(proposed[at], turns),
         }
         for at in places
@@ -256,16 +237,9 @@ def _turns_around(proposed: Candidate, turns: Sequence[Turn]) -> list[dict[str, 
     at = next((number for number, turn in enumerate(turns) if turn.id == proposed.turn), None)
     if at is None:
         return []
-    turns_shown = []
-    if at:
-        turns_shown.append({"role": turns[at - 1].role, "text": turns[at - 1].text[-_BESIDE:]})
-    text, quote = turns[at].text, proposed.quote
-    begin = max(0, min(text.find(quote[:40]) - _TURN // 2, len(text) - _TURN))
-    turns_shown.append({"role": turns[at].role, "text": text[begin : begin + _TURN]})
-    if at + 1 < len(turns):
-        turns_shown.append({"role": turns[at + 1].role, "text": turns[at + 1].text[:_BESIDE]})
-    return turns_shown
-
-
-def _shown_note(named: StoredIn) -> str:
-    return redact(_note_words(named).strip())[0][:_REPLACED]
+    text = turns[at].text
+    begin = max(0, min(text.find(proposed.quote[:40]) - _TURN // 2, len(text) - _TURN))
+    around = [(turn, turn.text[-_BESIDE:]) for turn in turns[max(0, at - 1) : at]]
+    around.append((turns[at], text[begin : begin + _TURN]))
+    around += [(turn, turn.text[:_BESIDE]) for turn in turns[at + 1 : at + 2]]
+    return [{"role": turn.role, "text": shown} for turn, shown in around]

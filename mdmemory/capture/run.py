@@ -13,44 +13,38 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
+from typing import Any
 
+from mdmemory import bounds
 from mdmemory.capture import pending, unanswered
-from mdmemory.capture.batch import Batch, Origin, Put
-from mdmemory.capture.candidates import (
-    Candidate,
-    SessionReading,
-    ask_about,
-    is_worth_asking,
-    redact_turns,
-)
-from mdmemory.capture.extracted import Extracted, prefix_pair
-from mdmemory.capture.fact import Fact, fact_as_said
-from mdmemory.capture.judge import SecondLook, judge_candidates, look_again, weigh_verdicts
+from mdmemory.capture.batch import Batch, Origin
+from mdmemory.capture.candidate import Candidate, Extracted, prefix_pair
+from mdmemory.capture.candidates import SessionReading, ask_about, is_worth_asking, redact_turns
+from mdmemory.capture.fact import fact_as_said, form_reasons
+from mdmemory.capture.judge import judge_candidates, look_again, weigh_verdicts
 from mdmemory.capture.note_text import canonical_key, description_of, keys_of_fact, stating_test
 from mdmemory.capture.notice import is_personal, notice_wishes, without_unwanted
 from mdmemory.capture.pending import PendingFact
-from mdmemory.capture.stores import ALL, Route, Stores, visible_notes
-from mdmemory.capture.unanswered import Unanswered, Waits
+from mdmemory.capture.stores import ALL, Route, Stores, shown_notes
+from mdmemory.capture.unanswered import Waits
 from mdmemory.capture.wishes import ANSWERED, words_id
 from mdmemory.errors import BadNote, Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
 from mdmemory.llm.json_answer import BadAnswer
+from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact, says_something
-from mdmemory.search.near import near_in
+from mdmemory.search.near import NEAREST, near_in, near_notes
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.sources import NoteSource, find_note
 from mdmemory.store.state import State
-from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import in_force, superseded_files
 from mdmemory.store.writer import Writer
 from mdmemory.text.negation import reversed_words
+from mdmemory.text.similarity import likeness_of
 from mdmemory.text.words import word_keys
 from mdmemory.transcripts.sources import read
 from mdmemory.transcripts.turns import Transcript, Turn, select_turns, turns_read
-
-__all__ = ["Extracted", "extract_facts"]
 
 # Requests are found in all turns at once, a model reads them part by part: so requests have a
 # watermark of their own, and a note that a person removed in between is not stored again.
@@ -63,8 +57,8 @@ Report = Callable[[int, int, str], None]  # done, total, what
 class _Part:
     """What is to be read: `asked_in` for requests, `turns` (redacted) by a model; `before` is its
     watermark, `unread` the turns it leaves for the next run, `older` those that no model reads:
-    of a session that is read for the first time the newest turns are shown. `unanswered`: how
-    earlier runs fared with these turns."""
+    of a session that is read for the first time the newest turns are shown. `again`: it is read
+    once more, and what became of earlier rounds does not count."""
 
     told: Transcript
     before: str
@@ -72,21 +66,12 @@ class _Part:
     turns: Sequence[Turn]
     unread: int
     older: int
-    unanswered: Unanswered
+    again: bool
 
     @property
     def last(self) -> str:
         """The session's last turn, "" when there is none."""
         return self.told.turns[-1].id if self.told.turns else ""
-
-
-class _Answer(NamedTuple):
-    """What the model said about what it was shown; `model` is "" where none was chosen."""
-
-    model: str
-    reading: SessionReading
-    judged: Sequence[Candidate] = ()
-    look: SecondLook | None = None
 
 
 def extract_facts(
@@ -104,50 +89,45 @@ def extract_facts(
     `failure`.
     """
     chosen = read(transcript)
-    today = now.date().isoformat()
+    session, today = chosen.session, now.date().isoformat()
     with writer.state() as state:
         part = _read_part(chosen, state, again)
-    left_out: list[dict[str, object]] = []
-    transcript_read = [*_asked_for(part, left_out)]
-    answer = _ask_model(stores, writer, part, ask, now, report)
-    elsewhere = _said_in_other_sessions(writer, chosen.session, answer.judged)
+    done = Extracted(session)
+    asked = [*_asked_for(part, done.dropped)]
+    reading = _ask_model(stores, writer, part, ask, now, report)
+    elsewhere = _said_in_other_sessions(writer, session, reading.candidates)
     judged = [
         _unless_changed(
             stores, each._replace(outcome="keep", reasons=()) if number in elsewhere else each
         )
-        for number, each in enumerate(answer.judged)
+        for number, each in enumerate(reading.candidates)
     ]
-    wished = [*transcript_read, *(each for each in judged if each.outcome == "keep")]
-    done = Extracted(chosen.session, model=answer.model, second=answer.look)
-    done.failure = answer.reading.failure
-    done.unread, done.older = _count_unread(part, answer), part.older if answer.model else 0
-    done.watermark = _next_watermark(part, answer)
-    done.torn = chosen.torn
-    done.unreadable = answer.reading.unreadable
-    done.dropped += left_out
+    wished = [*asked, *(each for each in judged if each.outcome == "keep")]
+    _tell_reading(done, part, reading)
     rows = tell_left_out(done, judged, "model")
-    done.dropped += [
-        {"text": _clean_line(text), "reasons": [why]} for text, why in answer.reading.dropped
-    ]
+    for text, why in reading.dropped:
+        done.dropped.append({"text": _clean_line(text), "reasons": [why]})
     if dry_run:
-        store_all(stores, wished, done, answer.model, now, dry_run=True)
+        store_all(stores, wished, done, reading.model, now, dry_run=True)
         let_wait(writer, judged, done, today, dry_run=True)
         return done
     with writer.state() as state:
-        if answer.model and (state.watermark(chosen.session) or "") != part.before:
+        if reading.model and (state.watermark(session) or "") != part.before:
             # the same turns, which another model's words describe: mostly not the same words
             raise Busy("Another process read this session meanwhile.", "Run the command again.")
-    rows = [*store_all(stores, wished, done, answer.model, now), *rows]
+    rows = [*store_all(stores, wished, done, reading.model, now), *rows]
     let_wait(writer, judged, done, today)
+    texts = {canonical_key(each.worded.description) for each in wished if each.worded}
     with writer.lock_store(), writer.state() as state:
-        pending.forget_stored(writer, [*elsewhere.values(), *_stored_facts(writer, wished)])
-        _pass_over(state, part, answer, done, now)
-        rows += _list_troubles(done, answer)
+        waiting = pending.waiting_facts(writer.project, writer.state) if texts else []
+        stored = (each for each in waiting if canonical_key(each.description) in texts)
+        pending.forget_stored(writer, [*elsewhere.values(), *stored])
+        rows += _count_failure(state, part, reading, done, now)
         evidence.record_evidence(state, rows, now)
         if done.watermark:
-            state.set_watermark(chosen.session, done.watermark)
+            state.set_watermark(session, done.watermark)
         if part.last and part.last != done.watermark:
-            state.set_watermark(chosen.session, part.last, _REQUESTS)
+            state.set_watermark(session, part.last, _REQUESTS)
     return done
 
 
@@ -165,46 +145,42 @@ def _read_part(transcript: Transcript, state: State, again: bool) -> _Part:
     unread = len(transcript.turns) - turns_read(transcript, turns[-1].id) if turns else 0
     is_first = turns and (again or not turns_read(transcript, before))
     older = len(transcript.turns) - len(turns) - unread if is_first else 0
-    known = Unanswered() if again else unanswered.of_session(state, transcript.session)
-    return _Part(transcript, before, asked_in, redact_turns(turns), unread, older, known)
+    return _Part(transcript, before, asked_in, redact_turns(turns), unread, older, again)
 
 
 def _asked_for(part: _Part, dropped: list[dict[str, object]]) -> Iterator[Candidate]:
     """What the user asked to remember in messages that no hook heard, as they said it; what no note
     may hold is told in `dropped`."""
     for turn in part.asked_in:
-        if turn.role != "user":
-            continue
-        for wish in notice_wishes(redact(without_unwanted(turn.text)[0])[0]).wishes:
+        text = redact(without_unwanted(turn.text)[0])[0] if turn.role == "user" else ""
+        for wish in notice_wishes(text).wishes:
             wish = _CONTROL.sub("", wish)
-            if not says_something(wish):
-                dropped.append({"text": _clean_line(wish), "reasons": ["secret"]})
-                continue
+            why = "unfit" if says_something(wish) else "secret"
             try:
-                fact = fact_as_said(wish)
+                fact = fact_as_said(wish) if why == "unfit" else None
             except BadNote:
-                dropped.append({"text": _clean_line(wish), "reasons": ["unfit"]})
+                fact = None
+            if fact is None:
+                dropped.append({"text": _clean_line(wish), "reasons": [why]})
                 continue
             yield Candidate(
-                "add", fact=wish, quote=wish, source="explicit", outcome="keep", worded=fact,
-                turn=turn.id,
-            )  # fmt: skip
+                wish, quote=wish, source="explicit", outcome="keep", worded=fact, turn=turn.id
+            )
 
 
-def _next_watermark(part: _Part, answer: _Answer) -> str:
-    if answer.reading.failure is not None:
-        return answer.reading.upto or part.before
-    if answer.model and part.turns:
-        return part.turns[-1].id
-    return part.last or part.before
-
-
-def _count_unread(part: _Part, answer: _Answer) -> int:
-    """How many turns the model has yet to read."""
+def _tell_reading(done: Extracted, part: _Part, reading: SessionReading) -> None:
+    """Tell `done` who read what, and how far."""
+    done.model, done.second, done.failure = reading.model, reading.look, reading.failure
+    done.torn, done.unreadable = part.told.torn, reading.unreadable
     ids = [turn.id for turn in part.turns]
-    if not answer.model or answer.reading.failure is None or answer.reading.upto not in ids:
-        return part.unread if answer.model else 0
-    return part.unread + len(ids) - 1 - ids.index(answer.reading.upto)
+    if reading.failure is not None:
+        done.watermark = reading.upto or part.before
+    else:
+        done.watermark = ids[-1] if reading.model and ids else part.last or part.before
+    if reading.model:
+        is_torn = reading.failure is not None and reading.upto in ids
+        left = len(ids) - 1 - ids.index(reading.upto) if is_torn else 0
+        done.unread, done.older = part.unread + left, part.older
 
 
 # --- the model
@@ -213,66 +189,46 @@ def _count_unread(part: _Part, answer: _Answer) -> int:
 def _ask_model(
     stores: Stores, writer: Writer, part: _Part, ask: Callable[[], Asking | None], now: datetime,
     report: Report,
-) -> _Answer:  # fmt: skip
-    """The model's answer, judged and looked at once more; every trouble with it is a failure that
+) -> SessionReading:  # fmt: skip
+    """What the model found, judged and looked at once more; every trouble with it is a failure that
     is told."""
     if not part.turns:
-        return _Answer("", SessionReading())
-    model, today = "the model", now.date().isoformat()
+        return SessionReading()
+    name, today = "the model", now.date().isoformat()
+    wait = timedelta(milliseconds=writer.project.settings.whole("compact.interval_ms"))
     try:
         asking = ask()
         if asking is None:
-            return _Answer("", SessionReading())
-        model = asking.model.name or asking.model.kind
+            return SessionReading()
+        name = asking.model.name or asking.model.kind
         if not is_worth_asking(part.turns):
-            return _Answer(model, SessionReading())
-        if until := part.unanswered.until(part.before, model, now, _pass_interval(writer)):
-            raise Waits(until)
-        notes = _visible_notes(stores)
+            return SessionReading(name)
+        with writer.state() as state:
+            key = part.told.session, part.before, name
+            failed = None if part.again else unanswered.failed_since(state, *key, now - wait)
+        if failed:
+            raise Waits(failed + wait)
+        notes = shown_notes(stores.sources())
         reading = ask_about(asking, part.turns, notes, today, near_in(writer.refresher), report)
     except MdmemoryError as problem:
-        return _Answer(model, SessionReading(failure=problem))
+        return SessionReading(name, failure=problem)
     find = partial(find_note, stores.sources())
     judged = judge_candidates(reading.candidates, part.turns, find, reading.shown)
-    judged, look = _looked_at(asking, judged, part.turns, notes, today, model, report)
-    return _Answer(model, reading, judged, look)
-
-
-def _looked_at(
-    asking: Asking, judged: list[Candidate], turns: Sequence[Turn], notes: Sequence[StoredNote],
-    today: str, model: str, report: Report,
-) -> tuple[list[Candidate], SecondLook | None]:  # fmt: skip
-    """The candidates with the second look at those that would become notes."""
-    places = [
-        at for at, each in enumerate(judged)
-        if each.outcome == "keep" and each.worded
-        and (each.named or not _is_known(each.worded, notes))
-    ]  # fmt: skip
-    if not places:
-        return judged, None
-    proposed = [judged[at] for at in places]
-    report(0, 1, f"asking {model} whether {len(proposed)} of them will last")
-    look = look_again(asking.reader, proposed, turns, today)
-    return weigh_verdicts(judged, places, look), look
-
-
-def _is_known(fact: Fact, notes: Sequence[StoredNote]) -> bool:
-    """Whether a note says it already, in the same words: it is counted, and not asked about."""
-    says = stating_test(keys_of_fact(fact.body))
-    return any(says(each.note.head.description, each.note.body) for each in notes)
-
-
-def _pass_interval(writer: Writer) -> timedelta:
-    return timedelta(milliseconds=writer.project.settings.whole("compact.interval_ms"))
-
-
-def _visible_notes(stores: Stores) -> list[StoredNote]:
-    """The notes that a model may see, under the names that they have in answers."""
-    return [
-        note._replace(file=f"{source.prefix}{note.file}")
-        for source in stores.sources()
-        for note in in_force(visible_notes(source.writer))
-    ]
+    # the second look is at those that would become notes; what a note says already in the same
+    # words is counted, and not asked about
+    places = []
+    for at, each in enumerate(judged):
+        if each.outcome == "keep" and each.worded:
+            says = stating_test(keys_of_fact(each.worded.body))
+            is_known = any(says(one.note.head.description, one.note.body) for one in notes)
+            places += [at] if each.named or not is_known else []
+    if places:
+        report(0, 1, f"asking {name} whether {len(places)} of them will last")
+        proposed = [judged[at] for at in places]
+        reading.look = look_again(asking.reader, proposed, part.turns, today)
+        judged = weigh_verdicts(judged, places, reading.look)
+    reading.candidates = judged
+    return reading
 
 
 def _said_in_other_sessions(
@@ -298,24 +254,14 @@ def _is_same(candidate: Candidate, fact: PendingFact) -> bool:
 def _unless_changed(stores: Stores, each: Candidate) -> Candidate:
     """The candidate, left for a person where a note that it names changed while the model
     thought."""
-    if not each.named or each.outcome != "keep":
-        return each
-    sources = stores.sources()
-    for note in each.named:
+    for note in each.named if each.outcome == "keep" else ():
         with suppress(MdmemoryError):
-            now = find_note(sources, f"{note.source.prefix}{note.stored.file}")
+            now = find_note(stores.sources(), f"{note.source.prefix}{note.stored.file}")
             if now.stored.digest == note.stored.digest:
                 continue
         outcome = "dropped" if each.worded is None else "pending"
         return each._replace(outcome=outcome, reasons=("note_changed",))
     return each
-
-
-def _stored_facts(writer: Writer, candidates: Sequence[Candidate]) -> list[PendingFact]:
-    """What waits and is a note by now, in the same words."""
-    texts = {canonical_key(each.worded.description) for each in candidates if each.worded}
-    waiting = pending.waiting_facts(writer.project, writer.state) if texts else []
-    return [each for each in waiting if canonical_key(each.description) in texts]
 
 
 # --- what is written
@@ -333,8 +279,7 @@ def store_all(
         groups.setdefault(source.prefix, (source, route, []))[2].append(each)
     rows: list[Evidence] = []
     for source, route, facts in groups.values():
-        lock = nullcontext() if dry_run else source.writer.lock_store()
-        with lock:
+        with nullcontext() if dry_run else source.writer.lock_store():
             rows += _write_facts(source, route, facts, done, model, now, dry_run=dry_run)
     return rows
 
@@ -342,14 +287,13 @@ def store_all(
 def _choose_place(stores: Stores, each: Candidate, *, dry_run: bool) -> tuple[NoteSource, Route]:
     """The store of a fact: that of the notes that it is about, else where it belongs; what is about
     the person stands in no other store than theirs."""
-    fact = each.worded
-    personal = fact and is_personal(fact.type, fact.body)
+    personal = bool(each.worded and is_personal(each.worded.type, each.worded.body))
     if each.named and not personal:
         return each.named[0].source, ALL
     sources = stores.sources()
     if dry_run and sources:  # which makes no store
         return sources[-1 if personal else 0], ALL
-    return stores.open_for(bool(personal))
+    return stores.open_for(personal)
 
 
 def _write_facts(
@@ -358,17 +302,21 @@ def _write_facts(
 ) -> Iterator[Evidence]:  # fmt: skip
     writer, prefix = source.writer, source.prefix
     batch = Batch(writer, now, route)
-    contested = _contested_files(writer)
-    flagged: set[str] = set()
+    # of notes in open conflicts only a person settles anything
+    ledger = writer.refresher.store.ledger()
+    gone = superseded_files(writer.refresher.store.notes()) if ledger else set()
+    contested = {file for each in conflicts.open_entries(ledger, gone) for file in each.files}
+    listed = {"added": done.added, "reinforced": done.reinforced}
     for each in facts:
         named = [note.stored for note in each.named if note.source.prefix == prefix]
         origin = Origin(each.source, done.session, each.turn)
         why = f"the user said: {description_of(each.quote)}"
+        phase = "asked" if each.source == "explicit" else "model"
         if each.worded is None:
             put = batch.say_again(named[0], origin)
         elif known := batch.known_elsewhere(each.worded):
             done.dropped.append({"text": each.worded.description, "reasons": ["known"]})
-            yield Evidence(done.session, _phase_of(each), "known", (), known)
+            yield Evidence(done.session, phase, "known", (), known)
             continue
         else:
             put = batch.add(each.worded, origin)
@@ -378,12 +326,18 @@ def _write_facts(
             left += [note for note in named if not may or note.file in contested]
             for note in left if put.outcome != "known" else ():
                 batch.flag_pair(note, put.note, why)
-                flagged.add(put.note.file)
-        _tell_put(done, put, prefix, is_flagged=put.note.file in flagged)
+                done.flagged.append(f"{prefix}{put.note.file}")
+        file = f"{prefix}{put.note.file}"
+        files = listed.get(put.outcome, done.updated)
+        if put.outcome == "known" and file not in done.flagged:
+            done.dropped.append({"text": put.note.note.head.description, "reasons": ["known"]})
+        elif file not in done.flagged and file not in files:
+            files.append(file)
         # a fact neither replaces nor flags what another store has
         others = [f"{at.prefix}{note.file}" for at, note in each.named if at.prefix != prefix]
         done.dropped += [{"text": file, "reasons": ["other_store"]} for file in others]
-        yield Evidence(done.session, _phase_of(each), put.outcome, (), put.note.file)
+        yield Evidence(done.session, phase, put.outcome, (), put.note.file)
+    done.flagged[:] = dict.fromkeys(done.flagged)
     done.superseded += [prefix_pair({**each.told()}, prefix) for each in batch.made]
     if dry_run:
         return
@@ -394,38 +348,9 @@ def _write_facts(
     done.waits = done.waits or written.waits
     for file, _ in written.kept:
         # somebody saved it at the very moment of the write: a hand's edit wins
-        for listed in (done.added, done.updated, done.reinforced, done.flagged):
-            listed[:] = [each for each in listed if each != f"{prefix}{file}"]
+        for files in (done.added, done.updated, done.reinforced, done.flagged):
+            files[:] = [each for each in files if each != f"{prefix}{file}"]
         done.dropped.append({"text": file, "reasons": ["note_changed"]})
-
-
-def _contested_files(writer: Writer) -> set[str]:
-    """The files of the notes in open conflicts: only a person settles them."""
-    store = writer.refresher.store
-    ledger = store.ledger()
-    gone = superseded_files(store.notes()) if ledger else set()
-    return {file for each in conflicts.open_entries(ledger, gone) for file in each.files}
-
-
-def _phase_of(each: Candidate) -> str:
-    return "asked" if each.source == "explicit" else "model"
-
-
-def _tell_put(done: Extracted, put: Put, prefix: str, *, is_flagged: bool) -> None:
-    file = f"{prefix}{put.note.file}"
-    if is_flagged:
-        listed = done.flagged
-    elif put.outcome == "added":
-        listed = done.added
-    elif put.outcome == "reinforced":
-        listed = done.reinforced
-    elif put.outcome == "known":
-        done.dropped.append({"text": put.note.note.head.description, "reasons": ["known"]})
-        return
-    else:
-        listed = done.updated
-    if file not in listed:
-        listed.append(file)
 
 
 def tell_left_out(done: Extracted, judged: Sequence[Candidate], phase: str) -> list[Evidence]:
@@ -462,28 +387,51 @@ def let_wait(
     done.pending += [each.id for each in waiting]
 
 
-def _list_troubles(done: Extracted, answer: _Answer) -> list[Evidence]:
-    """What went wrong with the model, for the log."""
-    rows = []
-    if done.passed_over:
+def _count_failure(
+    state: State, part: _Part, reading: SessionReading, done: Extracted, now: datetime
+) -> Iterator[Evidence]:
+    """What went wrong with the model, for the log. A round without an answer that could be read is
+    counted; after the last one the turns it was about are passed over."""
+    failure = reading.failure
+    if failure is None or isinstance(failure, Waits):
+        return
+    if failure.code == BadAnswer.code and unanswered.count_failed(
+        state, done.session, done.watermark, reading.model, now
+    ):
+        before = turns_read(part.told, done.watermark) or len(part.told.turns) - len(part.turns)
+        done.passed_over = turns_read(part.told, reading.failed) - before
+        done.watermark = reading.failed
+        unanswered.pass_over(state, done.session, done.passed_over)
         why = f"{done.passed_over} turns"
-        rows.append(Evidence(done.session, "run", "passed_over", ("bad_answer",), why))
-    if answer.reading.failure is not None and not isinstance(answer.reading.failure, Waits):
-        rows.append(Evidence(done.session, "run", "failed", (answer.reading.failure.code,)))
-    return rows
+        yield Evidence(done.session, "run", "passed_over", ("bad_answer",), why)
+    yield Evidence(done.session, "run", "failed", (failure.code,))
 
 
 def _clean_line(text: str) -> str:
     return description_of(redact(text)[0])
 
 
-def _pass_over(state: State, part: _Part, answer: _Answer, done: Extracted, now: datetime) -> None:
-    """Count a round without an answer that could be read; after the last one the turns it was
-    about are passed over."""
-    if answer.reading.failure is None or answer.reading.failure.code != BadAnswer.code:
-        return
-    if unanswered.count_failed(state, done.session, done.watermark, answer.model, now):
-        read = turns_read(part.told, done.watermark) or len(part.told.turns) - len(part.turns)
-        done.passed_over = turns_read(part.told, answer.reading.failed) - read
-        done.watermark = answer.reading.failed
-        unanswered.pass_over(state, done.session, done.passed_over)
+# --- why a message would, or would not, be remembered
+
+
+def explain_message(text: str, stores: Stores) -> dict[str, Any]:
+    """What a message shows: `noticed` is explicit, perhaps or "", `wish` the facts that it asks to
+    remember, `gate` the verdict on its form, as if a model proposed it, `near` notes near it."""
+    visible, blocks = strip_private(bounds.beginning_of(text))
+    remainder, unwanted = without_unwanted(visible)
+    shown, kinds = redact(remainder)
+    noticed, reasons, words = notice_wishes(shown), form_reasons(shown), {*word_keys(shown)}
+    near = []
+    for source in stores.sources():
+        for each in in_force(near_notes(source.writer.refresher)(shown))[:NEAREST]:
+            description = each.note.head.description
+            score = likeness_of(words, {*word_keys(f"{description}\n{each.note.body}")})
+            file = f"{source.prefix}{each.file}"
+            near.append({"file": file, "description": description, "score": round(score, 2)})
+    return {
+        "text": shown, "private_removed": blocks + unwanted, "redacted": kinds,
+        "noticed": "explicit" if noticed.wishes else "perhaps" if noticed.perhaps else "",
+        "wish": [*noticed.wishes],
+        "gate": {"accepted": not reasons, "reasons": [*reasons]},
+        "near": near,
+    }  # fmt: skip

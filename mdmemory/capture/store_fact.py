@@ -15,8 +15,7 @@ from typing import NamedTuple
 from mdmemory import unseen
 from mdmemory.capture import quote_proof
 from mdmemory.capture.batch import Batch, Origin, Put, Seen
-from mdmemory.capture.caller import Caller
-from mdmemory.capture.extracted import prefix_pair
+from mdmemory.capture.candidate import Caller, Candidate, prefix_pair
 from mdmemory.capture.fact import Fact, NotStored, fact_as_said, fact_of
 from mdmemory.capture.note_text import body_beside, description_of
 from mdmemory.capture.notice import FLOOR, is_personal, letter_weight
@@ -46,21 +45,6 @@ _BY_HOST = "settled-by-host"  # and that with the seconds at which clients witho
 _AS_SAID = "as-said"  # and that with the notes that only keep a turn's own words
 _HOUR = 3600
 _SAYS_SO = "the user's words make it untrue"
-
-
-class FactCall(NamedTuple):
-    """A fact as an assistant hands it over; `type` is one of the four, or "" to guess. `quote` are
-    the user's words; `replaces` names notes that it makes untrue, `keeps` near ones that stay.
-    `declined` says why a request is not for the memory; then nothing is stored."""
-
-    fact: str
-    type: str = ""
-    title: str = ""
-    why: str = ""
-    quote: str = ""
-    replaces: tuple[str, ...] = ()
-    keeps: tuple[str, ...] = ()
-    declined: str = ""
 
 
 class NearNote(NamedTuple):
@@ -106,7 +90,7 @@ class Stored(NamedTuple):
         return self.ids[-1] if self.ids else None
 
 
-def store_fact(stores: Stores, call: FactCall, caller: Caller, *, now: datetime) -> Stored:
+def store_fact(stores: Stores, call: Candidate, caller: Caller, *, now: datetime) -> Stored:
     """Keep a fact in the store of the notes that it replaces, else in the one that it belongs to;
     one about the user never in a store that others read. One that is declined is not kept.
 
@@ -170,7 +154,7 @@ class _Call:
     """One call on its way into one store."""
 
     def __init__(
-        self, source: NoteSource, fact: Fact, call: FactCall, caller: Caller, proof: Proof,
+        self, source: NoteSource, fact: Fact, call: Candidate, caller: Caller, proof: Proof,
         now: datetime,
     ) -> None:  # fmt: skip
         self._source, self._writer = source, source.writer

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from mdmemory.capture.notice import is_personal
 from mdmemory.store.sources import NoteSource
 from mdmemory.store.store import StoredNote
+from mdmemory.store.superseding import in_force
 from mdmemory.store.writer import Writer
 
 
@@ -52,6 +53,15 @@ class Route:
 
 
 ALL = Route()
+
+
+def shown_notes(sources: Iterable[NoteSource]) -> list[StoredNote]:
+    """The notes that a model may see, under the names that they have in answers."""
+    return [
+        note._replace(file=f"{source.prefix}{note.file}")
+        for source in sources
+        for note in in_force(visible_notes(source.writer))
+    ]
 
 
 def visible_notes(writer: Writer) -> list[StoredNote]:

@@ -13,12 +13,12 @@ from datetime import datetime
 from functools import partial
 
 from mdmemory import bounds
-from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, Candidate, redact_turns
-from mdmemory.capture.extracted import Extracted
+from mdmemory.capture.candidate import Candidate, Extracted
+from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, redact_turns
 from mdmemory.capture.judge import Find, judge_candidates
 from mdmemory.capture.notice import typed_text
 from mdmemory.capture.run import let_wait, store_all, tell_left_out
-from mdmemory.capture.stores import Stores, visible_notes
+from mdmemory.capture.stores import Stores, shown_notes
 from mdmemory.errors import MdmemoryError
 from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
@@ -26,7 +26,6 @@ from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
 from mdmemory.store.sources import NoteSource, find_note
 from mdmemory.store.store import StoredNote
-from mdmemory.store.superseding import in_force
 from mdmemory.store.writer import Writer
 from mdmemory.text.words import word_keys
 from mdmemory.transcripts.injected import without_memory
@@ -72,12 +71,7 @@ def request_of(sources: Sequence[NoteSource]) -> tuple[str, dict[str, str]]:
     notes = [note for note in first.writer.refresher.store.notes() if note.file in listed]
     notes = sorted(notes, key=lambda note: (-strengths[note.file], note.file))
     rest = MAX_NUMBERED - OTHERS
-    more = [
-        note._replace(file=f"{source.prefix}{note.file}")
-        for source in others
-        for note in in_force(visible_notes(source.writer))
-    ]
-    return request_text([*notes[:rest], *more, *notes[rest:]])
+    return request_text([*notes[:rest], *shown_notes(others), *notes[rest:]])
 
 
 def request_text(notes: Sequence[StoredNote]) -> tuple[str, dict[str, str]]:
@@ -166,7 +160,8 @@ def _make_candidate(action: str, file: str, named: str = "", fact: str = "") -> 
     type = "project" if decided else named.lower()
     assert not type or type in TYPES
     kind = "decision" if decided else ""
-    return Candidate(action, type, kind, fact=fact.strip(), replaces=(file,) if file else ())
+    replaces = (file,) if file else ()
+    return Candidate(fact.strip(), type, action=action, kind=kind, replaces=replaces)
 
 
 # --- what becomes of them

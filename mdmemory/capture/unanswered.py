@@ -4,13 +4,13 @@ when they wait. After three rounds they are passed over, and counted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.store.state import State
 
 ROUNDS = 3  # of two questions each
+_LAST = "SELECT rounds, at FROM unanswered WHERE session = ? AND turn = ? AND model = ?"
 
 
 class Waits(MdmemoryError):
@@ -26,34 +26,19 @@ class Waits(MdmemoryError):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Unanswered:
-    """The turns of a session behind `turn` (its watermark, "" for none) had no answer of `model`
-    that could be read, in so many `rounds`, the last of them `at` (ISO 8601, UTC)."""
-
-    turn: str = ""
-    model: str = ""
-    rounds: int = 0
-    at: str = ""
-
-    def until(self, turn: str, model: str, now: datetime, interval: timedelta) -> datetime | None:
-        """When the turns behind `turn` may be asked about again; None for at once."""
-        if not self.rounds or (self.turn, self.model) != (turn, model):
-            return None
-        end = datetime.fromisoformat(self.at) + interval
-        return end if now < end else None
-
-
-def of_session(state: State, session: str) -> Unanswered:
-    """What is known of a session."""
-    query = "SELECT turn, model, rounds, at FROM unanswered WHERE session = ?"
-    return next((Unanswered(*row) for row in state.rows(query, (session,))), Unanswered())
+def failed_since(
+    state: State, session: str, turn: str, model: str, since: datetime
+) -> datetime | None:
+    """When a model last gave no answer about the turns behind `turn` (its watermark, "" for none),
+    where that was after `since` (UTC); else None."""
+    rows = state.rows(_LAST, (session, turn, model))
+    moments = [datetime.fromisoformat(at) for rounds, at in rows if rounds]
+    return next((at for at in moments if at > since), None)
 
 
 def count_failed(state: State, session: str, turn: str, model: str, now: datetime) -> bool:
     """Count one more round; whether the turns are to be passed over now."""
-    before = of_session(state, session)
-    rounds = before.rounds + 1 if (before.turn, before.model) == (turn, model) else 1
+    rounds: int = sum(each for each, _ in state.rows(_LAST, (session, turn, model))) + 1
     is_over = rounds >= ROUNDS
     row = (session, turn, model, 0 if is_over else rounds, now.isoformat(timespec="seconds"))
     state.change((

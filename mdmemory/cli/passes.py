@@ -25,7 +25,7 @@ from mdmemory.prompt import lines
 from mdmemory.store import receipt_box
 
 if TYPE_CHECKING:
-    from mdmemory.capture.extracted import Extracted
+    from mdmemory.capture.candidate import Extracted
     from mdmemory.compact.runner import Outcome
     from mdmemory.layers import Layers
     from mdmemory.memory import Memory
@@ -43,7 +43,7 @@ def explain_options(parser: ArgumentParser) -> None:
 def run_explain(options: Namespace) -> int:
     """Explain why a message would be stored or not, and which notes would be sent along with it.
     Nothing is stored."""
-    from mdmemory.capture.explain import explain_message as explained
+    from mdmemory.capture.run import explain_message as explained
     from mdmemory.hosts import by_message
 
     text = " ".join(options.text)

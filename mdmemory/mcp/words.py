@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mdmemory.capture.caller import Caller
+from mdmemory.capture.candidate import Caller
 from mdmemory.errors import MdmemoryError
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.capture.caller import Caller
-from mdmemory.capture.store_fact import FactCall
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.citing.citation import tell_drift
 from mdmemory.errors import UsageError
 from mdmemory.layers import MINE, PROJECT, USER, Layers

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.capture.caller import Caller
+from mdmemory.capture.candidate import Caller
 from mdmemory.memory import Memory
 from mdmemory.tools.tool import Tool, ToolAnswer, make_schema, text, whole_schema
 

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from mdmemory.capture.caller import Caller
+from mdmemory.capture.candidate import Caller
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.memory import Memory
 from mdmemory.session.sections import BLOCKS, ERRORS, POOL, SLOTS, Sections, entries, names

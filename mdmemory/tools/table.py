@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mdmemory.capture.caller import Caller
+from mdmemory.capture.candidate import Caller
 from mdmemory.config.settings import Settings
 from mdmemory.errors import UsageError
 from mdmemory.layers import Layers

@@ -14,8 +14,7 @@ import pytest
 from pace import HUNG
 
 from mdmemory import Memory
-from mdmemory.capture.caller import Caller
-from mdmemory.capture.store_fact import FactCall
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.cli import main
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
 from mdmemory.git import filter_repo

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
-from mdmemory.capture.caller import Caller
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.capture.fact import NotStored
-from mdmemory.capture.store_fact import FactCall
 from mdmemory.transcripts.turns import Turn
 
 TYPES = ("reference", "feedback", "feedback", "user")

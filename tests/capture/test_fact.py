@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from rows import each
 
 from mdmemory import Memory, assets
-from mdmemory.capture.caller import Caller
-from mdmemory.capture.explain import explain_message
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.capture.fact import (
     REASONS,
     NotStored,
@@ -31,7 +30,7 @@ from mdmemory.capture.note_text import (
     stating_test,
     url_identity,
 )
-from mdmemory.capture.store_fact import FactCall
+from mdmemory.capture.run import explain_message
 from mdmemory.capture.stores import OneStore
 from mdmemory.errors import BadNote, UsageError
 from mdmemory.layers import Layers

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
-from mdmemory.capture.caller import Caller
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.capture.forgetting import NotProven, removal_file
-from mdmemory.capture.store_fact import FactCall
 from mdmemory.errors import NotFound
 from mdmemory.layers import Layers
 from mdmemory.transcripts.turns import Turn

@@ -16,8 +16,7 @@ from scripted import Said, Scripted
 
 from mdmemory import Memory
 from mdmemory.capture import judge as judging
-from mdmemory.capture.candidates import Candidate
-from mdmemory.capture.extracted import Extracted
+from mdmemory.capture.candidate import Candidate, Extracted
 from mdmemory.capture.judge import FactVerdict, SecondLook, judge_candidates, weigh_verdicts
 from mdmemory.capture.quote_proof import invented_literals
 from mdmemory.errors import NotFound
@@ -37,7 +36,7 @@ TURNS = (
     Turn("m3", "user", "The port of the proxy is 8443 now, not 8080."),
 )
 DEPLOY = Candidate(
-    "add", "project", "", "Deploys", "Deploys are always on Tuesdays", "the team is complete",
+    "Deploys are always on Tuesdays", "project", "Deploys", "the team is complete",
     "We always deploy on Tuesdays",
 )  # fmt: skip
 
@@ -50,8 +49,8 @@ def note(name: str, body: str, *, type: str = "project", **metadata: str) -> Sto
 
 PROXY = note("proxy", "The proxy listens on port 8080")
 MOVED = Candidate(
-    "update", "project", "", "", "The proxy listens on port 8443", "",
-    "The port of the proxy is 8443 now, not 8080.", (PROXY.file,),
+    "The proxy listens on port 8443", "project", "", "",
+    "The port of the proxy is 8443 now, not 8080.", (PROXY.file,), action="update",
 )  # fmt: skip
 
 
@@ -257,7 +256,7 @@ def test_what_an_update_invents_or_has_of_the_old_note_alone_waits() -> None:
 
 def test_a_note_is_said_again_only_by_the_users_words() -> None:
     old = note("deploys", "Deploys are always on Tuesdays")
-    again = Candidate("reinforce", "", "", "", "", "", "We always deploy on Tuesdays", (old.file,))
+    again = DEPLOY._replace(action="reinforce", fact="", replaces=(old.file,))
     (found,) = judged(again, notes=[old])
     assert (found.outcome, found.worded, found.turn) == ("keep", None, "m1")
     for quote in ("The pipeline needs Docker 27", "The port of the proxy is 8443 now"):
@@ -297,13 +296,12 @@ def test_the_two_readings_decide_together_whatever_they_say(
 # --- laws --------------------------------------------------------------------------------------
 
 TEXTS = st.text(max_size=60) | st.sampled_from([MOVED.fact, MOVED.quote, DEPLOY.fact, DEPLOY.quote])
-CANDIDATES = st.tuples(
-    st.sampled_from(("add", "update", "flag")),
-    st.sampled_from(("user", "feedback", "project", "reference")),
-    st.sampled_from(("", "decision")),
-    TEXTS, TEXTS, TEXTS, TEXTS,
+CANDIDATES = st.builds(
+    Candidate, TEXTS, st.sampled_from(("user", "feedback", "project", "reference")),
+    TEXTS, TEXTS, TEXTS,
     st.sampled_from(((), (PROXY.file,), ("../x.md",), (PROXY.file, "no.md"))),
-).map(lambda fields: Candidate(*fields))  # fmt: skip
+    action=ACTIONS, kind=st.sampled_from(("", "decision")),
+)  # fmt: skip
 
 
 @given(st.lists(CANDIDATES, max_size=5))
@@ -387,7 +385,7 @@ def read(
 
 
 def candidate(text: str) -> Candidate:
-    return Candidate("add", "project", fact=text, quote=text)
+    return Candidate(text, "project", quote=text)
 
 
 def stored(text: str) -> StoredNote:

@@ -15,10 +15,10 @@ from moments import DIED, DONE, FAILED, TOLD, child, die, full, spread
 from pace import FULL
 
 from mdmemory import Memory
-from mdmemory.capture.caller import Caller
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.capture.fact import NotStored
 from mdmemory.capture.pending import PendingFact, put_facts
-from mdmemory.capture.store_fact import FactCall, Stored
+from mdmemory.capture.store_fact import Stored
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.layers import Layers
 from mdmemory.store.superseding import orphan_notes

@@ -14,9 +14,9 @@ import pytest
 from rows import each
 
 from mdmemory import Memory
-from mdmemory.capture.caller import Caller
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.capture.notice import notice_wishes
-from mdmemory.capture.store_fact import FactCall, Stored
+from mdmemory.capture.store_fact import Stored
 from mdmemory.capture.wishes import IDLE, Inbox, Wish, open_inboxes, words_id
 from mdmemory.errors import MdmemoryError
 from mdmemory.layers import Layers

@@ -9,8 +9,7 @@ import pytest
 from citing_projects import SERVER, CitedProject
 
 from mdmemory import Layers, Memory
-from mdmemory.capture.caller import Caller
-from mdmemory.capture.store_fact import FactCall
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.errors import NoGit, UsageError
 from mdmemory.tools.table import call_tool
 from mdmemory.transcripts.turns import Turn

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from pace import HUNG
 
-from mdmemory.capture.caller import Caller
-from mdmemory.capture.store_fact import FactCall
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import Hooks

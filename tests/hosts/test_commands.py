@@ -15,8 +15,8 @@ from commands_host import HOSTS, SESSION, CommandHost, context, first, shown
 from pace import HUNG
 
 from mdmemory import protocol
-from mdmemory.capture.caller import Caller
-from mdmemory.capture.store_fact import FactCall, Stored
+from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.store_fact import Stored
 from mdmemory.errors import Unwritable
 from mdmemory.hosts import background
 from mdmemory.hosts.bridge import client

@@ -11,10 +11,9 @@ import pytest
 from pace import sample
 
 from mdmemory.capture import wishes
-from mdmemory.capture.caller import Caller
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.capture.imports import rest
 from mdmemory.capture.pending import PendingFact, put_facts
-from mdmemory.capture.store_fact import FactCall
 from mdmemory.cli import main
 from mdmemory.errors import NoteChanged, NotFound, UsageError
 from mdmemory.layers import Layers

@@ -9,8 +9,7 @@ import pytest
 from rows import each
 
 from mdmemory import Memory
-from mdmemory.capture.caller import Caller
-from mdmemory.capture.store_fact import FactCall
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.errors import NotFound
 from mdmemory.note import editing
 from mdmemory.note.note import parse

@@ -25,8 +25,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from pace import FULL, HUNG
 
 from mdmemory import Memory
-from mdmemory.capture.caller import Caller
-from mdmemory.capture.store_fact import FactCall
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.errors import MdmemoryError
 from mdmemory.store.adopt import SETTLED
 from mdmemory.transcripts.turns import Turn

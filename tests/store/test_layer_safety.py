@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Layers, Memory
-from mdmemory.capture.caller import Caller
-from mdmemory.capture.store_fact import FactCall
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.errors import GitFailed, MdmemoryError
 from mdmemory.git import repositories
 from mdmemory.transcripts.turns import Turn

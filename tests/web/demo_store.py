@@ -13,9 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from mdmemory import Layers, assets
-from mdmemory.capture.caller import Caller
+from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.capture.pending import PendingFact, put_facts
-from mdmemory.capture.store_fact import FactCall
 from mdmemory.session import recalls
 from mdmemory.store import evidence
 from mdmemory.store.evidence import Evidence

@@ -16,7 +16,7 @@ from mdmemory.hosts.conversation import Spoken, transcript_of
 from mdmemory.hosts.following import BySession
 
 if TYPE_CHECKING:  # each is loaded by the function that needs it
-    from mdmemory.capture.caller import Caller
+    from mdmemory.capture.candidate import Caller
     from mdmemory.transcripts.turns import Turn
 
 Params = Mapping[str, Any]
@@ -105,7 +105,7 @@ class Children(BySession[bool]):
 def caller_of(session: str, name: str) -> Caller:
     """The caller of a tool, with the turns of the session if it changes notes: to read them takes
     time."""
-    from mdmemory.capture.caller import Caller
+    from mdmemory.capture.candidate import Caller
     from mdmemory.tools.table import SESSION, TOOLS
 
     turns: tuple[Turn, ...] = ()
