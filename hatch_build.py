@@ -60,13 +60,13 @@ class CustomBuildHook(BuildHookInterface[Any]):
 
 def build_parser() -> argparse.ArgumentParser:
     """One parser with every command as a part of it."""
-    from mdmemory.cli.commands import COMMANDS, command_and_parser, top_parser
+    from mdmemory.cli.commands import COMMANDS, command_parser, top_parser
 
     parser = top_parser()
     parser._actions[:] = [each for each in parser._actions if each.option_strings]
     commands = parser.add_subparsers(metavar="COMMAND")
-    for name, module, line in COMMANDS:
-        _, words = command_and_parser(name, module)
+    for name, _, line in COMMANDS:
+        words = command_parser(name)
         words.prog = f"mdmemory {name}"
         commands._name_parser_map[name] = words
         commands._choices_actions.append(commands._ChoicesPseudoAction(name, (), line))

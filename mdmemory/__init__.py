@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed as Listed
     from mdmemory.actions.note_history import Step as Step
     from mdmemory.actions.note_history import TextChange as TextChange
-    from mdmemory.actions.quality import Quality as Quality
     from mdmemory.actions.renaming import Renamed as Renamed
     from mdmemory.actions.resolve import Conflict as Conflict
     from mdmemory.actions.resolve import Resolved as Resolved
@@ -123,7 +122,6 @@ _PUBLIC = {
     "actions.link_map": "LinkMap",
     "actions.listing": "Listed",
     "actions.note_history": "TextChange Step",
-    "actions.quality": "Quality",
     "actions.renaming": "Renamed",
     "actions.resolve": "Conflict Resolved",
     "actions.setup": "Setup",

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from mdmemory.actions.link_map import LinkMap
     from mdmemory.actions.listing import Listed
     from mdmemory.actions.note_history import Step, TextChange
-    from mdmemory.actions.quality import Quality
     from mdmemory.actions.renaming import Renamed
     from mdmemory.actions.resolve import Conflict, Resolved
     from mdmemory.actions.setup import Setup
@@ -351,11 +350,6 @@ class Memory:
     def links(self, before: LinkMap | None = None) -> LinkMap:
         """Which note links to which; only what changed since `before` is read."""
         return (before or actions.link_map.LinkMap(store.store.Store(self.project.store))).look()
-
-    def quality(self) -> Quality:
-        """Counts that tell how good the memory is: sources of the notes, and what became of what
-        was found in sessions."""
-        return actions.quality.measure_quality(self._writer())
 
     def counts(self) -> dict[str, int]:
         """How many notes there are, are listed, on hold, unconfirmed, and open conflicts."""

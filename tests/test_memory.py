@@ -109,8 +109,8 @@ def test_a_name_that_is_given_counts_over_the_environment(memory: Memory, tmp_pa
 
 
 def test_settings_come_from_the_environment_that_is_handed_in(memory: Memory) -> None:
-    opened = Memory.open(memory.project.root, environment={"MEMORY_COMPACT_CHURN": "3"})
-    assert opened.project.settings.whole("compact.churn") == 3
+    opened = Memory.open(memory.project.root, environment={"MDMEMORY_DAILY_CALLS": "3"})
+    assert opened.project.settings.whole("llm.daily_calls") == 3
 
 
 def test_dates_are_those_of_the_clock_that_is_handed_in(memory: Memory) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
-from mdmemory.cli.commands import add_flag
 from mdmemory.cli.output import emit_json
 from mdmemory.config import person
 from mdmemory.config.settings import load_settings
@@ -16,21 +15,7 @@ from mdmemory.store.project import home_of
 _KEYS = ("openai.api_key", "search.embedding_key")
 
 
-def setup_options(parser: ArgumentParser) -> None:
-    """Options of `setup`."""
-    parser.add_argument(
-        "clients",
-        nargs="*",
-        metavar="CLIENT",
-        help=f"{', '.join(clients.NAMES)} (default: all that are installed)",
-    )
-    add_flag(parser, "--remove", "remove what setup added, and nothing else")
-    add_flag(parser, "--meaning", "only turn on search by meaning, on this machine")
-    add_flag(parser, "--dry-run", "only show what would be written")
-
-
 def run_setup(options: Namespace) -> int:
-    """Connect your assistants to the memory, for all projects. You can repeat it at any time."""
     if options.meaning:
         return _with_meaning(options)
     missing = [name for name in clients.NAMES if not clients.is_installed(name, os.environ)]

@@ -4,35 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
-from mdmemory.cli.commands import add_flag, number_reader
 from mdmemory.cli.output import is_terminal, open_layers, warn_person
 from mdmemory.layers import Layers
 
-IDLE = 30.0  # minutes
-
-
-def web_options(parser: ArgumentParser) -> None:
-    """Options of `web`."""
-    parser.add_argument(
-        "--port",
-        type=number_reader(0, 65535),
-        default=0,
-        metavar="N",
-        help="the port (default: a free one)",
-    )
-    add_flag(parser, "--no-open", "only print the address")
-    parser.add_argument(
-        "--idle", type=number_reader(0.001, 1440, float), default=IDLE, metavar="MINUTES",
-        help=f"end after so many minutes without a request (default {IDLE:g})",
-    )  # fmt: skip
-
 
 def run_web(options: Namespace) -> int:
-    """Show the inbox, all notes, their history, search and problems in your browser. Only you, on
-    this machine, can open the address. Ctrl-C ends it."""
     from mdmemory.cli.commands import record_traceback
     from mdmemory.store import sights
     from mdmemory.web import serving

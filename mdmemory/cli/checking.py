@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mdmemory.cli.commands import add_flag
-from mdmemory.cli.output import count_noun, emit_json, open_layers, visible_text
+from mdmemory.cli.output import count_noun, emit_json, visible_text
 from mdmemory.errors import NotFound
 
 if TYPE_CHECKING:
     from mdmemory.citing.citation import CheckedCitation
+    from mdmemory.layers import Layers
 
 _LISTED = 200  # citations that are listed; the rest is counted
 
 
-def check_options(parser: ArgumentParser) -> None:
-    """Options of `check`."""
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="check only these notes (default: all)"
-    )
-    parser.add_argument(
-        "--diff", metavar="REV", help="list only what has changed since this commit, since this "
-        "branch left REV, or with HEAD what is not committed yet",
-    )  # fmt: skip
-    add_flag(parser, "--all", "also list what has not changed")
-
-
-def run_check(options: Namespace) -> int:
-    """Check whether the code that the notes cite has changed.
-
-    The exit code is 1 if something was changed or removed. Nothing is written, and no model is
-    asked.
-    """
-    layers = open_layers(options)
-    files = [_file_shown(layers.holding(name), layers.project) for name in options.names] or None
-    citations = layers.citations(files, since=options.diff)
+def run_check(layers: Layers, options: Namespace) -> int:
+    files: list[str] = []
+    for name in options.names:
+        memory, own_name = layers.holding(name)
+        if memory is not layers.project:
+            raise NotFound(f"{name} is in your own store, and only a project's notes cite.")
+        files.append(memory.note(own_name).file)
+    citations = layers.citations(files or None, since=options.diff)
     outdated = [each for each in citations if each.is_outdated]
     if options.json:
         emit_json({"ok": not outdated, "citations": [each._asdict() for each in citations]})
@@ -52,15 +39,6 @@ def run_check(options: Namespace) -> int:
     return 1 if outdated else 0
 
 
-def _file_shown(citation: tuple[object, str], project: object) -> str:
-    from mdmemory.memory import Memory
-
-    memory, name = citation
-    if memory is not project or not isinstance(memory, Memory):
-        raise NotFound(f"{name} is in your own store, and only a project's notes cite.")
-    return memory.note(name).file
-
-
 def citation_lines(checked: Sequence[CheckedCitation]) -> list[str]:
     """Citations as a person reads them: the note's file once, then a line for each with the lines
     of its diff."""
@@ -69,16 +47,10 @@ def citation_lines(checked: Sequence[CheckedCitation]) -> list[str]:
         if each.file != file:
             file = each.file
             lines.append(visible_text(file))
-        lines.append(
-            f"  {each.state:<8} {visible_text(each.place)}{visible_text(_more_about(each))}"
-        )
+        more = f" -> {each.now}" * bool(each.now) + f"  ({each.why})" * bool(each.why)
+        lines.append(f"  {each.state:<8} {visible_text(each.place)}{visible_text(more)}")
         lines += [f"      {visible_text(line)}" for line in each.diff.splitlines()]
     return lines
-
-
-def _more_about(each: CheckedCitation) -> str:
-    now = f" -> {each.now}" if each.now else ""
-    return f"{now}  ({each.why})" if each.why else now
 
 
 def _sum_line(citations: Sequence[CheckedCitation], since: str | None) -> str:

@@ -1,7 +1,8 @@
 """One table of commands, and one place where errors become messages.
 
 Only the module of the command that was asked for is loaded, and only its parser is built: the
-time to start is a promise (`make bench`).
+time to start is a promise (`make bench`). A command is a function `run_NAME` of its layers and its
+options, or of its options alone, and returns the exit code.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ import argparse
 import errno
 import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 
+from mdmemory.cli import options
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.version import VERSION
 
@@ -57,6 +58,11 @@ GROUPS = {
     "add": "Daily", "setup": "Set-up", "extract": "Passes", "index": "Plumbing",
 }  # fmt: skip
 _FIRST_GROUPS = 2
+# Commands that open no memory, or choose which one.
+_WITHOUT_LAYERS = frozenset((
+    *("setup", "init", "move", "sync", "config", "web", "demo", "hook", "bridge", "mcp"),
+    "completion",
+))  # fmt: skip
 # What people type who know other programs, and what it is called here.
 _OTHER_NAMES = {
     "mv": "rename", "rm": "forget", "delete": "forget", "remove": "forget", "ls": "list",
@@ -148,26 +154,6 @@ class TopParser(Parser):
         return _TOP + "\n".join([*lines, ""]) + (_OPTIONS if self.shows_all else _MORE)
 
 
-def add_flag(parser: argparse._ActionsContainer, names: str, about: str) -> None:
-    """Add an option without a value; `names` are what it can be written as, with blanks between."""
-    parser.add_argument(*names.split(), action="store_true", help=about)
-
-
-def number_reader(
-    least: float, most: float, kind: type[int] | type[float] = int
-) -> Callable[[str], float]:
-    """What reads the number of an option, for argparse."""
-
-    def read(text: str) -> float:
-        with suppress(ValueError):
-            if least <= (value := kind(text)) <= most:
-                return value
-        what = "a whole number" if kind is int else "a number"
-        raise argparse.ArgumentTypeError(f"{text} is not {what} from {least} to {most}")
-
-    return read
-
-
 def discard_output() -> None:
     """Discard further output: its reader is gone, and Python would report that at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -205,49 +191,64 @@ def report_unwritten(problem: OSError) -> int:
 
 def _dispatch_words(words: Sequence[str]) -> int:
     top = top_parser()
-    options = top.parse_args(words)
-    if options.help_all:
+    first = top.parse_args(words)
+    if first.help_all:
         top.shows_all = True
         top.print_help()
         return 0
-    if options.command is None:
+    if (name := first.command) is None:
         top.print_help()
         return 2
-    module = next((module for name, module, _ in COMMANDS if name == options.command), None)
+    module = next((module for command, module, _ in COMMANDS if command == name), None)
     if module is None:
-        raise UsageError(f"Unknown command: {options.command}.", _nearest_command(options.command))
+        import difflib  # only for this message
+
+        names = [command for command, _, _ in COMMANDS]
+        known = _OTHER_NAMES.get(name.lower())
+        near = [known] if known else difflib.get_close_matches(name, names, 1)
+        hint = (
+            f"Did you mean `mdmemory {near[0]}`?"
+            if near
+            else "`mdmemory --help` lists the commands."
+        )
+        raise UsageError(f"Unknown command: {name}.", hint)
     try:
         os.getcwd()
     except FileNotFoundError as problem:
         raise NotFound(
             "The current folder was removed.", "Change to another one: `cd`."
         ) from problem
-    command, parser = command_and_parser(options.command, module)
-    parser.set_defaults(
-        store=options.store, json=options.json, verbose=options.verbose, holder=options.command
-    )
-    options = _parse_words(parser, _words_after(words, options.command))
-    if options.verbose:
+    parser = command_parser(name)
+    parser.set_defaults(store=first.store, json=first.json, verbose=first.verbose, holder=name)
+    at = words.index(name)
+    if at and words[at - 1] == "--store":  # a store of the same name
+        at = words.index(name, at + 1)
+    chosen = _parse_words(parser, words[at + 1 :])  # with any `--`, which argparse would drop
+    if chosen.verbose:
         from mdmemory.cli.verbose import begin_logging
 
         begin_logging()
-    return int(command(options))
+    command = getattr(import_module(f"mdmemory.cli.{module}"), f"run_{name}")
+    if name in _WITHOUT_LAYERS:
+        return int(command(chosen))
+    from mdmemory.cli.output import open_layers
+
+    return int(command(open_layers(chosen), chosen))
 
 
-def command_and_parser(name: str, module: str) -> tuple[Callable[..., int], Parser]:
-    """The function of a command, in a module of this package, and the parser of its words."""
-    room = import_module(f"mdmemory.cli.{module}")
+def command_parser(name: str) -> Parser:
+    """The parser of the words behind a command."""
     parser = CommandParser(prog=f"mdmemory {name}", formatter_class=_FORMATTER)
     parser.add_argument("--store", metavar="PATH", help="the store or project to use")
     parser.add_argument("--json", action="store_true", help="answer in JSON")
     parser.add_argument("--verbose", action="store_true", help="log what is done to standard error")
-    command = getattr(room, f"run_{name}")
-    getattr(room, f"{name}_options")(parser)
-    parser.description = command.__doc__
+    add_options = getattr(options, f"{name}_options")
+    add_options(parser)
+    parser.description = add_options.__doc__
     show = _FORMATTER(prog=name)._format_args
     words = [show(each, each.dest) for each in parser._get_positional_actions()]
     parser.usage = " ".join([f"{parser.prog} [OPTIONS]", *words])
-    return command, parser
+    return parser
 
 
 def _parse_words(parser: Parser, rest: Sequence[str]) -> argparse.Namespace:
@@ -256,21 +257,13 @@ def _parse_words(parser: Parser, rest: Sequence[str]) -> argparse.Namespace:
     at = rest.index("--") if "--" in rest else len(rest)
     hidden = {f"\0{n}": word for n, word in enumerate(rest[at + 1 :]) if word.startswith("-")}
     behind = [f"\0{n}" if f"\0{n}" in hidden else word for n, word in enumerate(rest[at + 1 :])]
-    options = parser.parse_intermixed_args([*rest[:at], *behind])
-    for name, value in vars(options).items():
+    chosen = parser.parse_intermixed_args([*rest[:at], *behind])
+    for name, value in vars(chosen).items():
         if isinstance(value, list):
-            setattr(options, name, [hidden.get(word, word) for word in value])
+            setattr(chosen, name, [hidden.get(word, word) for word in value])
         elif isinstance(value, str):
-            setattr(options, name, hidden.get(value, value))
-    return options
-
-
-def _words_after(words: Sequence[str], command: str) -> list[str]:
-    """The arguments after the command, with any `--`, which argparse would drop."""
-    at = words.index(command)
-    if at and words[at - 1] == "--store":  # a store of the same name
-        at = words.index(command, at + 1)
-    return [*words[at + 1 :]]
+            setattr(chosen, name, hidden.get(value, value))
+    return chosen
 
 
 def top_parser() -> TopParser:
@@ -284,18 +277,6 @@ def top_parser() -> TopParser:
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
-
-
-def _nearest_command(name: str) -> str:
-    import difflib  # only for this message
-
-    known = _OTHER_NAMES.get(name.lower())
-    near = (
-        [known] if known else difflib.get_close_matches(name, [each for each, _, _ in COMMANDS], 1)
-    )
-    return (
-        f"Did you mean `mdmemory {near[0]}`?" if near else "`mdmemory --help` lists the commands."
-    )
 
 
 def _print_problem(problem: MdmemoryError, wants_json: bool) -> None:

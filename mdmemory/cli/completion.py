@@ -5,34 +5,16 @@ All are made from the parsers of the commands when mdmemory is built: see hatch_
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
+from mdmemory.cli.options import PLACES
 from mdmemory.errors import NotFound
 from mdmemory.version import DISTRIBUTION
 
-# what is printed, and where it lies below the prefix of an installed mdmemory
-PLACES = {
-    "bash": "share/bash-completion/completions/mdmemory",
-    "zsh": "share/zsh/site-functions/_mdmemory",
-    "fish": "share/fish/vendor_completions.d/mdmemory.fish",
-    "man": "share/man/man1/mdmemory.1",
-}
-
-
-def completion_options(parser: ArgumentParser) -> None:
-    """Options of `completion`."""
-    parser.add_argument(
-        "wanted", choices=(*PLACES, "stores"), metavar="WHAT",
-        help="bash, zsh or fish: the script for this shell\nman: the manual page\n"
-        "stores: the folders of notes, for the scripts",
-    )  # fmt: skip
-
 
 def run_completion(options: Namespace) -> int:
-    """Print a script that lets the tab key complete commands, options and names of notes, or print
-    the manual page."""
     if options.wanted == "stores":
         print("\n".join(_note_folders(options)))
     else:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from mdmemory.cli.commands import add_flag
-from mdmemory.cli.output import emit_json, is_terminal, open_memory, show_value, warn_person
+from mdmemory.cli.output import (
+    emit_json,
+    is_terminal,
+    only_memory,
+    open_layers,
+    show_value,
+    warn_person,
+)
 from mdmemory.config import person
 from mdmemory.config.settings import Settings, check_value, find_setting, load_settings
 from mdmemory.config.table import PROJECT_FILE, TABLE, Setting
@@ -21,33 +27,7 @@ from mdmemory.store.project import Project
 CHOOSING = ("planner", "extract.model", "compact.model", "openai.base_url", "openai.api_key")
 
 
-def config_options(parser: ArgumentParser) -> None:
-    """Options of `config`."""
-    parser.add_argument(
-        "action", nargs="?", choices=("list", "get", "set"), default="list", metavar="ACTION",
-        help="list (default), get or set",
-    )  # fmt: skip
-    parser.add_argument(
-        "name",
-        nargs="?",
-        metavar="NAME",
-        help="the setting, such as index.max_chars; with list: a part of its name",
-    )
-    parser.add_argument(
-        "value", nargs="?", metavar="VALUE", help="its new value (- reads standard input)"
-    )
-    add_flag(parser, "--all", "with list: all settings")
-    add_flag(parser, "--unset", "with set: remove the setting from the file")
-    parser.add_argument(
-        "--global", action="store_true", dest="everywhere",
-        help="with set: write to your own file, for all your projects",
-    )  # fmt: skip
-    add_flag(parser, "--changed", "with list: only settings that are not at their default")
-
-
 def run_config(options: Namespace) -> int:
-    """List the settings that people change most often, or all of them, with their values and where
-    each value comes from; or print or set one."""
     _refuse_nonsense(options)
     if options.action == "set":
         return _set_setting(options)
@@ -55,6 +35,8 @@ def run_config(options: Namespace) -> int:
     settings = _load_settings(project)
     if options.action == "get":
         return _get_setting(settings, options)
+    for sentence in settings.former:
+        warn_person(sentence)
     rows = _listed_rows(settings, options)
     if options.json:
         emit_json([_setting_json(settings, row) for row in rows])
@@ -108,7 +90,7 @@ def _refuse_nonsense(options: Namespace) -> None:
 def _project_around(options: Namespace) -> Project | None:
     """The store whose settings count here, if there is one."""
     try:
-        return open_memory(options).project
+        return only_memory(open_layers(options)).project
     except NoStore:
         if options.store:
             raise

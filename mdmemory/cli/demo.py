@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,16 +36,7 @@ _PERSON = """\
 """
 
 
-def demo_options(parser: ArgumentParser) -> None:
-    """Options of `demo`."""
-    parser.add_argument(
-        "dir", nargs="?", metavar="DIR", help="an empty folder (default: a new temporary one)"
-    )
-
-
 def run_demo(options: Namespace) -> int:
-    """Show how notes are stored, indexed, merged, replaced and undone, in a temporary folder. Your
-    own notes and settings are not touched."""
     if not is_installed():
         raise MdmemoryError("The demo needs git.", "Install git and run it again.", "no_git")
     folder = _make_folder(options.dir)

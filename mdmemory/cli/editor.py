@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import tempfile
@@ -9,17 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mdmemory.config.settings import Settings
 from mdmemory.errors import MdmemoryError
 
 
 @contextmanager
-def edited_copy(text: str, name: str, settings: Settings) -> Iterator[str]:
+def edited_copy(text: str, name: str) -> Iterator[str]:
     """The text that the person leaves in a copy of `text`.
 
     The copy is deleted once the text is stored; an error names the copy.
     """
-    left, path = _edit(text, name, settings)
+    left, path = _edit(text, name)
     if not left.strip():
         _discard_copy(path)
         raise MdmemoryError(
@@ -39,18 +39,22 @@ def _discard_copy(path: Path) -> None:
     path.parent.rmdir()
 
 
-def _edit(text: str, name: str, settings: Settings) -> tuple[str, Path]:
+def editor_words() -> list[str]:
+    """The person's editor, as the words of a command."""
+    return shlex.split(next(filter(None, map(os.environ.get, ("VISUAL", "EDITOR"))), "vi"))
+
+
+def _edit(text: str, name: str) -> tuple[str, Path]:
     """The text that the person left, with its line ends, and the path of the copy."""
     folder = Path(tempfile.mkdtemp(prefix="mdmemory-edit-"))
     path = folder / name
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    command = shlex.split(settings.text("editor"))
+    command = editor_words()
     try:
         done = subprocess.run([*command, str(path)], check=False)
     except OSError as problem:
         raise MdmemoryError(
-            f"The editor {command[0]} cannot be started: {problem.strerror}.",
-            "Set EDITOR, or `editor` in ~/.config/mdmemory/config.toml.",
+            f"The editor {command[0]} cannot be started: {problem.strerror}.", "Set EDITOR."
         ) from problem
     if done.returncode != 0:
         raise MdmemoryError(

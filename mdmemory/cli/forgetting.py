@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mdmemory.cli.commands import add_flag
 from mdmemory.cli.notes import report_note
 from mdmemory.cli.output import (
     ask_person,
     choose_number,
     count_noun,
     is_terminal,
-    open_layers,
     visible_text,
     warn_person,
 )
@@ -22,67 +20,44 @@ from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 
 if TYPE_CHECKING:
-    from mdmemory.actions.editing import Edited
     from mdmemory.actions.erasing import Erasable
     from mdmemory.store.sources import StoredIn
 
 _SHOWN = 400  # characters of a note's text
 
 
-def forget_options(parser: ArgumentParser) -> None:
-    """Options of `forget`."""
-    parser.add_argument(
-        "name", metavar="NAME|QUERY", nargs="+", help="the note's name, or words that it has"
-    )
-    add_flag(
-        parser, "--erase", "also remove its text from the whole git history; this cannot be undone"
-    )
-
-
-def run_forget(options: Namespace) -> int:
-    """Remove a note, and the older notes that it replaced, in one commit. `mdmemory undo` brings
-    them back.
-
-    Without the note's name, the notes with these words are shown, and you choose one.
-    """
-    return _erase_note(options) if options.erase else _remove_note(options)
-
-
-def _remove_note(options: Namespace) -> int:
-    layers, what = open_layers(options), " ".join(options.name)
+def run_forget(layers: Layers, options: Namespace) -> int:
+    what = " ".join(options.name)
+    if options.erase:
+        return _erase_note(layers, what, options)
     try:
         memory, name = layers.holding(what)
         memory.note(name)
     except Ambiguous:
         raise
     except NotFound as problem:
-        chosen = _choose_note(layers, what, options, problem)
-        memory, name = chosen
+        memory, name = _choose_note(layers, what, options, problem)
     done = memory.remove(name)
     code = report_note(layers, memory, options, done, "Removed", "")
     if not options.json and done.written.commit:
-        _tell_more(done)
+        if done.also:
+            print(f"With it went what it had replaced: {', '.join(done.also)}.")
+        back = f"`mdmemory undo {done.written.id}`"
+        print(f"Its text stays in the store's history. To take it back: {back}.")
     return code
-
-
-def _tell_more(done: Edited) -> None:
-    if done.also:
-        print(f"With it went what it had replaced: {', '.join(done.also)}.")
-    back = f"`mdmemory undo {done.written.id}`"
-    print(f"Its text stays in the store's history. To take it back: {back}.")
 
 
 # --- for good
 
 
-def _erase_note(options: Namespace) -> int:
+def _erase_note(layers: Layers, what: str, options: Namespace) -> int:
     """Erase a note, after the person at the terminal typed its name."""
     if options.json or not is_terminal():
         raise UsageError(
             "Only a person at a terminal can erase a note: it is the one act without undo.",
             "Run the command there, without --json.",
         )
-    memory, name = open_layers(options).holding(" ".join(options.name))
+    memory, name = layers.holding(what)
     done = memory.erase(name, _agrees_to_erase)
     print(f"Erased {', '.join(done.files)}; made anew: {count_noun(done.commits, 'commit')}.")
     if done.said_by:
@@ -136,20 +111,15 @@ def _choose_note(
 def _pick_note(notes: Sequence[StoredIn]) -> StoredIn | None:
     """The note that the person at the terminal chooses, or None."""
     for number, each in enumerate(notes, 1):
-        print(f"{number}  {each.file}")
-        print("\n".join(f"   {line}" for line in _note_line(each).splitlines()))
+        body, description = " ".join(each.stored.note.body.split()), _description_line(each)
+        print(f"{number}  {each.file}\n   {description}")
+        if body.rstrip(".") not in ("", description.rstrip(".")):
+            print(f"   {visible_text(body)[:_SHOWN]}")
     if len(notes) == 1:
         answer = ask_person("Forget it? [y/N]") or ""
         return notes[0] if answer.casefold() in ("y", "yes", "1") else None
     at = choose_number("Forget which?", len(notes))
     return None if at is None else notes[at]
-
-
-def _note_line(each: StoredIn) -> str:
-    body = " ".join(each.stored.note.body.split())
-    description = _description_line(each)
-    is_same = body.rstrip(".") in ("", description.rstrip("."))
-    return description if is_same else f"{description}\n{visible_text(body)[:_SHOWN]}"
 
 
 def _description_line(each: StoredIn) -> str:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mdmemory.actions.note_history import Step, TextChange, kind_of
-from mdmemory.cli.commands import add_flag, number_reader
+from mdmemory.cli.options import CHANGES
 from mdmemory.cli.output import (
     agrees_to,
     emit_json,
     is_terminal,
-    open_layers,
-    open_memory,
+    only_memory,
     visible_text,
     warn_person,
 )
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from mdmemory.layers import Layers
 
 
-SHOWN = 100  # changes of a log, unless more are asked for
 # of the terminal: bold, red and struck out, green; and how the same looks without colours
 _COLOURS = {" ": ("", ""), "title": ("\x1b[1m", "\x1b[0m"), "-": ("\x1b[31;9m", "\x1b[0m"),
             "+": ("\x1b[32m", "\x1b[0m")}  # fmt: skip
@@ -39,31 +37,11 @@ _SIGNS = {" ": ("", ""), "title": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")
 _LEFT_OUT = ((" ", "…"),)  # a line between two stretches
 
 
-def log_options(parser: ArgumentParser) -> None:
-    """Options of `log`."""
-    parser.add_argument(
-        "what", nargs="?", metavar="NAME|ID",
-        help="a note, for all its versions, also one that is gone; or the id of one change",
-    )  # fmt: skip
-    add_flag(parser, "-p", "also show what each change did")
-    parser.add_argument(
-        "-n", type=number_reader(1, 1_000_000), metavar="N", help=f"show the newest N, not {SHOWN}"
-    )
-    add_flag(parser, "--all", "show every change")
-    add_flag(
-        parser,
-        "--captures",
-        "instead list the facts found in sessions, and why each was stored or not",
-    )
-
-
-def run_log(options: Namespace) -> int:
-    """List the changes to the notes, newest first: all, those of one note, or one change."""
+def run_log(layers: Layers, options: Namespace) -> int:
     if options.captures:
-        return _show_captures(options)
-    layers = open_layers(options)
+        return _show_captures(only_memory(layers), options)
     is_whole = options.all or options.json  # a program gets all, unless it says how many
-    most = options.n or (None if is_whole else SHOWN)
+    most = options.n or (None if is_whole else CHANGES)
     with layers.at_one_look():
         changes, last = _find_changes(layers, options.what, most)
         rows = changes[:most]
@@ -165,8 +143,8 @@ def _print_row(layers: Layers, row: _Row) -> None:
         print(row.diff, end="")
 
 
-def _show_captures(options: Namespace) -> int:
-    captures = open_memory(options).captures(options.n)
+def _show_captures(memory: Memory, options: Namespace) -> int:
+    captures = memory.captures(options.n)
     if options.json:
         emit_json([
             {
@@ -199,22 +177,10 @@ def _row_json(layers: Layers, row: _Row, *, is_note: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def undo_options(parser: ArgumentParser) -> None:
-    """Options of `undo`."""
-    parser.add_argument(
-        "id", nargs="?", metavar="ID",
-        help="the id of a change, as `mdmemory log` shows it (default: the newest)",
-    )  # fmt: skip
-    parser.add_argument("--session", metavar="ID", help="undo everything that this session stored")
-    add_flag(parser, "--yes", "do not ask")
-
-
-def run_undo(options: Namespace) -> int:
-    """Undo a change, byte for byte. A file that you edited since then is kept, and named."""
+def run_undo(layers: Layers, options: Namespace) -> int:
     if options.session and options.id:
         raise UsageError("ID and --session cannot be combined.", "Pass one of them.")
     agree = _agrees_to_undo if is_terminal() and not (options.yes or options.json) else None
-    layers = open_layers(options)
     if options.session:
         undone = layers.undo_session(options.session, agree)
     else:

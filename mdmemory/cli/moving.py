@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.actions import move as store_move
-from mdmemory.cli.commands import add_flag
 from mdmemory.cli.output import (
     PATIENCE,
     count_noun,
     emit_json,
+    only_memory,
     open_layers,
-    open_memory,
     show_value,
     warn_person,
 )
@@ -31,30 +30,16 @@ if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
     from mdmemory.actions.sync import Synced
     from mdmemory.capture.imports.run import Imported
+    from mdmemory.layers import Layers
     from mdmemory.memory import Memory
     from mdmemory.store.store import StoredNote
 
 
-def move_options(parser: ArgumentParser) -> None:
-    """Options of `move`."""
-    parser.add_argument(
-        "--to", choices=(store_move.HOME, store_move.HERE), default=store_move.HOME,
-        metavar="PLACE",
-        help="home: your memory folder (default); here: a repository of its own inside the project",
-    )  # fmt: skip
-    parser.add_argument(
-        "--folder", metavar="PATH", help="with --to here: the folder, relative to the project"
-    )
-    add_flag(parser, "--dry-run", "only show what would be moved")
-
-
 def run_move(options: Namespace) -> int:
-    """Move the store and its history, by default out of the project into your memory folder. The
-    project's commits stay as they are."""
     places = person.person_places()
     done = None if options.dry_run else store_move.finish_move(Path.cwd())
     if done is None:
-        project = open_memory(options).project
+        project = only_memory(open_layers(options)).project
         writer = Writer(
             project,
             is_secret,
@@ -91,17 +76,8 @@ def _move_lines(done: store_move.Moved, *, dry_run: bool) -> list[str]:
     return sentences
 
 
-def export_options(parser: ArgumentParser) -> None:
-    """Options of `export`."""
-    parser.add_argument(
-        "--markdown", metavar="FILE", help="write one markdown file instead (- is standard output)"
-    )
-
-
-def run_export(options: Namespace) -> int:
-    """Write all notes to standard output as JSON, or to one markdown file. Notes on hold are left
-    out."""
-    exported = {layer: _export_rows(memory) for layer, memory in open_layers(options).each()}
+def run_export(layers: Layers, options: Namespace) -> int:
+    exported = {layer: _export_rows(memory) for layer, memory in layers.each()}
     pairs = [pair for each in exported.values() for pair in each]
     if options.markdown is None:
         emit_json([
@@ -159,17 +135,9 @@ def _notes_markdown(pairs: list[tuple[Listed, StoredNote]]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def import_options(parser: ArgumentParser) -> None:
-    """Options of `import`."""
-    parser.add_argument("path", metavar="PATH", help="a file or folder of another memory")
-    add_flag(parser, "--yes", "store the facts")
-    add_flag(parser, "--dry-run", "only list the facts, even with --yes")
-
-
-def run_import(options: Namespace) -> int:
-    """Import the facts of another memory as notes, in one commit. Without --yes, only list them."""
+def run_import(layers: Layers, options: Namespace) -> int:
     wet = options.yes and not options.dry_run
-    done = open_layers(options).import_from(options.path, dry_run=not wet)
+    done = layers.import_from(options.path, dry_run=not wet)
     if options.json:
         added = [{"file": f, "description": d, "from": o} for f, d, o in done.added]
         known = [{"file": file, "from": origin} for file, origin in done.known]
@@ -204,24 +172,12 @@ def _tell_imported(done: Imported, wet: bool) -> None:
         print("Nothing to store.")
 
 
-def sync_options(parser: ArgumentParser) -> None:
-    """Options of `sync`."""
-    parser.add_argument("--remote", metavar="URL", help="first set the store's remote")
-    add_flag(
-        parser, "--rebase", "in a project's repository: rebase your commits instead of merging"
-    )
-    add_flag(
-        parser, "--all", "in a project's repository: also push commits that are not mdmemory's"
-    )
-
-
 def run_sync(options: Namespace) -> int:
-    """Share the notes with your other machines: commit, fetch, merge and push, with your own git
-    configuration."""
     remote = None if options.remote is None else _remote_address(options.remote)
     if remote is not None:
         _require_own_project() if options.store is None else _begin_persons(options.store)
-    done = open_memory(options).sync(rebase=options.rebase, remote=remote, push_all=options.all)
+    memory = only_memory(open_layers(options))
+    done = memory.sync(rebase=options.rebase, remote=remote, push_all=options.all)
     fields = {
         "committed": done.committed, "fetched": done.fetched, "merged": done.merged,
         "pushed": done.pushed, "conflicts": done.conflicts, "doubled": done.doubled,

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 
 from mdmemory.actions.listing import Listed, in_words
-from mdmemory.cli.commands import add_flag
 from mdmemory.cli.output import (
     choose_number,
     count_noun,
     emit_json,
     is_terminal,
-    open_layers,
     tell_of_others,
     visible_text,
     warn_person,
@@ -33,57 +31,13 @@ if TYPE_CHECKING:  # the commands that only read must not pay for writing
     from mdmemory.citing.citation import CheckedCitation
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """Options of `add`."""
-    parser.add_argument(
-        "text", metavar="TEXT", help="the fact as a sentence (- reads standard input), or a name "
-        "such as prefers-pnpm, together with --type and --description",
-    )  # fmt: skip
-    parser.add_argument("--type", default="", help=f"{', '.join(TYPES)} (default: from the text)")
-    parser.add_argument(
-        "--description", default="", metavar="LINE", help="one line, shown in the index"
-    )
-    parser.add_argument("--name", default="", help="the note's name (default: from the text)")
-    parser.add_argument(
-        "--kind",
-        default="",
-        choices=["decision"],
-        metavar="KIND",
-        help="decision, for a note of the type project",
-    )
-    parser.add_argument(
-        "--source",
-        default="manual",
-        choices=["explicit", "manual", "assistant"],
-        metavar="SOURCE",
-        help="its origin: manual (default), explicit or assistant",
-    )
-    add_flag(parser, "--everywhere", "store it in your own store, for all projects")
-    parser.add_argument(
-        "--cite", action="append", default=[], metavar="PATH[#L10-L20]",
-        help="a place in the project that it is about; repeatable",
-    )  # fmt: skip
-    parser.add_argument(
-        "--replaces", action="append", default=[], metavar="NAME",
-        help="a note that it replaces; repeatable",
-    )  # fmt: skip
-    parser.add_argument(
-        "body", nargs="?", metavar="BODY", help="the note's text (- reads standard input)"
-    )
-
-
-def run_add(options: Namespace) -> int:
-    """Store a fact as a note, in one commit. Type, name and description come from the sentence,
-    or you give all three, with the text as BODY (without it, your editor opens).
-
-    Facts about you, and facts for all projects, go to your own store, all others to the project's.
-    """
+def run_add(layers: Layers, options: Namespace) -> int:
     if not options.description:
-        return _state_fact(options)
+        return _state_fact(layers, options)
     if not options.type:
         raise UsageError("A note with --description needs --type.", f"One of: {', '.join(TYPES)}.")
     options.name = options.name or options.text
-    layers, body = open_layers(options), _read_body(options.body)
+    body = _read_body(options.body)
     done = _add_note(layers, options, body) if body is not None else _write_note(layers, options)
     same = f"{done.file} already says this; nothing changed."
     memory = layers.for_type(options.type, everywhere=options.everywhere)
@@ -102,7 +56,7 @@ def _tell_of_citations(done: Edited) -> None:
         print(f"{'cites':<13}{visible_text(citation.place if citation else cite)}")
 
 
-def _state_fact(options: Namespace) -> int:
+def _state_fact(layers: Layers, options: Namespace) -> int:
     """Store a sentence, and show what was made of it."""
     from mdmemory.capture.fact import state_fact
 
@@ -117,7 +71,6 @@ def _state_fact(options: Namespace) -> int:
         )
     body = "" if options.body is None else _read_body(options.body) or ""
     fact = state_fact(text, type=options.type, name=options.name, body=body, kind=options.kind)
-    layers = open_layers(options)
     replaces = options.replaces or _asked_which(layers, fact.said, options)
     memory, done = layers.state(fact, options.everywhere, options.source, options.cite, replaces)
     options.made = {
@@ -160,14 +113,7 @@ def _add_note(layers: Layers, options: Namespace, body: str) -> Edited:
     )
 
 
-def list_options(parser: ArgumentParser) -> None:
-    """Options of `list`."""
-    add_flag(parser, "--all-projects", "also list the notes of your other projects")
-
-
-def run_list(options: Namespace) -> int:
-    """List all notes, the project's and your own, sorted by file."""
-    layers = open_layers(options)
+def run_list(layers: Layers, options: Namespace) -> int:
     others = [*layers.others()] if options.all_projects else []
     own = layers.each() if layers.there() or not others else []
     stores = [(layer, "", memory) for layer, memory in own]
@@ -194,15 +140,7 @@ def _unlisted_mark(row: Listed) -> str:
     return "" if row.listed else "  [not in the index]"
 
 
-def show_options(parser: ArgumentParser) -> None:
-    """Options of `show`."""
-    parser.add_argument("name", metavar="NAME", help="the note's name or file")
-    add_flag(parser, "--path", "only print the path of its file")
-
-
-def run_show(options: Namespace) -> int:
-    """Show one note, exactly as in its file."""
-    layers = open_layers(options)
+def run_show(layers: Layers, options: Namespace) -> int:
     with layers.at_one_look():
         memory, name = layers.holding(options.name)
         stored = memory.note(name)
@@ -244,19 +182,7 @@ def _warn_of_drift(cited: Sequence[CheckedCitation], file: str) -> None:
             )
 
 
-def edit_options(parser: ArgumentParser) -> None:
-    """Options of `edit`."""
-    parser.add_argument("name", metavar="NAME", help="the note's name or file")
-    parser.add_argument("--description", metavar="LINE", help="the new description")
-    parser.add_argument(
-        "body", nargs="?", metavar="BODY", help="the new text (- reads standard input)"
-    )
-
-
-def run_edit(options: Namespace) -> int:
-    """Change a note, in one commit. Without --description and BODY your editor opens. A BODY that
-    says anew all that the note says is its description, too."""
-    layers = open_layers(options)
+def run_edit(layers: Layers, options: Namespace) -> int:
     memory, name = layers.holding(options.name)
     same = "Nothing changed."
     if options.body is None and options.description is None:
@@ -276,16 +202,7 @@ def run_edit(options: Namespace) -> int:
     return code
 
 
-def rename_options(parser: ArgumentParser) -> None:
-    """Options of `rename`."""
-    parser.add_argument("name", metavar="NAME", help="the note's name or file")
-    parser.add_argument("new", metavar="NEW", help="its new name, such as uses-pnpm")
-
-
-def run_rename(options: Namespace) -> int:
-    """Give a note another name, in one commit. Links to it are updated, and the old name goes on
-    working."""
-    layers = open_layers(options)
+def run_rename(layers: Layers, options: Namespace) -> int:
     memory, name = layers.holding(options.name)
     done = memory.rename(name, options.new)
     edited, written = done.edited, done.edited.written
@@ -378,8 +295,7 @@ def _write_note(layers: Layers, options: Namespace) -> Edited:
     from mdmemory.cli.editor import edited_copy
 
     check_name(options.name)  # it names the copy
-    settings = layers.for_type(options.type, everywhere=options.everywhere).project.settings
-    with edited_copy(f"{options.description}\n", f"{options.name}.md", settings) as text:
+    with edited_copy(f"{options.description}\n", f"{options.name}.md") as text:
         return _add_note(layers, options, text.rstrip("\n"))
 
 
@@ -387,5 +303,5 @@ def _edit_note(memory: Memory, name: str) -> Edited:
     from mdmemory.cli.editor import edited_copy
 
     stored = memory.note(name)
-    with edited_copy(stored.note.text, stored.file, memory.project.settings) as text:
+    with edited_copy(stored.note.text, stored.file) as text:
         return memory.replace_text(stored.file, text, replaces=stored.digest, seen=stored.note.text)

@@ -29,15 +29,16 @@ _WRITING = (*("add", "edit", "rename", "forget"), *("extract", "compact", "impor
 
 
 def open_layers(options: Namespace, *, automatic: bool = False, watched: bool = False) -> Layers:
-    """The layers that the command uses; `automatic`: no person typed the command; `watched`: it
-    keeps the indexes up to date by itself.
+    """The layers that the command uses; `automatic`: no person typed the command, as its options
+    may say, too; `watched`: it keeps the indexes up to date by itself.
 
     A person's command waits longer for other writers and says so at a terminal. A command that
     writes first stores earlier requests that could not be stored then.
     """
     # git started us (a hook, its editor): no branch may move while it waits
-    automatic = automatic or "GIT_PREFIX" in os.environ or "GIT_INDEX_FILE" in os.environ
-    waiting = warn_person if sys.stderr.isatty() else _stay_silent
+    automatic |= "GIT_PREFIX" in os.environ or "GIT_INDEX_FILE" in os.environ
+    automatic |= getattr(options, "if_due", False) or getattr(options, "after", 0) > 0
+    waiting = warn_person if sys.stderr.isatty() else lambda _: None
     layers = Layers.open(
         ".", store=options.store, holder=f"`mdmemory {options.holder}`", tell=warn_person,
         automatic=automatic, patience=None if automatic else Patience(PATIENCE, waiting),
@@ -48,10 +49,9 @@ def open_layers(options: Namespace, *, automatic: bool = False, watched: bool = 
     return layers
 
 
-def open_memory(options: Namespace, *, automatic: bool = False) -> Memory:
+def only_memory(layers: Layers) -> Memory:
     """The one memory that a command uses that does not know layers: the project's, else the
     person's. Raises NoStore, also where it is not certain whose store the project's is."""
-    layers = open_layers(options, automatic=automatic)
     if layers.question is not None:
         raise layers.question
     return layers.main
@@ -72,35 +72,25 @@ def _settle_wishes(layers: Layers, automatic: bool) -> None:
             receipt_box.leave_receipt(layers.main.project, receipt, layers.main.now())
 
 
-def _stay_silent(_: str) -> None:
-    pass
-
-
 def emit_json(value: Any) -> None:
     """Print one JSON value to standard output."""
     print(indent_json(value))
 
 
 def indent_json(value: Any) -> str:
-    """What `json.dumps(value, ensure_ascii=False, indent=2)` gives. A table of many rows takes a
-    fifth of the time: Python writes indented JSON slowly, and JSON on one line quickly."""
+    """What `json.dumps(value, ensure_ascii=False, indent=2)` gives. A table, which is a list of
+    dicts of plain values, takes a fifth of the time: Python writes indented JSON slowly, and JSON
+    on one line quickly."""
     import json  # most answers are for people
 
-    if not _is_table(value):
+    is_table = value and isinstance(value, list)
+    is_table = is_table and all(isinstance(row, dict) and row for row in value)
+    if not is_table or not {type(each) for row in value for each in row.values()} <= _PLAIN:
         return json.dumps(value, ensure_ascii=False, indent=2)
     # all that JSON itself breaks a line for stands between two values, and never in a text
     rows = json.dumps(value, ensure_ascii=False, separators=(",\n    ", ": "))[2:-2]
     rows = rows.replace("},\n    {", "\n  },\n  {\n    ")
     return f"[\n  {{\n    {rows}\n  }}\n]"
-
-
-def _is_table(value: Any) -> bool:
-    """Whether this is a list of dicts that hold plain values."""
-    if not isinstance(value, list) or not value:
-        return False
-    if not all(isinstance(row, dict) and row for row in value):
-        return False
-    return {type(each) for row in value for each in row.values()} <= _PLAIN
 
 
 _PLAIN = {str, int, float, bool, type(None)}

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli import input_file
-from mdmemory.cli.commands import add_flag, number_reader
-from mdmemory.cli.output import (
-    count_noun,
-    emit_json,
-    open_layers,
-    open_memory,
-    visible_text,
-    warn_person,
-)
+from mdmemory.cli.output import count_noun, emit_json, only_memory, visible_text, warn_person
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.errors import Busy, MdmemoryError, UsageError
@@ -30,24 +22,13 @@ if TYPE_CHECKING:
     from mdmemory.layers import Layers
     from mdmemory.memory import Memory
     from mdmemory.store.receipt_box import Receipt
-MAX_WAIT = 3600  # seconds
 
 
-def explain_options(parser: ArgumentParser) -> None:
-    """Options of `explain`."""
-    parser.add_argument(
-        "text", nargs="+", metavar="TEXT", help="a message, as you would type it to an assistant"
-    )
-
-
-def run_explain(options: Namespace) -> int:
-    """Explain why a message would be stored or not, and which notes would be sent along with it.
-    Nothing is stored."""
+def run_explain(layers: Layers, options: Namespace) -> int:
     from mdmemory.capture.run import explain_message as explained
     from mdmemory.hosts import by_message
 
     text = " ".join(options.text)
-    layers = open_layers(options)
     explanation = explained(text, layers)
     explanation["recalled"] = [each.file for each in by_message.notes_for(layers, text)]
     if options.json:
@@ -70,42 +51,12 @@ def run_explain(options: Namespace) -> int:
     return 0
 
 
-def extract_options(parser: ArgumentParser) -> None:
-    """Options of `extract`."""
-    parser.add_argument(
-        "--transcript",
-        metavar="FILE",
-        help="the output of `opencode export`, a session file of an assistant, or text with "
-        "`User:` and `Assistant:` (- reads standard input)",
-    )
-    parser.add_argument(
-        "--session", metavar="ID", help="a session of this project, as `mdmemory session` shows it"
-    )
-    add_flag(parser, "--all-projects", "with --session: a session of any project")
-    parser.add_argument(
-        "--after",
-        metavar="SECONDS",
-        type=number_reader(0, MAX_WAIT, float),
-        default=0.0,
-        help="copy the session now, read the copy after so many seconds, then compact if that "
-        "is due",
-    )
-    add_flag(parser, "--again", "let a model read what it has read already, too")
-    add_flag(parser, "--dry-run", "store nothing, only show what would be stored")
-
-
-def run_extract(options: Namespace) -> int:
-    """Store the facts that a session holds, in one commit.
-
-    What you asked to remember is always stored. Only a model finds other facts, if you chose one.
-    Each message is read once, unless you say --again.
-    """
+def run_extract(layers: Layers, options: Namespace) -> int:
     if bool(options.transcript) == bool(options.session):
         raise UsageError(
             "Name one session: --transcript FILE or --session ID.",
             "`mdmemory session` shows the ids.",
         )
-    layers = open_layers(options, automatic=options.after > 0)
     memory = layers.main
     transcript = (
         input_file.read(options.transcript)
@@ -260,25 +211,10 @@ def _session_copy(memory: Memory, options: Namespace) -> bytes:
     return copy(person.host_places(), options.session, here)
 
 
-def compact_options(parser: ArgumentParser) -> None:
-    """Options of `compact`."""
-    add_flag(parser, "--if-due", "do nothing unless a compaction is due")
-    add_flag(parser, "--dry-run", "change nothing, only show the plan")
-    add_flag(parser, "--offline", "make the plan without a model")
-    add_flag(parser, "--all", "send the model all notes, not only new ones")
-    parser.add_argument(
-        "--plan", metavar="FILE", help="apply the plan in this JSON file (- reads standard input)"
-    )
-
-
-def run_compact(options: Namespace) -> int:
-    """Merge duplicates and flag contradictions, in one commit that `mdmemory undo` takes back.
-
-    If you chose a model, it makes the plan; --dry-run asks it, too.
-    """
+def run_compact(layers: Layers, options: Namespace) -> int:
     from mdmemory import protocol
 
-    memory = open_memory(options, automatic=options.if_due)
+    memory = only_memory(layers)
     plan = input_file.read(options.plan) if options.plan else None
     if options.if_due:
         _adopt_changes(memory)

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.commands import add_flag
-from mdmemory.cli.output import (
-    count_noun,
-    emit_json,
-    is_terminal,
-    open_layers,
-    visible_text,
-    warn_person,
-)
+from mdmemory.cli.output import count_noun, emit_json, is_terminal, visible_text, warn_person
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.layers import MINE, USER, Layers
 from mdmemory.review import answers, waiting
-from mdmemory.review.items import ACTIONS, FROM_ONE, KINDS, Action, InboxItem, Kind, fold
+from mdmemory.review.items import ACTIONS, KINDS, Action, InboxItem, Kind, fold
 from mdmemory.review.reviewed import Reviewed, Wording
 
 if TYPE_CHECKING:
@@ -34,26 +26,7 @@ _SIGNS = {
 }  # fmt: skip
 
 
-def review_options(parser: ArgumentParser) -> None:
-    """Options of `review`."""
-    parser.add_argument(
-        "id", nargs="?", metavar="ID", help="the item, such as p-1a2b3c4d, or a note of it"
-    )
-    parser.add_argument("answer", nargs="?", metavar="ANSWER", help=", ".join(ACTIONS))
-    parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="the note of a conflict to keep or edit"
-    )
-    parser.add_argument("--text", help="with edit: the new text (- reads standard input)")
-    add_flag(parser, "--more", f"show all facts of a session, not only its best {FROM_ONE}")
-    parser.add_argument(
-        "--all", metavar="KIND", help=f"give ANSWER to all items of a kind: {', '.join(KINDS)}"
-    )
-
-
-def run_review(options: Namespace) -> int:
-    """Show what waits for your answer, one item after the other; you answer each with one key.
-    With ID and ANSWER, answer one item. `mdmemory undo` takes an answer back."""
-    layers = open_layers(options)
+def run_review(layers: Layers, options: Namespace) -> int:
     if layers.project is not None:
         layers.cited(layers.project)  # hooks and pages show what this finds out
     if options.all:
@@ -204,17 +177,16 @@ def _edit_side(layers: Layers, item: InboxItem, side: int) -> str | None:
     """What a person leaves in an editor; None where they changed nothing."""
     from mdmemory.cli.editor import edited_copy
 
-    settings = layers.settings
     before, name = answers.text_of(layers, item, side)
-    with edited_copy(before, name.rpartition("/")[2], settings) as text:
+    with edited_copy(before, name.rpartition("/")[2]) as text:
         return None if text == before else text
 
 
 def _edit_in_place(layers: Layers, item: InboxItem) -> str:
     """Open a note that no commit may hold: what it was stays with the person alone."""
-    import shlex
+    from mdmemory.cli.editor import editor_words
 
-    editor = shlex.split(layers.settings.text("editor"))
+    editor = editor_words()
 
     def edit(path: Path) -> None:
         try:

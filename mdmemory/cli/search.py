@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from mdmemory.cli.commands import add_flag, number_reader
-from mdmemory.cli.output import emit_json, open_layers, visible_text, warn_person
+from mdmemory.cli.output import emit_json, visible_text, warn_person
 from mdmemory.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -23,30 +22,8 @@ _MARK = ("\x1b[1;33m", "\x1b[0m")
 _TITLE = ("\x1b[1m", "\x1b[0m")
 
 
-def search_options(parser: ArgumentParser) -> None:
-    """Options of `search`."""
-    parser.add_argument("query", nargs="+", metavar="QUERY", help="words, or a question")
-    parser.add_argument(
-        "-k",
-        type=number_reader(1, 1000),
-        default=6,
-        metavar="N",
-        help="show at most N results (default 6)",
-    )
-    parser.add_argument("--source", default="memory",
-                        choices=["memory", "sessions", "files", "observations", "all"],
-                        help="memory: the notes (default)\nsessions: the sessions of this "
-                        "project\nfiles: the folders of the setting search.folders\n"
-                        "observations: what tools showed\nall: notes, sessions and files"
-                        )  # fmt: skip
-    parser.add_argument("--at", metavar="REV", help="search the notes as they were at a commit")
-    add_flag(parser, "--all-projects", "also search the notes of your other projects")
-
-
-def run_search(options: Namespace) -> int:
-    """Find the notes that answer a question, best first."""
-    query, layers = " ".join(options.query), open_layers(options)
-    every = options.all_projects
+def run_search(layers: Layers, options: Namespace) -> int:
+    query, every = " ".join(options.query), options.all_projects
     with Progress(None if every else layers.main, json=options.json) as progress:
         results = layers.search(
             query, k=options.k, source=options.source, at=options.at, report=progress.step,

@@ -8,11 +8,10 @@ import select
 import sys
 import threading
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from functools import partial
 from pathlib import Path
 
-from mdmemory.cli.commands import add_flag
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.hosts.bridge import client
 from mdmemory.store import sights
@@ -21,16 +20,7 @@ GRACE = 10.0  # seconds that work under way has from the end of our host; LAST_C
 _LOOK = 1.0  # seconds between two looks at who started us
 
 
-def bridge_options(parser: ArgumentParser) -> None:
-    """Options of `bridge`."""
-    add_flag(parser, "--listen", "serve the hooks of the other assistants, at a socket")
-
-
 def run_bridge(options: Namespace) -> int:
-    """Serve OpenCode's plugin with lines of JSON, until the input ends. Not for people.
-
-    It ends at once if MDMEMORY_DISABLE is set.
-    """
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
     with sights.watch_folders():
@@ -107,17 +97,7 @@ def _end_with_host(source: int) -> None:
     os._exit(1)  # whatever hangs: a write that is cut short is finished by the next one
 
 
-def mcp_options(parser: ArgumentParser) -> None:
-    """Options of `mcp`."""
-    add_flag(parser, "--no-index", "leave the index out, because a hook gives it")
-
-
 def run_mcp(options: Namespace) -> int:
-    """Serve the memory to an MCP client over standard input and output.
-
-    `mdmemory setup` writes this command into the client's configuration. It ends at once if
-    MDMEMORY_DISABLE is set.
-    """
     from mdmemory.cli.output import is_terminal, open_layers, warn_person
     from mdmemory.mcp.server import serve
 
@@ -137,29 +117,19 @@ def _is_read_already(options: Namespace) -> bool:
     """Whether the host is an OpenCode that already puts MEMORY.md into the prompt."""
     if not os.environ.get("OPENCODE"):
         return False
-    from mdmemory.cli.output import open_memory
+    from mdmemory.cli.output import only_memory, open_layers
     from mdmemory.config import person
     from mdmemory.hosts.opencode.checks import reading_problems
     from mdmemory.hosts.opencode.places import Place
 
     try:
-        project = open_memory(options).project
+        project = only_memory(open_layers(options)).project
         return not reading_problems(Place(project.root, project.store), person.opencode_folder())
     except MdmemoryError:
         return False  # no store yet, or an unreadable configuration
 
 
-def hook_options(parser: ArgumentParser) -> None:
-    """Options of `hook`."""
-    parser.add_argument("host", metavar="HOST", nargs="?", help=", ".join(client.HOSTS))
-
-
 def run_hook(options: Namespace) -> int:
-    """Answer an event of an assistant, given as JSON on standard input. Not for people.
-
-    `mdmemory setup` writes this command into the assistants' configurations. It ends within two
-    seconds and never fails. It does nothing if MDMEMORY_DISABLE is set.
-    """
     is_typed = os.isatty(0)
     if options.host in client.HOSTS and not is_typed:
         client.answer_event(options.host, options.store or os.environ.get("MDMEMORY_STORE", ""))

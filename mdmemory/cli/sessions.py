@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.commands import add_flag
+from mdmemory.cli.options import SESSIONS
 from mdmemory.cli.output import (
     count_noun,
     emit_json,
-    open_memory,
+    only_memory,
     show_value,
     visible_text,
     warn_person,
@@ -28,36 +28,17 @@ from mdmemory.tools.session import sections_shown, stored_content
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mdmemory.layers import Layers
     from mdmemory.observe.observation import Observation
     from mdmemory.transcripts.sources import Session
 
-_NEWEST = 100  # sessions that are listed; reading a thousand long ones takes seconds
 _TITLE = 80  # characters of a title
 
 
-def session_options(parser: ArgumentParser) -> None:
-    """Options of `session`."""
-    parser.add_argument(
-        "id", nargs="?", metavar="ID",
-        help="show a session, a shortened output (o-...), or the observation with this number",
-    )  # fmt: skip
-    add_flag(parser, "--all", f"list all, not only the newest {_NEWEST}")
-    add_flag(parser, "--all-projects", "list the sessions of all projects")
-    what = parser.add_mutually_exclusive_group()
-    add_flag(what, "--sweep", "delete old session data")
-    what.add_argument(
-        "--forget", metavar="NUMBERS", help="delete observations, such as 12 or 12,14-16"
-    )
-    add_flag(what, "--work", "summarize the tool uses that wait, and the session ID")
-
-
-def run_session(options: Namespace) -> int:
-    """List this project's sessions in OpenCode, Claude Code, Codex and Gemini CLI, with the number
-    of messages that mdmemory has not read; or show what it keeps about one: its memory, and the
-    observations of what tools showed in it."""
+def run_session(layers: Layers, options: Namespace) -> int:
     from mdmemory.transcripts.sources import sessions
 
-    memory = open_memory(options)
+    memory = only_memory(layers)
     if options.work:
         return _work_session(memory, options.id or "", options)
     if options.id and (options.sweep or options.forget):
@@ -70,7 +51,7 @@ def run_session(options: Namespace) -> int:
         return _show_stored(memory, options.id, options)
     project = memory.project
     folders = None if options.all_projects else session_folders(project)
-    there = sessions(person.host_places(), folders, None if options.all else _NEWEST)
+    there = sessions(person.host_places(), folders, None if options.all else SESSIONS)
     rows = _session_rows(project, there.items)
     if options.json:
         emit_json(rows)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory import protocol
 from mdmemory.actions import memory_folder, setup
-from mdmemory.cli.commands import add_flag
 from mdmemory.cli.output import count_noun, show_value
 from mdmemory.config import person
 from mdmemory.config.settings import load_settings
@@ -25,29 +24,7 @@ if TYPE_CHECKING:  # only a shape here
     from mdmemory.actions.setup import Setup
 
 
-def init_options(parser: ArgumentParser) -> None:
-    """Options of `init`."""
-    parser.add_argument(
-        "dir", nargs="?", metavar="DIR", help="the project (default: the current folder)"
-    )
-    add_flag(parser, "--here --own-repo", "put the store into the project, with its own repository")
-    add_flag(parser, "--shared", "put the store into the project's repository, for a team")
-    parser.add_argument(
-        "--join", metavar="STORE", help="use this store of your memory folder for the project"
-    )
-    about = "create your own store, for all projects, and connect OpenCode to it"
-    add_flag(parser, "--user", about)
-    add_flag(parser, "--opencode", "connect OpenCode, in this project only")
-    add_flag(parser, "--mcp", "with --opencode: use an MCP server, not the plugin")
-    add_flag(parser, "--no-npm", "with --opencode: skip OpenCode's npm install")
-    add_flag(parser, "--dry-run", "with --opencode: only show what would be written")
-    add_flag(parser, "--git-hooks", "install git hooks that keep MEMORY.md up to date")
-    add_flag(parser, "--remove", "remove what init made and added to git and OpenCode, not notes")
-
-
 def run_init(options: Namespace) -> int:
-    """Create a store for the project DIR in your memory folder, or inside the project with
-    --here, --shared or --store PATH."""
     _refuse_nonsense(options)
     root = person_root(person.person_places()) if options.user else Path(options.dir or ".")
     if options.remove:

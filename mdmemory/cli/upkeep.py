@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from mdmemory.actions.listing import in_words
-from mdmemory.cli.commands import add_flag
-from mdmemory.cli.output import NO_STORE_YET, count_noun, emit_json, open_layers, warn_person
+from mdmemory.cli.output import NO_STORE_YET, count_noun, emit_json, warn_person
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
-from mdmemory.layers import USER
+from mdmemory.layers import USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.store.store import INDEX
 
@@ -19,15 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def index_options(parser: ArgumentParser) -> None:
-    """Options of `index`."""
-    add_flag(parser, "--check", "write nothing; exit code 1 if it is out of date")
-    add_flag(parser, "--rebuild", "make MEMORY.md and the search database anew")
-
-
-def run_index(options: Namespace) -> int:
-    """Update MEMORY.md from the notes, and commit notes that you or a program changed."""
-    rows = [_update_index(memory, options, layer) for layer, memory in open_layers(options).each()]
+def run_index(layers: Layers, options: Namespace) -> int:
+    rows = [_update_index(memory, options, layer) for layer, memory in layers.each()]
     if options.json:
         first = {name: value for name, value in rows[0].items() if name != "layer"}
         emit_json({**first, "layers": rows})
@@ -56,17 +48,11 @@ def _update_index(memory: Memory, options: Namespace, layer: str) -> dict[str, A
     }  # fmt: skip
 
 
-def status_options(parser: ArgumentParser) -> None:
-    """Options of `status`: none of its own."""
-
-
-def run_status(options: Namespace) -> int:
-    """Show the stores, what waits for you, what is due, and where text is sent."""
+def run_status(layers: Layers, options: Namespace) -> int:
     from mdmemory import overview, protocol
     from mdmemory.hosts import problems
     from mdmemory.review import waiting
 
-    layers = open_layers(options)
     environment = person.person_places().environment
     assistants = problems.connected_titles(environment)
     if assistants and not options.json and layers.question is None and not layers.there():

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mdmemory.config.table import OWNER, PERSONS_CHARS, PERSONS_INDEX, TABLE, Setting
+from mdmemory.config.table import FORMER, OWNER, PERSONS_CHARS, PERSONS_INDEX, TABLE, Setting
 from mdmemory.errors import BadSetting
 
 TYPE_CHECKING = False
@@ -24,16 +24,18 @@ _BY_NAME = {setting.name: setting for setting in TABLE}
 # Names that only a person's own file may contain, in any version.
 _PERSONAL_WORDS = {
     "url", "base_url", "host", "endpoint", "proxy", "key", "api_key", "token", "password",
-    "command", "program", "executable", "dsn", "backend", "planner", "extractor", "model",
+    "command", "program", "executable", "dsn", "backend", "planner", "extractor", "model", "editor",
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The values in effect; `origins` names their sources: "default", a file or a variable."""
+    """The values in effect; `origins` names their sources: "default", a file or a variable.
+    `former` are sentences on what a file sets of an earlier version."""
 
     values: Mapping[str, Any]
     origins: Mapping[str, str] = field(default_factory=dict)
+    former: tuple[str, ...] = ()
 
     def whole(self, name: str) -> int:
         """A setting that is a number."""
@@ -71,10 +73,13 @@ def load_settings(
     Raises BadSetting, which names the file or variable, the setting, and what it must be.
     """
     values: dict[str, Any] = {row.name: row.default for row in TABLE}
-    origins = dict.fromkeys(values, "default")
+    origins, former = dict.fromkeys(values, "default"), []
     for path, is_project in ((personal, False), (project, True)):
         for name, value in _read_entries(path).items():
             row = _known_setting(name, path, personal, is_project)
+            if row is None:
+                former.append(f"{path} sets {name}, which is no longer used: take that line out.")
+                continue
             values[name] = check_value(row, value, f"{name} in {path}")
             origins[name] = str(path)
     for row in TABLE:
@@ -84,7 +89,7 @@ def load_settings(
                 values[row.name] = check_value(row, text, variable)
                 origins[row.name] = variable
                 break
-    return Settings(values, origins)
+    return Settings(values, origins, tuple(former))
 
 
 def _read_entries(path: Path | None) -> dict[str, object]:
@@ -133,7 +138,8 @@ def flatten_table(table: Mapping[str, object], before: str = "") -> dict[str, ob
 
 def _known_setting(
     name: str, path: Path | None, personal: Path | None, is_project: bool
-) -> Setting:
+) -> Setting | None:
+    """The row of the table; None for one of an earlier version."""
     row = _BY_NAME.get(name)
     names_outside = name.rpartition(".")[2] in _PERSONAL_WORDS
     if is_project and (names_outside or (row is not None and row.personal)):
@@ -142,7 +148,7 @@ def _known_setting(
             "for the people who open it.",
             f"Move the line to {personal or '~/.config/mdmemory/config.toml'}.",
         )
-    return row or find_setting(name, f" in {path}")
+    return row if row or name in FORMER else find_setting(name, f" in {path}")
 
 
 def find_setting(name: str, place: str = "") -> Setting:
@@ -150,6 +156,8 @@ def find_setting(name: str, place: str = "") -> Setting:
     read, such as " in mdmemory.toml"."""
     if name in _BY_NAME:
         return _BY_NAME[name]
+    if name in FORMER:
+        raise BadSetting(f"The setting {name} is no longer used.", "It has a fixed value now.")
     import difflib  # only for this message
 
     near = difflib.get_close_matches(name, _BY_NAME, 1)

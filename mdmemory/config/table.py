@@ -157,6 +157,11 @@ class Setting(NamedTuple):
     common: bool = False  # one of those that people set; docs/settings.md has them
 
 
+# Settings of earlier versions: a line that sets one changes nothing, and is named
+FORMER = frozenset({
+    "compact.churn", "compact.interval_ms", "compact.min_entries", "compact.poll_ms", "editor",
+    "observe.ignore", "search.embedding_calls",
+})  # fmt: skip
 TABLE = (
     Setting("store", (), "a folder inside the project", folder_inside, DEFAULT_STORE,
             "The folder of the notes, relative to this file."),
@@ -186,17 +191,6 @@ TABLE = (
             "a store's own repository are never signed."),
     Setting("compact.enabled", ("MEMORY_COMPACT_ENABLED",), "true or false", switch, True,
             "Compact automatically when it is due (`compact --if-due`)."),
-    Setting("compact.churn", ("MEMORY_COMPACT_CHURN",), "a whole number of at least 1",
-            whole(1), 8, "Number of changed notes that makes a compaction due."),
-    Setting("compact.min_entries", ("MEMORY_COMPACT_MIN_ENTRIES",),
-            "a whole number of at least 1", whole(1), 2,
-            "Minimum number of notes for a compaction to be due."),
-    Setting("compact.interval_ms", ("MEMORY_COMPACT_INTERVAL_MS",),
-            "a whole number of at least 0", whole(0), 43_200_000,
-            "Milliseconds after which one changed note makes a compaction due (12 hours)."),
-    Setting("compact.poll_ms", ("MEMORY_COMPACT_POLL_MS",), "a whole number of at least 60000",
-            whole(60_000), 600_000,
-            "Milliseconds between two checks in OpenCode whether a compaction is due."),
     Setting("planner", ("MDMEMORY_PLANNER",), "offline, openai or opencode",
             one_of("offline", "openai", "opencode"), "offline",
             "Who reads sessions and plans compactions. `offline`: no model, nothing is sent. "
@@ -274,9 +268,6 @@ TABLE = (
     Setting("search.embedding_key", (), "printable ASCII without spaces", or_empty(key), "",
             "The key for search.embedding_url, the only key that is sent there.", personal=True,
             secret=True),
-    Setting("search.embedding_calls", (), "a whole number of at least 0", whole(0), 2_000,
-            "Maximum number of requests for vectors per project and day (UTC), each with up to 100 "
-            "texts. They do not count as calls to models.", personal=True),
     Setting("search.folders", (), "a list of absolute folders", folders, "",
             "Folders of markdown, such as an Obsidian vault, for `search --source files`.",
             personal=True, common=True),
@@ -295,8 +286,4 @@ TABLE = (
             "Store short records of what the assistant's tools show. A planner with a model gets "
             "that text.",
             personal=True, common=True),
-    Setting("observe.ignore", ("MDMEMORY_OBSERVE_IGNORE",), "names of tools, with commas",
-            or_empty(some_text), "", "Tools whose output is not recorded."),
-    Setting("editor", ("VISUAL", "EDITOR"), "a command", some_text, "vi",
-            "The editor that `add` and `edit` open.", personal=True),
 )  # fmt: skip

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mdmemory.llm.openai_api import EmbeddingAPI
 
 EXTRACT, COMPACT, OBSERVE, VERIFY = "extract", "compact", "observe", "verify"
+EMBEDDING_CALLS = 2_000  # requests for vectors of a project and day, each with up to 100 texts
 # the settings that name a model for one purpose; extract.model is for the others
 _OWN_MODEL = {COMPACT: "compact.model", VERIFY: "llm.verify_model"}
 
@@ -188,7 +189,7 @@ def embedder(project: Project, today: str) -> EmbeddingAPI | None:
     address, key = _embedding_address(settings)
     return EmbeddingAPI(
         settings.text("search.embedding_model") or "text-embedding-3-small", address, key,
-        project.state_file, today, settings.whole("search.embedding_calls"), redacted_text,
+        project.state_file, today, EMBEDDING_CALLS, redacted_text,
     )  # fmt: skip
 
 

@@ -101,7 +101,7 @@ class EmbeddingAPI:
             if not state.begin_call(self.today, EMBED, self.name, self.daily_calls):
                 raise ModelFailed(
                     f"Vectors were asked for {self.daily_calls} times today (UTC): the limit.",
-                    "Wait until tomorrow, or raise search.embedding_calls in your settings.",
+                    "Wait until tomorrow; search goes by words until then.",
                     "over_cap",
                 )
         with debugging.timed_block("vectors of %s for %d texts", self.name, len(texts)):

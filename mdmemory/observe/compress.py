@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,11 +64,10 @@ class Event:
 
 
 def event_of(
-    session: str, tool: str, args: Mapping[str, Any], output: str, at: int,
-    ignore: Collection[str] = (),
-) -> Event | None:  # fmt: skip
+    session: str, tool: str, args: Mapping[str, Any], output: str, at: int
+) -> Event | None:
     """The event of a call, or None for an ignored tool and for too little text."""
-    if _IGNORED.fullmatch(tool) or tool.lower() in {each.lower() for each in ignore}:
+    if _IGNORED.fullmatch(tool):
         return None
     arguments = {
         str(name)[:MAX_ARGUMENT]: _argument(value)

@@ -40,12 +40,6 @@ class Observations:
         """Whether the person's settings switch observations on."""
         return self.project.settings.switch("observe.enabled")
 
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        """The tools that the settings exclude."""
-        named = self.project.settings.text("observe.ignore").split(",")
-        return tuple(name.strip() for name in named if name.strip())
-
     # reading
 
     def newest(self, limit: int = 20, *, session: str = "") -> list[Observation]:

@@ -6,7 +6,7 @@ No transaction is open while a model works. An event that two processes take is 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -41,15 +41,14 @@ class Worked:
 
 
 def tool_used(
-    state: State, session: str, tool: str, args: Mapping[str, Any], output: str, now: datetime,
-    *, ignore: Collection[str] = (),
-) -> bool:  # fmt: skip
+    state: State, session: str, tool: str, args: Mapping[str, Any], output: str, now: datetime
+) -> bool:
     """Queue a call of a tool; False for a call that is ignored or says too little.
 
-    `ignore` names tools besides those that never count. The written text holds no private parts
-    and secrets. The caller checks whether observations are on.
+    The written text holds no private parts and secrets. The caller checks whether observations
+    are on.
     """
-    event = event_of(session, tool, args, output, int(now.timestamp()), ignore)
+    event = event_of(session, tool, args, output, int(now.timestamp()))
     if event is None:
         return False
     row = (

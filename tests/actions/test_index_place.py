@@ -10,8 +10,6 @@ import pytest
 
 from mdmemory import Memory
 from mdmemory.capture.candidate import Caller, FactCall
-from mdmemory.capture.fact import NotStored
-from mdmemory.transcripts.turns import Turn
 
 TYPES = ("reference", "feedback", "feedback", "user")
 
@@ -69,22 +67,3 @@ def test_a_line_that_came_back_has_not_left(memory: Memory) -> None:
     place = memory.index_place(files[0])
     assert place is not None
     assert place.listed
-
-
-def test_quality_counts_sources_and_what_was_turned_down(memory: Memory) -> None:
-    add(memory, 0, "feedback")
-    (memory.project.store / "reference-by-hand.md").write_text("The porter has the spare key.\n")
-    said = "The lift is out of order on Fridays."
-    memory.store(FactCall(said, quote=said), Caller("s", (Turn("t1", "user", said),)))
-    with pytest.raises(NotStored):
-        memory.store(FactCall("password=hunter2hunter2hunter2"), Caller("s"))
-    found = memory.quality()
-    assert found.notes == 3
-    assert (found.sources["manual"], found.sources["historical"], found.sources["explicit"]) == (
-        1, 1, 1,
-    )  # fmt: skip
-    assert found.found["added"] == 1
-    assert found.reasons["secret"] == 1
-    assert (found.captures, found.undone) == (1, 0)
-    memory.undo()
-    assert memory.quality().undone == 1

@@ -15,7 +15,7 @@ from pace import HUNG
 
 import mdmemory
 from mdmemory.cli import main
-from mdmemory.cli.commands import COMMANDS, command_and_parser
+from mdmemory.cli.commands import COMMANDS, command_parser
 
 ROOT = Path(mdmemory.__file__).parents[1]
 SHELLS = ("bash", "zsh", "fish")
@@ -59,7 +59,7 @@ def built(wanted: str) -> str:
 
 
 def options(name: str, module: str) -> list[list[str]]:
-    parser = command_and_parser(name, module)[1]
+    parser = command_parser(name)
     return [each.option_strings for each in parser._actions if each.option_strings]
 
 

@@ -8,7 +8,8 @@ import pytest
 from rows import each
 
 from mdmemory.cli import main
-from mdmemory.cli.commands import COMMANDS, COMMON, GROUPS, command_and_parser
+from mdmemory.cli.commands import COMMANDS, COMMON, GROUPS, command_parser
+from mdmemory.hosts import clients
 
 COLUMNS, LINES = 80, 24
 NAMES = [name for name, _, _ in COMMANDS]
@@ -18,8 +19,8 @@ UNCOMMON = re.compile(
 )
 
 
-def helped(command: str, module: str) -> str:
-    return command_and_parser(command, module)[1].format_help()
+def helped(command: str) -> str:
+    return command_parser(command).format_help()
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +28,8 @@ def columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(COLUMNS))
 
 
-def fits_a_screen(command: str, module: str, _: str) -> None:
-    lines = helped(command, module).splitlines()
+def fits_a_screen(command: str, *_: str) -> None:
+    lines = helped(command).splitlines()
     assert len(lines) < LINES, "one line is the prompt"
     assert max(map(len, lines)) <= COLUMNS - 2
 
@@ -37,8 +38,8 @@ def test_the_help_of_every_command_fits_a_screen() -> None:
     each([*COMMANDS], fits_a_screen)
 
 
-def reads_well(command: str, module: str, line: str) -> None:
-    parser = command_and_parser(command, module)[1]
+def reads_well(command: str, _: str, line: str) -> None:
+    parser = command_parser(command)
     about = " ".join((parser.description or "").split())
     assert re.match(r"[A-Z][a-z]+[ ,]", about), "a sentence that begins with its verb"
     assert about.endswith(".")
@@ -47,17 +48,17 @@ def reads_well(command: str, module: str, line: str) -> None:
         told = action.help or ""
         assert re.match(r"[a-z]", told), action.dest
         assert not told.endswith("."), action.dest
-    assert not UNCOMMON.search(helped(command, module) + line)
+    assert not UNCOMMON.search(helped(command) + line)
 
 
 def test_the_help_of_every_command_is_in_common_words() -> None:
     each([*COMMANDS], reads_well)
 
 
-def shows_all_that_it_takes(command: str, module: str, _: str) -> None:
-    shown = helped(command, module)
+def shows_all_that_it_takes(command: str, *_: str) -> None:
+    shown = helped(command)
     assert shown.startswith(f"usage: mdmemory {command}")
-    for action in command_and_parser(command, module)[1]._actions:
+    for action in command_parser(command)._actions:
         if action.dest not in COMMON:
             names = ", ".join(action.option_strings) or str(action.metavar)
             assert re.search(rf"^  {re.escape(names)}(?: |$)", shown, re.MULTILINE), names
@@ -77,7 +78,8 @@ def test_help_shows_the_usage_with_what_may_be_left_out(
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     assert shown.startswith("usage: mdmemory add [OPTIONS] TEXT [BODY]\n")
-    assert shown == helped("add", "notes")
+    assert shown == helped("add")
+    assert ", ".join(clients.NAMES) in " ".join(helped("setup").split())
     monkeypatch.setenv("COLUMNS", "45")
     with pytest.raises(SystemExit):
         main(["add", "--help"])

@@ -58,7 +58,7 @@ def test_a_long_log_is_cut_and_says_so_unless_a_program_asks(
     every, said = shown()
     assert len(every) == 3
     assert said == ""
-    monkeypatch.setattr("mdmemory.cli.history.SHOWN", 2)
+    monkeypatch.setattr("mdmemory.cli.history.CHANGES", 2)
     newest, said = shown()
     assert newest == every[:2]
     assert "--all" in said

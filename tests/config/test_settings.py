@@ -17,14 +17,10 @@ GOOD: dict[str, tuple[str, object]] = {
     "index.max_entries": ("1", 1),
     "index.tracked": ("off", False),
     "compact.enabled": ("no", False),
-    "compact.churn": ("3", 3),
-    "compact.min_entries": ("5", 5),
-    "compact.interval_ms": ("0", 0),
     "search.dsn": ("postgresql://a@b/c", "postgresql://a@b/c"),
     "search.embedding_url": ("http://a/v1", "http://a/v1"),
     "search.folders": ("/a:~/b", "/a:~/b"),
     "search.transcripts": ("~", "~"),
-    "editor": ("code --wait", "code --wait"),
 }
 BAD = {
     "store": ["", "/elsewhere", "../above", "~/home", "a/../../b", ".git/notes"],
@@ -32,9 +28,6 @@ BAD = {
     "index.max_entries": ["0", "many"],
     "index.tracked": ["maybe", "2"],
     "compact.enabled": ["enabled"],
-    "compact.churn": ["0", "-8"],
-    "compact.min_entries": ["0"],
-    "compact.interval_ms": ["-1", "12h"],
     "planner": ["psychic"],
     "extract.enabled": ["maybe"],
     "extract.model": ["", "two words", "--help"],
@@ -60,7 +53,6 @@ BAD = {
     "search.embedding_model": ["two words"],
     "search.embedding_url": ["localhost", "http://a/?key=b"],
     "search.folders": ["notes", "/a:b", " "],
-    "editor": [" "],
 }
 
 
@@ -144,11 +136,11 @@ def test_the_environment_counts_over_the_project_and_that_over_the_person(tmp_pa
 
 
 def test_an_empty_variable_is_none() -> None:
-    assert load_settings({"MEMORY_COMPACT_CHURN": " "}).origins["compact.churn"] == "default"
+    assert load_settings({"MEMORY_COMPACT_MODEL": " "}).origins["compact.model"] == "default"
 
 
 def test_zero_counts() -> None:
-    assert load_settings({"MEMORY_COMPACT_INTERVAL_MS": "0"}).whole("compact.interval_ms") == 0
+    assert load_settings({"MDMEMORY_DAILY_CALLS": "0"}).whole("llm.daily_calls") == 0
 
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name in BAD for text in BAD[name]])
@@ -167,7 +159,7 @@ def test_a_bad_value_is_one_sentence_that_names_place_value_and_way_out(
 
 @pytest.mark.parametrize("value", ["true", "3.5", "[1]", '"x"'])
 def test_a_value_of_another_type_is_refused(value: str, tmp_path: Path) -> None:
-    path = written(tmp_path, f"[compact]\nchurn = {value}\n")
+    path = written(tmp_path, f"[index]\nmax_entries = {value}\n")
     with pytest.raises(BadSetting):
         load_settings({}, project=path)
 
@@ -189,11 +181,21 @@ def test_a_project_can_name_no_host_key_program_or_planner_even_of_another_versi
 
 def test_an_unknown_setting_names_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(BadSetting) as refused:
-        load_settings({}, project=written(tmp_path, "[compact]\nchurm = 3\n"))
-    assert refused.value.hint == "Did you mean compact.churn?"
+        load_settings({}, project=written(tmp_path, "[compact]\nenable = 3\n"))
+    assert refused.value.hint == "Did you mean compact.enabled?"
     with pytest.raises(BadSetting) as refused:
         load_settings({}, project=written(tmp_path, "zzz = 1\n"))
     assert "docs/settings.md" in refused.value.hint
+
+
+def test_a_setting_of_an_earlier_version_stops_nothing_and_is_named(tmp_path: Path) -> None:
+    personal = written(tmp_path, 'editor = "vi"\n[compact]\nenabled = false\n', "config.toml")
+    project = written(tmp_path, "[compact]\nchurn = 3\n")
+    settings = load_settings({}, personal, project)
+    assert not settings.switch("compact.enabled")
+    assert [sentence.partition(", ")[0] for sentence in settings.former] == [
+        f"{personal} sets editor", f"{project} sets compact.churn",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

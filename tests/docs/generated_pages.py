@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from mdmemory.cli.commands import COMMANDS, COMMON, GROUPS, command_and_parser
+from mdmemory.cli.commands import COMMANDS, COMMON, GROUPS, command_parser
 from mdmemory.config.table import TABLE, Setting
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -68,10 +68,10 @@ def _setting(setting: Setting) -> str:
 
 def _commands() -> Iterator[str]:
     """The commands with their options, under the headings of `--help-all`."""
-    for name, module, what in COMMANDS:
+    for name, _, what in COMMANDS:
         if name in GROUPS:
             yield f"\n## {GROUPS[name]}\n\ncommand | does\n---|---\n"
-        _, parser = command_and_parser(name, module)
+        parser = command_parser(name)
         usage = (parser.usage or "").removeprefix("mdmemory ")
         usage = usage.replace(" [OPTIONS]", "").replace("|", " or ")
         names = [action.option_strings for action in parser._actions if action.dest not in COMMON]

@@ -113,12 +113,6 @@ def test_a_project_cannot_switch_observations_on(repository: Path, memory: Memor
         Memory.open(repository)
 
 
-def test_the_settings_name_tools_to_leave_out(repository: Path, memory: Memory) -> None:
-    opened = Memory.open(repository, environment={"MDMEMORY_OBSERVE_IGNORE": "webfetch, bash,"})
-    assert opened.observations().ignored == ("webfetch", "bash")
-    assert memory.observations().ignored == ()
-
-
 def test_what_cannot_be_kept_or_searched_is_left_out_or_said(memory: Memory) -> None:
     found = memory.observations()
     with pytest.raises(UsageError):

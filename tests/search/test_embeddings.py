@@ -184,9 +184,10 @@ def test_no_key_goes_to_an_address_that_it_is_not_for(
 
 
 def test_the_calls_of_a_day_are_limited_and_do_not_count_as_a_models(
-    chosen: Callable[..., Memory], server: FakeServer
+    chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = chosen(NOTES, "search.embedding_calls = 2", "llm.daily_calls = 1")
+    monkeypatch.setattr("mdmemory.llm.choose.EMBEDDING_CALLS", 2)
+    memory = chosen(NOTES, "llm.daily_calls = 1")
     assert memory.search("tea").mode == "hybrid"
     assert memory.search("tea").mode == "hybrid", "its vector is kept"
     found = memory.search("green tea")

@@ -189,7 +189,4 @@ class Watching:
             from mdmemory.observe.queue import tool_used
 
             state = self._following.state(memory)
-            tool_used(
-                state, session, use.tool, use.args, use.output, memory.now(),
-                ignore=observations.ignored,
-            )  # fmt: skip
+            tool_used(state, session, use.tool, use.args, use.output, memory.now())
