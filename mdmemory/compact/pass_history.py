@@ -160,9 +160,6 @@ def remember_looks(
 
 REMOVED = "Memory-Removed"
 LATELY = timedelta(days=7)
-CHURN = 8  # changed notes that make a pass due
-LEAST = 2  # notes, of which a pass can merge any
-INTERVAL = timedelta(hours=12)  # after which one changed note makes a pass due
 
 
 def removal_trailers(ops: Iterable[Op]) -> tuple[tuple[str, str], ...]:
@@ -264,20 +261,21 @@ def due(
     """The reason why a pass is due, or None. `count` is that of the notes, and `digests` gives
     those of their files; it is called only where they matter.
 
-    A pass is due if none is recorded, if the last one left work, if CHURN notes were added, changed
-    or removed since, or if any was and the INTERVAL is over. After a pass that failed or was
-    refused the interval alone is enough.
+    A pass is due if none is recorded, if the last one left work, if `compact.churn` notes were
+    added, changed or removed since, or if any was and `compact.interval_ms` is over. After a pass
+    that failed or was refused the interval alone is enough.
     """
-    if not settings.switch("compact.enabled") or count < LEAST:
+    if not settings.switch("compact.enabled") or count < settings.whole("compact.min_entries"):
         return None
     if last is None:
         return "no pass is recorded"
     if last.outcome == PARTIAL:
         return "the last pass left work for another"
     changed = {file for file, _ in last.digests.items() ^ digests().items()}
-    if len(changed) >= CHURN:
+    if len(changed) >= settings.whole("compact.churn"):
         return f"{len(changed)} notes changed since the last pass"
-    waited = now - datetime.fromisoformat(last.at) >= INTERVAL
+    interval = timedelta(milliseconds=settings.whole("compact.interval_ms"))
+    waited = now - datetime.fromisoformat(last.at) >= interval
     if waited and (changed or last.outcome in ("failed", "refused")):
         return f"the last pass was at {last.at[:16]}"
     return None

@@ -159,8 +159,7 @@ class Setting(NamedTuple):
 
 # Settings of earlier versions: a line that sets one changes nothing, and is named
 FORMER = frozenset({
-    "compact.churn", "compact.interval_ms", "compact.min_entries", "compact.poll_ms", "editor",
-    "observe.ignore", "search.embedding_calls",
+    "editor", "observe.ignore", "search.embedding_calls",
 })  # fmt: skip
 TABLE = (
     Setting("store", (), "a folder inside the project", folder_inside, DEFAULT_STORE,
@@ -191,6 +190,17 @@ TABLE = (
             "a store's own repository are never signed."),
     Setting("compact.enabled", ("MEMORY_COMPACT_ENABLED",), "true or false", switch, True,
             "Compact automatically when it is due (`compact --if-due`)."),
+    Setting("compact.churn", ("MEMORY_COMPACT_CHURN",), "a whole number of at least 1",
+            whole(1), 8, "Number of changed notes that makes a compaction due."),
+    Setting("compact.min_entries", ("MEMORY_COMPACT_MIN_ENTRIES",),
+            "a whole number of at least 1", whole(1), 2,
+            "Minimum number of notes for a compaction to be due."),
+    Setting("compact.interval_ms", ("MEMORY_COMPACT_INTERVAL_MS",),
+            "a whole number of at least 0", whole(0), 43_200_000,
+            "Milliseconds after which one changed note makes a compaction due (12 hours)."),
+    Setting("compact.poll_ms", ("MEMORY_COMPACT_POLL_MS",), "a whole number of at least 60000",
+            whole(60_000), 600_000,
+            "Milliseconds between two checks in OpenCode whether a compaction is due."),
     Setting("planner", ("MDMEMORY_PLANNER",), "offline, openai or opencode",
             one_of("offline", "openai", "opencode"), "offline",
             "Who reads sessions and plans compactions. `offline`: no model, nothing is sent. "

@@ -25,7 +25,6 @@ from mdmemory.store.project import Project
 if TYPE_CHECKING:
     from mdmemory.layers import Layers
 
-POLL = 600.0  # seconds between two looks whether a compaction is due
 LIFE = 3600  # seconds that a process may work; models take one or two minutes
 _LOOK = 1.0  # seconds between two looks for a newer process
 _WAITING, _TURN = "waiting", "background"
@@ -80,7 +79,7 @@ def start_compactions(layers: Layers, start: Starter, log: Path) -> float:
     for memory in layers.there():
         words = ["--store", str(memory.project.root)] if memory is not layers.main else []
         start.alone(memory.project, [*words, "compact", "--if-due"], log)
-    return POLL
+    return layers.settings.whole("compact.poll_ms") / 1000
 
 
 @contextmanager

@@ -148,7 +148,10 @@ def test_settings_decide_when_it_is_due() -> None:
     before = Pass(AT, "applied", SEEN)
     for name, value, notes, is_due in [
         ("MEMORY_COMPACT_ENABLED", "0", changed(20), False),
-        ("MEMORY_COMPACT_ENABLED", "1", changed(20), True),
+        ("MEMORY_COMPACT_CHURN", "1", changed(1), True),
+        ("MEMORY_COMPACT_INTERVAL_MS", "0", changed(1), True),
+        ("MEMORY_COMPACT_INTERVAL_MS", "0", SEEN, False),
+        ("MEMORY_COMPACT_MIN_ENTRIES", "21", changed(20), False),
     ]:
         assert (
             due(before, len(notes), partial(dict, notes), NOON, load_settings({name: value}))

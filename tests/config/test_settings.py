@@ -17,6 +17,9 @@ GOOD: dict[str, tuple[str, object]] = {
     "index.max_entries": ("1", 1),
     "index.tracked": ("off", False),
     "compact.enabled": ("no", False),
+    "compact.churn": ("3", 3),
+    "compact.min_entries": ("5", 5),
+    "compact.interval_ms": ("0", 0),
     "search.dsn": ("postgresql://a@b/c", "postgresql://a@b/c"),
     "search.embedding_url": ("http://a/v1", "http://a/v1"),
     "search.folders": ("/a:~/b", "/a:~/b"),
@@ -28,6 +31,9 @@ BAD = {
     "index.max_entries": ["0", "many"],
     "index.tracked": ["maybe", "2"],
     "compact.enabled": ["enabled"],
+    "compact.churn": ["0", "-8"],
+    "compact.min_entries": ["0"],
+    "compact.interval_ms": ["-1", "12h"],
     "planner": ["psychic"],
     "extract.enabled": ["maybe"],
     "extract.model": ["", "two words", "--help"],
@@ -190,11 +196,11 @@ def test_an_unknown_setting_names_the_nearest(tmp_path: Path) -> None:
 
 def test_a_setting_of_an_earlier_version_stops_nothing_and_is_named(tmp_path: Path) -> None:
     personal = written(tmp_path, 'editor = "vi"\n[compact]\nenabled = false\n', "config.toml")
-    project = written(tmp_path, "[compact]\nchurn = 3\n")
+    project = written(tmp_path, "search.embedding_calls = 3\n")
     settings = load_settings({}, personal, project)
     assert not settings.switch("compact.enabled")
     assert [sentence.partition(", ")[0] for sentence in settings.former] == [
-        f"{personal} sets editor", f"{project} sets compact.churn",
+        f"{personal} sets editor", f"{project} sets search.embedding_calls",
     ]  # fmt: skip
 
 

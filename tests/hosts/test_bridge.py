@@ -225,7 +225,7 @@ def test_a_session_that_is_idle_is_read_by_a_process_of_its_own(
 def test_a_compaction_that_is_due_is_begun_soon_after_the_start_and_then_now_and_then(
     plugin: Plugin, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "POLL", 90)
+    monkeypatch.setenv("MEMORY_COMPACT_POLL_MS", "90000")
     assert plugin.hooks.look() == 1
     assert plugin.started.words == []
     assert plugin.hooks.look() == 90
