@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def of_store(memory: Memory) -> dict[str, Any]:
     """What one store holds, and what waits there."""
-    from mdmemory.capture.imports import rest
+    from mdmemory.capture.wishes import rest_files
 
     by_hand = memory.unadopted()
     return {
@@ -29,7 +29,7 @@ def of_store(memory: Memory) -> dict[str, Any]:
         "inbox": {
             "wishes": len(memory.kept_wishes()),
             "pending": len(memory.pending()),
-            "imports": len(rest.rest_files(memory.project.store)),
+            "imports": len(rest_files(memory.project.store)),
         },
         "unadopted": [
             {"file": each.file, "change": each.change, "why": each.why}

@@ -6,7 +6,6 @@ Only a typed turn of the user proves it. What nothing can prove yet waits in the
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from mdmemory.capture.candidate import Caller
 from mdmemory.capture.quote_proof import Proof
 from mdmemory.capture.store_fact import room_left, spend_budget
 from mdmemory.capture.stores import visible_notes
+from mdmemory.capture.wishes import read_head, render_head
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.note.note import SUPERSEDED, Note
@@ -202,24 +202,17 @@ def _let_wait(
     number = hashlib.sha256(stored.file.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     values = {"file": stored.file, "quote": redact(quote[:_QUOTE])[0], "session": session,
             "since": now.date().isoformat(), "why": why}  # fmt: skip
-    head = "".join(
-        f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()
-    )
-    text = f"---\n{head}---\n\nAn assistant asks to forget {stored.file}.\n"
+    data = render_head(values, f"An assistant asks to forget {stored.file}.\n")
     with writer.lock_store():
         inbox.prepare_inbox(folder)
-        path = folder / f"{_BEGIN}{number}{inbox.END}"
-        write_atomic(path, text.encode("utf-8", "replace"), mode=0o600)
+        write_atomic(folder / f"{_BEGIN}{number}{inbox.END}", data, mode=0o600)
     return f"{_ID}{number}"
 
 
 def _removal_files(project: Project) -> Iterator[tuple[Path, AskedRemoval]]:
     for path in inbox.inbox_files(project.store / INBOX, _BEGIN):
-        with suppress(MdmemoryError, ValueError, KeyError, TypeError):
-            head = read_regular(path).decode("utf-8", "replace").split("---\n")[1]
-            fields = {
-                k: json.loads(v) for k, _, v in (row.partition(": ") for row in head.splitlines())
-            }
+        with suppress(MdmemoryError, KeyError):
+            fields, _ = read_head(read_regular(path))
             id = _ID + path.name.removeprefix(_BEGIN).removesuffix(inbox.END)
             values = [str(fields[key]) for key in ("file", "quote", "session", "since", "why")]
             if "/" not in values[0]:

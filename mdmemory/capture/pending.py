@@ -20,6 +20,7 @@ from typing import Any
 from mdmemory.actions import editing, leaving
 from mdmemory.actions.editing import Edited
 from mdmemory.capture.note_text import canonical_key, description_of
+from mdmemory.capture.wishes import read_head, render_head
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.git.commits_of_store import subject
@@ -237,20 +238,14 @@ def _render_fact(fact: PendingFact, project: str) -> bytes:
         name: getattr(fact, name) for name in _KEYS if name != "quote" or fact.quote
     }
     values |= {"project": project} if project else {}
-    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
-    head = "\n".join(lines)
-    return f"---\n{head}\n---\n\n{fact.body}\n".encode("utf-8", "replace")
+    return render_head(values, f"{fact.body}\n")
 
 
 def _read(data: bytes, path: Path) -> tuple[PendingFact, str]:
     """The fact in a file, and the project that it names. A person may have edited it: what is no
     value of ours counts as text, and what is missing is filled in."""
-    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
-    head, mark, body = text.removeprefix("---\n").partition("\n---\n")
-    if not mark or not text.startswith("---\n"):
-        head, body = "", text
-    values = dict(_read_values(head.split("\n")))
-    body = body.strip("\n")
+    values, text = read_head(data.replace(b"\r\n", b"\n"))
+    body = text.strip("\n")
     texts = {name: str(values.get(name, "")) for name in (*_KEYS, "project")}
     reasons = values.get("reasons")
     fact = PendingFact(
@@ -261,12 +256,3 @@ def _read(data: bytes, path: Path) -> tuple[PendingFact, str]:
         quote=texts["quote"], kept_as=_ID + path.name.removeprefix(_BEGIN).removesuffix(inbox.END),
     )  # fmt: skip
     return fact, texts["project"]
-
-
-def _read_values(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    for line in lines:
-        name, _, value = line.partition(": ")
-        try:
-            yield name, json.loads(value)
-        except (ValueError, RecursionError):
-            yield name, value.strip()

@@ -28,9 +28,9 @@ from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
 from mdmemory.store.evidence import PREVIEW, Evidence
-from mdmemory.store.sources import NoteSource, StoredIn, find_note
+from mdmemory.store.sources import NoteSource, find_note
 from mdmemory.store.store import StoredNote
-from mdmemory.store.writer import Writer, Written
+from mdmemory.store.writer import Writer
 from mdmemory.text.similarity import likeness_of
 from mdmemory.text.words import word_keys as words_of
 from mdmemory.transcripts.turns import is_id
@@ -105,155 +105,130 @@ def store_fact(stores: Stores, call: Candidate, caller: Caller, *, now: datetime
         fact = fact_of(call.fact, call.title, call.type, call.why)
     except NotStored as refused:
         if sources:
-            what, why = _preview_line(call.fact), refused.reasons
-            row = Evidence(caller.session, "assistant", "dropped", why, what)
+            clean = description_of(redact(strip_private(call.fact)[0])[0])
+            # again after the cut: half of a text may look like what the whole did not
+            preview = redact(clean[:PREVIEW])[0]
+            row = Evidence(caller.session, "assistant", "dropped", refused.reasons, preview)
             _note_down(sources[0].writer, row, now)
         raise
     named = [find_note(sources, name) for name in dict.fromkeys(call.replaces)]
     texts = [_note_text(each.stored.note) for each in named]
     proof = quote_proof.of_fact(fact.body, call.quote, caller.turns, texts)
-    may = bool(proof.turn) or _is_hosts_word(proof, caller)
-    shared = _shared_notes(stores, fact, named) if may else []
-    named = [each for each in named if each not in shared]
-    prefixes = [*dict.fromkeys(each.source.prefix for each in named)]
-    if may and named:
-        by_prefix = {source.prefix: source for source in sources}
-        places = [(by_prefix[each], Route()) for each in prefixes]
-    else:
-        places = [stores.open_for(is_personal(fact.type, fact.body))]
+    # a client without hooks, by which what the user types would be known, is taken at its word
+    may = bool(proof.turn) or (not caller.hears and proof.why in ("unheard", "not_said"))
+    stays = named
+    if may:  # but what others read a fact about the user does not replace
+        stays = [each for each in named if fact.type == "user" and not each.source.writer.is_own]
+        home = stores.open_for(True)[0].prefix if stays else ""
+        stays = [each for each in stays if each.source.prefix != home]
+    free = [each for each in named if each not in stays]
+    places = [*{each.source.prefix: (each.source, Route()) for each in free}.values()]
     done: list[Stored] = []
-    for source, route in places:
-        mine = [each.stored for each in named if each.source.prefix == source.prefix]
-        one = _Call(source, fact, call, caller, proof, now).store(mine if may else [], route)
+    for source, route in places or [stores.open_for(is_personal(fact.type, fact.body))]:
+        replaced = [each.stored for each in free if each.source.prefix == source.prefix]
+        one = _store_in(source, route, fact, call, caller, proof, replaced, now)
         done.append(_named_with(one, source.prefix))
-    stays = quote_proof.WHY["other_store"] if may else proof.reason()
-    left = tuple((each.file, stays) for each in (shared if may else named))
-    first, *rest = done
-    return first._replace(
+    why = quote_proof.WHY["other_store"] if may else proof.reason()
+    left = [(each.file, why) for each in stays]
+    return done[0]._replace(
         superseded=tuple(pair for each in done for pair in each.superseded),
         left=(*left, *(pair for each in done for pair in each.left)),
-        waits=any(each.waits for each in (first, *rest)),
+        waits=any(each.waits for each in done),
         ids=tuple(id for each in done for id in each.ids),
     )
 
 
-def _shared_notes(stores: Stores, fact: Fact, named: Sequence[StoredIn]) -> list[StoredIn]:
-    """The notes of these that others read, and that a fact about the user so does not replace."""
-    others = [each for each in named if fact.type == "user" and not each.source.writer.is_own]
-    home = stores.open_for(True)[0].prefix if others else ""
-    return [each for each in others if each.source.prefix != home]
-
-
-def _is_hosts_word(proof: Proof, caller: Caller) -> bool:
-    """Whether a call may replace notes on its client's word: it gives a quote, and its client has
-    no hooks by which what the user types would be known."""
-    return not caller.hears and proof.why in ("unheard", "not_said")
-
-
-class _Call:
-    """One call on its way into one store."""
-
-    def __init__(
-        self, source: NoteSource, fact: Fact, call: Candidate, caller: Caller, proof: Proof,
-        now: datetime,
-    ) -> None:  # fmt: skip
-        self._source, self._writer = source, source.writer
-        self._fact, self._call, self._caller, self._proof = fact, call, caller, proof
-        self._now, self._is_host = now, not proof.turn
-
-    def store(self, replaced: Sequence[StoredNote], route: Route) -> Stored:
-        """Write it, with marks on the notes that it replaces."""
-        with self._writer.lock_store():
-            batch = Batch(self._writer, self._now, route)
-            if (known := batch.known_elsewhere(self._fact)) and not replaced:
-                name = known.rpartition("/")[2].removesuffix(".md")
-                return Stored(known, name, existed=True, redacted=self._fact.redacted)
-            put = batch.add(self._fact, self._make_origin(batch.seen))
-            left = self._replace(batch, put, replaced)
-            written = self._write(batch, put)
-            near = self._near_notes(batch.seen, put, replaced) if put.is_new else ()
+def _store_in(
+    source: NoteSource, route: Route, fact: Fact, call: Candidate, caller: Caller, proof: Proof,
+    replaced: Sequence[StoredNote], now: datetime,
+) -> Stored:  # fmt: skip
+    """Write it into one store, with marks on the notes there that it replaces."""
+    writer, session, turn = source.writer, caller.session, proof.turn
+    with writer.lock_store():
+        batch = Batch(writer, now, route)
+        if (known := batch.known_elsewhere(fact)) and not replaced:
+            name = known.rpartition("/")[2].removesuffix(".md")
+            return Stored(known, name, existed=True, redacted=fact.redacted)
+        origin = Origin("explicit", session, turn if is_id(turn) else "")
+        if not turn:
+            quote = _unproven_quote(call.quote, proof, caller, batch.seen)
+            origin = Origin("assistant", session, "", quote, is_proven=False)
+        put = batch.add(fact, origin)
         head = put.note.note.head
-        outcome = head.status or "added" if put.is_new else "known"
-        row = Evidence(
-            self._caller.session, "assistant", outcome, (), put.note.file,
-            tuple(each.file for each in near),
-        )  # fmt: skip
-        _note_down(self._writer, row, self._now)
-        return Stored(
-            put.note.file, head.name, put.note.digest, written.commit, head.status,
-            not put.is_new, near, self._fact.redacted, written.waits,
-            tuple(each.told() for each in batch.made), tuple(left),
-            self._proof.reason() if head.status and self._proof.why else "", _written_ids(written),
-            bool(head.quote), head.description,
-        )  # fmt: skip
-
-    def _make_origin(self, seen: Seen) -> Origin:
-        if self._proof.turn:
-            turn = self._proof.turn if is_id(self._proof.turn) else ""
-            return Origin("explicit", self._caller.session, turn)
-        quote = _unproven_quote(self._call.quote, self._proof, self._caller, seen)
-        return Origin("assistant", self._caller.session, "", quote, is_proven=False)
-
-    def _replace(
-        self, batch: Batch, put: Put, replaced: Sequence[StoredNote]
-    ) -> list[tuple[str, str]]:
-        """Mark the notes that it replaces; those that stay, each with the reason."""
-        if put.note.note.head.status == SUPERSEDED:
-            return [(each.file, "the fact itself was superseded") for each in replaced]
-        session, turn = self._caller.session, self._proof.turn
-        room = room_left(self._writer, session, turn, self._now)
-        free, more = replaced[:room], replaced[room:]
-        left = batch.replace(put.note, [(each, _SAYS_SO) for each in free])
-        spend_budget(self._writer, session, turn, self._now, len(batch.made))
-        why = quote_proof.WHY["too_often" if self._is_host else "too_many"]
-        if old := self._as_said():
+        room = room_left(writer, session, turn, now) if replaced else 0
+        beyond = quote_proof.WHY["too_many" if turn else "too_often"]
+        if head.status == SUPERSEDED:
+            room, beyond = 0, "the fact itself was superseded"
+        refused = batch.replace(put.note, [(each, _SAYS_SO) for each in replaced[:room]])
+        left = [(old.file, why) for old, why in refused]
+        left += [(old.file, beyond) for old in replaced[room:]]
+        spend_budget(writer, session, turn, now, len(batch.made))
+        is_in_force = head.status != SUPERSEDED
+        if turn and is_in_force and (old := _as_said(writer, session, turn, fact)):
             batch.take_out(old, put.note)
-        return [*((old.file, why) for old, why in left), *((old.file, why) for old in more)]
-
-    def _as_said(self) -> StoredNote | None:
-        """The note that keeps these words of the user as they said them: a later call that is
-        proven by the same turn words it anew."""
-        if not self._proof.turn:
-            return None
-        with self._writer.state() as state:
-            known = (state.watermark(self._caller.session, _AS_SAID) or "").split()
-        words = {*words_of(self._fact.body)}
-        for row in known:
-            turn, _, file = row.partition("=")
-            if turn == self._proof.turn and (self._writer.project.store / file).is_file():
-                note = self._writer.refresher.store.read(file)
-                said_words = {*words_of(_note_text(note.note))}
-                if len(words & said_words) * 2 >= min(len(words), len(said_words)):
-                    return note
-        return None
-
-    def _near_notes(
-        self, seen: Seen, put: Put, replaced: Sequence[StoredNote]
-    ) -> tuple[NearNote, ...]:
-        """Notes near it that the call does not name, the nearest first."""
-        keeps = (name.removeprefix(self._source.prefix) for name in self._call.keeps)
-        names = {name.removesuffix(".md") for name in keeps}
-        but = {put.note.file, *(each.file for each in replaced)}
-        near_notes = {*words_of(self._fact.body)}
-        words = []
-        for note in seen.nearest(f"{self._fact.description}\n{self._fact.body}"):
-            head = note.note.head
-            is_named = not names.isdisjoint((note.file.removesuffix(".md"), head.name))
-            score = round(likeness_of(near_notes, {*words_of(_note_text(note.note))}), 2)
-            is_other = note.file not in but and not is_named and head.status != SUPERSEDED
-            if is_other and score >= NEAR:
-                words.append(NearNote(note.file, score, shown_line(note.note)))
-        return tuple(sorted(words, key=lambda each: (-each.score, each.file)))
-
-    def _write(self, batch: Batch, put: Put) -> Written:
-        trailers = [("Memory-Proof", "host")] if batch.made and self._is_host else []
-        kind = {"confirmed": "confirm", "restored": "restore", "reinforced": "reinforce"}
-        verb = kind.get(put.outcome, "store" if put.is_new else "supersede")
-        written = batch.write(verb, session=self._caller.session, trailers=trailers)
+        trailers = [("Memory-Proof", "host")] if batch.made and not turn else []
+        verb = {"confirmed": "confirm", "restored": "restore", "reinforced": "reinforce"}.get(
+            put.outcome, "store" if put.is_new else "supersede"
+        )
+        written = batch.write(verb, session=session, trailers=trailers)
         if written.kept:
             file = written.kept[0][0]
             raise NoteChanged(f"{file} was changed at this very moment.", "Look and try again.")
-        return written
+        near = _near_notes(batch.seen, source, fact, call, put, replaced) if put.is_new else ()
+    outcome = head.status or "added" if put.is_new else "known"
+    files = tuple(each.file for each in near)
+    _note_down(writer, Evidence(session, "assistant", outcome, (), put.note.file, files), now)
+    return Stored(
+        put.note.file, head.name, put.note.digest, written.commit, head.status, not put.is_new,
+        near, fact.redacted, written.waits, tuple(each.told() for each in batch.made), tuple(left),
+        proof.reason() if head.status and proof.why else "", (written.id,) if written.id else (),
+        bool(head.quote), head.description,
+    )  # fmt: skip
+
+
+def _unproven_quote(quote: str, proof: Proof, caller: Caller, seen: Seen) -> str:
+    """A quote as a note keeps it; "" for one that a client which hears the user did not hear, that
+    is too short to say anything, or that so many notes stand on already."""
+    clean = description_of(redact(unseen.without_unseen(strip_private(quote)[0]))[0])
+    is_refuted = proof.why in ("no_quote", "question") or (caller.hears and proof.why == "not_said")
+    if is_refuted or letter_weight(clean) < FLOOR:
+        return ""
+    others = sum(note.note.head.quote == clean for note in seen.quoting(clean))
+    return clean if others < BY_ONE_QUOTE else ""
+
+
+def _as_said(writer: Writer, session: str, turn: str, fact: Fact) -> StoredNote | None:
+    """The note that keeps these words of the user as they said them: a later call that is proven by
+    the same turn words it anew."""
+    with writer.state() as state:
+        known = (state.watermark(session, _AS_SAID) or "").split()
+    words = {*words_of(fact.body)}
+    for row in known:
+        of, _, file = row.partition("=")
+        if of == turn and (writer.project.store / file).is_file():
+            note = writer.refresher.store.read(file)
+            there = {*words_of(_note_text(note.note))}
+            if len(words & there) * 2 >= min(len(words), len(there)):
+                return note
+    return None
+
+
+def _near_notes(
+    seen: Seen, source: NoteSource, fact: Fact, call: Candidate, put: Put,
+    replaced: Sequence[StoredNote],
+) -> tuple[NearNote, ...]:  # fmt: skip
+    """Notes near a fact that the call does not name, the nearest first."""
+    names = {name.removeprefix(source.prefix).removesuffix(".md") for name in call.keeps}
+    but = {put.note.file, *(each.file for each in replaced)}
+    words, near = {*words_of(fact.body)}, []
+    for note in seen.nearest(f"{fact.description}\n{fact.body}"):
+        head = note.note.head
+        is_named = not names.isdisjoint((note.file.removesuffix(".md"), head.name))
+        score = round(likeness_of(words, {*words_of(_note_text(note.note))}), 2)
+        is_other = note.file not in but and not is_named and head.status != SUPERSEDED
+        if is_other and score >= NEAR:
+            near.append(NearNote(note.file, score, shown_line(note.note)))
+    return tuple(sorted(near, key=lambda each: (-each.score, each.file)))
 
 
 # --- what nobody worded anew
@@ -268,6 +243,7 @@ def settle_wishes(
     for path, wish in due:
         with suppress(MdmemoryError, OSError):
             done.append(_store_as_said(stores, wish, now))
+            _pass_over(stores, [wish])
             path.unlink(missing_ok=True)
     return done
 
@@ -281,7 +257,6 @@ def _store_as_said(stores: Stores, wish: Wish, now: datetime) -> Stored:
     with writer.lock_store():
         batch = Batch(writer, now, route)
         if known := batch.known_elsewhere(fact):
-            _pass_over(stores, [wish])
             return Stored(known, existed=True)
         put = batch.add(fact, Origin("explicit", session, turn))
         trailers = [("Memory-Wish", wish.key)]
@@ -291,14 +266,13 @@ def _store_as_said(stores: Stores, wish: Wish, now: datetime) -> Stored:
                 known_rows = (state.watermark(session, _AS_SAID) or "").split()[-50:]
                 row = f"{turn}={put.note.file}"
                 state.set_watermark(session, " ".join([*known_rows, row]), _AS_SAID)
-    row_ = Evidence(session, "asked", "added" if put.is_new else put.outcome, (), put.note.file)
-    _note_down(writer, row_, now)
-    _pass_over(stores, [wish])
+    outcome = "added" if put.is_new else put.outcome
+    _note_down(writer, Evidence(session, "asked", outcome, (), put.note.file), now)
     done = Stored(
         put.note.file, put.note.note.head.name, put.note.digest, written.commit,
         existed=not put.is_new, waits=written.waits,
-        superseded=tuple(each.told() for each in batch.made), ids=_written_ids(written),
-        fact=put.note.note.head.description,
+        superseded=tuple(each.told() for each in batch.made),
+        ids=(written.id,) if written.id else (), fact=put.note.note.head.description,
     )  # fmt: skip
     return _named_with(done, source.prefix)
 
@@ -317,11 +291,7 @@ def answer_wishes(
             with suppress(MdmemoryError, OSError):
                 if ends:
                     path.unlink(missing_ok=True)
-                    gone.append(wish)
-                    continue
-                now = wish.answered(text)
-                box.answer(path, now)
-                if now.is_answered():
+                if ends or box.answer(path, wish.answered(text)):
                     gone.append(wish)
     _pass_over(stores, gone)
 
@@ -340,41 +310,28 @@ def _pass_over(stores: Stores, gone: Sequence[Wish]) -> None:
 def room_left(writer: Writer, session: str, turn: str, now: datetime) -> int:
     """How many notes this turn ("": a client without hooks, in this hour) may still settle."""
     with writer.state() as state:
-        if not turn:
-            late = now.timestamp() - _HOUR
-            spent = (state.watermark("", _BY_HOST) or "").split()
-            return max(0, BY_A_HOST - sum(float(each) > late for each in spent))
-        spent = (state.watermark(session, _COUNTED) or "").split()
+        spent = (state.watermark(*_budget_of(session, turn)) or "").split()
+    if turn:
         return max(0, BY_ONE_TURN - spent.count(turn))
+    late = now.timestamp() - _HOUR
+    return max(0, BY_A_HOST - sum(float(each) > late for each in spent))
 
 
 def spend_budget(writer: Writer, session: str, turn: str, now: datetime, count: int) -> None:
     """Remember that so many notes were settled."""
-    if not count:
-        return
-    of, name = (session, _COUNTED) if turn else ("", _BY_HOST)
-    each = turn or f"{now.timestamp():.0f}"
-    with writer.state() as state:
-        known = (state.watermark(of, name) or "").split()[-200:]
-        state.set_watermark(of, " ".join([*known, *[each] * count]), name)
+    if count:
+        of, name = _budget_of(session, turn)
+        each = turn or f"{now.timestamp():.0f}"
+        with writer.state() as state:
+            known = (state.watermark(of, name) or "").split()[-200:]
+            state.set_watermark(of, " ".join([*known, *[each] * count]), name)
+
+
+def _budget_of(session: str, turn: str) -> tuple[str, str]:
+    return (session, _COUNTED) if turn else ("", _BY_HOST)
 
 
 # --- texts
-
-
-def _unproven_quote(quote: str, proof: Proof, caller: Caller, seen: Seen) -> str:
-    """A quote as a note keeps it; "" for one that a client which hears the user did not hear, that
-    is too short to say anything, or that so many notes stand on already."""
-    clean = description_of(redact(unseen.without_unseen(strip_private(quote)[0]))[0])
-    is_refuted = proof.why in ("no_quote", "question") or (caller.hears and proof.why == "not_said")
-    if is_refuted or letter_weight(clean) < FLOOR:
-        return ""
-    others = sum(note.note.head.quote == clean for note in seen.quoting(clean))
-    return clean if others < BY_ONE_QUOTE else ""
-
-
-def _written_ids(written: Written) -> tuple[str, ...]:
-    return (written.id,) if written.id else ()
 
 
 def _note_text(note: Note) -> str:
@@ -403,9 +360,3 @@ def _named_with(done: Stored, prefix: str) -> Stored:
 def _note_down(writer: Writer, row: Evidence, now: datetime) -> None:
     with writer.state() as state:
         evidence.record_evidence(state, [row], now)
-
-
-def _preview_line(content: str) -> str:
-    clean = description_of(redact(strip_private(content)[0])[0])
-    # again after the cut: half of a text may look like what the whole did not
-    return redact(clean[:PREVIEW])[0]

@@ -1,4 +1,5 @@
-"""What a user asked to be remembered, one file each, kept by the hook until their turn has ended.
+"""What waits in an inbox, one file each: what a user asked to be remembered, kept by the hook until
+their turn has ended, and what an import made no note of.
 
 The files lie in `.inbox/` beside the notes; where the store cannot be had, in a folder of the
 person's own. Their text is redacted. A file counts as the user's wish only by its seal: so none
@@ -11,10 +12,12 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from mdmemory.capture.notice import begins_with_request, is_about_user, is_personal
 from mdmemory.config import person
@@ -131,7 +134,13 @@ class Inbox:
     def put(self, wishes: Sequence[Wish]) -> list[Path]:
         """Keep them. Raises Unwritable, RepositoryState for a link in its place."""
         inbox.prepare_inbox(self.folder)
-        key = _made_key(self.key_file)
+        # where another process was quicker, or the disk is full, what there is counts
+        with suppress(OSError, MdmemoryError):
+            if not self.key_file.exists():
+                self.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                fresh = os.urandom(32).hex().encode("ascii")
+                write_atomic(self.key_file, fresh, replace=False, mode=0o600)
+        key = _seal_key(self.key_file)
         known = [path.name for path in self.files()]
         paths = []
         for each in wishes:
@@ -145,7 +154,14 @@ class Inbox:
 
     def wishes(self) -> list[tuple[Path, Wish]]:
         """The wishes of this project, the oldest first. What is no file of ours is passed over."""
-        return sorted(self._own_wishes(), key=lambda pair: (pair[1].since, pair[0].name))
+        files, own = self.files(), []
+        key = _seal_key(self.key_file) if files else b""
+        for path in files:
+            with suppress(MdmemoryError):
+                wish = _read(read_regular(path), key)
+                if wish is not None and wish.project == self.project:
+                    own.append((path, wish))
+        return sorted(own, key=lambda pair: (pair[1].since, pair[0].name))
 
     def kept(self) -> list[Path]:
         """The files of this project's wishes, also of those that only a person can settle."""
@@ -157,34 +173,14 @@ class Inbox:
         """The files that look like wishes, without reading them."""
         return inbox.inbox_files(self.folder, WISH)
 
-    def answer(self, path: Path, wish: Wish) -> None:
-        """Keep what answers a part of a wish with it; a wish that is answered whole goes."""
-        if wish.is_answered():
+    def answer(self, path: Path, wish: Wish) -> bool:
+        """Keep what answers a part of a wish with it; a wish that is answered whole goes, and is
+        told."""
+        if is_whole := wish.is_answered():
             path.unlink(missing_ok=True)
         else:
             write_atomic(path, _render_wish(wish, _seal_key(self.key_file)), mode=0o600)
-
-    def _own_wishes(self) -> Iterator[tuple[Path, Wish]]:
-        files = self.files()
-        key = _seal_key(self.key_file) if files else b""
-        for path in files:
-            try:
-                wish = _read(read_regular(path), key)
-            except MdmemoryError:
-                continue
-            if wish is not None and wish.project == self.project:
-                yield path, wish
-
-
-def _made_key(file: Path) -> bytes:
-    """The person's key for seals, made where there is none; b"" where it cannot be had."""
-    try:
-        if not file.exists():
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_atomic(file, os.urandom(32).hex().encode("ascii"), replace=False, mode=0o600)
-    except (OSError, MdmemoryError):
-        pass  # another process was quicker, or the disk is full: what there is counts
-    return _seal_key(file)
+        return is_whole
 
 
 def _seal_key(file: Path) -> bytes:
@@ -251,14 +247,11 @@ def keep_wishes(
     `message` is all that was said. In a run that is not `attended` only a request that the message
     begins with is ever written unasked. Raises what the last of them raises."""
     why = "" if attended or begins_with_request(message) else UNATTENDED
-    moments = (now + timedelta(microseconds=number) for number in range(len(texts)))
-    wishes = [
-        Wish(
-            text, session, turn, f"{at.date()}", why, at=at.isoformat(timespec="microseconds"),
-            said=words_id(message),
-        )
-        for text, at in zip(texts, moments, strict=True)
-    ]  # fmt: skip
+    wishes = []
+    for number, text in enumerate(texts):
+        at = now + timedelta(microseconds=number)
+        moment, said = at.isoformat(timespec="microseconds"), words_id(message)
+        wishes.append(Wish(text, session, turn, f"{at.date()}", why, at=moment, said=said))
     problem: MdmemoryError | None = None
     for place in places if wishes else ():
         try:
@@ -284,40 +277,45 @@ def list_due(
     return sorted(due, key=lambda each: (each[1].at or each[1].since, each[0].name))
 
 
-# --- the file
+# --- the files of an inbox
+
+
+def render_head(values: Mapping[str, object], text: str) -> bytes:
+    """A file of the inbox: a head with one value in JSON a line, and a text."""
+    head = "".join(f"{k}: {json.dumps(v, ensure_ascii=False)}\n" for k, v in values.items())
+    return f"---\n{head}---\n\n{text}".encode("utf-8", "replace")
+
+
+def read_head(data: bytes) -> tuple[dict[str, Any], str]:
+    """The values and the text of such a file. A person may have edited it: what is no JSON counts
+    as text, and without a head all of it is text."""
+    text = data.decode("utf-8", "replace")
+    head, mark, body = text.removeprefix("---\n").partition("\n---\n")
+    values: dict[str, Any] = {}
+    if not mark or not text.startswith("---\n"):
+        return values, text
+    for line in head.split("\n"):
+        name, _, value = line.partition(": ")
+        try:
+            values[name] = json.loads(value)
+        except (ValueError, RecursionError):
+            values[name] = value.strip()
+    return values, body.removeprefix("\n")
 
 
 def _render_wish(wish: Wish, key: bytes) -> bytes:
-    head = "".join(
-        f"{name}: {json.dumps(getattr(wish, name), ensure_ascii=False)}\n"
-        for name in (*_KEYS, *_MORE)
-    )
-    seal = f"seal: {_seal_wish(wish, key)}\n" if key else ""
-    return f"---\n{head}{seal}---\n\n{wish.text}\n".encode("utf-8", "replace")
+    values = {name: getattr(wish, name) for name in (*_KEYS, *_MORE)}
+    values |= {"seal": _seal_wish(wish, key)} if key else {}
+    return render_head(values, f"{wish.text}\n")
 
 
 def _read(data: bytes, key: bytes) -> Wish | None:
     """The wish in a file, None where it is none, or was not sealed by us."""
-    begin, _, rest = data.decode("utf-8", "replace").partition("---\n")
-    head, mark, text = rest.partition("\n---\n\n")
-    if begin or not mark:
+    values, text = read_head(data)
+    known = {name: values[name] for name in (*_KEYS, *_MORE) if name in values}
+    if not known.keys() >= {*_KEYS} or not all(isinstance(each, str) for each in known.values()):
         return None
-    values: dict[str, str] = {}
-    for line in head.split("\n"):
-        name, _, value = line.partition(": ")
-        values[name] = value
-    try:
-        known = {name: json.loads(values[name]) for name in _KEYS}
-        known |= {name: json.loads(values[name]) for name in _MORE if name in values}
-    except (KeyError, ValueError, RecursionError):
-        return None
-    return _read_wish(known, text.removesuffix("\n"), values.get("seal", ""), key)
-
-
-def _read_wish(known: Mapping[str, object], text: str, seal: str, key: bytes) -> Wish | None:
-    if not all(isinstance(value, str) for value in known.values()):
-        return None
-    wish = Wish(text=text, **known)  # type: ignore[arg-type]
+    wish, seal = Wish(text.removesuffix("\n"), **known), str(values.get("seal", ""))
     return wish if key and hmac.compare_digest(_seal_wish(wish, key), seal) else None
 
 
@@ -325,3 +323,47 @@ def _seal_wish(wish: Wish, key: bytes) -> str:
     more = _MORE if wish.at else ()  # a file of 0.2 has neither, and its seal holds all the same
     content = json.dumps([wish.text, *(getattr(wish, name) for name in (*_KEYS, *more))])
     return hmac.new(key, content.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+
+# --- what an import made no note of
+
+_REST = "import-"
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """A text of the source, redacted, with the place it comes from and why it is no note."""
+
+    text: str
+    origin: str
+    reason: str
+
+
+def keep_rests(store: Path, label: str, rests: Sequence[Rest], since: str) -> Path:
+    """Keep the texts of one import in a file for their owner alone (0600), and return its path.
+
+    The same import again writes the same file. Raises Unwritable, and RepositoryState for a link
+    in the inbox's place.
+    """
+    folder = store / INBOX
+    inbox.prepare_inbox(folder)
+    lines = (" · ".join((each.origin, each.reason)).replace("--", "- -") for each in rests)
+    comments = (f"<!-- {line} -->".replace("\n", " ") for line in lines)
+    body = "\n".join(f"{c}\n{each.text}\n" for c, each in zip(comments, rests, strict=True))
+    name = digest(f"{label}\n{body}".encode("utf-8", "replace"))[:12]
+    path = folder / f"{_REST}{name}{inbox.END}"
+    if not os.path.lexists(path):
+        write_atomic(path, render_head({"from": label, "since": since}, body), mode=0o600)
+    return path
+
+
+def rest_files(store: Path) -> list[Path]:
+    """The files that imports left in the store's inbox, without reading them."""
+    return inbox.inbox_files(store / INBOX, _REST)
+
+
+def read_rest(path: Path) -> tuple[str, str, str]:
+    """Where such a file comes from, its day, and its text without the head; a person may have
+    edited it. Raises MdmemoryError where it cannot be read."""
+    values, text = read_head(read_regular(path))
+    return str(values.get("from", "")), str(values.get("since", "")), text.strip()

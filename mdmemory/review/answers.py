@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from mdmemory.actions import editing, leaving
 from mdmemory.capture import pending, wishes
-from mdmemory.capture.imports import rest
 from mdmemory.capture.note_text import description_of, name_of
 from mdmemory.errors import MdmemoryError, NoteChanged, NotFound, UsageError
 from mdmemory.files import read_regular, write_atomic
@@ -90,9 +89,9 @@ def text_of(layers: Layers, item: InboxItem, side: int = 0) -> tuple[str, str]:
         return _find_holder(layers, item, chosen).note(chosen.file).note.text, chosen.file
     if item.kind == Kind.WISH:
         wish = _wish(memory, Path(item.key))
-        return f"{wish.text if wish else rest.read(Path(item.key))[2]}\n", "wish.md"
+        return f"{wish.text if wish else wishes.read_rest(Path(item.key))[2]}\n", "wish.md"
     if item.kind == Kind.REST:
-        return f"{rest.read(Path(item.key))[2]}\n", "rest.md"
+        return f"{wishes.read_rest(Path(item.key))[2]}\n", "rest.md"
     return f"{chosen.text}\n", f"{chosen.name or 'fact'}.md"
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from mdmemory.capture import wishes
-from mdmemory.capture.imports import rest
 from mdmemory.compact import left_out
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.files import digest, read_regular
@@ -310,9 +309,9 @@ def _wishes(layer: str, memory: Memory) -> Iterator[InboxItem]:
 
 
 def _rests(layer: str, memory: Memory) -> Iterator[InboxItem]:
-    for path in rest.rest_files(memory.project.store):
+    for path in wishes.rest_files(memory.project.store):
         with suppress(MdmemoryError):  # gone in this moment, or not to be read
-            origin, since, text = rest.read(path)
+            origin, since, text = wishes.read_rest(path)
             side = Side(origin or path.stem, layer, text[:_MOST], since, "import")
             yield InboxItem(
                 _id("i", layer, path.name), Kind.REST, (side,), "an import made no note of it",

@@ -69,9 +69,12 @@ def test_exported_notes_keep_what_is_known_of_them(tmp_path: Path) -> None:
     assert first == Incoming(
         "Why: easier to test", "feedback-components.md", name="components",
         description="User prefers functional components",
-        type="feedback", source="explicit", importance="high",
-        created="2026-03-01", updated="2026-03-02", reinforced=2, last_reinforced="2026-03-05",
-        session="ses_1", turn="msg_1",
+        type="feedback", source="explicit",
+        metadata={
+            "importance": "high", "created": "2026-03-01", "updated": "2026-03-02",
+            "reinforced": "2", "last_reinforced": "2026-03-05", "session": "ses_1",
+            "turn": "msg_1",
+        },
     )  # fmt: skip
     assert (second.type, second.kind, second.source) == ("project", "decision", "extraction")
     assert [each.reason for each in others] == ["superseded", ""]

@@ -12,7 +12,6 @@ from pace import sample
 
 from mdmemory.capture import wishes
 from mdmemory.capture.candidate import Caller, FactCall
-from mdmemory.capture.imports import rest
 from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.cli import main
 from mdmemory.errors import NoteChanged, NotFound, UsageError
@@ -93,7 +92,7 @@ def fill(memory: Memory) -> None:
     said = "deploys go out on Tuesdays"
     boxes, now = wishes.open_inboxes(memory.project), memory.now()
     wishes.keep_wishes(boxes, [said], "ses_1", "msg_1", now, attended=False)
-    rest.keep_rests(store, "old.md", [rest.Rest(REST, "old.md", "no list")], DAY)
+    wishes.keep_rests(store, "old.md", [wishes.Rest(REST, "old.md", "no list")], DAY)
     let_wait(memory)  # its lock commits what lies in the inbox
 
 

@@ -23,8 +23,8 @@ class BadImport(MdmemoryError):
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """`origin` is the place it comes from, such as `mem0.json:4f1a`; `reason` is "" or says why it
-    is left out already, `own` are keys of its head that are nobody's but the person's. Dates are
-    `YYYY-MM-DD` or ""; the rest as in a note, "" where unknown."""
+    is left out already, `metadata` are values of its head that a note has, too, `own` keys that are
+    nobody's but the person's. Dates are `YYYY-MM-DD`; the rest as in a note, "" where unknown."""
 
     text: str
     origin: str
@@ -33,18 +33,10 @@ class Incoming:
     type: str = ""
     kind: str = ""
     source: str = "extraction"
-    importance: str = ""
-    created: str = ""
-    updated: str = ""
-    reinforced: int = 0
-    last_reinforced: str = ""
-    session: str = ""
-    turn: str = ""
-    status: str = ""
     reason: str = ""
-    expires: str = ""
     title: str = ""
     aliases: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
     own: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -53,8 +45,7 @@ def day(value: object) -> str:
     if isinstance(value, str) and _SINCE_1970.fullmatch(value):
         value = int(value)  # in a head all is text
     if isinstance(value, str):
-        match = _DAY.match(value)
-        return match[0] if match else ""
+        return match[0] if (match := _DAY.match(value)) else ""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 4e12:
         seconds = value / 1000 if value > 1e11 else value
         return datetime.fromtimestamp(seconds, UTC).date().isoformat()

@@ -31,7 +31,7 @@ _EXPORTED = {"file", "body", "type", "description", "head"}
 
 def facts_of(value: Any, origin: str) -> Iterator[Incoming]:
     """The facts of a JSON value, of whichever memory it is."""
-    if isinstance(value, list) and value and all(_is_exported(row) for row in value):
+    if isinstance(value, list) and value and all(map(_is_exported, value)):
         yield from map(_exported_note, value)
     elif isinstance(value, Mapping) and isinstance(value.get("entities"), list):
         yield from graph_facts([
@@ -73,13 +73,14 @@ def is_graph(first: str) -> bool:
 
 def graph_of(lines: Sequence[str]) -> Iterator[Incoming]:
     """The facts of its file, one JSON object a line; a line that is none is handed on."""
-    rows = [
-        (number, line, _parse_line(line)) for number, line in enumerate(lines, 1) if line.strip()
-    ]
-    for number, line, row in rows:
-        if not isinstance(row, Mapping):
+    rows = []
+    for number, line in enumerate(lines, 1):
+        row = _parse_line(line) if line.strip() else {}
+        if isinstance(row, Mapping):
+            rows.append(row)
+        else:
             yield Incoming(line, f"mcp-memory:line {number}", reason="unreadable")
-    yield from graph_facts([row for _, _, row in rows if isinstance(row, Mapping)])
+    yield from graph_facts(rows)
 
 
 def graph_facts(rows: Sequence[Mapping[str, Any]]) -> Iterator[Incoming]:
@@ -150,16 +151,16 @@ def _row_facts(row: Mapping[str, Any], above: Incoming) -> Incoming:
     number, author = row.get("id"), row.get("author")
     role = author.get("role") if isinstance(author, Mapping) else row.get("role", row.get("sender"))
     speaker = "" if {"memory", "fact"} & row.keys() else word_of(role).lower()
+    days = {"created": day_of(row), "updated": day(row.get("updated_at")),
+            "expires": day(row.get("expiration_date"))}  # fmt: skip
     reason = "superseded" if word_of(row.get("state")).lower() in _GONE else above.reason
     return replace(
         above,
         origin=f"{above.origin}:{number}" if isinstance(number, str | int) else above.origin,
         source="explicit" if speaker in _USER
         else "extraction" if row.get("agent_id") else above.source,
-        created=day_of(row) or above.created,
-        updated=day(row.get("updated_at")) or above.updated,
+        metadata={**above.metadata, **{key: at for key, at in days.items() if at}},
         reason=NO_FACT if speaker in _OTHERS else reason,
-        expires=day(row.get("expiration_date")) or above.expires,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -46,14 +46,10 @@ def notes_of(folder: Path) -> Iterator[Incoming]:
     facts: list[Incoming] = []
     for path in markdown_files(folder):
         name = path.relative_to(folder).as_posix()
-        if path == folder / INDEX:
-            continue
         try:
-            text = decode(read_regular(path))
+            facts += of_file(decode(read_regular(path)), name) if name != INDEX else ()
         except MdmemoryError:
             facts.append(Incoming(name, name, source="manual", reason="unreadable"))
-            continue
-        facts += of_file(text, name)
     yield from _with_index(folder, facts)
 
 
@@ -64,26 +60,25 @@ def markdown_files(folder: Path) -> list[Path]:
     paths = [Path(file) for file, _ in islice(walk_folders([folder], ENDINGS), FILES + 1)]
     if len(paths) > FILES:
         raise BadImport(f"{folder} holds over {FILES} markdown files.", "Import it in parts.")
-    return [path for path in paths if _is_theirs(path, folder)]
 
+    def is_theirs(path: Path) -> bool:
+        if path.name not in (*GENERATED, LEDGER) or path == folder / INDEX:
+            return True
+        with path.open("rb") as file:
+            return not file.read(4).startswith(b"<!--")
 
-def _is_theirs(path: Path, folder: Path) -> bool:
-    if path.name not in (*GENERATED, LEDGER) or path == folder / INDEX:
-        return True
-    with path.open("rb") as file:
-        return not file.read(len(_OURS)).decode("utf-8", "replace").startswith("<!--")
+    return [path for path in paths if is_theirs(path)]
 
 
 def of_file(text: str, origin: str) -> Iterator[Incoming]:
     """The facts of one file: its note, where it has frontmatter; else those of its blocks."""
     text = _with_our_head(text.removeprefix("\ufeff"))
     note = parse(text, Path(origin).name) if begins_head(text) else None
-    if note is None or note.body == text:
-        if not text.strip():
-            yield Incoming("", origin, source="manual", reason="empty")
+    if not text.strip():
+        yield Incoming("", origin, source="manual", reason="empty")
+    elif note is None or note.body == text:
         yield from facts_of(text, origin)
-        return
-    if len(note.body) > MAX_BODY:
+    elif len(note.body) > MAX_BODY:
         yield from facts_of(note.body, origin)
     else:
         yield of_note(note, origin)
@@ -121,23 +116,30 @@ def _with_our_head(text: str) -> str:
 def of_note(note: Note, origin: str) -> Incoming:
     """A note with its head, whichever of its keys there are."""
     head, written = note.head, notes_format.read_fields(note)
+    block = written.get("metadata")
+    every = {**(block if isinstance(block, dict) else {}), **written}
     called = [each for each in (head.name, head.title) if each and slugify(each) != head.name]
     description = head.description if "description" in written else _find_description(note.body)
     is_empty = any(map(is_placeholder, (head.title, description)))
     of_program = next((why for key, why in _OF_PROGRAMS.items() if key in written), "")
+    metadata = {
+        "importance": head.importance if head.importance in ("low", "normal", "high") else "",
+        "created": day(head.created) or day_of(written), "updated": day(head.updated),
+        "reinforced": str(head.reinforced or ""), "last_reinforced": day(head.last_reinforced),
+        "session": head.session, "turn": head.turn,
+        "status": head.status if head.status == "unconfirmed" else "",
+    }  # fmt: skip
     return Incoming(
         note.body or head.description, origin,
         name=head.name, description=description,
         type=head.type if head.type in TYPES else "", kind=head.kind,
         source=head.source if head.source in SOURCES else "manual",
-        importance=head.importance if head.importance in ("low", "normal", "high") else "",
-        created=day(head.created) or day_of(written), updated=day(head.updated),
-        reinforced=head.reinforced, last_reinforced=day(head.last_reinforced),
-        session=head.session, turn=head.turn,
-        status=head.status if head.status == "unconfirmed" else "",
+        metadata={key: value for key, value in metadata.items() if value},
         reason=of_program
         or ("superseded" if head.status == "superseded" else NO_FACT if is_empty else ""),
-        title=head.title, aliases=(*called, *head.aliases), own=_own_keys(written),
+        title=head.title, aliases=(*called, *head.aliases),
+        # what no part of us knows, such as tags, wherever it stands in the head
+        own={k: v for k, v in every.items() if k not in _KNOWN and OWN_KEY.fullmatch(k) and v},
     )  # fmt: skip
 
 
@@ -149,13 +151,6 @@ def _find_description(body: str) -> str:
     return notes_format.parse(line[marker.end() if marker else 0 :], "").head.description
 
 
-def _own_keys(written: Mapping[str, object]) -> dict[str, object]:
-    """The keys of a head that no part of us knows, such as tags, wherever they stand in it."""
-    block = written.get("metadata")
-    every = {**(block if isinstance(block, dict) else {}), **written}
-    return {k: v for k, v in every.items() if k not in _KNOWN and OWN_KEY.fullmatch(k) and v}
-
-
 def facts_of(text: str, origin: str) -> Iterator[Incoming]:
     """The blocks of a text without frontmatter; those that are no facts with a reason. Each has
     the headings above it in its origin. Raises BadImport for a text that is no memory by size."""
@@ -164,20 +159,12 @@ def facts_of(text: str, origin: str) -> Iterator[Incoming]:
     parts = split_blocks(text)
     alone = len(parts) == 1 and not parts[0].section
     for block in parts:
-        place = origin if alone else f"{origin}:{block.start}"
-        yield Incoming(
-            _block_text(block),
-            " > ".join((place, *block.section)),
-            source="manual",
-            reason=block.reason,
-        )
-
-
-def _block_text(block: Block) -> str:
-    """The text of a block, with the heading in front that a word or two need."""
-    is_short = len(block.text.split()) <= _SHORT and len(word_keys(block.text)) <= _FEW
-    is_bare = is_short and not block.reason and block.section and "\n" not in block.text
-    return f"{block.section[-1]}: {block.text}" if is_bare else block.text
+        text, place = block.text, origin if alone else f"{origin}:{block.start}"
+        is_short = len(text.split()) <= _SHORT and len(word_keys(text)) <= _FEW
+        if is_short and not block.reason and block.section and "\n" not in text:
+            text = f"{block.section[-1]}: {text}"  # a word or two need their heading
+        place = " > ".join((place, *block.section))
+        yield Incoming(text, place, source="manual", reason=block.reason)
 
 
 def _with_index(folder: Path, facts: list[Incoming]) -> Iterator[Incoming]:
@@ -294,7 +281,9 @@ class _Reader:
         for node, below in zip(nodes, [*nodes[1:], None], strict=False):
             start, end = self._lines_of(node)
             yield from self._read_between(start, end)
-            if node.type == "paragraph" and below and self._is_intro(start, end, below):
+            intro = self.lines[start].rstrip() if end == start + 1 else ""
+            is_intro = len(intro) <= _INTRO and intro.endswith((":", "："))
+            if node.type == "paragraph" and below and below.type in _LISTS and is_intro:
                 if below.type == "ordered_list":
                     steps = start  # a step says nothing without the others
                 else:
@@ -329,7 +318,10 @@ class _Reader:
         first = self.lines[start]
         marker = _MARKER.match(first)
         width = marker.end() if marker else 0
-        rest = [_dedent_line(line, width) for line in self.lines[start + 1 : end]]
+        rest = []
+        for line in self.lines[start + 1 : end]:  # without the indentation of the item
+            bare = line.expandtabs(4) if line[:1] == "\t" else line
+            rest.append(bare[min(len(bare) - len(bare.lstrip(" ")), width) :])
         if text := "\n".join([first[width:], *rest]).strip():
             self.has_list = True
             task = Block(text, start + 1, self._section_now(), TASK)
@@ -359,11 +351,6 @@ class _Reader:
             self._unused.pop(line, None)
         return Block(text.strip(), start + 1, self._section_now())
 
-    def _is_intro(self, start: int, end: int, below: SyntaxTreeNode) -> bool:
-        line = self.lines[start].rstrip()
-        is_short = end == start + 1 and len(line) <= _INTRO
-        return is_short and line.endswith((":", "：")) and below.type in _LISTS
-
     def _add_heading(self, level: int, start: int, end: int) -> None:
         text = self._lines_text(start, end)
         self._headings = [heading for heading in self._headings if heading[0] < level]
@@ -390,10 +377,3 @@ def _callout_text(lines: Sequence[str]) -> str:
     title = lines[0][marked.end() :].strip()
     inner = "\n".join(re.sub(r"^[ \t]*>[ \t]?", "", line) for line in lines[1:]).strip()
     return ": ".join(filter(None, (title, inner)))
-
-
-def _dedent_line(line: str, width: int) -> str:
-    """A line without the indentation that made it part of an item."""
-    bare = line.expandtabs(4) if line[:1] == "\t" else line
-    indent = len(bare) - len(bare.lstrip(" "))
-    return bare[min(indent, width) :]

@@ -11,24 +11,22 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from mdmemory import bounds, unseen
 from mdmemory.capture.batch import Batch
 from mdmemory.capture.fact import Fact, NotStored, form_reasons, hook_line, type_of
-from mdmemory.capture.imports import json_memories, markdown, rest
+from mdmemory.capture.imports import json_memories, markdown
 from mdmemory.capture.imports.incoming import BadImport, Incoming
-from mdmemory.capture.imports.rest import Rest
 from mdmemory.capture.note_text import description_of, keys_of, keys_of_fact, name_of
 from mdmemory.capture.notice import is_personal
 from mdmemory.capture.stores import ALL, Stores
+from mdmemory.capture.wishes import Rest, keep_rests
 from mdmemory.errors import BadNote
 from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import names_secret, redact, says_something
-from mdmemory.store.sources import NoteSource
 from mdmemory.store.writer import Writer
 
 _KEPT = ("explicit", "manual", "assistant")
@@ -62,21 +60,21 @@ def import_from(stores: Stores, path: Path, now: datetime, dry_run: bool = False
     groups: dict[str, tuple[Writer, list[Incoming]]] = {}
     for each in read(path):
         fact = _with_type(each)
-        source = _choose_place(stores, is_personal(fact.type, fact.text), dry_run=dry_run)
+        personal, sources = is_personal(fact.type, fact.text), stores.sources()
+        if dry_run and sources:  # which makes no store
+            source = sources[-1 if personal else 0]
+        else:
+            source = stores.open_for(personal)[0]
         groups.setdefault(source.prefix, (source.writer, []))[1].append(fact)
-    parts = [
-        (prefix, store_all(writer, facts, label=path.name, now=now, dry_run=dry_run))
-        for prefix, (writer, facts) in groups.items()
-    ]
-    return reduce(_add_done, parts, Imported())
-
-
-def _choose_place(stores: Stores, personal: bool, *, dry_run: bool) -> NoteSource:
-    """The store that a fact goes to; a dry run makes none."""
-    sources = stores.sources()
-    if dry_run and sources:
-        return sources[-1 if personal else 0]
-    return stores.open_for(personal)[0]
+    done = Imported()
+    for prefix, (writer, facts) in groups.items():  # the files as a person names them
+        part = store_all(writer, facts, label=path.name, now=now, dry_run=dry_run)
+        done.added += [(f"{prefix}{file}", about, origin) for file, about, origin in part.added]
+        done.known += [(f"{prefix}{file}", origin) for file, origin in part.known]
+        done.dropped += part.dropped
+        done.id, done.commit = done.id or part.id, done.commit or part.commit
+        done.rest = done.rest or part.rest
+    return done
 
 
 def _with_type(fact: Incoming) -> Incoming:
@@ -99,7 +97,7 @@ def store_all(
         if dry_run:
             return desk.done
         if desk.rests:
-            desk.done.rest = rest.keep_rests(
+            desk.done.rest = keep_rests(
                 writer.refresher.store.folder, source, desk.rests, desk.today
             )
         written = desk.batch.write("import", trailers=[("Memory-From", source)], by_model=False)
@@ -108,19 +106,6 @@ def store_all(
         desk.done.added = [each for each in desk.done.added if each[0] not in late]
         desk.done.dropped += [{"text": file, "reasons": ["note_changed"]} for file in late]
         return desk.done
-
-
-def _add_done(done: Imported, more: tuple[str, Imported]) -> Imported:
-    """What was done, and in one store more, with the files as a person names them."""
-    prefix, part = more
-    return Imported(
-        added=[*done.added, *((f"{prefix}{each[0]}", *each[1:]) for each in part.added)],
-        known=[*done.known, *((f"{prefix}{file}", origin) for file, origin in part.known)],
-        dropped=[*done.dropped, *part.dropped],
-        id=done.id or part.id,
-        commit=done.commit or part.commit,
-        rest=done.rest or part.rest,
-    )
 
 
 class _Desk:
@@ -147,9 +132,14 @@ class _Desk:
 
     def _add(self, fact: Incoming, worded: Fact) -> None:
         try:
+            created = fact.metadata.get("created", self.today)
             put = self.batch.add_new(
-                worded, self._fact_metadata(fact), verb="import", aliases=_other_names(fact),
-                own=_clean_value(fact.own),
+                worded, {
+                    **fact.metadata, "source": fact.source, "created": created,
+                    "updated": fact.metadata.get("updated", created),
+                    "imported_from": description_of(_public_name(fact.origin)),
+                },
+                verb="import", aliases=_other_names(fact), own=_clean_value(fact.own),
             )  # fmt: skip
         except BadNote:
             self._drop_text(worded.body, "unfit", fact)
@@ -158,17 +148,6 @@ class _Desk:
         else:
             self._known |= dict.fromkeys(keys_of(put.note.note), put.note.file)
             self.done.added.append((put.note.file, worded.description, fact.origin))
-
-    def _fact_metadata(self, fact: Incoming) -> dict[str, str]:
-        return {
-            "source": fact.source, "importance": fact.importance,
-            "created": fact.created or self.today,
-            "updated": fact.updated or fact.created or self.today,
-            "reinforced": str(fact.reinforced or ""), "last_reinforced": fact.last_reinforced,
-            "session": fact.session, "turn": fact.turn, "status": fact.status,
-            "expires": fact.expires,
-            "imported_from": "" if names_secret(fact.origin) else description_of(fact.origin),
-        }  # fmt: skip
 
     def _drop_text(self, text: str, why: str, fact: Incoming) -> None:
         """Name what becomes no note, and keep its text; of a secret, what is left without it."""
@@ -180,8 +159,7 @@ class _Desk:
 
     def _keep_text(self, clean: str, why: str, fact: Incoming) -> None:
         if clean and says_something(clean):
-            origin = "" if names_secret(fact.origin) else fact.origin
-            self.rests.append(Rest(clean, origin, why))
+            self.rests.append(Rest(clean, _public_name(fact.origin), why))
 
     def _too_long(self, fact: Incoming) -> None:
         """A text that no note may hold is kept whole, a part after the other."""
@@ -193,9 +171,13 @@ class _Desk:
             self._keep_text(redact(part)[0].strip(), "unfit", fact)
 
 
+def _public_name(name: str) -> str:
+    return "" if names_secret(name) else name
+
+
 def _word_fact(fact: Incoming, body: str, about: str) -> Fact:
     """The fact as a note words it, under its own name where it had one."""
-    name = "" if names_secret(fact.name) else limits.slugify(fact.name.removesuffix(".md"))
+    name = limits.slugify(_public_name(fact.name).removesuffix(".md"))
     name = name.removeprefix(f"{fact.type}-") if name else name_of(about)
     title = description_of(_clean_text(fact.title))
     return Fact(body, about, name or "fact", fact.type, title, fact.kind)
@@ -229,7 +211,7 @@ def _find_objection(fact: Incoming, body: str, today: str) -> str:
         return "private" if fact.text.strip() else "empty"
     if not says_something(body):
         return "secret"
-    if fact.expires and fact.expires < today:
+    if fact.metadata.get("expires", today) < today:
         return "superseded"
     # what a person or an assistant kept is no proposal; what a model had found is one
     return "" if fact.source in _KEPT else " ".join(form_reasons(body))

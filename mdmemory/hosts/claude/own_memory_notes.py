@@ -11,9 +11,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from mdmemory.capture.imports import rest
-from mdmemory.capture.imports.rest import Rest
 from mdmemory.capture.note_text import keys_of
+from mdmemory.capture.wishes import Rest, keep_rests
 from mdmemory.config import person
 from mdmemory.errors import BadNote, MdmemoryError, NoStore, NotFound
 from mdmemory.files import digest, is_inside, read_regular, write_atomic
@@ -240,7 +239,7 @@ def _kept_lines(memory: Memory, lines: Sequence[str], place: Path) -> list[str]:
     if not lines:
         return []
     rests = [Rest(redact(line)[0], INDEX, "no_note") for line in lines]
-    rest.keep_rests(memory.project.store, _FROM, rests, memory.now().date().isoformat())
+    keep_rests(memory.project.store, _FROM, rests, memory.now().date().isoformat())
     return [f"{place / INDEX} says what no note says: it waits in `mdmemory review`."]
 
 
