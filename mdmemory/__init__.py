@@ -106,9 +106,9 @@ if TYPE_CHECKING:
     from mdmemory.store.evidence import Evidence as Evidence
     from mdmemory.store.project import Project as Project
     from mdmemory.store.refresh import Refreshed as Refreshed
-    from mdmemory.store.sources import NoteSource as NoteSource
     from mdmemory.store.state import State as State
     from mdmemory.store.store import StoredNote as StoredNote
+    from mdmemory.store.writer import NoteSource as NoteSource
     from mdmemory.store.writer import Written as Written
     from mdmemory.transcripts.turns import Turn as Turn
 
@@ -157,10 +157,9 @@ _PUBLIC = {
     "store.evidence": "Evidence",
     "store.project": "Project",
     "store.refresh": "Refreshed",
-    "store.sources": "NoteSource",
     "store.state": "State",
     "store.store": "StoredNote",
-    "store.writer": "Written",
+    "store.writer": "NoteSource Written",
     "transcripts.turns": "Turn",
 }
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}

@@ -51,9 +51,8 @@ if TYPE_CHECKING:
     from mdmemory.search.notes import Report
     from mdmemory.search.results import Found, Hit
     from mdmemory.session.promotion import Accounting
-    from mdmemory.store.sources import NoteSource, StoredIn
     from mdmemory.store.store import StoredNote
-    from mdmemory.store.writer import Written
+    from mdmemory.store.writer import NoteSource, StoredIn, Written
     from mdmemory.transcripts.turns import Turn
 
     T = TypeVar("T")
@@ -708,14 +707,14 @@ class Layers:
     def sources(self) -> list[NoteSource]:
         """Both layers as places to look for a note in, the project's first."""
         return [
-            store.sources.NoteSource(self._memory_prefix(each), each._writer())
+            store.writer.NoteSource(self._memory_prefix(each), each._writer())
             for each in self.there()
         ]
 
     def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
         """The store that a fact goes to, made where it is missing. Raises NoStore."""
         memory = self.for_fact(USER if personal else PROJECT)
-        return store.sources.NoteSource(
+        return store.writer.NoteSource(
             self._memory_prefix(memory), memory._writer()
         ), self._make_route(memory, personal)
 

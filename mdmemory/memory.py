@@ -59,9 +59,8 @@ if TYPE_CHECKING:
     from mdmemory.session.storage import Swept
     from mdmemory.store.adopt import Look
     from mdmemory.store.evidence import Evidence
-    from mdmemory.store.sources import NoteSource
     from mdmemory.store.state import State
-    from mdmemory.store.writer import Writer
+    from mdmemory.store.writer import NoteSource, Writer
     from mdmemory.transcripts.turns import Turn
 
 
@@ -514,7 +513,7 @@ class Memory:
 
     def sources(self) -> list[NoteSource]:
         """This store, as a place to look for notes in."""
-        return [store.sources.NoteSource("", self._writer())]
+        return [store.writer.NoteSource("", self._writer())]
 
     def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
         """This store: it gets whatever there is."""

@@ -26,7 +26,7 @@ from mdmemory.git.commits_of_store import History
 from mdmemory.git.filter_repo import Carried, carry, has_all
 from mdmemory.git.repositories import Repository
 from mdmemory.store import home as homes
-from mdmemory.store import inbox, moved
+from mdmemory.store import inbox, project
 from mdmemory.store.home import Known
 from mdmemory.store.project import INBOX, PRIVATE, home_of
 from mdmemory.store.refresh import is_foreign
@@ -87,8 +87,8 @@ def move_store(
 
 def finish_move(start: Path) -> Moved | None:
     """Take away what a move that was killed left in the old place; None where nothing is."""
-    now, finished = moved.moved_stores(start), None
-    for root, source in moved.unfinished_moves(start).items():
+    now, finished = project.moved_stores(start), None
+    for root, source in project.unfinished_moves(start).items():
         # killed before its one step: what an earlier move brought to the old place lives there
         target = now[root][0] if root in now else source
         if target != source:
@@ -126,7 +126,7 @@ class _Move:
         """The project roots whose store it is by what their repository says of them."""
         if self.project.root != self.project.store:
             return [self.project.root]
-        now = moved.moved_stores(self.project.store.parent)
+        now = project.moved_stores(self.project.store.parent)
         return [root for root, (folder, _) in now.items() if folder == self.project.store]
 
     @contextmanager
@@ -285,7 +285,7 @@ class _Move:
                     self.around, [f"/{target.relative_to(self.around.top).as_posix()}"]
                 )
             for root in self.roots:
-                moved.note_move(root, source, target)
+                project.note_move(root, source, target)
         os.rename(self.hidden, done.target)
         sync_folder(done.target.parent)
         if self.to == HOME:
@@ -326,7 +326,7 @@ def _clear_place(root: Path, done: Moved) -> None:
         with suppress(FileNotFoundError):
             empty.rmdir()
         empty = empty.parent
-    moved.finish_move(root)
+    project.forget_move(root, is_finished=True)
 
 
 def _clear_repository(done: Moved) -> None:

@@ -25,8 +25,7 @@ from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailer
 from mdmemory.git.lock import Patience, hold_lock
 from mdmemory.git.persons_git import Signer
 from mdmemory.git.transaction import Change, Transactions, recover
-from mdmemory.store import moved
-from mdmemory.store.project import Project, open_project
+from mdmemory.store.project import Project, forget_move, open_project
 from mdmemory.store.refresh import Refresher, is_foreign
 from mdmemory.store.store import GENERATED, INDEX, Store
 
@@ -82,7 +81,7 @@ def init_store(
     with _locked_project(setup.project, repository):
         _fill_store(setup, base, repository, is_secret)
     open_project(root, places)
-    moved.forget_move(root)
+    forget_move(root)
     if not own_repo:
         setup.said += _give_advice(setup.project.store)
     return setup

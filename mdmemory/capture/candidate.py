@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from mdmemory.capture.fact import Fact
     from mdmemory.capture.judge import SecondLook
     from mdmemory.errors import MdmemoryError
-    from mdmemory.store.sources import StoredIn
+    from mdmemory.store.writer import StoredIn
     from mdmemory.transcripts.turns import Turn
 
 

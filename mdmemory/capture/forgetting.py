@@ -27,9 +27,8 @@ from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence, inbox
 from mdmemory.store.evidence import Evidence
 from mdmemory.store.project import INBOX, Project
-from mdmemory.store.sources import NoteSource, StoredIn, find_note
 from mdmemory.store.store import StoredNote
-from mdmemory.store.writer import Writer
+from mdmemory.store.writer import NoteSource, StoredIn, Writer, find_note
 from mdmemory.text.words import word_keys
 from mdmemory.transcripts.turns import is_id
 

@@ -23,7 +23,7 @@ from mdmemory.llm.answer import Asking, Model
 from mdmemory.llm.schemas import VERDICTS
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.privacy.redaction import redact
-from mdmemory.store.sources import StoredIn
+from mdmemory.store.writer import StoredIn
 from mdmemory.transcripts.turns import Turn
 
 _WAITS = {"invented": "invented", "other_words": "weak_evidence", "reversed": "reversed"}

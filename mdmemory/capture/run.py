@@ -36,10 +36,9 @@ from mdmemory.privacy.redaction import redact, says_something
 from mdmemory.search.near import NEAREST, near_in, near_notes
 from mdmemory.store import conflicts, evidence
 from mdmemory.store.evidence import PREVIEW, Evidence
-from mdmemory.store.sources import NoteSource, find_note
 from mdmemory.store.state import State
 from mdmemory.store.superseding import in_force, superseded_files
-from mdmemory.store.writer import Writer
+from mdmemory.store.writer import NoteSource, Writer, find_note
 from mdmemory.text.negation import reversed_words
 from mdmemory.text.similarity import likeness_of
 from mdmemory.text.words import word_keys

@@ -28,9 +28,8 @@ from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
 from mdmemory.store.evidence import PREVIEW, Evidence
-from mdmemory.store.sources import NoteSource, find_note
 from mdmemory.store.store import StoredNote
-from mdmemory.store.writer import Writer
+from mdmemory.store.writer import NoteSource, Writer, find_note
 from mdmemory.text.similarity import likeness_of
 from mdmemory.text.words import word_keys as words_of
 from mdmemory.transcripts.turns import is_id

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from mdmemory.capture.notice import is_personal
-from mdmemory.store.sources import NoteSource
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import in_force
-from mdmemory.store.writer import Writer
+from mdmemory.store.writer import NoteSource, Writer
 
 
 class Stores(Protocol):

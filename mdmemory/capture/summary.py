@@ -24,9 +24,8 @@ from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
-from mdmemory.store.sources import NoteSource, find_note
 from mdmemory.store.store import StoredNote
-from mdmemory.store.writer import Writer
+from mdmemory.store.writer import NoteSource, Writer, find_note
 from mdmemory.text.words import word_keys
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn

@@ -21,7 +21,7 @@ from mdmemory.memory import Memory
 
 if TYPE_CHECKING:
     from mdmemory.actions.erasing import Erasable
-    from mdmemory.store.sources import StoredIn
+    from mdmemory.store.writer import StoredIn
 
 _SHOWN = 400  # characters of a note's text
 

@@ -84,22 +84,20 @@ def scan(lines: list[str], indent: str = "", first: int = 0, stop: int = -1) -> 
 def _make_field(lines: list[str], start: int, stop: int, match: re.Match[str]) -> Field:
     first = lines[start][match.end() :]
     depth = len(match["indent"])
-    end = start + 1
-    while end < stop and _continues(lines[end], depth, strip(first)[:1] in ("", "#")):
+    end, is_empty = start + 1, strip(first)[:1] in ("", "#")
+    while end < stop:
+        text = lines[end].lstrip(" \t")
+        deep = len(lines[end]) - len(text)
+        # a list may have its key's indent
+        is_item = is_empty and deep == depth and text.startswith("-")
+        if not (deep > depth or is_item or _is_gap(lines[end], -1)):
+            break
         end += 1
     is_block = bool(BLOCK_SCALAR.match(first))
     while end > start + 1 and _is_gap(lines[end - 1], depth if is_block else -1):
         end -= 1
     value = "".join([first, *lines[start + 1 : end]]).rstrip("\r\n")
     return Field(match["key"].strip(" \t\"'"), start, end, stop, lines[start][: match.end()], value)
-
-
-def _continues(line: str, depth: int, is_empty: bool) -> bool:
-    """Whether a line belongs to the value above it; a list may have its key's indent."""
-    text = line.lstrip(" \t")
-    deep = len(line) - len(text)
-    is_item = is_empty and deep == depth and text.startswith("-")
-    return deep > depth or is_item or _is_gap(line, -1)
 
 
 def _is_gap(line: str, block_indent: int) -> bool:
@@ -233,7 +231,8 @@ def parse_flat(head: str) -> dict[str, object] | None:
             if not indent:
                 block = None
         elif listed and key == (CITES if indent else ALIASES):
-            into[key] = [_unquote_item(item) for item in _ITEMS.findall(listed)]
+            items = _ITEMS.findall(listed)
+            into[key] = [_unquote(item) if item[0] == '"' else item for item in items]
             if not indent:
                 block = None
         elif indent or key not in ("metadata", ALIASES):
@@ -244,10 +243,6 @@ def parse_flat(head: str) -> dict[str, object] | None:
             return None
     # YAML reads an empty block as an empty string.
     return None if top.get("metadata") == {} else top
-
-
-def _unquote_item(item: str) -> str:
-    return _unquote(item) if item.startswith('"') else item
 
 
 def _unquote(quoted: str) -> str:

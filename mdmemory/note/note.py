@@ -244,47 +244,44 @@ def _make_head(file: str, reading: Reading, body: str, text: str) -> Head:
         values["type"] = "reference"
     if reading.fields:  # of a note without a head nothing is missed one by one
         problems += missing
-    if ORIGIN in block or ORIGIN in reading.fields:
-        _mark_models(values, {**reading.fields, **block})
+    origin = block.get(ORIGIN, reading.fields.get(ORIGIN))
+    if isinstance(origin, str):
+        # one that a model wrote, or changed after a person stood by it, is unconfirmed
+        if MODIFIED in block or MODIFIED in reading.fields:
+            values["source"] = "assistant"
+        if values.setdefault("source", "assistant") == "assistant":
+            values.setdefault("status", "unconfirmed")
+        values.setdefault("session", origin)
     if "reinforced" in values:
-        values["reinforced"] = _parse_count(values["reinforced"], problems)
-    aliases: tuple[str, ...] = ()
-    written = [reading.fields.get(limits.ALIASES), block.get(limits.ALIASES)]
-    if any(written):  # few notes have another name
-        aliases = tuple(
-            dict.fromkeys(name for each in written for name in _parse_aliases(each, problems))
-        )
-    cites = _parse_cites(block.get(limits.CITES), problems) if limits.CITES in block else ()
-    return Head(file=file, aliases=aliases, cites=cites, problems=tuple(problems), **values)
+        count = values["reinforced"]
+        is_count = count.isascii() and count.isdigit() and len(count) < 10
+        values["reinforced"] = int(count) if is_count else 0
+        if not is_count:
+            problems.append("`reinforced` is not a whole number and counts as 0: write one.")
+    aliases: list[str] = []
+    # few notes have another name; one text may have commas between them
+    for each in filter(None, (reading.fields.get(limits.ALIASES), block.get(limits.ALIASES))):
+        listed = each.split(",") if isinstance(each, str) else each
+        names = _read_list(listed, "`aliases` is not a list of names: write one.", problems)
+        aliases += [" ".join(name.split()) for name in names]
+    cites = block.get(limits.CITES) or []
+    cites = [cites] if isinstance(cites, str) else cites
+    odd = "`cites` is not a list of places in the project: write one."
+    return Head(
+        file=file,
+        aliases=tuple(dict.fromkeys(filter(None, aliases))),
+        cites=tuple(dict.fromkeys(filter(None, map(str.strip, _read_list(cites, odd, problems))))),
+        problems=tuple(problems),
+        **values,
+    )
 
 
-def _mark_models(values: dict[str, Any], fields: Mapping[str, object]) -> None:
-    """A note that a model wrote, or changed after a person stood by it, is unconfirmed."""
-    if not isinstance(origin := fields.get(ORIGIN), str):
-        return
-    if MODIFIED in fields:
-        values["source"] = "assistant"
-    if values.setdefault("source", "assistant") == "assistant":
-        values.setdefault("status", "unconfirmed")
-    values.setdefault("session", origin)
-
-
-def _parse_aliases(written: object, problems: list[str]) -> tuple[str, ...]:
-    """The other names of a note: a list, or one text with commas between them."""
-    listed = written.split(",") if isinstance(written, str) else written or []
-    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
-        problems.append("`aliases` is not a list of names: write one.")
-        return ()
-    return tuple(dict.fromkeys(filter(None, (" ".join(name.split()) for name in listed))))
-
-
-def _parse_cites(written: object, problems: list[str]) -> tuple[str, ...]:
-    """The citations of a note, each once: a list, or one text."""
-    listed = [written] if isinstance(written, str) else written or []
-    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
-        problems.append("`cites` is not a list of places in the project: write one.")
-        return ()
-    return tuple(dict.fromkeys(filter(None, map(str.strip, listed))))
+def _read_list(listed: object, odd: str, problems: list[str]) -> list[str]:
+    """A list of texts; what is none is `odd`, which is a problem."""
+    if isinstance(listed, list) and all(isinstance(each, str) for each in listed):
+        return listed
+    problems.append(odd)
+    return []
 
 
 def _pick(
@@ -316,7 +313,9 @@ def _read_metadata(reading: Reading, problems: list[str]) -> Mapping[str, object
 def _read_description(written: str, body: str, problems: list[str]) -> str:
     if not written:
         problems.append("There is no `description:`, so the first line is used: write one.")
-        return _first_line(body)
+        lines = (match[0].rstrip() for match in _TEXT_LINE.finditer(body))
+        line = next((line for line in lines if line != "---"), "")
+        return _HEADING_MARKS.sub("", line, count=1)[:MAX_DESCRIPTION].rstrip()
     if len(written.splitlines()) > 1:
         written = " ".join(written.split())
     if len(written) > MAX_DESCRIPTION:
@@ -324,18 +323,3 @@ def _read_description(written: str, body: str, problems: list[str]) -> str:
             f"The description has {len(written)} characters: cut it to {MAX_DESCRIPTION}."
         )
     return written
-
-
-def _first_line(body: str) -> str:
-    for match in _TEXT_LINE.finditer(body):
-        line = match[0].rstrip()
-        if line != "---":
-            return _HEADING_MARKS.sub("", line, count=1)[:MAX_DESCRIPTION].rstrip()
-    return ""
-
-
-def _parse_count(written: str, problems: list[str]) -> int:
-    if written.isascii() and written.isdigit() and len(written) < 10:
-        return int(written)
-    problems.append("`reinforced` is not a whole number and counts as 0: write one.")
-    return 0

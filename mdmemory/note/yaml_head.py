@@ -27,20 +27,17 @@ class HeadHandler(YAMLHandler):
             _refuse_danger(yaml.parse(fm, Loader=loader))
             fields = super().load(fm, Loader=loader, **options)
         except yaml.MarkedYAMLError as error:
-            raise RefusedHeadError(_explain_error(error)) from error
+            mark = error.problem_mark or error.context_mark
+            # Marks count from 0, and the opening fence is the first line of the file.
+            where = f", line {mark.line + 2} of the file" if mark else ""
+            problem = f"The head is not valid YAML ({error.problem or error.context}{where})."
+            raise RefusedHeadError(problem) from error
         except (yaml.YAMLError, UnicodeError) as error:
             problem = "The head holds characters that YAML does not allow."
             raise RefusedHeadError(problem) from error
         if not isinstance(fields, dict | None):
             raise RefusedHeadError("The head is not made of `key: value` lines.")
         return fields or {}
-
-
-def _explain_error(error: yaml.MarkedYAMLError) -> str:
-    mark = error.problem_mark or error.context_mark
-    # Marks count from 0, and the opening fence is the first line of the file.
-    where = f", line {mark.line + 2} of the file" if mark else ""
-    return f"The head is not valid YAML ({error.problem or error.context}{where})."
 
 
 def _refuse_danger(events: Iterator[Any]) -> None:
@@ -51,8 +48,11 @@ def _refuse_danger(events: Iterator[Any]) -> None:
         if isinstance(event, yaml.CollectionEndEvent):
             open_keys.pop()
             at_key.pop()
-        elif isinstance(event, yaml.NodeEvent):
-            _refuse_node(event)
+        elif isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent, yaml.AliasEvent)):
+            if event.anchor is not None:
+                raise RefusedHeadError("The head uses YAML anchors or aliases.")
+            if not isinstance(event, yaml.AliasEvent) and event.tag is not None:
+                raise RefusedHeadError("The head uses YAML tags.")
             if open_keys and (keys := open_keys[-1]) is not None:
                 if at_key[-1] and isinstance(event, yaml.ScalarEvent):
                     if event.value in keys:
@@ -65,10 +65,3 @@ def _refuse_danger(events: Iterator[Any]) -> None:
                 at_key.append(True)
         if len(open_keys) > MAX_DEPTH:
             raise RefusedHeadError(f"The head is nested deeper than {MAX_DEPTH} levels.")
-
-
-def _refuse_node(event: Any) -> None:
-    if event.anchor is not None:
-        raise RefusedHeadError("The head uses YAML anchors or aliases.")
-    if event.tag is not None:
-        raise RefusedHeadError("The head uses YAML tags.")

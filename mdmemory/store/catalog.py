@@ -84,81 +84,6 @@ class SavedState(NamedTuple):
     tree: str = ""
 
 
-class CatalogRows:
-    """The rows of a store, under a stamp: whatever else they depend on. `seen` is as it was saved.
-
-    Where there is no file (`path` None), or it is not to be had, there are none.
-    """
-
-    def __init__(self, path: Path | None, stamp: str) -> None:
-        self._path, self._stamp, self._turn = path, stamp, 0
-        self.seen = SavedState()
-        try:
-            self.database = self._open_database(path)
-        except NoState:
-            self.drop(is_damaged=False)
-        except sqlite3.Error as problem:
-            self.drop(database_file.is_damage(problem))
-
-    def __del__(self) -> None:
-        """Close the file with whoever asked last: a connection holds itself in a circle."""
-        self.database.close()
-
-    def _open_database(self, path: Path | None) -> sqlite3.Connection:
-        if path is None:
-            return database_file.in_memory(MIGRATIONS)
-        database = database_file.connect_file(path, MARK, MIGRATIONS, None)
-        for pragma in ("synchronous = NORMAL", "secure_delete = ON"):
-            database.execute(f"PRAGMA {pragma}")
-        query = "SELECT turn, seal, others, tree FROM seen WHERE stamp = ?"
-        if row := database.execute(query, (self._stamp,)).fetchone():
-            self._turn, self.seen = row[0], SavedState(*row[1:])
-            return database
-        with database_file.write_transaction(
-            database
-        ):  # what was remembered under another stamp goes
-            database.execute("DELETE FROM note")
-            database.execute("DELETE FROM seen")
-            database.execute("INSERT INTO seen VALUES (?, 0, ?, ?, ?)", (self._stamp, *self.seen))
-        return database
-
-    def save(
-        self, news: Mapping[str, CatalogRow | None], blobs: Mapping[str, str], seen: SavedState
-    ) -> bool:
-        """Put these rows in their places (None: none is left), and git's ids of these files.
-
-        False where that cannot be. Where another process saved meanwhile, `seen` is not believed:
-        it speaks of other rows.
-        """
-        if self._path is None:
-            return False
-        fresh = [row for row in news.values() if row]
-        gone = [(file,) for file, row in news.items() if row is None]
-        try:
-            with database_file.write_transaction(self.database) as database:
-                query = "SELECT turn FROM seen WHERE stamp = ?"
-                ((turn,),) = database.execute(query, (self._stamp,)).fetchall()
-                self.seen = seen if turn == self._turn else SavedState()
-                self._turn = turn + 1
-                database.executemany("DELETE FROM note WHERE file = ?", gone)
-                database.executemany(_PUT, fresh)
-                ids = ((id, file) for file, id in blobs.items())
-                database.executemany("UPDATE note SET blob = ? WHERE file = ?", ids)
-                row = (self._turn, *self.seen)
-                database.execute("UPDATE seen SET turn = ?, seal = ?, others = ?, tree = ?", row)
-        except (sqlite3.Error, ValueError):  # or another stamp's by now
-            return False
-        return True
-
-    def drop(self, is_damaged: bool) -> None:
-        """Go on without the file, which is removed where it is damaged."""
-        if self._path is not None and is_damaged:
-            with suppress(NoState):
-                database_file.remove_database(self._path)
-        self._path, self.seen = None, SavedState()
-        self.database = database_file.in_memory(MIGRATIONS)
-
-
 class Catalog:
     """The heads of all notes of a store. No note is read before it is asked for."""
 
@@ -187,17 +112,53 @@ class Catalog:
         cache, or where it cannot be written, all notes are read each time. Raises NoStore when the
         folder cannot be listed.
         """
-        self._folder, self._cache = folder, cache
+        self._folder, self._cache, self._path = folder, cache, cache
         self._stamp = _short_digest(f"{_FIELDS} {stamp}")
         self._read, self._is_secret, self._waiting = read, is_secret, waiting
+        self._seen, self._turn = SavedState(), 0
+        try:
+            self._database = self._open_database()
+        except NoState:
+            self._drop_file(is_damaged=False)
+        except sqlite3.Error as problem:
+            self._drop_file(database_file.is_damage(problem))
         self._sight = sights.take_sight(folder, cache)
-        self._kept = CatalogRows(cache, self._stamp)
-        self.changed = self._kept.seen.seal != self._sight.seal
-        self.tree = "" if self.changed else self._kept.seen.tree
+        self.changed = self._seen.seal != self._sight.seal
+        self.tree = "" if self.changed else self._seen.tree
         self.has_learned = False
         self._is_ahead = False  # of what was seen of the files: some were written since
+        self._all_heads: list[Head] | None = None
         self._unsaved: dict[str, CatalogRow | None] = {}
         self._blobs: dict[str, str] = {}  # git's ids that were learned, by file
+
+    def __del__(self) -> None:
+        """Close the file with whoever asked last: a connection holds itself in a circle."""
+        self._database.close()
+
+    def _open_database(self) -> sqlite3.Connection:
+        if self._path is None:
+            return database_file.in_memory(MIGRATIONS)
+        database = database_file.connect_file(self._path, MARK, MIGRATIONS, None)
+        for pragma in ("synchronous = NORMAL", "secure_delete = ON"):
+            database.execute(f"PRAGMA {pragma}")
+        query = "SELECT turn, seal, others, tree FROM seen WHERE stamp = ?"
+        if row := database.execute(query, (self._stamp,)).fetchone():
+            self._turn, self._seen = row[0], SavedState(*row[1:])
+            return database
+        # what was remembered under another stamp goes
+        with database_file.write_transaction(database):
+            database.execute("DELETE FROM note")
+            database.execute("DELETE FROM seen")
+            database.execute("INSERT INTO seen VALUES (?, 0, ?, ?, ?)", (self._stamp, *self._seen))
+        return database
+
+    def _drop_file(self, is_damaged: bool) -> None:
+        """Go on without the file, which is removed where it is damaged."""
+        if self._path is not None and is_damaged:
+            with suppress(NoState):
+                database_file.remove_database(self._path)
+        self._path, self._seen = None, SavedState()
+        self._database = database_file.in_memory(MIGRATIONS)
 
     @property
     def seal(self) -> str:
@@ -210,13 +171,10 @@ class Catalog:
         changed, and neither did it."""
         if not self.changed:
             return True
-        if self._is_ahead or self._kept.seen.others != _short_digest(self._sight.others):
+        if self._is_ahead or self._seen.others != _short_digest(self._sight.others):
             return False
-        known, news, shown = (
-            self._some_columns(_SHOWN, [*self._read_news]),
-            self._read_news,
-            attrgetter(*_SHOWN),
-        )
+        known, news = self._some_columns(_SHOWN, [*self._read_news]), self._read_news
+        shown = attrgetter(*_SHOWN)
         return all(row and known.get(file) == shown(row) for file, row in news.items())
 
     @cached_property
@@ -235,11 +193,9 @@ class Catalog:
 
     def heads(self) -> Sequence[Head]:
         """The heads of all notes, sorted by file."""
+        if self._all_heads is None:
+            self._all_heads = self._unpack_heads()
         return self._all_heads
-
-    @cached_property
-    def _all_heads(self) -> list[Head]:
-        return self._unpack_heads()
 
     def heads_of(self, files: Collection[str]) -> list[Head]:
         """The heads of those of these files that are notes, sorted by file."""
@@ -364,16 +320,33 @@ class Catalog:
         is_settled = newest < self._sight.clock - sights.RACY and not self.waiting
         is_sealed = is_settled and not young and not self._is_ahead
         seen = SavedState(
-            sights.seal_sight(self._sight, others) if is_sealed else "-",
+            self._sight.seal_with(others) if is_sealed else "-",
             _short_digest(others) if is_settled else "-",
             self.tree,
         )
         rows = self._unsaved | {
             file: row._replace(print="") for file in young if (row := self._unsaved.get(file))
         }
-        if is_saved := self._kept.save(rows, self._blobs, seen):
-            self._unsaved, self._blobs = {}, {}
-        return is_saved
+        if self._path is None:
+            return False
+        gone = [(file,) for file, row in rows.items() if row is None]
+        ids = [(id, file) for file, id in self._blobs.items()]
+        try:
+            with database_file.write_transaction(self._database) as database:
+                query = "SELECT turn FROM seen WHERE stamp = ?"
+                ((turn,),) = database.execute(query, (self._stamp,)).fetchall()
+                # where another process saved meanwhile, it speaks of other rows
+                self._seen = seen if turn == self._turn else SavedState()
+                self._turn = turn + 1
+                database.executemany("DELETE FROM note WHERE file = ?", gone)
+                database.executemany(_PUT, filter(None, rows.values()))
+                database.executemany("UPDATE note SET blob = ? WHERE file = ?", ids)
+                put = "UPDATE seen SET turn = ?, seal = ?, others = ?, tree = ?"
+                database.execute(put, (self._turn, *self._seen))
+        except (sqlite3.Error, ValueError):  # or another stamp's by now
+            return False
+        self._unsaved, self._blobs = {}, {}
+        return True
 
     @cached_property
     def _read_news(self) -> dict[str, CatalogRow | None]:
@@ -392,25 +365,28 @@ class Catalog:
         self._read_news.update(rows)
         self._unsaved.update(rows)
         self._blobs = {file: id for file, id in self._blobs.items() if file not in rows}
-        for name in ("files", "held", "_all_heads"):
-            self.__dict__.pop(name, None)
+        self._forget("files", "held")
 
     def _query_rows(self, columns: str, where: str = "", values: Sequence[str] = ()) -> list[Any]:
         """What is remembered of all notes, or of those `where` something holds. Ask for it before
         the news: where it cannot be read, all notes are news."""
         query = f"SELECT {columns} FROM note {where}"
         try:
-            return self._kept.database.execute(query, values).fetchall()
+            return self._database.execute(query, values).fetchall()
         except sqlite3.Error as problem:
             self._begin_anew(database_file.is_damage(problem))
             return []
 
     def _begin_anew(self, is_damaged: bool) -> None:
         """Look again, and remember nothing."""
-        self._kept.drop(is_damaged)
+        self._drop_file(is_damaged)
         self._sight = self.look()
         self.changed, self.tree, self._is_ahead = True, "", False
-        for name in ("_read_news", "files", "held", "_all_heads"):
+        self._forget("_read_news", "files", "held")
+
+    def _forget(self, *names: str) -> None:
+        self._all_heads = None
+        for name in names:
             self.__dict__.pop(name, None)
 
     def _some_columns(

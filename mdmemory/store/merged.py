@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mdmemory.errors import BadNote
 from mdmemory.note import editing, frontmatter
-from mdmemory.note.head_changes import copy_key, put
+from mdmemory.note.editing import copy_key, put
 from mdmemory.note.limits import ALIASES, CITES, KNOWN_KEYS, file_name
 from mdmemory.note.note import Head, Note, read_fields, split
 

@@ -16,7 +16,7 @@ from mdmemory.config.person import Places, state_folder
 from mdmemory.config.settings import Settings, load_settings
 from mdmemory.config.table import DEFAULT_STORE, PERSON, PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore
-from mdmemory.files import read_start
+from mdmemory.files import name_refusals, read_if_there, read_start, write_atomic
 from mdmemory.git.private_folder import NAME, STATE, common_dir, find_top, prepare
 
 PRIVATE = NAME
@@ -145,9 +145,7 @@ def root_in_tree(start: Path) -> Path | None:
     A folder whose notes/memory has an index of ours counts, too; in a linked worktree without
     either it is the main worktree. A store that was moved is where it was moved to, or not here.
     """
-    from mdmemory.store import moved
-
-    gone = moved.moved_stores(start)
+    gone = moved_stores(start)
     for folder in _folders_upward(start):
         if folder in gone:
             now, is_inside = gone[folder]
@@ -226,3 +224,89 @@ def _main_worktree(start: Path) -> Path | None:
     """The main worktree of the repository around `start`, or None: bare, a submodule."""
     common = common_dir(start)
     return common.parent if common is not None and common.name == ".git" else None
+
+
+# The note in a project's git directory that says where its store was moved to. The commits of a
+# project go on holding the old place until a person commits its removal, and old branches for ever.
+# Where this note leads to a store, what they hold is no store any more. It is one file, which no
+# commit, no branch and no work tree has.
+
+_FILE = "mdmemory/moved.json"
+_LIMIT = 1024 * 1024  # bytes
+_STORES, _LEAVING = "stores", "leaving"
+_PLACES = 4  # that are remembered of one store
+_NOWHERE = Path()
+
+
+def moved_stores(start: Path) -> dict[Path, tuple[Path, bool]]:
+    """The stores that were moved in or out of the work tree around `start`: by the folder that was
+    their project root, where they are now, and whether that is in the project. What leads to no
+    store is left out."""
+    common, top, rows = _read_moves(start)
+    stores = {}
+    for inside, places in rows[_STORES].items():
+        for named in places:  # the newest first; what was not finished leads nowhere
+            folder = Path(os.path.normpath(common / named))
+            if (folder / PROJECT_FILE).is_file():
+                stores[top / inside] = (folder, not os.path.isabs(named))
+                break
+    return stores
+
+
+def unfinished_moves(start: Path) -> dict[Path, Path]:
+    """By project root, the stores whose old files may still be in their old folders."""
+    _, top, rows = _read_moves(start)
+    return {top / inside: top / places[0] for inside, places in rows[_LEAVING].items() if places}
+
+
+def note_move(root: Path, store: Path, folder: Path) -> None:
+    """Write down that `store`, of the project root `root`, is on its way to `folder`: as soon as
+    that is there, it is the place, and until then the one before."""
+    common, top, rows = _read_moves(root)
+    if common == _NOWHERE:
+        return
+    # one inside the project goes where the project is moved to
+    named = os.path.relpath(folder, common) if folder.is_relative_to(top) else str(folder)
+    inside = root.relative_to(top).as_posix()
+    before = [place for place in rows[_STORES].get(inside, []) if place != named]
+    rows[_STORES][inside] = [named, *before][:_PLACES]
+    rows[_LEAVING][inside] = [store.relative_to(top).as_posix()]
+    _write_moves(common, rows)
+
+
+def forget_move(root: Path, *, is_finished: bool = False) -> None:
+    """The project root `root` has a store again, whatever was moved from there; or the move
+    `is_finished`: in its old place is nothing of the store but what a person changed there since.
+    """
+    common, top, rows = _read_moves(root)
+    kinds = [rows[_LEAVING]] if is_finished else [*rows.values()]
+    inside = root.relative_to(top).as_posix() if common != _NOWHERE else ""
+    if [kind.pop(inside) for kind in kinds if inside in kind]:
+        _write_moves(common, rows)
+
+
+def _write_moves(common: Path, rows: dict[str, dict[str, list[str]]]) -> None:
+    import json
+
+    path = common / _FILE
+    with name_refusals(path):
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+    write_atomic(path, json.dumps(rows, indent=1).encode() + b"\n", mode=0o600)
+
+
+def _read_moves(start: Path) -> tuple[Path, Path, dict[str, dict[str, list[str]]]]:
+    """The git directory around a folder (or `_NOWHERE`), the top of the work tree, and what the
+    note says, by kind and folder."""
+    common, top = common_dir(start) or _NOWHERE, find_top(start) or start
+    rows: dict[str, dict[str, list[str]]] = {_STORES: {}, _LEAVING: {}}
+    with suppress(MdmemoryError, ValueError, RecursionError):
+        if common != _NOWHERE and (data := read_if_there(common / _FILE, _LIMIT)):
+            import json  # few stores were ever moved
+
+            kinds = json.loads(data)
+            for kind, lists in rows.items():
+                value = kinds.get(kind) if isinstance(kinds, dict) else None
+                for inside, places in value.items() if isinstance(value, dict) else ():
+                    if isinstance(places, list):
+                        lists[inside] = [each for each in places if each and isinstance(each, str)]
+    return common, top, rows

@@ -6,7 +6,6 @@ disk of its own, the next glance takes one of what changed.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import struct
@@ -59,7 +58,13 @@ class Sight:
     @cached_property
     def seal(self) -> str:
         """One word for all that was seen."""
-        return seal_sight(self, self.others)
+        return self.seal_with(self.others)
+
+    def seal_with(self, others: str) -> str:
+        """One word for the notes as they were seen, and the other files as `others` says. No file
+        name holds a NUL."""
+        whole = "\0".join([others, *self.files, "", *self.prints])
+        return hashlib.sha256(whole.encode()).hexdigest()
 
 
 class _Watch:
@@ -68,7 +73,7 @@ class _Watch:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._last: Sight | None = None
-        self._changes = _begin_watch(folder)
+        self._handle = _open_watch(folder)
 
     def sight(self, clock: int) -> Sight:
         """The folder as it is now."""
@@ -82,25 +87,37 @@ class _Watch:
             sight, last.clock = last, max(clock, last.clock)
         if sight._has_other_names and sight is not last:
             sight = _see_folder(self._folder, clock)  # they may be notes, which nobody told of
-        self._last = sight if self._changes and not sight._has_other_names else None
+        is_told = self._handle is not None and not sight._has_other_names
+        self._last = sight if is_told else None
         return sight
 
     def _changed_names(self) -> set[str] | None:
         """The notes and the generated files that changed since; None where only a look tells."""
-        if self._changes is None:
+        if self._handle is None:
             return None
-        names = self._changes.changes()
-        if self._changes.is_over:
+        names: set[str] = set()
+        is_known, is_over = True, False
+        try:
+            while data := os.read(self._handle, _ROOM):
+                for mask, name in _read_events(data):
+                    is_over |= bool(mask & _OVER)
+                    is_known &= bool(name) and not mask & (_OVER | _OVERFLOW)
+                    names.add(name)
+        except BlockingIOError:
+            pass
+        except OSError:
+            is_known, is_over = False, True
+        if is_over:  # the folder is gone or elsewhere, and nothing more will be told
             self.end()
-            self._changes = _begin_watch(self._folder)
-        if names is None or len(names) > MANY:
+            self._handle = _open_watch(self._folder)
+        if not is_known or len(names) > MANY:
             return None
         return {name for name in map(as_text, names) if is_note_name(name) or name in _OTHERS}
 
     def end(self) -> None:
         """Watch no more."""
-        if self._changes:
-            self._changes.end()
+        if self._handle is not None:
+            os.close(self._handle)
 
 
 _OTHERS = (INDEX, OVERFLOW, LEDGER)
@@ -148,19 +165,17 @@ def _is_valid(sight: Sight) -> bool:
     return is_same and time.monotonic() < sight._until
 
 
-def _begin_watch(folder: Path) -> Watched | None:
-    try:
-        return Watched(folder)
-    except OSError:
-        return None
-
-
 def _see_folder(
     folder: Path, clock: int, before: Sight | None = None, names: Collection[str] = ()
 ) -> Sight:
     """The notes in the folder, and the state of the other files that the index depends on; after
     another sight, only those of these `names` are looked at."""
-    handle = _open_folder(folder)
+    try:
+        # relative to it the kernel need not walk the path for each file
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as problem:
+        message = f"The store {folder} cannot be listed: {problem.strerror}."
+        raise NoStore(message, "Check the folder, or make one: `mdmemory init`.") from problem
     try:
         status = os.fstat(handle)
         until = before._until if before else time.monotonic() + LONGEST
@@ -177,29 +192,14 @@ def _see_folder(
                 sight._has_other_names |= now.st_nlink > 1
     finally:
         os.close(handle)
-    if before is not None:
-        _add_others(sight, before, names)
+    if before is not None:  # what was seen then of the notes that have none of these names
+        rows = [*zip(sight.files, sight.prints, sight.times, strict=True)]
+        known = zip(before.files, before.prints, before.times, strict=True)
+        rows = sorted(rows + [row for row in known if row[0] not in names])
+        sight.files, sight.prints = [row[0] for row in rows], [row[1] for row in rows]
+        sight.times = [row[2] for row in rows]
     sight.others = other_states(folder)[0]
     return sight
-
-
-def _add_others(sight: Sight, before: Sight, names: Collection[str]) -> None:
-    """What was seen before of the notes that have none of these names."""
-    rows = [*zip(sight.files, sight.prints, sight.times, strict=True)]
-    known = zip(before.files, before.prints, before.times, strict=True)
-    rows = sorted(rows + [row for row in known if row[0] not in names])
-    sight.files, sight.prints = [row[0] for row in rows], [row[1] for row in rows]
-    sight.times = [row[2] for row in rows]
-
-
-def _open_folder(folder: Path) -> int:
-    """The folder, open: relative to it the kernel need not walk the path for each file. Raises
-    NoStore."""
-    try:
-        return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as problem:
-        message = f"The store {folder} cannot be listed: {problem.strerror}."
-        raise NoStore(message, "Check the folder, or make one: `mdmemory init`.") from problem
 
 
 def _note_stat(handle: int, file: str) -> os.stat_result | None:
@@ -228,12 +228,6 @@ def other_states(folder: Path) -> tuple[str, int]:
         prints.append(_stat_print(status))
         newest = max(newest, status.st_ctime_ns)
     return "\n".join(prints), newest
-
-
-def seal_sight(sight: Sight, others: str) -> str:
-    """One word for the notes as they were seen, and the other files as `others` says. No file
-    name holds a NUL."""
-    return hashlib.sha256("\0".join([others, *sight.files, "", *sight.prints]).encode()).hexdigest()
 
 
 def _clock_ns(cache: Path) -> int:
@@ -266,47 +260,21 @@ _OWN = frozenset((
 ))  # fmt: skip
 
 
-class Watched:
-    """The watching of one folder, without those inside. Raises OSError where that cannot be."""
+def _open_watch(folder: Path) -> int | None:
+    """The handle by which Linux tells of one folder, without those inside; None where it cannot."""
+    import ctypes
 
-    is_over = False  # the folder is gone or elsewhere, and nothing more will be told
-
-    def __init__(self, folder: Path) -> None:
-        import ctypes
-
-        library = ctypes.CDLL(None, use_errno=True)
-        if sys.platform != "linux" or _file_system(library, folder) not in _OWN:
-            raise OSError(errno.ENOTSUP, "no watching here", str(folder))
-        self._handle: int = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        if self._handle < 0:
-            raise OSError(ctypes.get_errno(), "no inotify", str(folder))
-        flags = _CHANGES | _ONLY_FOLDERS
-        if library.inotify_add_watch(self._handle, os.fsencode(folder), flags) < 0:
-            problem = ctypes.get_errno()
-            self.end()
-            raise OSError(problem, "not watched", str(folder))
-
-    def changes(self) -> set[str] | None:
-        """The names in the folder of all that changed since the last time; None where only a look
-        at all of it tells."""
-        names: set[str] = set()
-        is_known = True
-        while True:
-            try:
-                data = os.read(self._handle, _ROOM)
-            except BlockingIOError:
-                return names if is_known else None
-            except OSError:
-                self.is_over = True
-                return None
-            for mask, name in _read_events(data):
-                self.is_over |= bool(mask & _OVER)
-                is_known &= bool(name) and not mask & (_OVER | _OVERFLOW)
-                names.add(name)
-
-    def end(self) -> None:
-        """Watch no more."""
-        os.close(self._handle)
+    library = ctypes.CDLL(None, use_errno=True)
+    if sys.platform != "linux" or _file_system(library, folder) not in _OWN:
+        return None
+    handle: int = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    if handle < 0:
+        return None
+    flags = _CHANGES | _ONLY_FOLDERS
+    if library.inotify_add_watch(handle, os.fsencode(folder), flags) < 0:
+        os.close(handle)
+        return None
+    return handle
 
 
 def _read_events(data: bytes) -> Iterator[tuple[int, str]]:

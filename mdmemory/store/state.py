@@ -103,7 +103,7 @@ MIGRATIONS = (
         id INTEGER PRIMARY KEY, session TEXT NOT NULL, turn TEXT NOT NULL, role TEXT NOT NULL,
         text TEXT NOT NULL, at TEXT NOT NULL, UNIQUE (session, turn, role)
     );
-    -- texts of a host's own memory that were looked at, which `store/taken.py` reads
+    -- texts of a host's own memory that were looked at, which `store/evidence.py` reads
     CREATE TABLE taken (
         id INTEGER PRIMARY KEY, place TEXT NOT NULL, file TEXT NOT NULL, digest TEXT NOT NULL,
         note TEXT NOT NULL, was TEXT NOT NULL, told INTEGER NOT NULL, UNIQUE (place, file, digest)

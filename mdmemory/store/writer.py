@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory.config.table import PROJECT_FILE
-from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoState, NoteChanged, RepositoryState
+from mdmemory.errors import (
+    Ambiguous,
+    GitFailed,
+    MdmemoryError,
+    NoGit,
+    NoState,
+    NoteChanged,
+    NotFound,
+    RepositoryState,
+)
 from mdmemory.files import require_utf8
 from mdmemory.git import replacement, repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, new_id
@@ -26,7 +35,47 @@ from mdmemory.git.transaction import Change, Checkpoint, Transactions, recover
 from mdmemory.store.project import INBOX, PRIVATE, Project
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.state import State
-from mdmemory.store.store import LEDGER
+from mdmemory.store.store import LEDGER, StoredNote
+
+
+class NoteSource(NamedTuple):
+    """A store that is looked in; `prefix` stands before its files in what is told."""
+
+    prefix: str
+    writer: Writer
+
+
+class StoredIn(NamedTuple):
+    """A note, and the store that it lies in."""
+
+    source: NoteSource
+    stored: StoredNote
+
+    @property
+    def file(self) -> str:
+        """Its file as it is told."""
+        return f"{self.source.prefix}{self.stored.file}"
+
+
+def find_note(sources: Sequence[NoteSource], name: str) -> StoredIn:
+    """The note of this name, stem or file: with the prefix of a source in that one, else in the
+    first that has it. A note on hold is none. Raises NotFound, Ambiguous."""
+    name = name.strip()
+    meant = [each for each in sources if each.prefix and name.startswith(each.prefix)]
+    for source in meant or sources:
+        try:
+            stored = source.writer.refresher.store.find(
+                name.removeprefix(source.prefix), former=False
+            )
+        except Ambiguous:
+            raise
+        except NotFound:
+            continue
+        held_files = source.writer.refresher.catalog().held
+        if stored.file not in held_files and stored.note.text:
+            return StoredIn(source, stored)
+    raise NotFound(f"There is no note {name[:80]!r}.", "Name its file, as memory_search gives it.")
+
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

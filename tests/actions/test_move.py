@@ -19,7 +19,7 @@ from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore, RepositoryState, UsageError
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
-from mdmemory.store import moved
+from mdmemory.store import project
 from mdmemory.store.writer import Writer
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -333,7 +333,7 @@ def test_a_store_that_moved_once_survives_a_second_move_that_ends_before_its_ste
     go(shared, to="here")
     store = Memory.open(shared).project.store
     before = texts(store), git(store, "rev-parse", "HEAD")
-    moved.note_move(shared, store, empty_home / "mdmemory" / "project")
+    project.note_move(shared, store, empty_home / "mdmemory" / "project")
     assert move.finish_move(shared) is None
     assert Memory.open(shared).project.store == store
     assert (texts(store), git(store, "rev-parse", "HEAD")) == before

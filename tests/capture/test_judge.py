@@ -26,8 +26,8 @@ from mdmemory.note.editing import compose
 from mdmemory.note.note import parse
 from mdmemory.search.near import scan_notes
 from mdmemory.store import conflicts
-from mdmemory.store.sources import NoteSource, StoredIn
 from mdmemory.store.store import StoredNote
+from mdmemory.store.writer import NoteSource, StoredIn
 from mdmemory.transcripts.turns import Turn
 
 TURNS = (

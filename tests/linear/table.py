@@ -31,7 +31,7 @@ from mdmemory.git import identity, log
 from mdmemory.hosts import jsonc
 from mdmemory.hosts.commands import context
 from mdmemory.llm import json_answer, manners, sizes
-from mdmemory.note import editing, frontmatter, head_changes, limits, note, stamps, yaml_head
+from mdmemory.note import editing, frontmatter, limits, note, stamps, yaml_head
 from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
 from mdmemory.prompt import blocks, message_part, typed
@@ -230,11 +230,11 @@ def _setting(text: str) -> None:
 
 
 def _put(text: str) -> object:
-    return head_changes.put(text, "metadata.updated", DAY, "\n")
+    return editing.put(text, "metadata.updated", DAY, "\n")
 
 
 def _carried(text: str) -> object:
-    return head_changes.copy_key(text, "tags", "tags: [a]\n", "\n")
+    return editing.copy_key(text, "tags", "tags: [a]\n", "\n")
 
 
 def _lines(text: str) -> object:
@@ -439,7 +439,7 @@ EVERY = (
     row(_note, note, "body", NOTE),
     row(frontmatter.read, frontmatter, "read", frontmatter.MAX_HEAD),
     row(frontmatter._by_line, frontmatter, "by_line", frontmatter.MAX_HEAD),
-    row(_put, head_changes, "", frontmatter.MAX_HEAD),
+    row(_put, editing, "", frontmatter.MAX_HEAD),
     row(_written, editing, "edit", limits.MAX_BODY),
     row(limits.slugify, limits, "slug"),
     row(limits.check_body, limits, "check_body"),
@@ -466,9 +466,9 @@ EVERY = (
     row(_addresses, citing_mentions, "find_addresses", NOTE),
     row(lambda text: _claimed(b"a = 1\n", text), citing_mentions, "text", limits.MAX_BODY),
     row(lambda text: _claimed(text.encode(), "`a` is 17"), citing_mentions, "data", NOTE),
-    row(_recited, head_changes, "", frontmatter.MAX_HEAD),
+    row(_recited, editing, "", frontmatter.MAX_HEAD),
     row(tools._visible_text, cleaning),
-    row(_carried, head_changes, "", frontmatter.MAX_HEAD),
+    row(_carried, editing, "", frontmatter.MAX_HEAD),
     row(_lines, frontmatter, "", frontmatter.MAX_HEAD),
     row(yaml_head.HeadHandler.FM_BOUNDARY.split, yaml_head, "", frontmatter.MAX_HEAD),
     row(notes._line_numbers, notes),

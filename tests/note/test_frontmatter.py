@@ -13,7 +13,7 @@ from pace import scaled
 
 from mdmemory.errors import BadNote
 from mdmemory.note import frontmatter
-from mdmemory.note.head_changes import put
+from mdmemory.note.editing import put
 
 FLAT = """\
 name: prefers-pnpm

@@ -19,7 +19,7 @@ from mdmemory.capture.imports.incoming import BadImport, Incoming, day, day_of
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular
 from mdmemory.note import note as notes_format
-from mdmemory.note.head_changes import OWN_KEY
+from mdmemory.note.editing import OWN_KEY
 from mdmemory.note.limits import ALIASES, KNOWN_KEYS, MAX_BODY, TYPES, slugify
 from mdmemory.note.note import MODIFIED, ORIGIN, Note, begins_head, decode, parse
 from mdmemory.search.folders import walk_folders

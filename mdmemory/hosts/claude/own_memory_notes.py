@@ -23,13 +23,13 @@ from mdmemory.note.editing import edit
 from mdmemory.note.note import SUPERSEDED, decode, parse
 from mdmemory.privacy import is_secret
 from mdmemory.privacy.redaction import redact
-from mdmemory.store import taken
+from mdmemory.store import evidence
 from mdmemory.store.adopt import FEW
+from mdmemory.store.evidence import TakenText
 from mdmemory.store.index import strange_lines
 from mdmemory.store.project import OURS
 from mdmemory.store.store import INDEX, is_note_name
 from mdmemory.store.strangers import suspicion_of
-from mdmemory.store.taken import TakenText
 
 _MOST_FILES = 500
 _MOST_BYTES = 256 * 1024  # of a note
@@ -105,12 +105,12 @@ def _known_texts(layers: Layers, place: Path) -> list[TakenText]:
     if not layers.there():
         return []
     with layers.main.state() as state:
-        return taken.of_place(state, str(place))
+        return evidence.of_place(state, str(place))
 
 
 def _note_down(layers: Layers, place: Path, *texts: TakenText) -> None:
     with layers.main.state() as state:
-        taken.put_texts(state, str(place), *texts)
+        evidence.put_texts(state, str(place), *texts)
 
 
 # --- what is new
