@@ -12,19 +12,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 from mdmemory.compact import dialogue, guards
 from mdmemory.compact.dialogue import Talk
 from mdmemory.compact.guards import Verdict, removable, removed
 from mdmemory.compact.model_question import (
-    Around,
     as_text,
     batches,
     brief,
-    correction,
     find_linked,
     may_be_shown,
-    question,
     size,
     whole,
 )
@@ -56,8 +54,15 @@ OF_NEW = 4  # or of what is new a quarter, which makes a fifth of all
 _RAREST = 12  # words of a note that its neighbours are found by
 _MAX_BODY = 2_000  # characters of a body that are looked at for it
 
-Shown = Mapping[str, str]  # a note as it stands in a question
-Size = Callable[[Shown], int]
+MAX_CHARS = 60_000  # of the notes of one question, as they are shown
+_PACKED = 90  # hundredths of a question, where there are several; the rest is for neighbours
+_MAX_PLAN = MAX_ANSWER // 2  # bytes of ops; the rest is for digests
+_NO_USE = ("unparsable", "schema", "duplicate_key")  # failures of what was answered
+_AROUND = 150  # tokens of a question besides its notes
+
+Size = Callable[[Mapping[str, str]], int]  # of a note as it stands in a question
+Report = Callable[[int, int, str], None]  # done, total, what
+_Part = Sequence[StoredNote]
 
 
 class Scope:
@@ -141,9 +146,6 @@ def _text(note: StoredNote) -> str:
     return f"{head.name.replace('-', ' ')}\n{head.description}\n{note.note.body[:_MAX_BODY]}"
 
 
-_MAX_PLAN = MAX_ANSWER // 2  # bytes of ops; the rest is for digests
-
-
 def gathered(
     ops: Sequence[Op], notes: Sequence[StoredNote], ledger: Sequence[Entry]
 ) -> tuple[list[Op], list[Op]]:
@@ -161,7 +163,9 @@ def gathered(
     room = _MAX_PLAN
     for op in ops:
         if isinstance(op, Flag):
-            if _is_known(op, by_file, ledger) or any(each.issuperset(op.files) for each in flagged):
+            pairs = [(by_file[a], by_file[b]) for a, b in flagged_pairs(op.files)]
+            is_old = all(is_known(ledger, *pair) for pair in pairs)
+            if is_old or any(each.issuperset(op.files) for each in flagged):
                 continue
             flagged.append({*op.files})
         size = len(json.dumps(as_json(op)))
@@ -173,20 +177,6 @@ def gathered(
         else:
             waiting.append(op)
     return going, waiting
-
-
-def _is_known(op: Flag, notes: dict[str, StoredNote], ledger: Sequence[Entry]) -> bool:
-    return all(is_known(ledger, notes[a], notes[b]) for a, b in flagged_pairs(op.files))
-
-
-MAX_CHARS = 60_000  # of the notes of one question, as they are shown
-_PACKED = 90  # hundredths of a question, where there are several; the rest is for neighbours
-
-_NO_USE = ("unparsable", "schema", "duplicate_key")  # failures of what was answered
-_AROUND = 150  # tokens of a question besides its notes
-
-_Part = Sequence[StoredNote]
-Report = Callable[[int, int, str], None]  # done, total, what
 
 
 @dataclass(frozen=True)
@@ -215,8 +205,7 @@ class ModelPlanner:
 
         Notes that redaction would change are not shown. A model that fails is told as `failed`.
         """
-        talk = Talk(self.ask)
-        return _Pass(self, talk, notes, conflicts).proposal()
+        return _Pass(self, Talk(self.ask), notes, conflicts).proposal()
 
 
 @dataclass
@@ -248,7 +237,9 @@ class _Pass:
         by = self.talk.judge()
         self.scope = Scope(free, record, by, everything=self.planner.everything)
         if len(free) > 1 and self.talk.has_room():
-            self._ask_all(self._batches(self._wanted()))
+            wanted = self.scope.wanted(self._size(), MAX_CHARS)
+            self.wanted = {note.file for note in wanted}
+            self._ask_all(self._batches(wanted))
         # a contradiction that was seen goes before whatever else its notes were named for
         ops, waiting = gathered([*self.sure, *self.flags, *self.ops], self.notes, self.conflicts)
         files = {file for op in ops for file in named(op)}
@@ -264,11 +255,6 @@ class _Pass:
             bool(waiting) or waits, self.talk.name, tuple(self.refused), tuple(self.refusals),
             tuple(self.talk.failed), tuple(self.talk.rejected), tuple(self.sure), looks,
         )  # fmt: skip
-
-    def _wanted(self) -> list[StoredNote]:
-        notes = self.scope.wanted(self._size(), MAX_CHARS)
-        self.wanted = {note.file for note in notes}
-        return notes
 
     def _size(self) -> Size:
         """What a note as it is shown takes of a question, which holds MAX_CHARS."""
@@ -305,8 +291,8 @@ class _Pass:
             total = done + 1 + len(waiting)
             if self.talk.is_over:
                 return self.talk.leave_out(total - done)
-            what = f"{len(part)} note{'' if len(part) == 1 else 's'}"
-            self.planner.report(done, total, f"asking about {what}")
+            notes = f"{len(part)} note{'' if len(part) == 1 else 's'}"
+            self.planner.report(done, total, f"asking about {notes}")
             waiting.extendleft(reversed(self._batch(part)))
             done += 1
         return self.planner.report(done, done, "asked")
@@ -325,11 +311,6 @@ class _Pass:
         self._leave_out(note)
         return []
 
-    def _ops(
-        self, shown: Sequence[Mapping[str, str]], pairs: Sequence[tuple[str, str]]
-    ) -> list[Op] | None:
-        return self.talk.ops(question(self._around(pairs), shown))
-
     # one batch
 
     def _batch(self, part: _Part) -> list[_Part]:
@@ -337,15 +318,23 @@ class _Pass:
         they were too many for the model; those that a cut answer did not come to."""
         if self.planner.by_pairs:
             return self._ask_by_pairs(part)
-        more, heads = self._neighbours(part)
+        more: list[StoredNote] = []
+        heads: list[StoredNote] = []
+        if not any(note.file in self.alone for note in part):
+            size = self._size()
+            room = MAX_CHARS - sum(size(whole(note)) for note in part)
+            more, heads = self.scope.beside(part, size, room)
         notes = sorted([*part, *more], key=lambda note: note.file)
+        files = {note.file for note in notes}
         shown = [*map(whole, notes), *map(brief, heads)]
-        ops = self._ops(shown, self._flagged_pairs())
+        ops = self.talk.ops(as_text(self._question(shown)))
         if self.talk.is_too_long:
             return self._smaller(part, had_neighbours=bool(more or heads))
-        files = {note.file for note in notes}
         if ops is None:
-            self._skip(files)
+            # nothing of use was said about these notes: whether they are asked about again is the
+            # record's to say, unless there was no answer at all
+            if self.talk.failed and self.talk.failed[-1][0] in _NO_USE:
+                self.unanswered |= files
             return []
         is_cut, there = self.talk.is_cut, {file for op in ops for file in named(op)}
         self.answered |= files
@@ -368,18 +357,6 @@ class _Pass:
         if not self.talk.is_over:
             self.answered |= {note.file for note in part} - self.unanswered
         return []
-
-    def _neighbours(self, part: _Part) -> tuple[list[StoredNote], list[StoredNote]]:
-        if any(note.file in self.alone for note in part):
-            return [], []
-        size = self._size()
-        return self.scope.beside(part, size, MAX_CHARS - sum(size(whole(note)) for note in part))
-
-    def _skip(self, files: Collection[str]) -> None:
-        """Nothing of use was said about these notes: whether they are asked about again is the
-        record's to say, unless there was no answer at all."""
-        if self.talk.failed and self.talk.failed[-1][0] in _NO_USE:
-            self.unanswered.update(files)
 
     def _judge(self, ops: Sequence[Op], part: _Part, heads: Collection[str]) -> bool:
         """Take over what the guards let pass of these ops; whether anything was."""
@@ -408,10 +385,10 @@ class _Pass:
                 why = f"{shown(op.file)} would go: {op.reason}. Only you can say that."
                 self.refused.append((op, "waits", why))
         wanted = [op for op in ops if isinstance(op, Merge | Rewrite)]
-        reading = self.talk.read_again(wanted, {note.file: note for note in self.notes})
+        doubts = self.talk.read_again(wanted, {note.file: note for note in self.notes})
         proven: list[Op] = [op for op in ops if isinstance(op, Flag)]
         for op in wanted:
-            doubt = reading.doubts.get(op)
+            doubt = doubts.get(op)
             target = shown(op.target if isinstance(op, Merge) else op.file)
             if doubt == "":
                 proven.append(op)
@@ -429,9 +406,18 @@ class _Pass:
         """The verdict after the model was told, once, what was refused; the first one where its
         second answer is of no use."""
         wrong = list(ops) if first.refusals else [op for op, _, _ in first.refused]
-        why = [(None, *each) for each in first.refusals] or first.refused
-        text = correction(self._around(self._flagged_pairs()), part, wrong, why)
-        again = self.talk.ops(text, is_last=True)
+        about = {file for op in wrong for file in named(op)}
+        question = self._question(
+            [whole(note) for note in part if first.refusals or note.file in about]
+        )
+        if first.refusals:  # the plan as a whole is meant
+            question["plan"] = {"ops": [as_json(op) for op in wrong]}
+            question["refused"] = [{"code": code, "message": why} for code, why in first.refusals]
+        else:
+            question["refused"] = [
+                {"op": as_json(op), "code": code, "message": why} for op, code, why in first.refused
+            ]
+        again = self.talk.ops(as_text(question), is_last=True)
         if again is None:
             return first
         fine = _list_passed(first)
@@ -459,14 +445,19 @@ class _Pass:
         )  # fmt: skip
         return replace(verdict, refused=(*strange, *verdict.refused))
 
-    def _flagged_pairs(self) -> list[tuple[str, str]]:
-        """The conflicts that need no flag any more: those that wait, and those of this pass."""
-        flagged = [op.files for op in (*self.ops, *self.flags) if isinstance(op, Flag)]
-        pairs = self._open_pairs()
-        return [*pairs, *(pair for files in flagged for pair in combinations(files, 2))]
-
-    def _around(self, pairs: Sequence[tuple[str, str]]) -> Around:
-        return Around(self.planner.today, pairs, self._linked, removable(len(self.notes)))
+    def _question(self, shown: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+        """Ask for a plan for these notes. Of the conflicts that need no flag, for they wait or were
+        flagged in this pass, and of the files that others link to, those that concern them."""
+        files = {note["file"] for note in shown}
+        flags = [op.files for op in (*self.ops, *self.flags) if isinstance(op, Flag)]
+        pairs = [*self._open_pairs(), *(pair for each in flags for pair in combinations(each, 2))]
+        return {
+            "today": self.planner.today,
+            "notes": list(shown),
+            "linked": sorted(files & self._linked),
+            "may_remove": removable(len(self.notes)),
+            "conflicts": [list(pair) for pair in pairs if files & set(pair)],
+        }
 
     @cached_property
     def _linked(self) -> frozenset[str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -13,12 +12,9 @@ from mdmemory.compact.plan import (
     MAX_ANSWER,
     MAX_REPORTED,
     WORDS,
-    Op,
     Plan,
     PlanRefused,
-    as_json,
     fields_of,
-    named,
     ops_of,
 )
 from mdmemory.llm import json_answer
@@ -40,11 +36,19 @@ def batches(notes: Sequence[StoredNote], size: Size, limit: int) -> list[list[St
     ordered = sorted(notes, key=lambda note: (note.note.head.type, note.file))
     notes = [note for note in ordered if size(note) <= limit]
     if sum(map(size, notes)) <= limit:
-        groups = [notes] if notes else []
-    else:
-        groups = _pack((p for group in _near(notes) for p in _cut(group, size, limit)),
-                        size, limit)  # fmt: skip
-    return [sorted(batch, key=lambda note: note.file) for batch in groups]
+        return [sorted(notes, key=lambda note: note.file)] if notes else []
+    packed: list[list[StoredNote]] = []
+    rooms: list[int] = []
+    # each piece into the first batch that has room for it
+    for piece in (piece for group in _near(notes) for piece in _cut(group, size, limit)):
+        total = sum(map(size, piece))
+        at = next((at for at, room in enumerate(rooms) if total <= room), len(rooms))
+        if at == len(rooms):
+            packed.append([])
+            rooms.append(limit)
+        packed[at] += piece
+        rooms[at] -= total
+    return [sorted(batch, key=lambda note: note.file) for batch in packed]
 
 
 def _near(notes: Sequence[StoredNote]) -> Iterator[list[StoredNote]]:
@@ -75,25 +79,6 @@ def _cut(group: Sequence[StoredNote], size: Size, limit: int) -> Iterator[list[S
     yield piece
 
 
-def _pack(pieces: Iterator[list[StoredNote]], size: Size, limit: int) -> list[list[StoredNote]]:
-    """Each piece in the first batch that has room for it."""
-    batches: list[list[StoredNote]] = []
-    rooms: list[int] = []
-    for piece in pieces:
-        total = sum(map(size, piece))
-        at = next((at for at, room in enumerate(rooms) if total <= room), len(rooms))
-        if at == len(rooms):
-            batches.append([])
-            rooms.append(limit)
-        batches[at] += piece
-        rooms[at] -= total
-    return batches
-
-
-Pairs = Iterable[Sequence[str]]
-Refused = tuple[Op | None, str, str]  # None where the plan as a whole is meant; code, sentence
-
-
 def whole(note: StoredNote) -> dict[str, str]:
     """A note with its body, and what else an op on it is judged by, as far as it has that."""
     head = note.note.head
@@ -122,17 +107,6 @@ def may_be_shown(note: StoredNote, redact: Callable[[str], str]) -> bool:
     return redact(text) == text
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What is told beside the notes: `today` (YYYY-MM-DD), the `conflicts` that wait for a person,
-    the files that other notes link to, and how many notes may go."""
-
-    today: str
-    conflicts: Pairs = ()
-    linked: frozenset[str] = frozenset()
-    may_remove: int = 0
-
-
 def find_linked(notes: Sequence[StoredNote]) -> frozenset[str]:
     """The files that another one of the notes links to, by whatever name they have."""
     linkers: dict[str, set[str]] = defaultdict(set)
@@ -146,39 +120,6 @@ def find_linked(notes: Sequence[StoredNote]) -> frozenset[str]:
         for note in notes
         if any(linkers.get(name, set()) - {note.file} for name in merged.note_names(note.note))
     )
-
-
-def question(around: Around, shown: Sequence[Mapping[str, str]]) -> str:
-    """Ask for a plan for these notes. Conflicts and links that concern none of them are left
-    out."""
-    return as_text(_question(around, shown))
-
-
-def correction(
-    around: Around, notes: Sequence[StoredNote], ops: Sequence[Op], refused: Sequence[Refused]
-) -> str:
-    """Ask once more for `ops`, which were `refused`; of the notes those that they are about, or
-    all where the plan as a whole is meant."""
-    about = {file for op in ops for file in named(op)}
-    everything = any(op is None for op, _, _ in refused)
-    shown = [whole(note) for note in notes if everything or note.file in about]
-    plan = {"plan": {"ops": [as_json(op) for op in ops]}} if everything else {}
-    why = [_reason(*each) for each in refused]
-    return as_text(_question(around, shown) | plan | {"refused": why})
-
-
-def _question(around: Around, shown: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    files = {note["file"] for note in shown}
-    pairs = [list(pair) for pair in around.conflicts if files & set(pair)]
-    return {
-        "today": around.today, "notes": list(shown), "linked": sorted(files & around.linked),
-        "may_remove": around.may_remove, "conflicts": pairs,
-    }  # fmt: skip
-
-
-def _reason(op: Op | None, code: str, message: str) -> dict[str, Any]:
-    about = {} if op is None else {"op": as_json(op)}
-    return about | {"code": code, "message": message}
 
 
 def as_text(value: object) -> str:

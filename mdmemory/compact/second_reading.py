@@ -64,20 +64,17 @@ def read_again(
     reading = SecondReading()
     asking = Asking(model, assets.read("protocol/verify.md"))
 
-    def ask(some: Sequence[Readable]) -> None:
-        reading.doubts |= _read_answer(asking, some, notes, reading)
+    def ask_about(some: Sequence[Readable]) -> None:
+        shown = ", ".join(_show(op, notes, number) for number, op in enumerate(some, 1))
+        fields = ("number", "verdict", "what")
+        answer = verdicts.ask(asking, f'{{"ops": [{shown}]}}', READINGS, fields, reading)
+        doubts = verdicts.by_place(answer, range(len(some)), _doubt)
+        reading.doubts |= {some[at]: doubt for at, doubt in doubts.items()}
 
-    verdicts.ask_in_parts([_shuffle(ops, notes)] if ops else [], ask, reading)
+    # in an order that says nothing of who proposed them, the same for the same ops
+    ordered = sorted(ops, key=lambda op: digest(to_bytes(_show(op, notes))))
+    verdicts.ask_in_parts([ordered] if ops else [], ask_about, reading)
     return reading
-
-
-def _shuffle(ops: Sequence[Readable], notes: Mapping[str, StoredNote]) -> list[Readable]:
-    """The ops in an order that says nothing of who proposed them, the same for the same ops."""
-
-    def order_key(op: Readable) -> str:
-        return digest(to_bytes(_show(op, notes)))
-
-    return sorted(ops, key=order_key)
 
 
 def _show(op: Readable, notes: Mapping[str, StoredNote], number: int = 0) -> str:
@@ -88,17 +85,6 @@ def _show(op: Readable, notes: Mapping[str, StoredNote], number: int = 0) -> str
         "sources": [as_one(note.head.description, note.body).strip() for note in sources],
     }  # fmt: skip
     return json.dumps(fields, ensure_ascii=False)
-
-
-def _read_answer(
-    asking: Asking, ops: Sequence[Readable], notes: Mapping[str, StoredNote], reading: SecondReading
-) -> dict[Readable, str]:
-    shown = ", ".join(_show(op, notes, number) for number, op in enumerate(ops, 1))
-    text = f'{{"ops": [{shown}]}}'
-    answer = verdicts.ask(asking, text, READINGS, ("number", "verdict", "what"), reading)
-    return {
-        ops[at]: doubt for at, doubt in verdicts.by_place(answer, range(len(ops)), _doubt).items()
-    }
 
 
 def _doubt(word: str, row: Mapping[str, Any]) -> str | None:
