@@ -162,14 +162,6 @@ REMOVED = "Memory-Removed"
 LATELY = timedelta(days=7)
 
 
-def removal_trailers(ops: Iterable[Op]) -> tuple[tuple[str, str], ...]:
-    """The trailer that says how many notes an automatic pass removed; none for 0."""
-    from mdmemory.compact.guards import removed
-
-    count = sum(map(removed, ops))
-    return ((REMOVED, str(count)),) if count else ()
-
-
 def gone_lately(history: History | None, now: datetime) -> int:
     """The number of notes removed by automatic passes of the last 7 days that were not undone."""
     if history is None:
@@ -192,13 +184,6 @@ def basis(op: Op, notes: Mapping[str, StoredNote]) -> str:
     files = sorted((file, notes[file].digest) for file in named(op) if file in notes)
     text = json.dumps([as_json(op)["op"], files])
     return digest(text)[:12]
-
-
-def basis_trailers(
-    ops: Iterable[Op], notes: Mapping[str, StoredNote]
-) -> tuple[tuple[str, str], ...]:
-    """The trailers that name the ops of a commit."""
-    return tuple((BASIS, basis(op, notes)) for op in ops)
 
 
 def drop_undone(

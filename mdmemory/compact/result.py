@@ -31,15 +31,29 @@ def changes(op: Op, notes: Mapping[str, StoredNote], today: str) -> list[Change]
     have changed meanwhile. A flag writes no note: see `pairs`. Raises BadNote where a head cannot
     be edited.
     """
-    match op:
-        case Merge():
-            return _merge(op, notes, today)
-        case Delete():
-            return [(op.file, notes[op.file].digest, None)]
-        case Rewrite():
-            return _rewrite(op, notes[op.file], today)
-        case Flag():
+    if isinstance(op, Flag):
+        return []
+    if isinstance(op, Delete):
+        return [(op.file, notes[op.file].digest, None)]
+    if isinstance(op, Rewrite):
+        note, wanted = notes[op.file].note, op.description
+        settings: dict[str, str | None] = {}
+        if wanted is not None and wanted != note.head.description:
+            settings["description"] = wanted
+        body = None if _is_same(op.body, note.body) else op.body
+        if not settings and body is None:
             return []
+        settings["metadata.updated"] = today
+        text = editing.edit(note, set=settings, body=body).text
+        return [(op.file, notes[op.file].digest, text.encode("utf-8"))]
+    sources = [notes[file] for file in op.sources]
+    target = notes.get(op.target) if op.target in op.sources else None
+    # A new target starts from the best source, so that a person's own keys in it live on.
+    base = target or best(sources)
+    gone = [source for source in sources if source is not target]
+    text = _write_merged(op, base.note, sources, gone, today)
+    written: Change = (op.target, target.digest if target else None, text.encode("utf-8"))
+    return [written, *((source.file, source.digest, None) for source in gone)]
 
 
 def pairs(op: Flag, notes: Mapping[str, StoredNote]) -> list[tuple[StoredNote, StoredNote, str]]:
@@ -71,27 +85,15 @@ def subject_of(
 
 def best(notes: Iterable[StoredNote]) -> StoredNote:
     """The note that the others should join: confirmed, of the best source, the oldest."""
+
+    def standing(note: StoredNote) -> tuple[bool, int, str, str]:
+        head = note.note.head
+        rank = SOURCE_RANK.get(head.source, 0)
+        born = _date(head.created) or "9999"
+        # by stem: "tea" comes before "tea-2", "tea.md" after "tea-2.md"
+        return (head.status == "unconfirmed", -rank, born, note.file.removesuffix(".md"))
+
     return min(notes, key=standing)
-
-
-def standing(note: StoredNote) -> tuple[bool, int, str, str]:
-    """What sorts the better note first."""
-    head = note.note.head
-    rank = SOURCE_RANK.get(head.source, 0)
-    born = _date(head.created) or "9999"
-    # by stem: "tea" comes before "tea-2", "tea.md" after "tea-2.md"
-    return (head.status == "unconfirmed", -rank, born, note.file.removesuffix(".md"))
-
-
-def _merge(op: Merge, notes: Mapping[str, StoredNote], today: str) -> list[Change]:
-    sources = [notes[file] for file in op.sources]
-    target = notes.get(op.target) if op.target in op.sources else None
-    # A new target starts from the best source, so that a person's own keys in it live on.
-    base = target or best(sources)
-    gone = [source for source in sources if source is not target]
-    text = _write_merged(op, base.note, sources, gone, today)
-    written: Change = (op.target, target.digest if target else None, text.encode("utf-8"))
-    return [written, *((source.file, source.digest, None) for source in gone)]
 
 
 def _write_merged(
@@ -101,7 +103,7 @@ def _write_merged(
     settings: dict[str, str | None] = {
         key: value for key, value in wanted.items() if getattr(base.head, key) != value
     }
-    body = None if _same(op.body, base.body) else op.body
+    body = None if _is_same(op.body, base.body) else op.body
     said_anew = body is not None or "description" in settings
     heads = [source.note.head for source in sources]
     settings |= _provenance(base.head, heads, today if said_anew else "")
@@ -132,40 +134,23 @@ def _provenance(base: Head, heads: Sequence[Head], today: str) -> dict[str, str 
     }
     now = {key: str(getattr(base, key) or "") for key in values}
     ranked = {"source": SOURCE_RANK, "importance": IMPORTANCE_RANK}
-    changes: dict[str, str | None] = {
-        f"metadata.{key}": value
-        for key, value in values.items()
-        if value and value != now[key] and not _equal(ranked.get(key), value, now[key])
-    }
+    changes: dict[str, str | None] = {}
+    for key, value in values.items():
+        ranks = ranked.get(key)
+        is_equal = ranks is not None and ranks.get(value, 0) == ranks.get(now[key], 0)
+        if value and value != now[key] and not is_equal:
+            changes[f"metadata.{key}"] = value
     if base.status == "unconfirmed" and any(head.status != base.status for head in heads):
         changes["metadata.status"] = None
     return changes
 
 
-def _equal(ranks: Mapping[str, int] | None, one: str, other: str) -> bool:
-    return ranks is not None and ranks.get(one, 0) == ranks.get(other, 0)
-
-
-def _rewrite(op: Rewrite, stored: StoredNote, today: str) -> list[Change]:
-    note = stored.note
-    settings: dict[str, str | None] = {}
-    if op.description is not None and op.description != note.head.description:
-        settings["description"] = op.description
-    body = None if _same(op.body, note.body) else op.body
-    if not settings and body is None:
-        return []
-    settings["metadata.updated"] = today
-    text = editing.edit(note, set=settings, body=body).text
-    return [(op.file, stored.digest, text.encode("utf-8"))]
-
-
-def _same(one: str, other: str) -> bool:
+def _is_same(one: str, other: str) -> bool:
     """Whether two bodies are one, line ends and blank lines around them aside."""
-    return _lines(one) == _lines(other)
-
-
-def _lines(body: str) -> str:
-    return body.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    one, other = (
+        body.replace("\r\n", "\n").replace("\r", "\n").strip("\n") for body in (one, other)
+    )
+    return one == other
 
 
 def _date(value: str) -> str:

@@ -6,7 +6,7 @@ guards judge the plan against what they are then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -27,12 +27,11 @@ from mdmemory.compact.plan import (
     named,
     parse,
 )
-from mdmemory.compact.planner import Given, Planner, ProposedPlan, Tokens
+from mdmemory.compact.planner import Given, Offline, Planner, ProposedPlan, Tokens
 from mdmemory.compact.result import changes as changes_of
 from mdmemory.compact.result import pairs, subject_of
 from mdmemory.errors import Busy, NoState, NotFound, Unwritable
 from mdmemory.files import digest, read_regular, to_bytes, to_text
-from mdmemory.git.commits_of_store import History
 from mdmemory.git.lock import hold_turn
 from mdmemory.git.objects import pack_if_due
 from mdmemory.git.transaction import Change
@@ -43,86 +42,10 @@ from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.superseding import Chains, in_force, superseded_files
 from mdmemory.store.writer import Group, Writer
 
-KEPT = timedelta(days=30)  # from the day that a note was superseded
-_AT_ONCE = 100  # notes that are looked at together
-
-
-def outlived(notes: Sequence[StoredNote], today: str) -> list[StoredNote]:
-    """The notes whose own last day is past, and those that were superseded over 30 days ago, and
-    that a note in force stands for.
-
-    One that replaced a superseded note waits until that one is gone, so that no mark names a note
-    that is not there. A mark without a day is never old.
-    """
-    superseded = superseded_files(notes)
-    day = date.fromisoformat(today)
-    expired = [note for note in notes if _parse_date(note.note.head.expires) < day]
-    old = [
-        note for note in notes
-        if note.file in superseded and _parse_date(note.note.head.superseded) < day - KEPT
-    ]  # fmt: skip
-    if not old and not expired:
-        return []
-    chains = Chains(notes)
-    gone = {note.file: note for note in (*expired, *(note for note in old if chains.last(note)))}
-    return [note for note in gone.values() if not chains.has_replaced(note)]
-
-
-def _parse_date(written: str) -> date:
-    try:
-        return date.fromisoformat(written)
-    except ValueError:
-        return date.max
-
-
-def with_outlived(
-    plan: Plan, notes: Mapping[str, StoredNote], today: str, history: History | None,
-    may_go: Callable[[StoredNote], bool], has_secret: Callable[[str], bool],
-    held_files: Collection[str],
-) -> tuple[Plan, list[Op], bool]:  # fmt: skip
-    """The plan with a delete for each outlived note that `may_go`, as far as the number of notes
-    that a plan may remove has room for it; these deletes; and whether others have to wait.
-
-    A note that something links to stays, and so does one that an undo brought back. Of very many
-    notes some hundred go in one pass: whether one may go is a question to git.
-    """
-    busy = {file for op in plan.ops for file in named(op)}
-    free = [note for note in outlived([*notes.values()], today) if note.file not in busy]
-    if not free:
-        return plan, [], False
-    undone = read_undone(history) if history is not None else ()
-    deletes: list[Op] = []
-    rest = iter(free)
-    while len(deletes) < _AT_ONCE and (some := [*islice(rest, _AT_ONCE)]):
-        fresh = [_delete_outlived(note) for note in some if may_go(note)]
-        fresh = [op for op in fresh if basis(op, notes) not in undone]
-        if not fresh:
-            continue
-        deletes += fresh
-        verdict = guards.check(
-            Plan((*plan.ops, *deletes)), [*notes.values()], held_files=held_files,
-            has_secret=has_secret, sure=deletes,
-        )  # fmt: skip
-        refused = {op for op, code, _ in verdict.refused if code != "budget"}
-        deletes = [op for op in deletes if op not in refused]
-    if not deletes:
-        return plan, [], False
-    room = max(0, removable(len(notes)) - sum(map(removed, plan.ops)))
-    ops: list[Op] = [*deletes[:room]]
-    digests = {file: notes[file].digest for op in ops for file in named(op)}
-    whole = replace(plan, ops=(*plan.ops, *ops), digests={**plan.digests, **digests})
-    return whole, ops, len(deletes) > room or next(rest, None) is not None
-
-
-def _delete_outlived(note: StoredNote) -> Delete:
-    head = note.note.head
-    superseded = f"superseded on {head.superseded}"
-    return Delete(note.file, superseded if head.superseded else f"held until {head.expires}")
-
-
 Report = Callable[[int, int, str], None]  # done, total, what
 
-
+KEPT = timedelta(days=30)  # from the day that a note was superseded
+_AT_ONCE = 100  # notes whose time is over that are looked at together
 _BUSY = "Another compaction is under way."
 _PATIENCE = 5.0  # seconds that a person waits for another pass; one that is merely due does not
 NOTHING_NEW = "No note is new since a model last saw it. `--all` shows it all notes."
@@ -234,7 +157,10 @@ class Compactor:
             replaced = superseded_files(notes)
             entries = conflicts.parse(self._ledger())
             entries = [entry for entry in entries if replaced.isdisjoint(entry.files)]
-            return self.planner.propose(self._readable(notes), conflicts=entries)
+            # not the held notes, not the superseded ones, and not what cannot be read
+            held = self.writer.refresher.catalog().held
+            free = [note for note in in_force(notes) if note.file not in held and note.note.text]
+            return self.planner.propose(free, conflicts=entries)
         except Exception:
             if not dry_run:
                 self._record("failed")
@@ -258,10 +184,24 @@ class Compactor:
     def _apply(self, plan: Plan, outcome: Outcome, proposal: ProposedPlan, dry_run: bool) -> None:
         notes = {note.file: note for note in self._notes()}
         plan, undone = pass_history.drop_undone(plan, notes, self.writer.history)
-        plan, sure = self._with_outlived(plan, notes, outcome, proposal)
+        sure = [*proposal.sure]
+        if not isinstance(self.planner, Given):  # a person's own plan is done as it is
+            plan, ops, more = self._with_outlived(plan, notes)
+            sure += ops
+            outcome.planned += ops
+            outcome.more = outcome.more or more
         removals = outcome.automatic and any(map(removed, plan.ops))
-        gone = pass_history.gone_lately(self.writer.history, self.now) if removals else 0
-        verdict = self._check(plan, notes, gone, len(proposal.refused), sure)
+        pairs_open = conflicts.open_entries(self._ledger(), superseded_files(notes.values()))
+        verdict = guards.check(
+            plan,
+            list(notes.values()),
+            open_conflicts=[frozenset(entry.files) for entry in pairs_open],
+            held_files=self.writer.refresher.catalog().held,
+            has_secret=self.writer.refresher.is_secret,
+            gone=pass_history.gone_lately(self.writer.history, self.now) if removals else 0,
+            refused_before=len(proposal.refused),
+            sure=sure,
+        )
         outcome.skipped = [*undone, *verdict.skipped]
         outcome.waiting = [*verdict.skipped]
         outcome.refused = [*verdict.refused, *proposal.refused]
@@ -286,39 +226,46 @@ class Compactor:
             self._write([group for _, group in groups], outcome, notes)
 
     def _with_outlived(
-        self, plan: Plan, notes: Mapping[str, StoredNote], outcome: Outcome, proposal: ProposedPlan
-    ) -> tuple[Plan, list[Op]]:
-        """The plan with what becomes of superseded notes, unless it is a person's own; and its ops
-        that code found."""
-        if isinstance(self.planner, Given):
-            return plan, [*proposal.sure]
+        self, plan: Plan, notes: Mapping[str, StoredNote]
+    ) -> tuple[Plan, list[Op], bool]:
+        """The plan with a delete for each outlived note that nobody else works on, as far as the
+        number of notes that a plan may remove has room for it; these deletes; and whether others
+        have to wait. Git keeps the text.
+
+        A note that something links to stays, and so does one that an undo brought back. Of very
+        many notes some hundred go in one pass: whether one may go is a question to git.
+        """
         from mdmemory.actions.replacing import tell_anothers
 
         is_anothers = tell_anothers(self.writer, many=True)
-        plan, ops, more = with_outlived(
-            plan, notes, self.now.date().isoformat(), self.writer.history,
-            lambda note: not is_anothers(note), self.writer.refresher.is_secret,
-            self.writer.refresher.catalog().held,
-        )  # fmt: skip
-        outcome.planned += ops
-        outcome.more = outcome.more or more
-        return plan, [*proposal.sure, *ops]
-
-    def _check(
-        self, plan: Plan, notes: Mapping[str, StoredNote], gone: int, refused: int,
-        sure: Sequence[Op],
-    ) -> guards.Verdict:  # fmt: skip
-        pairs_open = conflicts.open_entries(self._ledger(), superseded_files(notes.values()))
-        return guards.check(
-            plan,
-            list(notes.values()),
-            open_conflicts=[frozenset(entry.files) for entry in pairs_open],
-            held_files=self.writer.refresher.catalog().held,
-            has_secret=self.writer.refresher.is_secret,
-            gone=gone,
-            refused_before=refused,
-            sure=sure,
-        )
+        busy = {file for op in plan.ops for file in named(op)}
+        today = self.now.date().isoformat()
+        free = [note for note in outlived([*notes.values()], today) if note.file not in busy]
+        undone = read_undone(self.writer.history) if free and self.writer.history else {}
+        rest = iter(free)
+        deletes: list[Op] = []
+        while len(deletes) < _AT_ONCE and (some := [*islice(rest, _AT_ONCE)]):
+            fresh: list[Op] = []
+            for head in (note.note.head for note in some if not is_anothers(note)):
+                why = f"superseded on {head.superseded}"
+                why = why if head.superseded else f"held until {head.expires}"
+                fresh.append(Delete(head.file, why))
+            fresh = [op for op in fresh if basis(op, notes) not in undone]
+            if not fresh:
+                continue
+            deletes += fresh
+            verdict = guards.check(
+                Plan((*plan.ops, *deletes)), [*notes.values()], sure=deletes,
+                held_files=self.writer.refresher.catalog().held,
+                has_secret=self.writer.refresher.is_secret,
+            )  # fmt: skip
+            refused = {op for op, code, _ in verdict.refused if code != "budget"}
+            deletes = [op for op in deletes if op not in refused]
+        room = max(0, removable(len(notes)) - sum(map(removed, plan.ops)))
+        ops = deletes[:room]
+        digests = {file: notes[file].digest for op in ops for file in named(op)}
+        whole = replace(plan, ops=(*plan.ops, *ops), digests={**plan.digests, **digests})
+        return whole, ops, len(deletes) > room or next(rest, None) is not None
 
     def _groups(
         self, ops: Sequence[Op], notes: Mapping[str, StoredNote], outcome: Outcome
@@ -355,6 +302,7 @@ class Compactor:
         changes = [change for group in groups for change in group.changes]
         about = subject_of(outcome.applied, changes, notes)
         outcome.about = about.removeprefix("memory: ")
+        count = sum(map(removed, outcome.applied)) if outcome.automatic else 0
         written = self.writer.write(
             about,
             groups,
@@ -363,8 +311,8 @@ class Compactor:
             trailers=(
                 ("Memory-Planner", self.planner.kind),
                 *([("Memory-Model", " ".join(outcome.model.split()))] if outcome.model else []),
-                *pass_history.basis_trailers(outcome.applied, notes),
-                *(pass_history.removal_trailers(outcome.applied) if outcome.automatic else ()),
+                *((pass_history.BASIS, basis(op, notes)) for op in outcome.applied),
+                *([(pass_history.REMOVED, str(count))] if count else []),
             ),
             by_model=True,
             checkpoint=None
@@ -393,8 +341,11 @@ class Compactor:
                 )
 
     def _keep(self, proposal: ProposedPlan, outcome: Outcome) -> None:
-        given = () if outcome.model or outcome.outcome != "refused" else (proposal.answer,)
-        answers = [*map(_decode_answer, given), *proposal.rejected]
+        answers = [*proposal.rejected]
+        if not outcome.model and outcome.outcome == "refused":
+            answer = proposal.answer
+            text = answer if isinstance(answer, str) else answer.decode("utf-8", "replace")
+            answers.insert(0, text)
         try:
             folder = self.writer.project.prepare_private()
             left_out.keep_answers(folder / "refused", answers, self.redact, self.now)
@@ -410,12 +361,6 @@ class Compactor:
         notes = self.writer.refresher.store.notes(self._known)
         self._known.update((note.file, note) for note in notes)
         return notes
-
-    def _readable(self, notes: Sequence[StoredNote]) -> list[StoredNote]:
-        """What a planner may see: not the held notes, not the superseded ones, and not what cannot
-        be read."""
-        files = self.writer.refresher.catalog().held
-        return [note for note in in_force(notes) if note.file not in files and note.note.text]
 
     def _ledger(self) -> str:
         try:
@@ -452,18 +397,17 @@ def _planner(
     writer: Writer, today: str, plan: str | bytes | None, model: Model | None, offline: bool,
     everything: bool, report: Report,
 ) -> Planner:  # fmt: skip
-    if plan is not None:
-        return Given(plan, lambda: model or _find_verifier(writer, today))
-    kind = model.kind if model else writer.project.settings.text("planner")
-    from mdmemory.compact.planner import Offline
+    from mdmemory.llm import choose
 
+    if plan is not None:
+        return Given(plan, lambda: model or choose.verifier(writer.project, today))
+    kind = model.kind if model else writer.project.settings.text("planner")
     if offline or kind == "offline":
         return Offline(writer.history)
     from mdmemory.compact.model_planner import ModelPlanner
-    from mdmemory.llm.choose import asking
 
     def ask() -> Asking:
-        chosen = asking("compact", writer.project, today, model)
+        chosen = choose.asking("compact", writer.project, today, model)
         assert chosen is not None, "a planner with a model is chosen"
         return chosen
 
@@ -478,15 +422,32 @@ def _planner(
     )
 
 
-def _find_verifier(writer: Writer, today: str) -> Model | None:
-    """The model that a person chose for second readings; None where they chose none."""
-    from mdmemory.llm import choose
+def outlived(notes: Sequence[StoredNote], today: str) -> list[StoredNote]:
+    """The notes whose own last day is past, and those that were superseded over 30 days ago, and
+    that a note in force stands for.
 
-    return choose.verifier(writer.project, today)
+    One that replaced a superseded note waits until that one is gone, so that no mark names a note
+    that is not there. A mark without a day is never old.
+    """
+    superseded = superseded_files(notes)
+    day = date.fromisoformat(today)
+    expired = [note for note in notes if _parse_date(note.note.head.expires) < day]
+    old = [
+        note for note in notes
+        if note.file in superseded and _parse_date(note.note.head.superseded) < day - KEPT
+    ]  # fmt: skip
+    if not old and not expired:
+        return []
+    chains = Chains(notes)
+    gone = {note.file: note for note in (*expired, *(note for note in old if chains.last(note)))}
+    return [note for note in gone.values() if not chains.has_replaced(note)]
 
 
-def _decode_answer(answer: str | bytes) -> str:
-    return answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
+def _parse_date(written: str) -> date:
+    try:
+        return date.fromisoformat(written)
+    except ValueError:
+        return date.max
 
 
 def _digests(notes: Sequence[StoredNote]) -> dict[str, str]:
