@@ -22,6 +22,7 @@
     session/                                 what one session needs at hand: state, never notes
     observe/                                 from what tools showed to a few lines about it
     prompt/                                  what goes into a prompt, and receipts
+    audit                                    what is wrong in any memory, ours or another's
     memory                                   the Python interface, which all of the following use
     layers                                   the person's memory and the project's, read as one
     overview                                 how a store stands, and where text is sent

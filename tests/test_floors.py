@@ -34,6 +34,7 @@ FLOORS = (
     ("capture.", "compact."),
     ("session.",),
     ("observe.", "prompt."),
+    ("audit",),
     ("memory",),
     ("layers",),
     ("overview",),

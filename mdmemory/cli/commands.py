@@ -45,6 +45,7 @@ COMMANDS = (
     ("extract", "passes", "store the facts that a session holds"),
     ("compact", "passes", "merge duplicates and flag contradictions"),
     ("check", "checking", "check whether the code that the notes cite has changed"),
+    ("audit", "auditing", "find problems in any memory"),
     ("session", "sessions", "list the sessions of your assistants, or show one"),
     ("explain", "passes", "explain why a message would be stored or not"),
     ("index", "upkeep", "update MEMORY.md, or check that it is up to date"),
@@ -61,7 +62,7 @@ _FIRST_GROUPS = 2
 # Commands that open no memory, or choose which one.
 _WITHOUT_LAYERS = frozenset((
     *("setup", "init", "move", "sync", "config", "web", "demo", "hook", "bridge", "mcp"),
-    "completion",
+    "completion", "audit",
 ))  # fmt: skip
 # What people type who know other programs, and what it is called here.
 _OTHER_NAMES = {

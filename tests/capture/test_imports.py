@@ -207,7 +207,8 @@ def test_a_file_of_another_program_is_its_facts_and_its_head(tmp_path: Path) -> 
         (path := tmp_path / "x.md").write_bytes(text.encode())
         facts = [
             f"-{each.reason}" if each.reason
-            else f"{each.description} [{each.title}, {each.metadata.get('created', '')}]" if each.title else each.text
+            else each.text if not each.title
+            else f"{each.description} [{each.title}, {each.metadata.get('created', '')}]"
             for each in read(path)
         ]  # fmt: skip
         assert facts == expected, facts

@@ -99,6 +99,7 @@ def of_inbox(ask: Ask) -> Answers:
 def of_store(ask: Ask) -> Answers:
     """The store and its surroundings."""
     found = {"doctor": ask("doctor")}
+    found["audit"] = ask("audit", "notes/memory")
     found["config list"] = ask("config", "list", "index.max_entries")
     found["config get"] = ask("config", "get", "index.max_entries")
     found["config set"] = ask("config", "set", "index.max_entries", "70")

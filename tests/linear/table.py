@@ -11,9 +11,10 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from types import ModuleType
 
-from mdmemory import bounds, privacy, protocol, unseen
+from mdmemory import audit, bounds, privacy, protocol, unseen
 from mdmemory.actions import word_diff
 from mdmemory.actions.note_history import TextChange
 from mdmemory.capture import candidates, fact, note_text, notice, quote_proof, said_dates, summary
@@ -117,6 +118,10 @@ def _head(text: str) -> note.Note:
 
 def _links(text: str) -> object:
     return links.rewrite_links(_note(text), [links.Link("a.md", "b", "c")])
+
+
+def _dead_links(text: str) -> object:
+    return [*audit.MemoryTexts(Path("/nowhere")).link_findings(audit.Text("a.md", 1, text))]
 
 
 def _stored(text: str) -> StoredNote:
@@ -351,6 +356,8 @@ EVERY = (
     row(markdown.split_blocks, markdown),
     row(importing._ABOUT_USER.search, importing),
     row(importing._JSON.match, importing),
+    row(lambda text: [*audit.text_findings(audit.Text("a.md", 1, text))], audit),
+    row(_dead_links, audit, "links"),
     row(lambda text: strangers.sync_copies([text, f"MEMORY{text}"], []), strangers, "copies", 255),
     row(incoming.day, incoming, "day"),
     row(incoming.word_of, incoming, "word_of"),
