@@ -19,8 +19,8 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from mdmemory import bounds, unseen
-from mdmemory.capture.imports import json_memories, markdown
-from mdmemory.capture.imports.json_memories import facts_of
+from mdmemory.capture.imports import markdown
+from mdmemory.capture.imports.run import facts_of, graph_of, is_graph
 from mdmemory.citing.citation import MAY_CITE
 from mdmemory.citing.mentions import find_paths
 from mdmemory.compact.text_guards import plain
@@ -195,13 +195,13 @@ class MemoryTexts:
         self.files[name] = ""
         lines = text.splitlines()
         try:
-            is_graph = json_memories.is_graph(next(filter(str.strip, lines), ""))
-            parts = [*enumerate(lines, 1)] if is_graph else [(0, json.loads(text))]
+            has_rows = is_graph(next(filter(str.strip, lines), ""))
+            parts = [*enumerate(lines, 1)] if has_rows else [(0, json.loads(text))]
         except (ValueError, RecursionError) as problem:
             raise BadMemory(f"{name} is no whole JSON.", "Export it again.") from problem
         place, line = 0, 1
         for number, part in parts:
-            for fact in json_memories.graph_of([part]) if number else facts_of(part, name):
+            for fact in graph_of([part]) if number else facts_of(part, name):
                 form = json.dumps(fact.text.split("\n")[0][:80], ensure_ascii=text.isascii())
                 at = max(place, text.find(form[1:-1], place))
                 line, place = line + text.count("\n", place, at), at + 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mdmemory import Layers, Memory, bounds
 from mdmemory.capture import fact, notice
-from mdmemory.capture.imports.incoming import Incoming
+from mdmemory.capture.imports.markdown import Incoming
 from mdmemory.capture.imports.run import store_all
 from mdmemory.capture.run import explain_message
 from mdmemory.errors import BadNote

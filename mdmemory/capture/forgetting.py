@@ -5,7 +5,6 @@ Only a typed turn of the user proves it. What nothing can prove yet waits in the
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,13 +20,12 @@ from mdmemory.capture.store_fact import room_left, spend_budget
 from mdmemory.capture.stores import visible_notes
 from mdmemory.capture.wishes import read_head, render_head
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_regular, write_atomic
-from mdmemory.note.note import SUPERSEDED, Note
+from mdmemory.files import digest, read_regular, write_atomic
+from mdmemory.note.note import SUPERSEDED
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence, inbox
 from mdmemory.store.evidence import Evidence
 from mdmemory.store.project import INBOX, Project
-from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import NoteSource, StoredIn, Writer, find_note
 from mdmemory.text.words import word_keys
 from mdmemory.transcripts.turns import is_id
@@ -76,48 +74,37 @@ def forget_notes(
     meant = [find_note(sources, name) for name in dict.fromkeys(names)]
     done, first = Forgotten(), Proof()
     for each in meant:
+        (prefix, writer), file = each.source, each.stored.file
         proof = quote_proof.of_forgetting(quote, caller.turns, each.stored.note)
         if proof.why == "not_said" and not caller.hears:
             proof = Proof(why="unheard")
-        if proof.turn and not room_left(each.source.writer, session, proof.turn, now):
+        if proof.turn and not room_left(writer, session, proof.turn, now):
             proof = Proof(why="too_many")
         if proof.why:
             first = first if first.why else proof
-            done = _leave_note(done, each, proof, quote, session, now)
+            done = done._replace(left=(*done.left, (each.file, proof.reason())))
+            if proof.why in LATER:
+                _let_wait(writer, file, quote, session, proof.why, now)
+                done = done._replace(waiting=(*done.waiting, each.file))
+                continue
         else:
-            done = _remove_note(done, each, proof.turn, session, now)
+            gone = editing.remove_note(writer, file, trailers=session_trailer(session))
+            spend_budget(writer, session, proof.turn, now, 1)
+            settle_removal(writer.project, file)
+            written = gone.written
+            done = done._replace(
+                files=(*done.files, each.file),
+                also=(*done.also, *(f"{prefix}{other}" for other in gone.also)),
+                ids=(*done.ids, *([written.id] if written.id else [])),
+                commit=written.commit or done.commit, waits=done.waits or written.waits,
+            )  # fmt: skip
+        outcome, reasons = ("refused", (proof.why,)) if proof.why else ("forgotten", ())
+        with writer.state() as state:
+            row = Evidence(session, "assistant", outcome, reasons, file)
+            evidence.record_evidence(state, [row], now)
     if not (done.files or done.waiting):
         raise NotProven(done.left[0][0], first)
     return done
-
-
-def _leave_note(
-    done: Forgotten, each: StoredIn, proof: Proof, quote: str, session: str, now: datetime
-) -> Forgotten:
-    writer = each.source.writer
-    left = (*done.left, (each.file, proof.reason()))
-    if proof.why not in LATER:
-        _note_down(writer, session, "refused", proof.why, each.stored.file, now)
-        return done._replace(left=left)
-    _let_wait(writer, each.stored, quote, session, proof.why, now)
-    return done._replace(left=left, waiting=(*done.waiting, each.file))
-
-
-def _remove_note(
-    done: Forgotten, each: StoredIn, turn: str, session: str, now: datetime
-) -> Forgotten:
-    writer, prefix = each.source.writer, each.source.prefix
-    gone = editing.remove_note(writer, each.stored.file, trailers=session_trailer(session))
-    spend_budget(writer, session, turn, now, 1)
-    _note_down(writer, session, "forgotten", "", each.stored.file, now)
-    settle_removal(writer.project, each.stored.file)
-    written = gone.written
-    return done._replace(
-        files=(*done.files, each.file),
-        also=(*done.also, *(f"{prefix}{file}" for file in gone.also)),
-        ids=(*done.ids, *([written.id] if written.id else [])),
-        commit=written.commit or done.commit, waits=done.waits or written.waits,
-    )  # fmt: skip
 
 
 def session_trailer(session: str) -> list[tuple[str, str]]:
@@ -125,38 +112,23 @@ def session_trailer(session: str) -> list[tuple[str, str]]:
     return [("Memory-Session", session)] if session and is_id(session) else []
 
 
-def _note_down(
-    writer: Writer, session: str, outcome: str, why: str, file: str, now: datetime
-) -> None:
-    reasons = (why,) if why else ()
-    with writer.state() as state:
-        evidence.record_evidence(
-            state, [Evidence(session, "assistant", outcome, reasons, file)], now
-        )
-
-
 # --- which note a person means
 
 
 def find_described(sources: Sequence[NoteSource], what: str) -> list[StoredIn]:
     """The notes in force that have most words of a description, the best first."""
-    wanted = {*word_keys(what)}
-    scored = [
-        (_word_share(wanted, stored.note), StoredIn(source, stored))
-        for source in sources
-        for stored in visible_notes(source.writer)
-        if stored.note.head.status != SUPERSEDED
-    ]
-    good = sorted((pair for pair in scored if pair[0] >= SHARE), key=lambda pair: -pair[0])
-    if good and good[0][0] == 1.0:  # what has all of the words hides what has some
-        good = [pair for pair in good if pair[0] == 1.0]
+    wanted, good = {*word_keys(what)}, []
+    for source in sources if wanted else ():
+        for stored in visible_notes(source.writer):
+            head = stored.note.head
+            named = f"{head.name.replace('-', ' ')} {head.title} {head.description}"
+            shared = wanted & {*word_keys(f"{named} {stored.note.body}")}
+            if head.status != SUPERSEDED and len(shared) >= SHARE * len(wanted):
+                good.append((len(shared), StoredIn(source, stored)))
+    good.sort(key=lambda pair: -pair[0])
+    if good and good[0][0] == len(wanted):  # what has all of the words hides what has some
+        good = [pair for pair in good if pair[0] == len(wanted)]
     return [each for _, each in good[:OFFERED]]
-
-
-def _word_share(wanted: set[str], note: Note) -> float:
-    head = note.head
-    content = f"{head.name.replace('-', ' ')} {head.title} {head.description} {note.body}"
-    return len(wanted & {*word_keys(content)}) / len(wanted) if wanted else 0.0
 
 
 # --- what waits
@@ -194,18 +166,15 @@ def settle_removal(project: Project, file: str) -> None:
             path.unlink(missing_ok=True)
 
 
-def _let_wait(
-    writer: Writer, stored: StoredNote, quote: str, session: str, why: str, now: datetime
-) -> str:
+def _let_wait(writer: Writer, file: str, quote: str, session: str, why: str, now: datetime) -> None:
     folder = writer.project.store / INBOX
-    number = hashlib.sha256(stored.file.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    values = {"file": stored.file, "quote": redact(quote[:_QUOTE])[0], "session": session,
+    number = digest(file.encode("utf-8", "surrogateescape"))[:8]
+    values = {"file": file, "quote": redact(quote[:_QUOTE])[0], "session": session,
             "since": now.date().isoformat(), "why": why}  # fmt: skip
-    data = render_head(values, f"An assistant asks to forget {stored.file}.\n")
+    data = render_head(values, f"An assistant asks to forget {file}.\n")
     with writer.lock_store():
         inbox.prepare_inbox(folder)
         write_atomic(folder / f"{_BEGIN}{number}{inbox.END}", data, mode=0o600)
-    return f"{_ID}{number}"
 
 
 def _removal_files(project: Project) -> Iterator[tuple[Path, AskedRemoval]]:

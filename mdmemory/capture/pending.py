@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
 
 from mdmemory.actions import editing, leaving
 from mdmemory.actions.editing import Edited
@@ -66,7 +65,8 @@ class PendingFact:
 def put_facts(project: Project, state: State, facts: Sequence[PendingFact], today: str) -> None:
     """Let these wait, without their secrets; of one that is a secret nothing is kept. One that
     waits already, or that a person dropped, stays as it is. The caller holds the store's lock."""
-    state.change(("DELETE FROM pending WHERE dropped = 1 AND since < ?", (_oldest_day(today),)))
+    oldest = (date.fromisoformat(today) - timedelta(days=DROPPED_DAYS)).isoformat()
+    state.change(("DELETE FROM pending WHERE dropped = 1 AND since < ?", (oldest,)))
     dropped = {id for (id,) in state.rows("SELECT id FROM pending WHERE dropped = 1")}
     _carry_over(project, state)
     there = {fact.id for _, fact in _fact_files(project)}
@@ -99,7 +99,10 @@ def accept_fact(
     Raises NotFound, BadNote."""
     chosen, path = _find_fact(writer, id)
     if text is not None:
-        chosen = _with_text(chosen, text)
+        head, _, body = text.strip().partition("\n")
+        description = description_of(head.strip())
+        whole = body.strip() if description == head.strip() else text.strip()
+        chosen = replace(chosen, description=description, body=whole or description)
     leaves: list[Change] = []
     if into is None and path is not None:
         with writer.lock_store():
@@ -115,21 +118,13 @@ def accept_fact(
     return done
 
 
-def _with_text(fact: PendingFact, text: str) -> PendingFact:
-    head, _, body = text.strip().partition("\n")
-    description = description_of(head.strip())
-    whole = body.strip() if description == head.strip() else text.strip()
-    return replace(fact, description=description, body=whole or description)
-
-
 def drop_fact(writer: Writer, id: str, *, today: str) -> tuple[PendingFact, Written]:
     """Take one off the list, in one commit where the inbox is in one; for 30 days it is not
     proposed again. Raises NotFound."""
     chosen, path = _find_fact(writer, id)
     written = Written()
     if path is not None:
-        subject_line = subject("drop", [chosen.name or chosen.id])
-        written = leaving.take_out(writer, path, subject_line)
+        written = leaving.take_out(writer, path, subject("drop", [chosen.name or chosen.id]))
     with writer.lock_store():
         # of a fact that a person does not want, only the id is kept
         row = (id, "", "", "", "", "", "", today, "[]")
@@ -166,10 +161,6 @@ def _forget_fact(writer: Writer, id: str, path: Path | None) -> None:
             state.change(("DELETE FROM pending WHERE id = ? AND dropped = 0", (id,)))
 
 
-def _oldest_day(today: str) -> str:
-    return (date.fromisoformat(today) - timedelta(days=DROPPED_DAYS)).isoformat()
-
-
 def _carry_over(project: Project, state: State) -> list[PendingFact]:
     """Move the facts that lie in the database, as no inbox took them, into files; those that could
     not be moved.
@@ -204,7 +195,10 @@ def _is_kept(project: Project, fact: PendingFact) -> bool:
             inbox.prepare_inbox(folder)
             path = folder / f"{_BEGIN}{fact.id.removeprefix(_ID)}{inbox.END}"
             if not os.path.lexists(path):
-                write_atomic(path, _render_fact(fact, named), mode=0o600)
+                values = {name: getattr(fact, name) for name in _KEYS if name != "quote"}
+                values |= {"quote": fact.quote} if fact.quote else {}
+                values |= {"project": named} if named else {}
+                write_atomic(path, render_head(values, f"{fact.body}\n"), mode=0o600)
             return True
     return False
 
@@ -231,14 +225,6 @@ def _fact_files(project: Project) -> Iterator[tuple[Path, PendingFact]]:
 
 
 _KEYS: list[str] = [name for name in PendingFact.__match_args__ if name not in ("body", "kept_as")]
-
-
-def _render_fact(fact: PendingFact, project: str) -> bytes:
-    values: dict[str, Any] = {
-        name: getattr(fact, name) for name in _KEYS if name != "quote" or fact.quote
-    }
-    values |= {"project": project} if project else {}
-    return render_head(values, f"{fact.body}\n")
 
 
 def _read(data: bytes, path: Path) -> tuple[PendingFact, str]:

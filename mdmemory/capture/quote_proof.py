@@ -11,18 +11,19 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import date
-from functools import cached_property
+from datetime import date, timedelta
+from functools import cache, cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.capture import said_dates
 from mdmemory.capture.notice import is_request, spares_note, typed_text, wants_gone
 from mdmemory.note.note import Note
 from mdmemory.text import literals
+from mdmemory.text.dates import ANY_MONTH, MONTH_THEN_DAY, NAMED_MONTH, WORDED_DAY
 from mdmemory.text.negation import count_negations, reversed_words
 from mdmemory.text.quantities import number_digits
-from mdmemory.text.words import word_key, word_keys, word_runs
+from mdmemory.text.words import is_cjk, normal_text, word_key, word_keys, word_runs
 from mdmemory.transcripts.turns import Turn
 
 SHORTEST = 8  # letters of a quote that proves anything by itself
@@ -95,14 +96,12 @@ def of_reading(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[
     the assistant means the user's turn that answers it."""
     question = Proof(why=_why_unusable(quote, turns))
     for at, own, sources in () if question.why else _find_places(_answer_to(quote, turns), turns):
-        before = turns[at - 1] if at else turns[at]
+        before, day = turns[at - 1] if at else turns[at], turns[at].day
         answered = before.text[-_LAST:] if before.role == "assistant" else ""
-        proof = [own, answered, *replaced]
-        years = _years_near(turns[at].day)
-        wrong = [
-            each for each in invented_literals(fact, proof, turns[at].day) if each not in years
-        ]
-        if wrong:
+        # a date may be written out with a year where none was said: "last year"
+        years = {str(int(day[:4]) + off) for off in (-1, 0, 1)} if day else set()
+        invented = invented_literals(fact, [own, answered, *replaced], day)
+        if wrong := [each for each in invented if each not in years]:
             question = Proof(why="invented", words=(*dict.fromkeys(wrong),))
         elif sources is None:
             question = Proof(why="question")
@@ -111,12 +110,6 @@ def of_reading(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[
         else:
             question = Proof(why="other_words")
     return question if question.why else Proof(why="not_said")
-
-
-def _years_near(day: str) -> set[str]:
-    """The years that a date may be written out with where none was said: "last year"."""
-    year = int(day[:4] or 0)
-    return {str(each) for each in range(year - 1, year + 2)} if year else set()
 
 
 def _answer_to(quote: str, turns: Sequence[Turn]) -> str:
@@ -154,17 +147,18 @@ def of_forgetting(quote: str, turns: Sequence[Turn], note: Note) -> Proof:
         if question is None:
             continue
         sentence = question or _sentence_of(quote, own)
-        before = "" if question else _text_before(turns, at, own, sentence)
-        if not (
-            _names_note(note, sentence)
-            or (_only_points(sentence, note) and _names_note(note, before))
-        ):
-            continue
-        if not question and spares_note(sentence):
-            continue
-        if not question and not wants_gone(sentence) and not _denies_note(note, sentence):
-            continue
-        return Proof(turns[at].id or "turn")
+        description = note.head.description
+        if not _names_note(note, sentence):
+            # one that says little of its own can only point at what came before
+            beyond = {*word_keys(sentence)} - {*word_keys(description)}
+            before = "" if question else _text_before(turns, at, own, sentence)
+            if len(beyond) > 3 or not _names_note(note, before):
+                continue
+        is_wish = not spares_note(sentence) and (
+            wants_gone(sentence) or reversed_words(description, sentence)
+        )
+        if question or is_wish:
+            return Proof(turns[at].id or "turn")
     return proof if proof.why else Proof(why="not_said")
 
 
@@ -188,7 +182,9 @@ def _find_places(quote: str, turns: Sequence[Turn]) -> Iterator[tuple[int, str, 
         own = typed_text(turns[at].text)
         there = fold_text(own)
         if wanted == there.strip(_AROUND) or (is_long and _stands_in(wanted, there)):
-            question = _question_before(turns, at) if _only_agrees(quote, own) else ""
+            # "yes": it says nothing by itself, and its message denies and asks nothing
+            is_bare = len({*word_keys(quote)}) <= 2 and not re.search("[?？]", own)
+            question = _question_before(turns, at) if is_bare and not count_negations(own) else ""
             yield at, own, question if question or not _is_asked(quote, own) else None
 
 
@@ -203,18 +199,10 @@ def _stands_in(wanted: str, there: str) -> bool:
         return False
     from rapidfuzz import fuzz
 
-    return fuzz.partial_ratio(wanted, there) >= _NEARLY and _same_numbers(wanted, there)
-
-
-def _same_numbers(wanted: str, there: str) -> bool:
+    if fuzz.partial_ratio(wanted, there) < _NEARLY:
+        return False
     known = {*word_runs(there)}
     return all(run in known for run in word_runs(wanted) if any(map(str.isdigit, run)))
-
-
-def _only_agrees(quote: str, own: str) -> bool:
-    """Whether a quote says nothing by itself, and its message denies and asks nothing: "yes"."""
-    is_bare = len({*word_keys(quote)}) <= 2
-    return is_bare and not count_negations(own) and not re.search("[?？]", own)
 
 
 def _question_before(turns: Sequence[Turn], at: int) -> str:
@@ -259,11 +247,6 @@ def _names_note(note: Note, text: str) -> bool:
     return bool({*word_keys(text)} & {*word_keys(named)})
 
 
-def _only_points(sentence: str, note: Note) -> bool:
-    """Whether a sentence says so little of its own that it can only point at what came before."""
-    return len({*word_keys(sentence)} - {*word_keys(note.head.description)}) <= 3
-
-
 def _text_before(turns: Sequence[Turn], at: int, own: str, sentence: str) -> str:
     """What a sentence may point at: what its message says before it, else the turns before."""
     earlier = own.partition(sentence)[0].strip() if sentence in own else ""
@@ -272,11 +255,6 @@ def _text_before(turns: Sequence[Turn], at: int, own: str, sentence: str) -> str
     texts = [typed_text(turn.text) if turn.role == "user" else turn.text[-_LAST:]
             for turn in turns[max(0, at - 2) : at]]  # fmt: skip
     return "\n".join(texts)
-
-
-def _denies_note(note: Note, sentence: str) -> bool:
-    """Whether a sentence denies what the note states."""
-    return bool(reversed_words(note.head.description, sentence))
 
 
 _DATE = re.compile(r"\d{4}(?:-\d\d){1,2}")
@@ -291,7 +269,7 @@ _SIGNS = {"%": r"%|per ?cent|prozent|pour cent|por ciento|por cento|per cento|�
 # Words by which a German text is known: there every noun has a capital.
 _GERMAN = re.compile(r"(?i)\b(?:der|die|das|und|nicht|ist|wir|ich|eine?|für|mit|auf|wird)\b")
 STEM = 4  # letters of a word that may have an ending
-LONGEST = 2_000  # characters of what was said that tell its language
+_TELLING = 2_000  # characters of what was said that tell its language
 YEARS = (1970, 2999)  # in which a session may lie
 ENDINGS = ("s", "es", "n", "en", "e")
 
@@ -311,22 +289,18 @@ def invented_literals(claim: str, sources: Iterable[str], day: str = "") -> list
     """
     unproven = _Said(sources, day)
     rest, wrong = unproven.without_dates(_REASON.sub("", claim))
-    german = len(_GERMAN.findall(f"{claim}\n{unproven.whole[:LONGEST]}")) > 1
+    german = len(_GERMAN.findall(f"{claim}\n{unproven.whole[:_TELLING]}")) > 1
     _, source_words = literals.audit_literals(unproven.texts, rest)
     return wrong + [
         literal
         for literal in source_words
         if len(literal) > 1
         and not literal.startswith("[[")
-        and not (german and unproven.today and _is_noun(literal))
+        # it may be any German noun
+        and not (german and unproven.today and literal.isalpha() and literal.istitle())
         and not unproven.gives(literal)
         and not unproven.gives_longer_word(literal, rest)
     ]
-
-
-def _is_noun(literal: str) -> bool:
-    """Whether it may be any German noun."""
-    return literal.isalpha() and literal.istitle()
 
 
 class _Said:
@@ -345,16 +319,16 @@ class _Said:
     def without_dates(self, claim: str) -> tuple[str, list[str]]:
         """The claim without the dates that were given, and those that were not."""
         parts, wrong, at = [], [], 0
-        for each in said_dates.named_dates(claim):
+        for each in named_dates(claim):
             written = claim[each.start : each.end]
             if self.today is None:
-                is_given = _DATE.fullmatch(written) is not None
+                was_given = _DATE.fullmatch(written) is not None
             else:
-                is_given = said_dates.is_given(each, self.whole, self.today)
-                if not is_given and _DATE.fullmatch(written):
+                was_given = is_given(each, self.whole, self.today)
+                if not was_given and _DATE.fullmatch(written):
                     wrong.append(written)
-                    is_given = True
-            if is_given:
+                    was_given = True
+            if was_given:
                 parts.append(claim[at : each.start])
                 at = each.end
         return " ".join([*parts, claim[at:]]), wrong
@@ -375,13 +349,13 @@ class _Said:
             return all(map(self.gives, parts))
         if not folded.isalpha():
             return False
-        at = said_dates.weekday_of(folded)
-        if at is not None and self.today:
-            return (
-                at in said_dates.mean_weekdays(self.whole, self.today)
-                or word_key(folded) in self._word_keys
-            )
-        return word_key(folded) in self._word_keys or self._has_form(folded)
+        if word_key(folded) in self._word_keys:
+            return True
+        if (at := weekday_names().get(folded)) is not None:
+            return at in mean_weekdays(self.whole, self.today)
+        forms = {folded, *(folded + ending for ending in ENDINGS)}
+        forms |= {folded.removesuffix(each) for each in ENDINGS if len(folded) > STEM}
+        return not forms.isdisjoint(self._whole_words)
 
     def gives_longer_word(self, literal: str, claim: str) -> bool:
         """Whether they have the longer word of the claim that a literal is a part of: a path."""
@@ -390,25 +364,15 @@ class _Said:
             len(word) > len(literal) and literals.stands_alone(word, self.whole) for word in words
         )
 
-    def _has_form(self, folded: str) -> bool:
-        """Whether they have the word with an ending, or without its own."""
-        forms = {folded, *(folded + ending for ending in ENDINGS)}
-        forms |= {folded.removesuffix(each) for each in ENDINGS if len(folded) > STEM}
-        return not forms.isdisjoint(self._whole_words)
-
     def _counts_figure(self, figure: str) -> bool:
         """Whether the sources have a number: in digits, in words, with its sign."""
         for sign, form in _SIGNS.items():
             if sign in figure and not re.search(form, self.whole):
                 return False
-        bare = _SEPARATORS.sub("", figure.strip("%€$£ +"))
-        hours = _HOURS.fullmatch(bare)
-        if hours:
-            full = f"{int(hours[1])}:{hours[2]}"
-            return full in self._number_values or (
-                hours[2] == "00" and hours[1] in self._number_values
-            )
-        return bare in self._number_values
+        forms = {bare := _SEPARATORS.sub("", figure.strip("%€$£ +"))}
+        if hours := _HOURS.fullmatch(bare):
+            forms = {f"{int(hours[1])}:{hours[2]}", *([hours[1]] if hours[2] == "00" else [])}
+        return not forms.isdisjoint(self._number_values)
 
     @cached_property
     def _word_keys(self) -> set[str]:
@@ -429,3 +393,156 @@ class _Said:
             numbers |= {f"{at}", f"{at}:{minute or '00'}"}
         numbers |= {f"{int(hour)}:{minute}" for hour, minute in _HOURS.findall(plain)}
         return numbers - {""}
+
+
+# --- the dates that a text names, or means on the day on which it was said, in nine languages
+
+_A_YEAR = 366  # days from the day it was said to a date without its year
+_CALENDAR = Path(__file__).parents[1] / "text" / "words" / "calendar.txt"
+_WORD = r"(?<!\w)"
+# Left to be compiled where they are used, as in `text.dates`.
+_ISO = r"(?<!\d)(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?(?!\d|-\d)"
+_FIGURES = (
+    r"(?<![\d.:/-])(?P<day>\d{1,2})(?P<sign>[./])\s?(?P<month>\d{1,2})(?P=sign)"
+    r"\s?(?P<year>\d{4})?(?![\d/]|\.\d)"
+)
+_EASTERN = (
+    r"(?:(?P<year>\d{4})\s?[年년]\s?)?(?P<month>\d{1,2})\s?[月월]"
+    r"(?:\s?(?P<day>\d{1,2})\s?[日号號일])?"
+)
+_MONTH_OF_YEAR = (
+    rf"(?i)\b(?P<month>{ANY_MONTH})\b\.?(?:,?\s{{1,2}}(?:of\s|de\s|del\s)?(?P<year>\d{{4}}))?(?!\d)"
+)
+
+
+class Named(NamedTuple):
+    """A date as a text names it, 0 for what it leaves out, and the place of its words."""
+
+    year: int
+    month: int
+    day: int
+    start: int = 0
+    end: int = 0
+
+
+def named_dates(text: str) -> list[Named]:
+    """The dates that a text names in figures or by the name of a month, in their order."""
+    dates: list[Named] = []
+    covered: set[int] = set()  # places in the text; a date has few
+    for form in (_ISO, _FIGURES, _EASTERN, WORDED_DAY, MONTH_THEN_DAY, _MONTH_OF_YEAR):
+        for match in re.finditer(form, text):
+            parts, words = match.groupdict(), range(*match.span())
+            month = parts["month"].casefold()
+            at = int(month) if month.isdigit() else NAMED_MONTH[month]
+            year, day = (int(parts.get(name) or 0) for name in ("year", "day"))
+            if 1 <= at <= 12 and day <= 31 and covered.isdisjoint(words):
+                dates.append(Named(year, at, day, words.start, words.stop))
+                covered.update(words)
+    return sorted(dates, key=lambda each: each.start)
+
+
+def is_given(claimed: Named, text: str, today: date) -> bool:
+    """Whether a text, said on a day, gives a date that somebody wrote out."""
+    dates = named_dates(text)
+    if any(_is_same(claimed, each, today) for each in dates):
+        return True
+    meant, span = _meant_days(text, today)
+    if not claimed.day:
+        return any((each.year, each.month) == (claimed.year, claimed.month) for each in meant)
+    try:
+        day = date(claimed.year or today.year, claimed.month, claimed.day)
+    except ValueError:
+        return False
+    return day in meant or abs((day - today).days) <= span
+
+
+def mean_weekdays(text: str, today: date) -> set[int]:
+    """The days of the week (0 is Monday) of the dates that a text means or names in full."""
+    days = _meant_days(text, today)[0]
+    for each in named_dates(text):
+        if not each.day:  # "out" is a short October
+            continue
+        try:
+            days.add(date(each.year or today.year, each.month, each.day))
+        except ValueError:
+            continue
+    return {each.weekday() for each in days}
+
+
+def _is_same(claimed: Named, named: Named, today: date) -> bool:
+    if claimed.month != named.month or (claimed.day and claimed.day != named.day):
+        return False
+    if named.year or not claimed.year:
+        return claimed.year in (named.year, 0) or not named.year
+    try:
+        day = date(claimed.year, claimed.month, claimed.day or 15)
+    except ValueError:
+        return False
+    return abs((day - today).days) <= _A_YEAR
+
+
+def _meant_days(text: str, today: date) -> tuple[set[date], int]:
+    """The days that a text means by such words as "tomorrow", and how far from today those may lie
+    that it means by "next month"; 0 where it says nothing like it."""
+    folded = normal_text(text).casefold().replace("’", "'")
+    meant: set[date] = set()
+    for days, form in _section_forms("days"):
+        if form.search(folded):
+            meant.add(today + timedelta(days))
+    for name, at in weekday_names().items():
+        if name in folded and re.search(_any_of([name]), folded):
+            ahead = (at - today.weekday()) % 7
+            # "next Friday" is this week's to some and next week's to others; or it is past
+            meant |= {today + timedelta(ahead + 7 * weeks) for weeks in (-1, 0, 1)}
+    for days, form in _section_forms("units"):  # "in two weeks", and the days around those
+        around = days // 10 if days > 7 else 0
+        for word in form.findall(folded):
+            count = int(word) if word.isdecimal() else int(number_digits(word) or 0)
+            for off in range(-around, around + 1) if 0 < count < 1_000 else ():
+                meant |= {today + timedelta(way * count * days + off) for way in (1, -1)}
+    spans = (days for days, form in _section_forms("about") if form.search(folded))
+    return meant, max(spans, default=0)
+
+
+# --- the words
+
+
+@cache
+def _section_lines() -> dict[str, list[str]]:
+    sections: dict[str, list[str]] = {}
+    section: list[str] = []
+    for line in _CALENDAR.read_text("utf-8").splitlines():
+        if line.startswith("["):
+            section = sections.setdefault(line.strip("[]"), [])
+        elif line and not line.startswith("#"):
+            section.append(line)
+    return sections
+
+
+@cache
+def weekday_names() -> dict[str, int]:
+    """The days of the week (0 is Monday) by their names, folded."""
+    lines = enumerate(_section_lines()["weekdays"])
+    return {name: at for at, line in lines for name in line.split()}
+
+
+def _any_of(names: Sequence[str]) -> str:
+    """Any of these as a word of its own; in scripts without spaces wherever it stands."""
+    ordered = sorted(names, key=len, reverse=True)
+    latin = "|".join(re.escape(name) for name in ordered if not is_cjk(name[0]))
+    eastern = "|".join(re.escape(name) for name in ordered if is_cjk(name[0]))
+    return "|".join(filter(None, [rf"(?<!\w)(?:{latin})(?!\w)" if latin else "", eastern]))
+
+
+@cache
+def _section_forms(section: str) -> list[tuple[int, re.Pattern[str]]]:
+    """What each line of a section stands for: days, and an expression for any of its words; of the
+    units with a group for their count."""
+    forms = []
+    for line in _section_lines()[section]:
+        days, _, names = line.partition(" ")
+        form = _any_of(names.split("|"))
+        if section == "units":
+            form = rf"(?<!\w)(\d{{1,3}}|[^\W\d_]{{2,12}})\s?(?:{form.replace(_WORD, '', 1)})"
+        forms.append((int(days), re.compile(form)))
+    return forms

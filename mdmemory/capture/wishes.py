@@ -1,9 +1,8 @@
-"""What waits in an inbox, one file each: what a user asked to be remembered, kept by the hook until
-their turn has ended, and what an import made no note of.
+"""What waits in an inbox, one file each: requests of a user until their turn has ended, and what an
+import made no note of, in `.inbox/` beside the notes, or in a folder of the person's own.
 
-The files lie in `.inbox/` beside the notes; where the store cannot be had, in a folder of the
-person's own. Their text is redacted. A file counts as the user's wish only by its seal: so none
-comes along with somebody's repository, and only its own machine settles it.
+The text is redacted. A file counts as the user's request only by its seal: so none comes along with
+somebody's repository, and only its own machine settles it.
 """
 
 from __future__ import annotations

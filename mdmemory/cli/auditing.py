@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from mdmemory.cli.output import count_noun, emit_json, visible_text
@@ -10,17 +10,7 @@ from mdmemory.cli.output import count_noun, emit_json, visible_text
 _LISTED = 200  # problems that are listed; the rest is counted
 
 
-def audit_options(parser: ArgumentParser) -> None:
-    """Options of `audit`."""
-    parser.add_argument(
-        "path", metavar="PATH", help="a folder of notes, a project with CLAUDE.md, AGENTS.md or "
-        "GEMINI.md, one such file, or the JSON of another memory",
-    )  # fmt: skip
-
-
 def run_audit(options: Namespace) -> int:
-    """Find secrets, orders, duplicates, contradictions and dead links in any memory, and change
-    nothing. The exit code is 1 if there are any."""
     from mdmemory.audit import audit
 
     count, findings = audit(Path(options.path), Path.cwd())

@@ -330,6 +330,15 @@ def check_options(parser: Parser) -> None:
     flag(parser, "--all", "also list what has not changed")
 
 
+def audit_options(parser: Parser) -> None:
+    """Find secrets, orders, duplicates, contradictions and dead links in any memory, and change
+    nothing. The exit code is 1 if there are any."""
+    parser.add_argument(
+        "path", metavar="PATH", help="a folder of notes, a project with CLAUDE.md, AGENTS.md or "
+        "GEMINI.md, one such file, or the JSON of another memory",
+    )  # fmt: skip
+
+
 def session_options(parser: argparse.ArgumentParser) -> None:
     """List this project's sessions in OpenCode, Claude Code, Codex and Gemini CLI, with the number
     of messages that mdmemory has not read; or show what it keeps about one: its memory, and the

@@ -185,11 +185,11 @@ ANY_MONTH = "|".join(sorted(NAMED_MONTH, key=len, reverse=True))
 _ANY_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?"
 _OF = r"(?:of\s|de\s|del\s|di\s|d['’])?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
-_WORDED = (
+WORDED_DAY = (
     rf"(?i)(?<![\w.]){_ANY_DAY}\s{{1,2}}{_OF}(?P<month>{ANY_MONTH})\b\.?"
     rf"(?:,?\s{{1,2}}{_OF}{_YEAR}(?!\d))?"
 )
-_MONTH_THEN_DAY = (
+MONTH_THEN_DAY = (
     rf"(?i)\b(?P<month>{ANY_MONTH})\b\.?\s{{1,2}}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
     rf"(?![\d:.]\d|\d|\s?%)(?:,?\s{{1,2}}{_YEAR}(?!\d))?"
 )
@@ -241,7 +241,7 @@ def dates_to_iso(text: str, language: str, words: Set[str]) -> str:
     if not any(character.isdigit() for character in text):
         return text
     if words & NAMED_MONTH.keys():
-        for form in (_WORDED, _MONTH_THEN_DAY, _MONTH_OF_YEAR):
+        for form in (WORDED_DAY, MONTH_THEN_DAY, _MONTH_OF_YEAR):
             text = re.sub(form, _as_iso, text)
     text = re.sub(_YEAR_FIRST, _as_iso, text)
     text = re.sub(_IN_FIGURES, _as_surely_iso if language == "en" else _as_iso, text)

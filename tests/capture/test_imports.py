@@ -15,8 +15,14 @@ from hypothesis import strategies as st
 
 from mdmemory import Memory
 from mdmemory.capture.imports import run
-from mdmemory.capture.imports.incoming import BadImport, Incoming, day
-from mdmemory.capture.imports.markdown import MAX_WHOLE, Block, split_blocks
+from mdmemory.capture.imports.markdown import (
+    MAX_WHOLE,
+    BadImport,
+    Block,
+    Incoming,
+    day,
+    split_blocks,
+)
 from mdmemory.capture.imports.run import read
 from mdmemory.cli import main
 

@@ -17,9 +17,9 @@ from types import ModuleType
 from mdmemory import audit, bounds, privacy, protocol, unseen
 from mdmemory.actions import word_diff
 from mdmemory.actions.note_history import TextChange
-from mdmemory.capture import candidates, fact, note_text, notice, quote_proof, said_dates, summary
+from mdmemory.capture import candidates, fact, note_text, notice, quote_proof, summary
 from mdmemory.capture import run as capturing
-from mdmemory.capture.imports import incoming, markdown
+from mdmemory.capture.imports import markdown
 from mdmemory.capture.imports import run as importing
 from mdmemory.capture.quote_proof import invented_literals
 from mdmemory.citing import citation
@@ -187,8 +187,8 @@ def _forget(text: str) -> object:
 
 
 def _dates(text: str) -> object:
-    claimed = said_dates.named_dates("2026-12-01")
-    return said_dates.is_given(claimed[0], text, date(2026, 6, 19)), said_dates.named_dates(text)
+    claimed = quote_proof.named_dates("2026-12-01")
+    return quote_proof.is_given(claimed[0], text, date(2026, 6, 19)), quote_proof.named_dates(text)
 
 
 def _chunks(text: str) -> object:
@@ -347,7 +347,7 @@ EVERY = (
         bounds.MESSAGE,
         literals,
     ),
-    row(_dates, said_dates, "given", bounds.MESSAGE),
+    row(_dates, quote_proof, "given", bounds.MESSAGE),
     row(lambda text: _proved(text[: bounds.FACT], text[:400], text), quote_proof, "of_fact"),
     row(lambda text: _proved("a", f"{text[:400]} ... {text[:500]}", text), quote_proof, "quote"),
     row(_forget, quote_proof, "of_forgetting"),
@@ -359,8 +359,8 @@ EVERY = (
     row(lambda text: [*audit.text_findings(audit.Text("a.md", 1, text))], audit),
     row(_dead_links, audit, "links"),
     row(lambda text: strangers.sync_copies([text, f"MEMORY{text}"], []), strangers, "copies", 255),
-    row(incoming.day, incoming, "day"),
-    row(incoming.word_of, incoming, "word_of"),
+    row(markdown.day, markdown, "day"),
+    row(markdown.word_of, markdown, "word_of"),
     # what a model answers
     row(candidates.parse, json_answer, "", bounds.CANDIDATES),
     row(lambda text: candidates.parse(f"a [ {text}"), json_answer, "list", bounds.CANDIDATES),
