@@ -12,7 +12,17 @@ from mdmemory.errors import BadNote
 from mdmemory.note import frontmatter, limits
 from mdmemory.note.frontmatter import Field, Reading, join_items, render_value, scan, to_yaml
 from mdmemory.note.limits import CITES, LINE_KEYS, TYPES, check_line
-from mdmemory.note.note import EOL, MODIFIED, ORIGIN, Note, begins_head, body_span, parse, split
+from mdmemory.note.note import (
+    EOL,
+    MODIFIED,
+    ORIGIN,
+    Note,
+    begins_head,
+    begins_toml,
+    body_span,
+    parse,
+    split,
+)
 
 _ITEM = re.compile(r"([ \t]*-[ \t]+)([^\r\n]*)")
 _COMMENT = re.compile(r"[ \t]+#[^\r\n]*\Z")
@@ -196,10 +206,10 @@ def _between_fences(text: str, head: str) -> str:
     fences, _ = split(text)
     if fences:
         return text[: fences.head] + head + text[fences.closing :]
-    if begins_head(text):
+    if begins_head(text) or begins_toml(text):
         raise BadNote(
-            "The text begins with `---` as a head does, but is not read as one; a second head is "
-            "not put above it.",
+            "The text begins with `---` or `+++` as a head does, but is not read as one; a second "
+            "head is not put above it.",
             "Close it by a `---` line and write it as `key: value` lines, or put a "
             "sentence above it.",
         )

@@ -49,7 +49,15 @@ _OPENING = re.compile(rf"\ufeff?(?:[ \t]*{EOL})*---[ \t]*{EOL}")
 _CLOSING = re.compile(rf"[\r\n](?:---|\.\.\.)[ \t]*(?:{EOL}|\Z)")
 _BLANK_LINE = re.compile(rf"[ \t]*{EOL}")
 _TEXT_LINE = re.compile(r"\S[^\r\n]*")
-_HEADING_MARKS = re.compile(r"\A#{1,6}[ \t]+")
+_HEADING_MARKS = re.compile(r"\A(?:#{1,6}|[-*+•])[ \t]+")
+# Lines that say nothing of a note: rules, fences, comments, tags, properties, the rule of a table.
+_NO_WORDS = re.compile(
+    r"---|\+\+\+|(?:```|~~~).*|<!--[^>]*-->"
+    r"|#[^\s#]\S*(?:[ \t]+#[^\s#]\S*)*|[\w-]+::.*|[|:\s-]+|[\[\]{}]"
+)
+_TOML_HEAD = re.compile(
+    r"\ufeff?\s*\+\+\+[ \t]*\r?\n(?:.*?\n\+\+\+[ \t]*(?=[\r\n]|\Z))?", re.DOTALL
+)
 
 
 class Head(NamedTuple):
@@ -181,9 +189,10 @@ def _opened_at(text: str, start: int) -> tuple[_Fences | None, Reading]:
 
     opening = _OPENING.match(text, start)
     if not opening:
+        is_toml = start == 0 and begins_toml(text)
+        what = "The head is TOML, which is not read" if is_toml else "There is no head"
         return None, frontmatter.Reading(
-            {},
-            "There is no head: put `name:`, `description:` and `type:` above, between `---` lines.",
+            {}, f"{what}: put `name:`, `description:` and `type:` above, between `---` lines."
         )
     # The line end of the opening fence may be the one before the closing fence.
     closing = _CLOSING.search(text, opening.end() - 1)
@@ -201,6 +210,11 @@ def _opened_at(text: str, start: int) -> tuple[_Fences | None, Reading]:
 def begins_head(text: str) -> bool:
     """Whether a text begins as a head does, after blank lines at most: by a `---` line."""
     return _OPENING.match(text) is not None
+
+
+def begins_toml(text: str) -> bool:
+    """Whether a text begins with a head in TOML, by a `+++` line."""
+    return _TOML_HEAD.match(text) is not None
 
 
 def body_span(text: str, fences: _Fences | None) -> tuple[int, int]:
@@ -313,9 +327,7 @@ def _read_metadata(reading: Reading, problems: list[str]) -> Mapping[str, object
 def _read_description(written: str, body: str, problems: list[str]) -> str:
     if not written:
         problems.append("There is no `description:`, so the first line is used: write one.")
-        lines = (match[0].rstrip() for match in _TEXT_LINE.finditer(body))
-        line = next((line for line in lines if line != "---"), "")
-        return _HEADING_MARKS.sub("", line, count=1)[:MAX_DESCRIPTION].rstrip()
+        return _first_line(body)
     if len(written.splitlines()) > 1:
         written = " ".join(written.split())
     if len(written) > MAX_DESCRIPTION:
@@ -323,3 +335,14 @@ def _read_description(written: str, body: str, problems: list[str]) -> str:
             f"The description has {len(written)} characters: cut it to {MAX_DESCRIPTION}."
         )
     return written
+
+
+def _first_line(body: str) -> str:
+    toml = _TOML_HEAD.match(body)
+    lines = (match[0].rstrip() for match in _TEXT_LINE.finditer(body, toml.end() if toml else 0))
+    first = ""
+    for line in lines:
+        if not _NO_WORDS.fullmatch(line):
+            return _HEADING_MARKS.sub("", line, count=1)[:MAX_DESCRIPTION].rstrip()
+        first = first or line
+    return "" if first == "---" else first[:MAX_DESCRIPTION]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from pace import HUNG, scaled
+from rows import each
 
 from mdmemory.errors import BadNote
 from mdmemory.note import limits
@@ -192,6 +193,37 @@ def test_without_a_head_the_first_line_describes_and_the_stem_names(text: str) -
     assert text.removeprefix("\ufeff").startswith(note.body)
 
 
+DESCRIBED = [
+    ("- The oven takes 380 V\n- The silo holds 12 t\n", "The oven takes 380 V"),
+    ("* C# is #1\n", "C# is #1"),
+    ("• One\n• Two\n", "One"),
+    ("1. First, stop the line\n", "1. First, stop the line"),
+    ("-5 degrees is the limit\n", "-5 degrees is the limit"),
+    ("*Never* on Fridays\n", "*Never* on Fridays"),
+    ("**The relay** is relay-2\n", "**The relay** is relay-2"),
+    ("#infra #mail\n\nMail goes through relay-2.\n", "Mail goes through relay-2."),
+    ("#infra is our channel\n", "#infra is our channel"),
+    ("#only-a-tag\n", "#only-a-tag"),
+    ("<!-- mine -->\n\nBelow a comment.\n", "Below a comment."),
+    ("```sh\nmake deploy\n```\nBy make.\n", "make deploy"),
+    ("title:: Printer\nalias:: zebra\n\n- It is at 10.3.0.9\n", "It is at 10.3.0.9"),
+    ("std::vector is banned\n", "std::vector is banned"),
+    ('+++\ntitle = "Relay"\n+++\n\nIt listens on 2525.\n', "It listens on 2525."),
+    ('\ufeff+++\r\ntitle = "R"\r\n+++\r\nIt listens.\r\n', "It listens."),
+    ("+++\nnever closed\n", "never closed"),
+    ("|---|---|\n| till-1 | 8443 |\n", "| till-1 | 8443 |"),
+    ("---\nid: 5f\n---\n\n# Proxies\n\nTraefik.\n", "Proxies"),
+    ("#" + "a#" * 20_000 + "\nDone.\n", "Done."),
+]
+
+
+def test_the_first_line_that_says_something_describes() -> None:
+    def check(text: str, description: str) -> None:
+        assert parse(text, "n.md").head.description == description
+
+    each(DESCRIBED, check)
+
+
 def test_prose_between_two_rules_is_a_body() -> None:
     text = "---\nSome prose\n---\nmore\n"
     note = parse(text, "x.md")
@@ -213,7 +245,13 @@ def test_a_head_is_read_and_edited_behind_blank_lines_and_with_either_end(
 
 
 @pytest.mark.parametrize(
-    "text", ["---\nname: never closed\n", "---\nSome prose\n---\nmore\n", "\n---\n<<<<<<< x\n---\n"]
+    "text",
+    [
+        "+++\ntitle = 1\n+++\nx\n",
+        "---\nname: never closed\n",
+        "---\nSome prose\n---\nmore\n",
+        "\n---\n<<<<<<< x\n---\n",
+    ],
 )
 def test_a_head_that_is_not_understood_gets_no_second_one_above_it(text: str) -> None:
     with pytest.raises(BadNote, match="second head"):

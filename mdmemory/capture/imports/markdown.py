@@ -204,11 +204,10 @@ def of_note(note: Note, origin: str) -> Incoming:
 
 
 def _find_description(body: str) -> str:
-    """The first line of a body that says something, without the mark of a list."""
+    """The first line of a body that says something to a person."""
     lines = [line.strip() for line in body.splitlines() if line.strip()]
     line = next((line for line in lines if not is_placeholder(line)), "".join(lines[:1]))
-    marker = _MARKER.match(line)
-    return notes_format.parse(line[marker.end() if marker else 0 :], "").head.description
+    return notes_format.parse(line, "").head.description
 
 
 def facts_of(text: str, origin: str) -> Iterator[Incoming]:
