@@ -25,6 +25,8 @@ _BEFORE = _MARKS.replace("-", "")  # a list's own mark stays
 _CODE = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^“”\n]*”|«[^«»\n]*»|„[^„“\n]*“")
 _BOUNDARY = re.compile(r"[.!?。！？;,:\n，；：、]")
 _JOINED = re.compile(r"\b(?:also|and|but|und|auch|et|y)[ \t]+(?:please[ \t]+)?\Z")
+# What joins a fact to a request behind it in Japanese and Korean.
+_QUOTING = r"(?:ということを|ってことを|って|(?<!こ)と|(?<=다)(?:는[ ]?(?:걸|것을)|고)|이?라고)?"
 _EMPHASIS = " \t*_-•"  # may stand before a request
 # Who says it, in a chat that was pasted: "Anna Berg: remember that ...".
 _SPEAKER = re.compile(r"(?:^|\n)[ \t]*([^\W\d_a-z]\w+(?: [^\W\d_a-z]\w+)?):[ \t]*\Z")
@@ -234,7 +236,8 @@ def _without_lead(text: str) -> str:
 
 def _can_be_kept(fact: str, whole: str, is_polite: bool = False) -> bool:
     first = _END.search(whole)
-    is_asked = not is_polite and first and first[0][0] in "?？" and "\n" not in fact
+    ends_so = first[0][0] in "?？" if first else fact.endswith(("吗", "嗎"))
+    is_asked = not is_polite and ends_so and "\n" not in fact
     return letter_weight(fact) >= FLOOR and not is_asked and not _says_phrase("moment", whole)
 
 
@@ -308,7 +311,7 @@ def _join_pattern() -> re.Pattern[str]:
 @cache
 def _closing_pattern() -> re.Pattern[str]:
     end = rf"[ \t]*(?:{_either_phrase('lead')})?[.!。！~ ]*\Z"
-    return re.compile(rf"[,.;:，。、：]?[ \t]*(?:{_either_phrase('closing')}){end}")
+    return re.compile(rf"{_QUOTING}[,.;:，。、：]?[ \t]*(?:{_either_phrase('closing')}){end}")
 
 
 @cache
