@@ -29,10 +29,8 @@
     review/                                  all that waits for a person, and their answers
     tools/                                   the tools for assistants: one table for all hosts
     memory_tool                              the memory tool of the Anthropic API
-    hosts/                                   what all clients share; git's hooks
+    hosts/                                   how clients are wired, what they share; git's hooks
     hosts/claude/                            Claude Code: its own memory writes into the store
-    hosts/codex/, hosts/gemini/,             how Codex, Gemini CLI and editors are wired
-    hosts/editors/
     hosts/commands/                          the events of Claude Code, Codex and Gemini CLI
     hosts/bridge/                            one process for each store, which answers all hooks
     hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge

@@ -103,12 +103,29 @@ class MemoryTool:
         path = _text_given(given, "path")
         if path.rstrip("/") == ROOT:
             return self._list_files()
-        text = self._file_content(path_inside(path), path)
-        lines = text.split("\n")
+        file = path_inside(path)
+        if file in self._derived_files():
+            text = read_regular(self._memory.project.store / file).decode("utf-8", "replace")
+        else:
+            gone = f"The path {path} does not exist. Please provide a valid path."
+            stored = self._note_of(file, gone)
+            self._seen[file], text = stored.digest, stored.note.text
+        lines, wanted = text.split("\n"), given.get("view_range")
         if len(lines) > _MOST_LINES:
             raise Prescribed(f"File {path} exceeds maximum line limit of 999,999 lines.")
-        shown = number_lines(lines, *lines_of(given.get("view_range"), len(lines)))
-        return f"Here's the content of {path} with line numbers:\n{shown}"
+        pair = [1, -1]
+        if wanted is not None:
+            is_list = isinstance(wanted, Sequence) and not isinstance(wanted, str)
+            pair = list(wanted) if is_list else []
+        if len(pair) != 2 or not all(type(each) is int for each in pair):
+            raise UsageError("`view_range` is two numbers of lines.", "-1 is the last line.")
+        first, last = pair[0], len(lines) if pair[1] == -1 else pair[1]
+        if not 1 <= first <= min(last, len(lines)):
+            hint = f"The file has {len(lines)} lines."
+            raise UsageError(f"Invalid `view_range` parameter: {pair}.", hint)
+        return (
+            f"Here's the content of {path} with line numbers:\n{number_lines(lines, first, last)}"
+        )
 
     @_tell_failures
     def create(self, given: Given) -> str:
@@ -130,9 +147,23 @@ class MemoryTool:
 
         def replace_once(text: str) -> str:
             nonlocal rest
-            at = find_place(text, old, path)
-            rest = text[at + len(old) :]
-            return f"{text[:at]}{new}{rest}"
+            places, at = list[int](), text.find(old) if old else -1
+            while at >= 0:
+                places.append(at)
+                at = text.find(old, at + 1)
+            if not places:
+                raise Prescribed(
+                    f"No replacement was performed, old_str `{old}` did not appear verbatim in "
+                    f"{path}."
+                )
+            if len(places) > 1:
+                lines = ", ".join(str(text.count("\n", 0, place) + 1) for place in places)
+                raise Prescribed(
+                    f"No replacement was performed. Multiple occurrences of old_str `{old}` in "
+                    f"lines: {lines}. Please ensure it is unique"
+                )
+            rest = text[places[0] + len(old) :]
+            return f"{text[: places[0]]}{new}{rest}"
 
         done = self._change_file(path, replace_once)
         text = done.stored.note.text
@@ -146,12 +177,8 @@ class MemoryTool:
     @_tell_failures
     def insert(self, given: Given) -> str:
         """Lines put behind line `insert_line` of a note; 0 is its beginning."""
-        path, more, at = (
-            _text_given(given, "path"),
-            _text_given(given, "insert_text"),
-            given.get("insert_line"),
-        )
-        seen = self._seen.get(path_inside(path))
+        path, more = _text_given(given, "path"), _text_given(given, "insert_text")
+        at, seen = given.get("insert_line"), self._seen.get(path_inside(path))
 
         def insert_lines(text: str) -> str:
             if seen not in (None, self._memory._store().read(path_inside(path)).digest):
@@ -169,10 +196,8 @@ class MemoryTool:
         path = _text_given(given, "path")
         if path.rstrip("/") == ROOT:
             raise Prescribed(f"Error: Cannot delete the {ROOT} directory itself")
-        file, writer = (
-            self._own_file(path, f"Error: The path {path} does not exist"),
-            self._memory._writer(),
-        )
+        file = self._own_file(path, f"Error: The path {path} does not exist")
+        writer = self._memory._writer()
         with writer.lock_recovered():
             capture.model_files.refuse_unsettled(writer, writer.refresher.store.read(file))
         actions.editing.remove_note(writer, file, trailers=self._session_trailers(), by_model=True)
@@ -205,14 +230,6 @@ class MemoryTool:
         )
         self._seen[file] = done.stored.digest
         return done
-
-    def _file_content(self, file: str, path: str) -> str:
-        gone = f"The path {path} does not exist. Please provide a valid path."
-        if file in self._derived_files():
-            return read_regular(self._memory.project.store / file).decode("utf-8", "replace")
-        stored = self._note_of(file, gone)
-        self._seen[file] = stored.digest
-        return stored.note.text
 
     def _own_file(self, path: str, gone: str) -> str:
         """The file of a note that a command may change."""
@@ -316,41 +333,6 @@ def new_file(path: str) -> str:
     if not (is_plain and is_free) or len(stem.encode()) > limits.MAX_NAME_BYTES:
         raise UsageError(f"{path} cannot be a memory file. {_ELSEWHERE}", f"Use {ROOT}/{name}.md")
     return file
-
-
-def lines_of(given: object, count: int) -> tuple[int, int]:
-    """The first and last line that a `view_range` asks for, from 1."""
-    if given is None:
-        return 1, count
-    pair = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else []
-    if len(pair) != 2 or not all(type(each) is int for each in pair):
-        raise UsageError("`view_range` is two numbers of lines.", "-1 is the last line.")
-    first, last = pair
-    last = count if last == -1 else last
-    if not 1 <= first <= min(last, count):
-        raise UsageError(f"Invalid `view_range` parameter: {pair}.", f"The file has {count} lines.")
-    return first, min(last, count)
-
-
-# --- lines
-
-
-def find_place(text: str, old: str, path: str) -> int:
-    """Where `old` stands in a text, once."""
-    if not old or (at := text.find(old)) < 0:
-        raise Prescribed(
-            f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
-        )
-    places = [at]
-    while (at := text.find(old, at + 1)) >= 0:
-        places.append(at)
-    if len(places) > 1:
-        lines = ", ".join(str(text.count("\n", 0, place) + 1) for place in places)
-        raise Prescribed(
-            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
-            f"{lines}. Please ensure it is unique"
-        )
-    return places[0]
 
 
 def insert_text(text: str, at: object, more: str) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.hosts import background
+from mdmemory.hosts.bridge import without
 from mdmemory.hosts.bridge_log import Log
-from mdmemory.hosts.commands import alone
 from mdmemory.hosts.commands.hooks import CommandHooks
 from mdmemory.layers import Layers
 
@@ -45,7 +45,7 @@ class CommandHost:
             opened, lambda _: self.started, self.log, open_typed=Layers.open,
             clock=lambda: self.seconds,
         )  # fmt: skip
-        self._hook = self.hooks.methods()["hook"]
+        self._hook = self.hooks.hook
         self._last: dict[str, Any] = {}
 
     def event(self, name: str, session: str = SESSION, **more: Any) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class CommandHost:
 
     def alone(self, name: str, **more: Any) -> dict[str, Any]:
         """What the hook prints without a bridge."""
-        return alone.answer_alone(self.host, self.event(name, **more), self.folder).output
+        return without.answer_alone(self.host, self.event(name, **more), self.folder).output
 
     def write(self, *outputs: dict[str, Any]) -> None:
         """Write these contexts into the session's file, as the client does."""

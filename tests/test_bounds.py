@@ -16,7 +16,7 @@ from mdmemory.capture.imports.run import store_all
 from mdmemory.capture.run import explain_message
 from mdmemory.errors import BadNote
 from mdmemory.hosts.conversation import notices_of_length
-from mdmemory.hosts.opencode.messages import Children, message_of
+from mdmemory.hosts.opencode.watching import Children, message_of
 from mdmemory.session import failures
 from mdmemory.transcripts import turns
 

@@ -13,13 +13,12 @@ from mdmemory import assets, protocol
 from mdmemory.capture.notice import notice_wishes
 from mdmemory.capture.store_fact import Stored
 from mdmemory.cli.commands import COMMANDS
-from mdmemory.mcp import instructions
-from mdmemory.prompt import lines, receipts
+from mdmemory.mcp import server
+from mdmemory.prompt import lines
 from mdmemory.prompt.message_part import part
 from mdmemory.session.block import MOST
 from mdmemory.store.adopt import Unadopted
-from mdmemory.tools.notes import _stored_sentences
-from mdmemory.tools.table import TOOLS
+from mdmemory.tools.table import TOOLS, _stored_sentences
 
 ROOT = Path(__file__).parents[1]
 TEMPLATES = ROOT / "templates/opencode"
@@ -28,8 +27,8 @@ TEXTS = {
     **{path.stem: path.read_text("utf-8") for path in TEMPLATES.glob("command/*.md")},
     "skill": assets.read(assets.SKILL),
     "tools": "\n".join(f"{tool.description} {json.dumps(tool.parameters)}" for tool in TOOLS),
-    "instructions": Path(str(instructions.__file__)).read_text("utf-8"),
-    "receipts": Path(str(receipts.__file__)).read_text("utf-8"),
+    "instructions": Path(str(server.__file__)).read_text("utf-8"),
+    "receipts": Path(str(lines.__file__)).read_text("utf-8"),
 }
 HOW = ("TOOLS.md", "PROTOCOL.md", "skill")  # those that say how the memory is to be used
 # The one thing that all of them say.
@@ -109,7 +108,7 @@ MESSAGES = {
     "taken back by /memory-undo": (lambda: lines.taken_back([FACT], [], "m-1a2b3c4d").text, 65),
     "all that can wait, counted": (lambda: lines.waiting(dict.fromkeys(lines._WAITING, 9)), 65),
     "changed by other hands": (
-        lambda: receipts.by_hand([Unadopted(FILE, "changed")] * 9, ["gone.md"] * 9), 90,
+        lambda: lines.by_hand([Unadopted(FILE, "changed")] * 9, ["gone.md"] * 9), 90,
     ),
     "the memory of a session": (lambda: "x" * MOST, 1_600),
 }  # fmt: skip

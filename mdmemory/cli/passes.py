@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 def run_explain(layers: Layers, options: Namespace) -> int:
     from mdmemory.capture.run import explain_message as explained
-    from mdmemory.hosts import by_message
+    from mdmemory.hosts import conversation
 
     text = " ".join(options.text)
     explanation = explained(text, layers)
-    explanation["recalled"] = [each.file for each in by_message.notes_for(layers, text)]
+    explanation["recalled"] = [each.file for each in conversation.notes_for(layers, text)]
     if options.json:
         emit_json(explanation)
         return 0

@@ -119,8 +119,8 @@ def _is_read_already(options: Namespace) -> bool:
         return False
     from mdmemory.cli.output import only_memory, open_layers
     from mdmemory.config import person
-    from mdmemory.hosts.opencode.checks import reading_problems
-    from mdmemory.hosts.opencode.places import Place
+    from mdmemory.hosts.opencode.files import Place
+    from mdmemory.hosts.opencode.wiring import reading_problems
 
     try:
         project = only_memory(open_layers(options)).project

@@ -22,7 +22,7 @@ from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
 from mdmemory.search.sources import session_folders
 from mdmemory.store.project import Project
-from mdmemory.tools.observations import as_json as observed
+from mdmemory.tools.session import as_json as observed
 from mdmemory.tools.session import sections_shown, stored_content
 
 if TYPE_CHECKING:

@@ -196,7 +196,7 @@ def _unwire_project(project: Project, *, is_personal: bool) -> list[str]:
     """Remove all that we wrote for OpenCode; return messages."""
     from mdmemory.hosts import clients
     from mdmemory.hosts.opencode import wiring
-    from mdmemory.hosts.opencode.places import Place
+    from mdmemory.hosts.opencode.files import Place
 
     if is_personal:
         return clients.remove_clients([clients.OPENCODE], os.environ)
@@ -207,19 +207,18 @@ def _unwire_project(project: Project, *, is_personal: bool) -> list[str]:
 
 def _install_wiring(options: Namespace, root: Path, store: Path) -> list[str]:
     from mdmemory.hosts import git_hooks
-    from mdmemory.hosts.opencode import personal, wiring
-    from mdmemory.hosts.opencode.files import Wanted
-    from mdmemory.hosts.opencode.places import Place
+    from mdmemory.hosts.opencode import wiring
+    from mdmemory.hosts.opencode.files import Place, Wanted
 
     if options.user:
-        return personal.install_personal(
+        return wiring.install_personal(
             os.environ, store=store, mcp=options.mcp, no_npm=options.no_npm, dry_run=options.dry_run
         )
     wanted = Wanted(protocol.short_protocol(), git_hooks.program_words())
     place = Place(root, store)
     sentences = wiring.install_wiring(place, wanted, mcp=options.mcp, dry_run=options.dry_run)
     if options.no_npm and not options.mcp and not options.dry_run:
-        sentences += wiring.spare_npm(personal.personal_place(os.environ))
+        sentences += wiring.spare_npm(wiring.personal_place(os.environ))
     return sentences
 
 

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,7 +128,10 @@ def _claim_wait(project: Project, session: str) -> Path:
     folder = project.prepare_private() / _WAITING
     with name_refusals(folder):
         make_folder(folder)
-    _sweep_folder(folder)
+    for old in folder.iterdir():
+        with suppress(OSError):  # another process was quicker
+            if time.time() - old.stat().st_mtime > _OLD:
+                old.unlink()
     file = folder / digest(session.encode("utf-8"))[:16]
     write_atomic(file, os.urandom(8).hex().encode("ascii"), mode=0o600)
     return file
@@ -140,15 +143,6 @@ def _is_replaced(file: Path, mark: bytes) -> bool:
         return file.read_bytes() != mark
     except OSError:
         return False
-
-
-def _sweep_folder(folder: Path) -> None:
-    for file in folder.iterdir():
-        try:
-            if time.time() - file.stat().st_mtime > _OLD:
-                file.unlink()
-        except OSError:  # another process was quicker
-            continue
 
 
 def _open(project: Project) -> int:

@@ -69,7 +69,12 @@ class Log:
             return
         self._recent.append(line)
         with suppress(OSError):
-            _append_line(self.file, f"{person.now().strftime('%Y-%m-%dT%H:%M:%SZ')} {line}\n")
+            handle = open_log(self.file)
+            try:
+                stamp = person.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+                os.write(handle, f"{stamp} {line}\n".encode())
+            finally:
+                os.close(handle)
 
 
 def recent_errors(project: Project) -> list[str]:
@@ -83,19 +88,20 @@ def recent_errors(project: Project) -> list[str]:
             lines = log.read().split("\n")
     except OSError:
         return []
-    errors = [line for line in lines if line.strip() and not _is_notice(line)]
+    # a line of ours stands behind its time, one of another process behind its name
+    errors = [
+        line
+        for line in lines
+        if line.strip()
+        and not line[21:].startswith(_NOTICES)
+        and not line.removeprefix("mdmemory: ").startswith(_NOTICES)
+    ]
     if not errors:
         return []
     return [
         f"A hook, a plugin or a process in the background had trouble; the last: "
         f"{errors[-1][:300]} More is in {file}; delete it once that is mended."
     ]
-
-
-def _is_notice(line: str) -> bool:
-    """Whether a line is one of what is no trouble: of ours behind the time, of another process
-    behind its name."""
-    return line[21:].startswith(_NOTICES) or line.removeprefix("mdmemory: ").startswith(_NOTICES)
 
 
 def open_log(file: Path) -> int:
@@ -111,11 +117,3 @@ def open_log(file: Path) -> int:
         os.ftruncate(handle, 0)  # in place: other processes have it open
         os.write(handle, tail)
     return handle
-
-
-def _append_line(file: Path, line: str) -> None:
-    handle = open_log(file)
-    try:
-        os.write(handle, line.encode("utf-8"))
-    finally:
-        os.close(handle)

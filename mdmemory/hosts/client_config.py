@@ -7,17 +7,88 @@ text of the person's but the white space that ours replaced.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts import entries, launcher, own_files, settings_files, wiring_record
+from mdmemory.files import name_refusals, read_if_there, write_atomic
+from mdmemory.hosts import entries, launcher, settings_files
 from mdmemory.hosts.entries import ConfigEdit, ConfigEntry
-from mdmemory.hosts.own_files import WHY_LEFT, OwnFile
-from mdmemory.hosts.wiring_record import WiringRecord
+from mdmemory.hosts.settings_files import WHY_LEFT, OwnFile
 
 _TRIES = 5  # to write a file that another program writes at the same time
+_OF_OPENCODE = "opencode-folders.json"  # where 0.2 kept the folders made for OpenCode
+
+
+@dataclass(slots=True)
+class WiringRecord:
+    """What was done, file by file, and the folders and files that were not there before; `file`
+    holds it on the disk."""
+
+    file: Path
+    written: dict[str, ConfigEdit] = field(default_factory=dict)
+    made: list[str] = field(default_factory=list)
+
+    def note_missing(self, paths: Iterable[Path]) -> None:
+        """Note which of these files, and of the folders above them, are not there yet."""
+        every = {each for path in [*paths, self.file] for each in (path, *path.parents)}
+        missing = {str(each) for each in every if not os.path.lexists(each)}
+        self.made = sorted({*self.made, *missing})
+
+    def save(self) -> None:
+        """Write the record. Raises Unwritable."""
+        data = {
+            "home": str(Path.home()),
+            "written": {name: asdict(each) for name, each in self.written.items()},
+            "made": self.made,
+        }
+        with name_refusals(self.file.parent):
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+        write_atomic(self.file, text.encode("utf-8"), mode=0o600)
+        self.file.with_name(_OF_OPENCODE).unlink(missing_ok=True)
+
+    def drop_empty_folders(self) -> None:
+        """Remove the folders that were made and hold nothing, and forget all that is gone."""
+        settings_files.drop_empty(map(Path, self.made))
+        self.made = [name for name in self.made if os.path.lexists(name)]
+
+    def drop(self) -> None:
+        """Remove the record itself, and what it then leaves empty."""
+        for name in (self.file.name, _OF_OPENCODE):
+            if os.path.lexists(path := self.file.with_name(name)):
+                path.unlink()
+        self.drop_empty_folders()
+
+
+def read_record(environment: Mapping[str, str]) -> WiringRecord:
+    """The record of all clients; an empty one where it is lost or was not written by us."""
+    file = person.state_folder(environment) / "wiring.json"
+    record = WiringRecord(file)
+    try:
+        data = json.loads(read_if_there(file) or b"{}")
+        here = partial(person.in_this_home, home=str(data.get("home", "")))
+        written = {here(name): _as_edit(each) for name, each in data["written"].items()}
+        record = WiringRecord(file, written, [here(str(name)) for name in data["made"]])
+    except (ValueError, LookupError, TypeError, AttributeError, MdmemoryError):
+        pass  # it is lost, or was not written by us
+    with suppress(ValueError, TypeError, MdmemoryError):
+        older = json.loads(read_if_there(file.with_name(_OF_OPENCODE)) or b"[]")
+        record.made += [name for name in older if name not in record.made]
+    return record
+
+
+def _as_edit(data: dict[str, Any]) -> ConfigEdit:
+    splices = [(int(at), str(put), str(old)) for at, put, old in data["splices"]]
+    made = [[str(key) for key in box] for box in data["made"]]
+    return ConfigEdit(str(data["digest"]), splices, dict(data["values"]), made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +103,35 @@ class Configuration:
     def is_toml(self) -> bool:
         return self.path.suffix == ".toml"
 
+    def find(self, text: str | None, entry: ConfigEntry) -> object:
+        """What stands in the place of an entry. Raises MdmemoryError for a text that is not
+        valid."""
+        with settings_files.name_file(self.path):
+            return entries.find(text or "", entry, is_toml=self.is_toml)
+
+    def without_ours(self, text: str | None, record: WiringRecord) -> str:
+        """The text without our entries."""
+        known = record.written.get(str(self.path))
+        with settings_files.name_file(self.path):
+            return entries.drop_entries(text or "", self.entries, known, is_toml=self.is_toml)
+
+    def states(self, text: str | None, record: WiringRecord) -> dict[str, str]:
+        """By the name of each entry: "" where it is as it should be, else missing, old, edited or
+        another's."""
+        written = record.written.get(str(self.path), ConfigEdit()).values
+        states = {}
+        for entry in self.entries:
+            present = self.find(text, entry)
+            if present is None:
+                states[entry.name] = "missing"
+            elif _says_ours(present, entry.value):
+                states[entry.name] = ""
+            elif entry.name in written and _says_ours(present, written[entry.name]):
+                states[entry.name] = "old"
+            else:
+                states[entry.name] = "edited" if entries.is_ours(present) else "another's"
+        return states
+
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
@@ -43,7 +143,7 @@ class Wiring:
 
 def other_files(wiring: Wiring, environment: Mapping[str, str]) -> list[Path]:
     """The files in other places than the wiring's that have the same entries, by the record."""
-    written = wiring_record.read(environment).written
+    written = read_record(environment).written
     return [
         Path(name) for each in wiring.configurations for name, edit in written.items()
         if Path(name).name == each.path.name and Path(name) != each.path
@@ -58,14 +158,16 @@ def install_wiring(
 
     Raises MdmemoryError for a file that is not valid, and for links, before anything is written.
     """
-    record = wiring_record.read(environment)
-    texts = [
-        (each, *_with_ours(each, settings_files.read(each.path), record))
-        for each in wiring.configurations
-    ]
-    changed = [each for each, before, after, _ in texts if after != before]
-    fresh, sentences = own_files.plan_files(wiring.own)
-    sentences = [sentence for *_, of_file in texts for sentence in of_file] + sentences
+    record = read_record(environment)
+    changed: list[Configuration] = []
+    sentences: list[str] = []
+    for each in wiring.configurations:
+        text = settings_files.read(each.path)
+        after, of_file = _with_ours(each, text, record)
+        changed += [each] if after != text else []
+        sentences += of_file
+    fresh, of_own = settings_files.plan_files(wiring.own)
+    sentences += of_own
     paths = [each.path for each in changed] + [file.path for file in fresh]
     settings_files.refuse_read_only(paths)
     settings_files.refuse_no_folders(paths)
@@ -75,7 +177,7 @@ def install_wiring(
     for configuration in changed:
         _write(configuration, record)
     record.save()
-    own_files.write(fresh)
+    settings_files.write_own(fresh)
     return sentences
 
 
@@ -86,16 +188,17 @@ def remove_wiring(
 
     Folders that are empty then stay, and so does the record. Raises MdmemoryError as
     `install_wiring` does."""
-    record = wiring_record.read(environment)
+    record = read_record(environment)
     texts = [(each, settings_files.read(each.path)) for each in wiring.configurations]
-    plan = [(each, text, _without_ours(each, text, record)) for each, text in texts]
+    plan = [(each, text, each.without_ours(text, record)) for each, text in texts]
     changed = [(each, after) for each, text, after in plan if text is not None and after != text]
     settings_files.refuse_read_only([each.path for each, _ in changed])
-    gone, of_own = own_files.plan_removal(own.path for own in wiring.own)
+    gone, of_own = settings_files.plan_removal(own.path for own in wiring.own)
     sentences: list[str] = []
     for each, after in changed:
         sentences.append(f"Took our entries out of {each.path}.")
-        if _is_husk(each, after, record):
+        is_empty = not after.strip() if each.is_toml else entries.says_nothing(after)
+        if is_empty and str(each.path) in record.made:
             gone.append(each.path)
             sentences[-1] = f"Removed {each.path}, which held only our entries."
         elif not dry_run:
@@ -114,7 +217,10 @@ def is_wired(wiring: Wiring) -> bool:
     """Whether anything of ours is in the client's files. An invalid file has nothing."""
     try:
         return any(settings_files.bytes_of(own.path) is not None for own in wiring.own) or any(
-            _is_there(each) for each in wiring.configurations
+            entries.is_ours(each.find(text, entry))
+            for each in wiring.configurations
+            for text in [settings_files.read(each.path)]
+            for entry in each.entries
         )
     except MdmemoryError:
         return False
@@ -122,10 +228,10 @@ def is_wired(wiring: Wiring) -> bool:
 
 def wiring_findings(wiring: Wiring, environment: Mapping[str, str], again: str) -> Iterator[str]:
     """What is missing, old or edited in a wiring, a sentence each; `again` is the next step."""
-    record = wiring_record.read(environment)
+    record = read_record(environment)
     for each in wiring.configurations:
         try:
-            states = _entry_states(each, settings_files.read(each.path), record)
+            states = each.states(settings_files.read(each.path), record)
         except MdmemoryError as problem:
             yield problem.message
             continue
@@ -133,7 +239,7 @@ def wiring_findings(wiring: Wiring, environment: Mapping[str, str], again: str) 
             names = [name for name, its in states.items() if its == state]
             if names:
                 yield f"{each.path}: {', '.join(names)} {what}. {again}"
-    yield from own_files.file_findings(wiring.own, again)
+    yield from settings_files.file_findings(wiring.own, again)
 
 
 _FOUND = {
@@ -144,30 +250,6 @@ _FOUND = {
 }
 
 
-# --- the entries of one file
-
-
-def _entry_states(each: Configuration, text: str | None, record: WiringRecord) -> dict[str, str]:
-    """By the name of each entry: "" where it is as it should be, else missing, old, edited or
-    another's."""
-    return {entry.name: _entry_state(each, text, entry, record) for entry in each.entries}
-
-
-def _entry_state(
-    each: Configuration, text: str | None, entry: ConfigEntry, record: WiringRecord
-) -> str:
-    """ "" where an entry is as it should be, else missing, old, edited or another's."""
-    present = _find_entry(each, text, entry)
-    if present is None:
-        return "missing"
-    if _says_ours(present, entry.value):
-        return ""
-    known = record.written.get(str(each.path))
-    if known and entry.name in known.values and _says_ours(present, known.values[entry.name]):
-        return "old"
-    return "edited" if entries.is_ours(present) else "another's"
-
-
 def _says_ours(present: object, value: object) -> bool:
     """Whether a value is ours, with what a client put into it beside: Codex notes there which tools
     the person allows for good."""
@@ -176,21 +258,11 @@ def _says_ours(present: object, value: object) -> bool:
     return present == value
 
 
-def _find_entry(each: Configuration, text: str | None, entry: ConfigEntry) -> object:
-    with settings_files.name_file(each.path):
-        return entries.find(text or "", entry, is_toml=each.is_toml)
-
-
-def _is_there(each: Configuration) -> bool:
-    text = settings_files.read(each.path)
-    return any(entries.is_ours(_find_entry(each, text, entry)) for entry in each.entries)
-
-
 def _with_ours(
     each: Configuration, text: str | None, record: WiringRecord
-) -> tuple[str | None, str | None, list[str]]:
-    """The text as it is, as it should be, and sentences on the difference."""
-    states = _entry_states(each, text, record)
+) -> tuple[str | None, list[str]]:
+    """The text as it should be, and sentences on the difference."""
+    states = each.states(text, record)
     words = {"missing": "Added to", "old": "Updated in"}
     sentences = [
         f"{verb} {each.path}: {', '.join(names)}."
@@ -203,9 +275,8 @@ def _with_ours(
         if its in WHY_LEFT
     ]
     if not {"missing", "old"} & {*states.values()}:
-        return text, text, sentences
-    after, _ = _add_entries(each, text, states, record)
-    return text, after, sentences
+        return text, sentences
+    return _add_entries(each, text, states, record)[0], sentences
 
 
 def _add_entries(
@@ -226,19 +297,6 @@ def _add_entries(
         return entries.add(base, free, is_toml=each.is_toml, known=known)
 
 
-def _without_ours(each: Configuration, text: str | None, record: WiringRecord) -> str:
-    known = record.written.get(str(each.path))
-    with settings_files.name_file(each.path):
-        return entries.drop_entries(text or "", each.entries, known, is_toml=each.is_toml)
-
-
-def _is_husk(each: Configuration, text: str, record: WiringRecord) -> bool:
-    """Whether a file that we made holds nothing any more."""
-    if str(each.path) not in record.made:
-        return False
-    return not text.strip() if each.is_toml else entries.says_nothing(text)
-
-
 def _write(each: Configuration, record: WiringRecord, *, is_removal: bool = False) -> None:
     """Write a file with our entries or without, from what it holds now."""
     for _ in range(_TRIES):
@@ -246,9 +304,9 @@ def _write(each: Configuration, record: WiringRecord, *, is_removal: bool = Fals
         if is_removal and text is None:
             return
         if is_removal:
-            after = _without_ours(each, text, record)
+            after = each.without_ours(text, record)
         else:
-            after, written = _add_entries(each, text, _entry_states(each, text, record), record)
+            after, written = _add_entries(each, text, each.states(text, record), record)
             # before the file: a record of what is not there does no harm
             updated = replace(record, written={**record.written, str(each.path): written})
             updated.save()

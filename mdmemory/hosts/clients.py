@@ -5,27 +5,27 @@ All of them start the same launcher, which goes with the last of them.
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mdmemory.config import person
+from mdmemory.config.writing import read_toml
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts import client_config, entries, launcher, texts, wiring_record
+from mdmemory.hosts import client_config, entries, jsonc, launcher, settings_files, texts
 from mdmemory.hosts.claude import own_memory_settings
-from mdmemory.hosts.claude import wiring as claude
 from mdmemory.hosts.client_config import Configuration, Wiring
-from mdmemory.hosts.codex import wiring as codex
 from mdmemory.hosts.commands.events import END, KINDS
-from mdmemory.hosts.editors import wiring as editors
 from mdmemory.hosts.entries import ConfigEntry
-from mdmemory.hosts.gemini import wiring as gemini
-from mdmemory.hosts.opencode import personal
+from mdmemory.hosts.opencode import wiring as opencode
 from mdmemory.hosts.opencode.files import PLUGIN
 from mdmemory.hosts.opencode.wiring import DRY_RUN
-from mdmemory.hosts.own_files import OwnFile
+from mdmemory.hosts.settings_files import OwnFile, table_of
 
 Environment = Mapping[str, str]
 
@@ -118,44 +118,200 @@ class Client:
         return wirings
 
 
+# --- what each client has of its own
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    """The object in a JSON file. Raises ValueError and MdmemoryError."""
+    data = jsonc.parse(settings_files.read(path) or "{}").data
+    return data if isinstance(data, dict) else {}
+
+
+PERMISSION = ConfigEntry(("permissions", "allow"), "mcp__mdmemory", in_list=True)
+CLAUDE_TWICE = (
+    "Claude Code has mdmemory as a plugin and by `mdmemory setup`, so each hook runs twice. Run "
+    "`mdmemory setup claude --remove` or `claude plugin uninstall mdmemory`."
+)
+
+
+def claude_folder(environment: Environment) -> Path:
+    """Where Claude Code keeps the person's settings."""
+    return person.host_places(environment).claude.parent
+
+
+def state_folder(environment: Environment) -> Path:
+    """Where the one file lies that is not in that folder, unless a variable moved the folder."""
+    return claude_folder(environment) if environment.get("CLAUDE_CONFIG_DIR") else Path.home()
+
+
+def plugin_carrier(environment: Environment) -> str:
+    """What carries the memory into Claude Code already: our plugin; "" where it is not on."""
+    try:
+        plugins = table_of(_read(claude_folder(environment) / "settings.json"), "enabledPlugins")
+    except ValueError:
+        return ""
+    is_on = any(name.startswith("mdmemory@") and on is True for name, on in plugins.items())
+    return "a plugin" if is_on else ""
+
+
+def claude_findings(environment: Environment, project: Path) -> Iterator[str]:
+    """What Claude Code itself keeps from working, a sentence each."""
+    path = claude_folder(environment) / "settings.json"
+    if _read(path).get("disableAllHooks") is True:
+        yield (
+            f"{path} switches all hooks off (disableAllHooks), so Claude Code tells the memory "
+            "nothing. Take that out."
+        )
+    # a server of the project's stands before the person's of the same name
+    path = project / ".mcp.json"
+    if "mdmemory" in table_of(_read(path), "mcpServers"):
+        yield (
+            f"{path} names a server 'mdmemory', which Claude Code uses in place of the one of "
+            "`mdmemory setup`; its index comes a second time. Take it out."
+        )
+
+
+# Codex hands a server twelve variables, and none of these.
+_VARIABLES = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
+              "MDMEMORY_DISABLE", "CODEX_HOME"]  # fmt: skip
+# Without a mode Codex asks about what may destroy: `codex exec` then refuses to forget.
+CODEX_SERVER = entries.server_entry(env_vars=_VARIABLES, default_tools_approval_mode="approve")
+
+
+def codex_folder(environment: Environment) -> Path:
+    """Where Codex keeps the person's settings."""
+    named = environment.get("CODEX_HOME", "")
+    return Path(named) if os.path.isabs(named) else Path.home() / ".codex"
+
+
+def codex_findings(environment: Environment, project: Path) -> Iterator[str]:
+    """What the person has still to do in Codex, a sentence each. It runs a hook only after the
+    person trusted it, and trusts the very text of it: what is written here never changes."""
+    home = codex_folder(environment)
+    settings = read_toml(settings_files.read(home / "config.toml") or "")
+    if table_of(settings, "features").get("hooks") is False:
+        yield (
+            f"{home / 'config.toml'} switches hooks off, so Codex tells the memory nothing. Set "
+            "`hooks = true` in [features]."
+        )
+    known = table_of(table_of(settings, "hooks"), "state")
+    states = [table_of(known, name) for name in _our_hooks(home / "hooks.json")]
+    if any(state.get("enabled") is False for state in states):
+        yield (
+            "Hooks of mdmemory are switched off in Codex, so it tells the memory nothing of these "
+            "events. Switch them on in `/hooks`."
+        )
+    if not all("trusted_hash" in state for state in states):
+        yield (
+            "Codex was not asked yet whether it may run the hooks of mdmemory, and runs none until "
+            "then. Start `codex` once, and choose to trust them."
+        )
+
+
+def _our_hooks(file: Path) -> Iterator[str]:
+    """The names by which Codex knows our hooks."""
+    for event, groups in table_of(_read(file), "hooks").items():
+        snake = "".join(f"_{each.lower()}" if each.isupper() else each for each in event)
+        for at, group in enumerate(groups if isinstance(groups, list) else ()):
+            hooks = group.get("hooks") if isinstance(group, dict) else None
+            for number, hook in enumerate(hooks if isinstance(hooks, list) else ()):
+                if entries.is_ours(hook):
+                    yield f"{file}:{snake.lstrip('_')}:{at}:{number}"
+
+
+GEMINI_TWICE = (
+    "Gemini CLI has mdmemory as an extension and by `mdmemory setup`, so each hook runs twice. Run "
+    "`mdmemory setup gemini --remove` or `gemini extensions uninstall mdmemory`."
+)
+
+
+def gemini_folder(environment: Environment) -> Path:
+    """Where Gemini CLI keeps the person's settings."""
+    named = environment.get("GEMINI_CLI_HOME", "")
+    return (Path(named) if os.path.isabs(named) else Path.home()) / ".gemini"
+
+
+def extension_carrier(environment: Environment) -> str:
+    """What carries the memory into Gemini CLI already: our extension; "" where there is none."""
+    is_there = (gemini_folder(environment) / "extensions" / "mdmemory").is_dir()
+    return "an extension" if is_there else ""
+
+
+def gemini_findings(environment: Environment, project: Path) -> Iterator[str]:
+    """What the person has still to do in Gemini CLI, a sentence each: it runs hooks and servers
+    only in folders that a rule trusts; of several rules the one for the longest path holds."""
+    home = gemini_folder(environment)
+    security = table_of(_read(home / "settings.json"), "security")
+    if table_of(security, "folderTrust").get("enabled") is False:
+        return
+    named = environment.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH", "")
+    real, trust = os.path.realpath(project), ("", False)
+    for path, rule in _read(Path(named) if named else home / "trustedFolders.json").items():
+        of = os.path.realpath(os.path.dirname(path) if rule == "TRUST_PARENT" else path)
+        if real == of or real.startswith(of.rstrip(os.sep) + os.sep):
+            trust = max(trust, (of, rule != "DO_NOT_TRUST"))
+    if not trust[1]:
+        yield (
+            f"Gemini CLI does not trust {project} yet, and runs no hooks and no server there. "
+            "Start `gemini` in it once, and choose to trust the folder."
+        )
+
+
+# Editors that speak MCP, by their own documentation; none of them was run here. They have no hooks
+# that carry an index into a prompt, so the server's instructions do.
+EDITOR_SERVER: dict[str, Any] = {"command": "sh", "args": ["-c", launcher.shell_command("mcp")]}
+# without a folder VS Code starts a person's server in the home folder
+VSCODE_SERVER = {"type": "stdio", **EDITOR_SERVER, "cwd": "${workspaceFolder}"}
+
+
+def vscode_folder(environment: Environment) -> Path:
+    """Where VS Code keeps the person's settings."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "Code" / "User"
+    base = environment.get("XDG_CONFIG_HOME", "")
+    return (Path(base) if base.startswith("/") else Path.home() / ".config") / "Code" / "User"
+
+
+# --- the table
+
 _CLIENTS = (
     Client(
-        "claude", "Claude Code", "claude", claude.claude_folder, "CLAUDE_CONFIG_DIR",
+        "claude", "Claude Code", "claude", claude_folder, "CLAUDE_CONFIG_DIR",
         # waited for at the start, so that the first request has the tools
         ServerEntry(
             ".claude.json", "mcpServers", entries.server_entry(type="stdio", alwaysLoad=True),
-            claude.state_folder,
+            state_folder,
         ),
         # without a time Claude Code cancels a SessionEnd hook after 1.5 seconds
-        HookSettings("settings.json", 30), claude.PERMISSION,
-        carrier=claude.plugin_carrier, twice=claude.TWICE, findings=claude.claude_findings,
+        HookSettings("settings.json", 30), PERMISSION,
+        carrier=plugin_carrier, twice=CLAUDE_TWICE, findings=claude_findings,
         leave=own_memory_settings.withdraw_settings,
     ),
     Client(
-        "codex", "Codex", "codex", codex.codex_folder, "CODEX_HOME",
+        "codex", "Codex", "codex", codex_folder, "CODEX_HOME",
         # nothing makes Codex wait for the server: that would stop it where the server is gone
-        ServerEntry("config.toml", "mcp_servers", codex.SERVER),
+        ServerEntry("config.toml", "mcp_servers", CODEX_SERVER),
         # Codex warns at each start where the last has more than 3 seconds
         HookSettings("hooks.json", 30, last=3),
         note="`codex` asks whether to trust the new hooks, and runs none before you say yes",
-        findings=codex.codex_findings,
+        findings=codex_findings,
     ),
     Client(
-        "gemini", "Gemini CLI", "gemini", gemini.gemini_folder, "GEMINI_CLI_HOME",
+        "gemini", "Gemini CLI", "gemini", gemini_folder, "GEMINI_CLI_HOME",
         # without trust a run with -p hides all tools
         ServerEntry("settings.json", "mcpServers", entries.server_entry(trust=True)),
         HookSettings("settings.json", 30_000, more={"name": "mdmemory"}),  # milliseconds
         note="Gemini CLI asks whether to trust a folder, and runs no hooks in others",
-        carrier=gemini.extension_carrier, twice=gemini.TWICE, findings=gemini.gemini_findings,
+        carrier=extension_carrier, twice=GEMINI_TWICE, findings=gemini_findings,
     ),
     Client(
-        "cursor", "Cursor", "cursor", editors.cursor_folder, "",
-        ServerEntry("mcp.json", "mcpServers", editors.SERVER),
+        "cursor", "Cursor", "cursor", lambda _: Path.home() / ".cursor", "",
+        ServerEntry("mcp.json", "mcpServers", EDITOR_SERVER),
         note="The wiring of Cursor follows its documentation and was not run here",
     ),
     Client(
-        "vscode", "VS Code", "code", editors.vscode_folder, "XDG_CONFIG_HOME",
-        ServerEntry("mcp.json", "servers", editors.VSCODE_SERVER),
+        "vscode", "VS Code", "code", vscode_folder, "XDG_CONFIG_HOME",
+        ServerEntry("mcp.json", "servers", VSCODE_SERVER),
         note="The wiring of VS Code follows its documentation and was not run here",
     ),
 )  # fmt: skip
@@ -189,7 +345,7 @@ def is_of_files(sentence: str) -> bool:
 def is_installed(name: str, environment: Environment) -> bool:
     """Whether the person has a client: its program on the PATH, or the folder of its settings."""
     if name == OPENCODE:
-        return personal.is_installed(environment)
+        return opencode.is_installed(environment)
     client = _BY_NAME[name]
     program = shutil.which(client.program, path=environment.get("PATH", ""))
     return program is not None or client.folder(environment).is_dir()
@@ -203,7 +359,7 @@ def connected_clients(environment: Environment) -> list[str]:
 def is_wired(name: str, environment: Environment) -> bool:
     """Whether anything of ours is in a client's own files, wherever they lay when it was wired."""
     if name == OPENCODE:
-        return any(map(personal.is_wired, _list_environments(environment)))
+        return any(map(opencode.is_wired, _list_environments(environment)))
     return any(map(client_config.is_wired, _BY_NAME[name].all_wirings(environment)))
 
 
@@ -211,14 +367,14 @@ def _list_environments(environment: Environment) -> list[Environment]:
     """The environment, and what it was where XDG_CONFIG_HOME named another folder and the launcher
     or OpenCode's plugin was written there, as the record tells."""
     here = _config_files(environment)
-    made = {Path(name) for name in wiring_record.read(environment).made} - here
+    made = {Path(name) for name in client_config.read_record(environment).made} - here
     folders = {folder for path in made if path.is_file() for folder in path.parents[1:3]}
     others = [{**environment, "XDG_CONFIG_HOME": str(folder)} for folder in sorted(folders)]
     return [environment, *(each for each in others if made & _config_files(each))]
 
 
 def _config_files(environment: Environment) -> set[Path]:
-    plugin = personal.personal_place(environment).folder / PLUGIN
+    plugin = opencode.personal_place(environment).folder / PLUGIN
     return {launcher.launcher_place(environment), plugin}
 
 
@@ -237,7 +393,7 @@ def install_clients(
         return _distinct_sentences([DRY_RUN, *plan]) if plan else []
     sentences = [sentence for name in names for sentence in _install_client(name, environment)]
     if OPENCODE not in names:
-        sentences += personal.share_skill(environment)
+        sentences += opencode.share_skill(environment)
     # last: until then what is in place already ends silently
     return _distinct_sentences([*sentences, *launcher.install_launcher(environment)])
 
@@ -263,8 +419,8 @@ def remove_clients(
         return _distinct_sentences([DRY_RUN, *plan, *gone]) if plan or gone else []
     sentences = [sentence for name in names for sentence in _remove_client(name, environment)]
     if OPENCODE not in names:
-        sentences += personal.share_skill(environment)
-    record = wiring_record.read(environment)
+        sentences += opencode.share_skill(environment)
+    record = client_config.read_record(environment)
     record.drop_empty_folders()
     if not others:
         record.drop()
@@ -275,7 +431,7 @@ def remove_clients(
 
 def client_findings(environment: Environment, project: Path) -> Iterator[str]:
     """What may be wrong between the clients and the memory of a project, a sentence each."""
-    yield from personal.personal_findings(environment)
+    yield from opencode.personal_findings(environment)
     for client in _CLIENTS:
         its = client.make_wiring(environment)
         if not client_config.is_wired(its):
@@ -289,23 +445,15 @@ def client_findings(environment: Environment, project: Path) -> Iterator[str]:
             yield from client.findings(environment, project)
         except (MdmemoryError, ValueError):
             pass  # a file that is not valid is named above
-    yield from _launcher_findings(environment)
-
-
-def _launcher_findings(environment: Environment) -> Iterator[str]:
-    wired_names = connected_clients(environment)
-    if not wired_names:
-        return
-    try:
-        stale = launcher.install_launcher(environment, dry_run=True)
-    except MdmemoryError as problem:
-        yield problem.message
-        return
-    if stale:
-        yield (
-            f"{launcher.launcher_place(environment)} does not start this mdmemory. Run "
-            f"`mdmemory setup {' '.join(wired_names)}` again."
-        )
+    if wired_names := connected_clients(environment):
+        try:
+            if launcher.install_launcher(environment, dry_run=True):
+                yield (
+                    f"{launcher.launcher_place(environment)} does not start this mdmemory. Run "
+                    f"`mdmemory setup {' '.join(wired_names)}` again."
+                )
+        except MdmemoryError as problem:
+            yield problem.message
 
 
 def _plan_all(names: Sequence[str], plan: Callable[[str], list[str]], option: str) -> list[str]:
@@ -324,7 +472,7 @@ def _plan_all(names: Sequence[str], plan: Callable[[str], list[str]], option: st
 
 def _install_client(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:
     if name == OPENCODE:
-        return personal.install_personal(environment, dry_run=dry_run)
+        return opencode.install_personal(environment, dry_run=dry_run)
     client = _BY_NAME[name]
     if (carrier := client.carrier(environment)) and not is_wired(name, environment):
         # said only where nothing is in place yet, so that a second run has nothing to say
@@ -342,7 +490,7 @@ def _remove_client(name: str, environment: Environment, *, dry_run: bool = False
         return [
             sentence
             for each in _list_environments(environment)
-            for sentence in personal.remove_personal(each, dry_run=dry_run)
+            for sentence in opencode.remove_personal(each, dry_run=dry_run)
         ]
     client = _BY_NAME[name]
     sentences = client.leave(environment, dry_run=dry_run)

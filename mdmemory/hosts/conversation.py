@@ -6,7 +6,8 @@ Nothing here fails a message: what goes wrong is logged, and the rest of the ans
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,27 +16,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mdmemory import bounds
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
+from mdmemory.files import read_if_there
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.notifications import Notifications
-from mdmemory.layers import Layers
+from mdmemory.layers import MINE, Layers
 from mdmemory.memory import Memory
+from mdmemory.note.note import SUPERSEDED
 from mdmemory.privacy import is_secret
 from mdmemory.prompt.lines import of_as_said, show
+from mdmemory.session import recalls
 from mdmemory.store.adopt import SETTLED
-from mdmemory.store.project import INDEX
 from mdmemory.store.refresh import Refresher
+from mdmemory.store.store import INDEX, StoredNote
 
-if TYPE_CHECKING:  # each is loaded by the function that needs it
+if TYPE_CHECKING:
     from mdmemory.capture.notice import Noticed
-    from mdmemory.hosts.by_message import Near
-    from mdmemory.store.state import State
+    from mdmemory.prompt.recalled import RecalledNote
+    from mdmemory.search.results import Hit
     from mdmemory.transcripts.turns import Transcript, Turn
 
+PATIENCE = 0.25  # seconds that a message waits for its notes
+MESSAGE_TOKENS = 600  # of the notes that go with one message
+SESSION_TOKENS = 6_000  # of these notes in one session
+_STEPS = 5  # notes of a chain, each superseded by the next, that are gone through
+Found = list[tuple[str, Refresher, "Hit"]]  # a prefix for its file, its store, the hit
 Answer = dict[str, Any]
-# The notes near a message, from the layers and from what has looked at their folders. With True
-# also those come along of which the prompt has every word.
-Notes = Callable[[Layers, Sequence[Refresher | None], bool], "Near"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,6 @@ class HeardMessage(NamedTuple):
 
     text: str
     noticed: Noticed
-    wishes: tuple[str, ...]
     secret: bool
     cut: bool
 
@@ -73,6 +78,7 @@ class Conversation:
     def __init__(self, log: Log, notifications: Notifications, following: Following) -> None:
         self._log, self._notifications, self._following = log, notifications, following
         self._heard: BySession[bool] = BySession()  # sessions whose person said something
+        self._by_message = ByMessage(following)
 
     def forget(self, session: str) -> None:
         """Forget a deleted session."""
@@ -83,8 +89,11 @@ class Conversation:
         for session in self._heard.sessions():
             self._log.try_work("end", partial(self.settle_wishes, layers, session))
 
-    def take(self, layers: Layers, message: Spoken, notes: Notes) -> Answer:
-        """Keep what the message asks to remember, and update the index, before the turn.
+    def take(
+        self, layers: Layers, message: Spoken, sought: Callable[[Layers], Heard | None]
+    ) -> Answer:
+        """Keep what the message asks to remember, and update the index, before the turn. `sought`
+        gives what notes are looked for by, None for none.
 
         `parts` are texts for the assistant, `saved` the files of what was stored at once, `toast` a
         line for the user.
@@ -93,11 +102,9 @@ class Conversation:
         answer: Answer = {"parts": [], "saved": []}
         if not message.by_agent:
             self._notifications.begin(session)
-        message_read = (
-            read_request(turn.text) if turn is not None and not message.by_agent else None
-        )
-        if turn is not None and message_read is not None:
-            self._keep_message(answer, layers, message, turn, message_read)
+        heard = read_request(turn.text) if turn is not None and not message.by_agent else None
+        if turn is not None and heard is not None:
+            self._keep_message(answer, layers, message, turn, heard)
         settle = partial(self.settle_wishes, layers, session, turn.id if turn else "")
         self._log.try_work("message", settle)
         fresh: list[Refresher | None] = []
@@ -105,7 +112,9 @@ class Conversation:
             self._log.try_work("message", partial(memory.adopt, settled=SETTLED))
             fresh.append(self._log.try_work("message", partial(refresh_index, memory)))
         if turn is not None:
-            self._go_along(answer, layers, message, message_read, partial(notes, layers, fresh))
+            with_shown = bool(heard and heard.noticed)
+            find = partial(self._find_near, layers, sought, fresh, with_shown)
+            self._go_along(answer, message, heard, self._log.try_work("message", find) or Near())
             self._heard.put(session, True)
             if main := layers.project or layers.person:
                 role = "assistant" if message.by_agent else "user"
@@ -119,13 +128,15 @@ class Conversation:
         self, answer: Answer, layers: Layers, message: Spoken, turn: Turn, heard: HeardMessage
     ) -> None:
         """Keep the wishes of a message, whatever git and the store do."""
+        from mdmemory.capture.wishes import mark_answered, words_id
+
         if heard.secret:
             answer["toast"] = show(NO_SECRET, "warning")
-        if not heard.wishes:
+        if not heard.noticed.wishes:
             return
         try:
             layers.keep_wishes(
-                heard.wishes, session=message.session, turn=turn.id, message=turn.text,
+                heard.noticed.wishes, session=message.session, turn=turn.id, message=turn.text,
                 attended=message.attended,
             )  # fmt: skip
         except MdmemoryError as problem:
@@ -133,29 +144,36 @@ class Conversation:
             answer["toast"] = show(f"NOT remembered, and not kept: {problem.message}", "error")
             return
         if main := layers.project or layers.person:
-            self._log.try_work("message", partial(_pass_over, self._following.state(main), message))
+            # a later reading of the session passes over what is heard here
+            ids, state = (turn.id, words_id(turn.text)), self._following.state(main)
+            self._log.try_work("message", partial(mark_answered, state, message.session, ids))
         if message.at_once:
             before = stores_with_notes(layers)
-            done = (
-                self._log.try_work("message", partial(layers.settle_wishes, message.session)) or []
-            )
+            settle = partial(layers.settle_wishes, message.session)
+            done = self._log.try_work("message", settle) or []
             answer["saved"] = [each.file for each in done]
             if line := of_as_said(done, name_new_stores(layers, before)):
                 answer["toast"] = line
 
+    def _find_near(
+        self, layers: Layers, sought: Callable[[Layers], Heard | None],
+        fresh: Sequence[Refresher | None], with_shown: bool,
+    ) -> Near:  # fmt: skip
+        heard = sought(layers)
+        if heard is None:
+            return Near()
+        return self._by_message.near(layers, heard, fresh, with_shown=with_shown)
+
     def _go_along(
-        self, answer: Answer, layers: Layers, message: Spoken, heard: HeardMessage | None,
-        notes: Callable[[bool], Near],
-    ) -> None:  # fmt: skip
+        self, answer: Answer, message: Spoken, heard: HeardMessage | None, near: Near
+    ) -> None:
         """Put into the answer what the assistant is told with the message."""
         from mdmemory.capture.notice import Noticed
         from mdmemory.prompt.message_part import part
 
         noticed = heard.noticed if heard else Noticed()
-        near = self._log.try_work("message", partial(notes, bool(noticed)))
-        text, named = (near.text, near.named) if near else ("", ())
         answer["parts"] += part(
-            heard.text if heard else "", noticed, text, named if heard else (),
+            heard.text if heard else "", noticed, near.text, near.named if heard else (),
             has_secret=bool(heard and heard.secret),
             is_private=bool(heard and heard.cut) or (message.is_private and bool(noticed)),
         )  # fmt: skip
@@ -166,18 +184,16 @@ class Conversation:
         Where it asks for nothing, `problem` is raised."""
         from mdmemory.capture.wishes import inbox_without_store, keep_wishes
 
-        heard = (
-            None if message.by_agent or message.turn is None else read_request(message.turn.text)
-        )
-        if heard is None or not heard.wishes or message.turn is None:
+        turn = message.turn
+        if message.by_agent or turn is None:
+            raise problem
+        wishes = read_request(turn.text).noticed.wishes
+        if not wishes:
             raise problem
         self._log.failure("message", problem)
-        inbox, turn = inbox_without_store(message.folder), message.turn.id
+        inbox, now = inbox_without_store(message.folder), person.now()
         try:
-            keep_wishes(
-                [inbox], heard.wishes, message.session, turn, person.now(),
-                message=message.turn.text,
-            )  # fmt: skip
+            keep_wishes([inbox], wishes, message.session, turn.id, now, message=turn.text)
         except MdmemoryError as failure:
             line = show(f"NOT remembered, and not kept: {failure.message}", "error")
             return {"parts": [], "saved": [], "toast": line}
@@ -211,7 +227,7 @@ def name_new_stores(layers: Layers, before: Sequence[Path]) -> str:
     fresh = [store for store in stores_with_notes(layers) if store not in before]
     if not fresh:
         return ""
-    from mdmemory.hosts.opencode.places import from_home
+    from mdmemory.hosts.opencode.files import from_home
 
     return " and ".join(map(from_home, fresh))
 
@@ -225,16 +241,7 @@ def read_request(text: str) -> HeardMessage:
     noticed = notice_wishes(redact(text_left)[0])
     wishes = tuple(each for each in noticed.wishes if says_something(each))
     is_secret_ = len(wishes) < len(noticed.wishes)
-    return HeardMessage(text_left, noticed._replace(wishes=wishes), wishes, is_secret_, bool(cut))
-
-
-def _pass_over(state: State, message: Spoken) -> None:
-    """Have a later reading of the session pass over what is heard here."""
-    from mdmemory.capture.wishes import mark_answered, words_id
-
-    assert message.turn is not None
-    ids = (message.turn.id, words_id(message.turn.text))
-    mark_answered(state, message.session, ids)
+    return HeardMessage(text_left, noticed._replace(wishes=wishes), is_secret_, bool(cut))
 
 
 def refresh_index(memory: Memory) -> Refresher:
@@ -260,3 +267,173 @@ def transcript_of(session: str, file: Path | None = None) -> Transcript:
     from mdmemory.transcripts.sources import copy, read
 
     return read(file if file is not None else copy(person.host_places(), session))
+
+
+# --- the notes near a message
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message of the person: `text` is what they said, `prompt` the frozen text of the session's
+    prompt, whose notes need not come again, `indexes` the text of all indexes there; None: as the
+    files are now."""
+
+    session: str
+    id: str
+    text: str
+    prompt: str = ""
+    indexes: str | None = None
+
+
+class Near(NamedTuple):
+    """The notes near a message as text ("" for none), and the files of those of which the prompt
+    has every word already."""
+
+    text: str = ""
+    named: tuple[str, ...] = ()
+
+
+class TooSlow(MdmemoryError):
+    """The search was not done in time: the message goes without notes."""
+
+    code = "too_slow"
+
+
+class ByMessage:
+    """Finds the notes for messages, one search at a time."""
+
+    def __init__(self, following: Following) -> None:
+        self._following = following
+        self._thread: threading.Thread | None = None
+
+    def near(
+        self, layers: Layers, heard: Heard, fresh: Sequence[Refresher | None], *,
+        with_shown: bool = False,
+    ) -> Near:  # fmt: skip
+        """The notes that go with a message, which are then remembered as recalled; with
+        `with_shown` also those of which the prompt has every word.
+
+        `fresh` are refreshers of both layers, in their order, that have seen the folders as they
+        are now: nothing is looked at twice. Raises MdmemoryError, which costs nobody more than
+        this text, and TooSlow.
+        """
+        if not layers.settings.switch("recall.by_message") or not layers.there():
+            return Near()
+        stores = [each for each in fresh if each is not None]
+        seen = stores if len(stores) == len(layers.there()) else ()
+        result = self._in_time(partial(_search, layers, heard.text, seen))
+        notes = [*_notes_found(result, heard.indexes)]
+        fitting = [
+            each for each, is_whole in notes
+            if with_shown or not (
+                # the notes of a frozen prompt name it
+                is_whole or f"({each.file}," in heard.prompt or f"({each.file})" in heard.prompt
+            )
+        ]  # fmt: skip
+        named = () if with_shown else tuple(each.file for each, is_whole in notes if is_whole)
+        if not fitting:
+            return Near("", named)
+        from mdmemory.prompt import recalled  # few messages need it
+
+        database = self._following.state(layers.main)
+        before = recalls.read(database, heard.session)
+        room = SESSION_TOKENS - before.tokens
+        text, files = recalled.block(
+            [each for each in fitting if with_shown or each.file not in before.files],
+            min(MESSAGE_TOKENS, room),
+        )
+        if files:
+            recalls.add(database, heard.session, heard.id, files, layers.main.now())
+        again = (each.file for each in fitting if each.file in before.files)
+        return Near(text, (*named, *(file for file in again if file not in files)))
+
+    def _in_time(self, search: Callable[[], Found]) -> Found:
+        """What a search finds. Raises TooSlow, also while an earlier one is still at work."""
+        if self._thread is not None and self._thread.is_alive():
+            raise TooSlow("An earlier search is still at work.")
+        results: list[Found] = []
+        problems: list[Exception] = []
+
+        def do_work() -> None:
+            try:
+                results.append(search())
+            except Exception as problem:  # noqa: BLE001 - raised below, in the caller's thread
+                problems.append(problem)
+
+        self._thread = threading.Thread(target=do_work, daemon=True)
+        self._thread.start()
+        self._thread.join(PATIENCE)
+        if problems:
+            raise problems[0]
+        if not results:
+            raise TooSlow(f"The search took longer than {PATIENCE} s.")
+        return results[0]
+
+
+def notes_for(layers: Layers, text: str) -> list[RecalledNote]:
+    """The notes that would go with a message, whatever came before it and however long it takes.
+    Raises MdmemoryError."""
+    results = _notes_found(_search(layers, text, ()), None) if layers.there() else ()
+    return [each for each, is_whole in results if not is_whole]
+
+
+def _search(layers: Layers, text: str, fresh: Sequence[Refresher]) -> Found:
+    """The notes of both layers that a message needs, the surest first."""
+    from mdmemory.prompt.message_part import is_statement, read_typed
+    from mdmemory.search import sources
+    from mdmemory.search.by_message import MOST
+
+    message = read_typed(text)
+    stores = fresh or [Refresher(each.project, is_secret) for each in layers.there()]
+    results: Found = []
+    if not message:
+        return results
+    for memory, refresher in zip(layers.there(), stores, strict=True):
+        prefix = "" if memory is layers.main else MINE
+        search, may_change = sources.near_search(refresher), is_statement(message)
+        hits = search.for_message(message, memory.now().date(), may_change=may_change)
+        results += [(prefix, refresher, hit) for hit in hits]
+    # stable: of two as sure the project's comes first
+    return sorted(results, key=lambda each: -each[2].score)[:MOST]
+
+
+def _notes_found(results: Found, shown: str | None) -> Iterator[tuple[RecalledNote, bool]]:
+    """The notes of these hits that are in force, each with whether the index in the prompt has all
+    that it says."""
+    from mdmemory.prompt.recalled import RecalledNote, is_shown_whole
+
+    indexes: dict[str, str] = {}
+    for prefix, refresher, hit in results:
+        if shown is not None:
+            indexes[prefix] = shown
+        elif prefix not in indexes:
+            data = read_if_there(refresher.store.folder / INDEX) or b""
+            indexes[prefix] = data.decode("utf-8", "replace")
+        stored = _in_force(refresher, hit.file)
+        if stored is None:
+            continue
+        is_hit = stored.file == hit.file
+        mark = hit.mark if is_hit else stored.note.head.status
+        place = hit.text if is_hit else ""
+        is_brief = hit.score <= 0  # only near
+        recalled = RecalledNote(f"{prefix}{stored.file}", stored.note, place, mark, is_brief)
+        yield recalled, is_shown_whole(stored.note, indexes[prefix])
+
+
+def _in_force(refresher: Refresher, file: str) -> StoredNote | None:
+    """The note in a file, or of a superseded one the note at the end of its chain; None where that
+    leads nowhere, or to a note on hold. The folder decides: a search may be behind it."""
+    known = refresher.catalog()
+    stored = refresher.store.read(file) if file in known.files else None
+    for _ in range(_STEPS):
+        if stored is None or stored.file in known.held:
+            return None
+        head = stored.note.head
+        if head.status != SUPERSEDED:
+            return stored
+        # by name or alias: only the few that may have it are read
+        name, holding = head.superseded_by, refresher.catalog().holding
+        few = (refresher.store.read(file) for file in (holding(name) if name else ()))
+        named = (each for each in few if name in (each.note.head.name, *each.note.head.aliases))
+        stored = next(named, None)
+    return None

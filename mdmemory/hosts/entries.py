@@ -6,6 +6,7 @@ bytes that it had; in a file that others changed since, only what is ours goes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,7 +63,7 @@ def server_entry(**more: Any) -> dict[str, Any]:
 
 def is_ours(value: object) -> bool:
     """Whether a value starts our launcher."""
-    return any(_MARK in text for text in _all_strings(value))
+    return _MARK in json.dumps(value, default=str)
 
 
 def find(text: str, entry: ConfigEntry, *, is_toml: bool = False) -> object:
@@ -99,7 +100,8 @@ def add(
         if is_toml:
             after = set_value(text, entry.path, entry.value)
         else:
-            made += _missing_boxes(text, entry)
+            root = _parse_text(text)
+            made += [box for box in _entry_boxes(entry) if root.member(*box) is None]
             change = jsonc.append_item if entry.in_list else jsonc.put_value
             after = change(_source_text(text), entry.path, entry.value)
         splices.append(_find_splice(text, after))
@@ -126,14 +128,17 @@ def drop_entries(
         plain = after
     if not gone:
         return text
-    if not is_toml:
-        plain = _without_husks(plain, gone, known)
-    back = _taken_back(text, known.splices) if known else None
-    return (
-        back
-        if back is not None and _read_data(back, is_toml) == _read_data(plain, is_toml)
-        else plain
-    )
+    if not is_toml:  # without the empty objects and lists that were made for our entries
+        made = known.made if known else [box for entry in gone for box in _entry_boxes(entry)]
+        for box in sorted({tuple(each) for each in made}, key=len, reverse=True):
+            member = _parse_text(plain).member(*box)
+            if member and member.data in ({}, []):
+                plain = jsonc.drop_value(plain, box)
+    back: str | None = text if known else None
+    for _, put, old in reversed(known.splices if known else ()):
+        back = back.replace(put, old) if back is not None and back.count(put) == 1 else None
+    is_right = back is not None and _read_data(back, is_toml) == _read_data(plain, is_toml)
+    return back if back is not None and is_right else plain
 
 
 def says_nothing(text: str) -> bool:
@@ -153,34 +158,14 @@ def _without_entry(
     if not entry.in_list:
         return jsonc.drop_value(text, entry.path)
     while (value := find(text, entry)) is not None and (is_ours(value) or value == entry.value):
-        text = _without_item(text, entry, value)
+        items: Any = jsonc.parse(text).member(*entry.path)
+        path = [*entry.path, items.data.index(value)]
+        hooks = value.get("hooks") if isinstance(value, dict) else None
+        if isinstance(hooks, list) and not all(map(is_ours, hooks)):
+            # of a group of hooks with others in it only ours goes
+            path += ["hooks", [*map(is_ours, hooks)].index(True)]
+        text = jsonc.drop_value(text, path)
     return text
-
-
-def _without_item(text: str, entry: ConfigEntry, item: object) -> str:
-    """The text without an item of a list; of a group of hooks with others in it only our hook."""
-    items: Any = jsonc.parse(text).member(*entry.path)
-    path = [*entry.path, items.data.index(item)]
-    hooks = item.get("hooks") if isinstance(item, dict) else None
-    if isinstance(hooks, list) and not all(map(is_ours, hooks)):
-        path += ["hooks", [*map(is_ours, hooks)].index(True)]
-    return jsonc.drop_value(text, path)
-
-
-def _without_husks(text: str, entries: Sequence[ConfigEntry], known: ConfigEdit | None) -> str:
-    """The text without the empty objects and lists that were made for our entries."""
-    made = known.made if known else [box for entry in entries for box in _entry_boxes(entry)]
-    for box in sorted({tuple(each) for each in made}, key=len, reverse=True):
-        member = _parse_text(text).member(*box)
-        if member and member.data in ({}, []):
-            text = jsonc.drop_value(text, box)
-    return text
-
-
-def _missing_boxes(text: str, entry: ConfigEntry) -> list[tuple[str, ...]]:
-    """The objects and lists that have to be made for an entry."""
-    root = _parse_text(text)
-    return [box for box in _entry_boxes(entry) if root.member(*box) is None]
 
 
 def _entry_boxes(entry: ConfigEntry) -> Iterator[tuple[str, ...]]:
@@ -198,15 +183,6 @@ def _find_splice(before: str, after: str) -> Splice:
     return start, after[start : len(after) - end], before[start : len(before) - end]
 
 
-def _taken_back(text: str, splices: Sequence[Splice]) -> str | None:
-    """The text with each splice taken back where its text now is, None where one is not found."""
-    for _, put, old in reversed(splices):
-        if text.count(put) != 1:
-            return None
-        text = text.replace(put, old)
-    return text
-
-
 def _read_data(text: str, is_toml: bool) -> object:
     """The data of a text, None where it is not valid."""
     try:
@@ -222,14 +198,3 @@ def _parse_text(text: str) -> jsonc.JsoncText:
 def _source_text(text: str) -> str:
     """JSON text; a blank one as the clients take it, for an empty object."""
     return text if text.removeprefix(jsonc.BOM).strip() else text + _EMPTY
-
-
-def _all_strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _all_strings(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _all_strings(each)

@@ -1,4 +1,5 @@
-"""Follows sessions while they go on: what is kept of each, and its messages. For every host.
+"""What a session's prompt holds of the memory, and what is kept of sessions while they go on, with
+their messages. For every host.
 
 Notices for the assistant wait for the next text that it reads. For one thread.
 """
@@ -12,8 +13,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from mdmemory.hosts import recall
+from mdmemory.layers import Layers
 from mdmemory.memory import Memory
+from mdmemory.prompt import lines
 from mdmemory.session import recalls
 
 if TYPE_CHECKING:
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
 
 MOST = 200  # sessions, of each kind
 AGAIN = 60.0  # seconds between two tries to open a database that could not be used
+OBSERVATIONS = 4_000  # tokens of what earlier sessions saw
+_OF_SUMMARY = 2_000  # tokens of observations that a summary is told
+_KEPT = (
+    "What the session keeps at hand besides the summary. It stays in the prompt by itself, so that "
+    "the summary need not repeat it:"
+)
 
 _T = TypeVar("_T")
 
@@ -62,12 +70,36 @@ class BySession(Generic[_T]):
         return self._values.pop(session, None)
 
 
-def _inode_of(path: Path) -> int:
-    """The inode number of the file at `path`, or 0."""
-    try:
-        return path.lstat().st_ino
-    except OSError:
-        return 0
+# --- texts for the prompt; "" where the settings switch one off
+
+
+def at_hand(memory: Memory, session: str) -> str:
+    """The memory of the session."""
+    if not os.path.lexists(memory.project.state_file):
+        return ""  # reading does not make the file
+    with memory.session(session) as own:
+        return own.blocks()
+
+
+def by_hand(layers: Layers, _session: str) -> str:
+    """A line for each layer that other hands changed and no commit holds so yet."""
+    looks = [look for memory in layers.there() if (look := memory.unadopted())]
+    return "\n".join(filter(None, (lines.by_hand(look.found, look.lost) for look in looks)))
+
+
+def recall_observations(layers: Layers, _session: str) -> str:
+    """The observations of earlier sessions, the newest in full."""
+    observations = layers.main.observations()
+    return observations.block(budget=OBSERVATIONS) if observations.is_on else ""
+
+
+def for_compaction(memory: Memory, session: str) -> list[str]:
+    """Texts for the prompt of the host's own summary of the session."""
+    kept, observations = at_hand(memory, session), memory.observations()
+    texts = [f"{_KEPT}\n{kept}"] if kept else []
+    if observations.is_on and (seen := observations.block(session=session, budget=_OF_SUMMARY)):
+        texts.append(seen)
+    return texts
 
 
 class Following:
@@ -83,13 +115,8 @@ class Following:
 
     def state(self, memory: Memory) -> State:
         """The open database of the project; opened again when its file was removed or replaced."""
-        path = memory.project.state_file
-        old = self._state
-        if (
-            old is not None
-            and self._file == (path, _inode_of(path))
-            and not self._is_retry_due(old)
-        ):
+        old, path = self._state, memory.project.state_file
+        if old is not None and self._file == _with_inode(path) and not self._is_retry_due(old):
             return old
         fresh = memory.state()
         if old is not None and old.trouble and fresh.trouble:
@@ -99,7 +126,7 @@ class Following:
             if old is not None:
                 old.__exit__()
             self._state = old = fresh
-        self._file, self._opened_at = (path, _inode_of(path)), time.monotonic()
+        self._file, self._opened_at = _with_inode(path), time.monotonic()
         return old
 
     def _is_retry_due(self, state: State) -> bool:
@@ -109,7 +136,7 @@ class Following:
         """The session's own text for the prompt, which then stays until the next compaction."""
         own = self.own(memory, session)
         if own is None:
-            return recall.at_hand(memory, session)
+            return at_hand(memory, session)
         own.new_epoch(now=memory.now())
         return own.blocks()
 
@@ -171,3 +198,11 @@ class Following:
         for each in losses:
             self._losses.remove(each)
         return [*notices, *(notice for _, notice in losses)]
+
+
+def _with_inode(path: Path) -> tuple[Path, int]:
+    """A file, and its inode number, or 0."""
+    try:
+        return path, path.lstat().st_ino
+    except OSError:
+        return path, 0

@@ -58,17 +58,15 @@ def install_hooks(project: Project, program: Sequence[str]) -> list[str]:
     sentences: list[str] = []
     with name_refusals(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    changed = [
-        name
-        for name in _GUARDS
-        if _put_line(folder / name, _hook_line(name, program, start), sentences)
-    ]
-    if changed:
-        sentences.insert(
-            0, f"MEMORY.md now follows git: a line in {_join_and(changed)} in {folder}."
-        )
-        if _is_tracked(repository, folder):
-            sentences.append(f"git tracks {folder}, so the line goes to whoever gets your commits.")
+    lines = {name: _hook_line(name, program, start) for name in _GUARDS}
+    changed = [name for name, line in lines.items() if _put_line(folder / name, line, sentences)]
+    if not changed:
+        return sentences
+    names = " and ".join(filter(None, (", ".join(changed[:-1]), changed[-1])))
+    sentences.insert(0, f"MEMORY.md now follows git: a line in {names} in {folder}.")
+    is_inner = is_inside(folder, repository.top) and not is_inside(folder, repository.git_dir)
+    if is_inner and len(History(repository, folder).list_ignored(_GUARDS)) < len(_GUARDS):
+        sentences.append(f"git tracks {folder}, so the line goes to whoever gets your commits.")
     return sentences
 
 
@@ -94,7 +92,11 @@ def _store_repository(project: Project) -> repositories.Repository:
 
 def _hooks_folder(repository: repositories.Repository) -> Path:
     """The folder in which git looks for hooks. Raises MdmemoryError if others own it."""
-    named = _hooks_path(repository)
+    # our own git commands set this value, too: only the values from files count
+    words = ("config", "--show-scope", "-z", "--path", "--get-all", "core.hooksPath")
+    fields = os.fsdecode(repository.ask(*words) or b"").split("\0")
+    values = zip(fields[::2], fields[1::2], strict=False)
+    named = ([""] + [value for scope, value in values if scope != "command"])[-1]
     path = repository.top / named if named else repository.common_dir / "hooks"
     folder = Path(os.path.realpath(path))
     inside = is_inside(folder, repository.top) or is_inside(folder, repository.common_dir)
@@ -107,14 +109,6 @@ def _hooks_folder(repository: repositories.Repository) -> Path:
         f"The hooks of {repository.top} lie in {folder}, which is not yours alone to change.",
         "Set core.hooksPath to a folder of your own, or go without hooks.",
     )
-
-
-def _hooks_path(repository: repositories.Repository) -> str:
-    # our own git commands set this value, too: only the values from files count
-    words = ("config", "--show-scope", "-z", "--path", "--get-all", "core.hooksPath")
-    fields = os.fsdecode(repository.ask(*words) or b"").split("\0")
-    values = zip(fields[::2], fields[1::2], strict=False)
-    return ([""] + [value for scope, value in values if scope != "command"])[-1]
 
 
 def _start_folder(project: Project, repository: repositories.Repository, folder: Path) -> str:
@@ -207,14 +201,3 @@ def _why_unsuitable(path: Path) -> str:
         words = [word for word in words[1:] if not word.startswith(b"-") and b"=" not in word]
     program = os.path.basename(words[0]) if words else b"env"
     return "" if program in _SHELLS else f"it is written for {os.fsdecode(program)}, no shell"
-
-
-def _is_tracked(repository: repositories.Repository, folder: Path) -> bool:
-    if not is_inside(folder, repository.top) or is_inside(folder, repository.git_dir):
-        return False
-    ignored = History(repository, folder).list_ignored(_GUARDS)
-    return len(ignored) < len(_GUARDS)
-
-
-def _join_and(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

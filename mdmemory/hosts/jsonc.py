@@ -170,7 +170,7 @@ def _insert_part(document: JsoncText, box: Value, value: object, key: str = "") 
     last, comma = parts[-1].end, document.comma(parts[-1].end)
     place = comma + 1 if comma >= 0 else last
     if _is_inline(document, box):
-        source = f" {key}{_value_source(document, value, is_inline=True)}"
+        source = f" {key}{json.dumps(value, ensure_ascii=False)}"
     else:
         # behind that part's own comment
         end = _LINE_END.search(document.plain, place)
@@ -194,12 +194,8 @@ def _refuse_constant(word: str) -> object:
     raise ValueError(word)  # NaN and Infinity: Python's json takes them, OpenCode does not
 
 
-def _value_source(
-    document: JsoncText, value: object, indent: str = "", is_inline: bool = False
-) -> str:
-    """The source of a value; over several lines unless `is_inline`, `indent` before each."""
-    if is_inline:
-        return json.dumps(value, ensure_ascii=False)
+def _value_source(document: JsoncText, value: object, indent: str) -> str:
+    """The source of a value, over several lines, `indent` before each."""
     source = json.dumps(value, ensure_ascii=False, indent=_indent_unit(document))
     line_end = (_LINE_END.search(document.text) or ["\n"])[0]
     return source.replace("\n", line_end + indent)

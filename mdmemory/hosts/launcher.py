@@ -11,6 +11,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from mdmemory.config import person
@@ -103,8 +104,13 @@ def program_path(environment: Mapping[str, str]) -> Path:
     """
     beside = Path(sys.executable).with_name("mdmemory")
     known = shutil.which("mdmemory", path=environment.get("PATH", ""))
-    if known and os.path.isabs(known) and _is_same(Path(known), beside):
-        return Path(known)
+    if known and os.path.isabs(known):
+        if is_inside(Path(known), beside.parent):
+            return Path(known)
+        with suppress(MdmemoryError):
+            first = read_regular(os.path.realpath(known), _LONGEST).partition(b"\n")[0]
+            if first == b"#!" + os.fsencode(sys.executable):
+                return Path(known)
     if not os.access(beside, os.X_OK):
         raise MdmemoryError(
             f"There is no program {beside} that a client could start.",
@@ -157,14 +163,3 @@ def _present_bytes(path: Path) -> bytes:
 
 def _is_ours(data: bytes) -> bool:
     return data.startswith(_FIRST.partition(_PROGRAM)[0].encode())
-
-
-def _is_same(known: Path, beside: Path) -> bool:
-    """Whether the script `known` starts the Python that runs now."""
-    if is_inside(known, beside.parent):
-        return True
-    try:
-        first = read_regular(os.path.realpath(known), _LONGEST).partition(b"\n")[0]
-    except MdmemoryError:
-        return False
-    return first == b"#!" + os.fsencode(sys.executable)

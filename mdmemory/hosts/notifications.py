@@ -11,12 +11,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts import recall
 from mdmemory.layers import Layers
 from mdmemory.prompt import lines
 from mdmemory.store import receipt_box
@@ -75,8 +74,9 @@ class Notifications:
     def line(self, layers: Layers, session: str) -> str:
         """The line at the start of a session, for the assistant; "" for none."""
         self.begin(session)
-        before = self._before_session(session)
-        return lines.for_assistant(lines.start(before, recall.count_waiting(layers), _today_date()))
+        waiting = count_waiting(layers)
+        text = lines.start(self._before_session(session), waiting, person.now().date())
+        return f"mdmemory tells the user: {text}." if text else ""
 
     def next(self) -> Toast | None:
         """The line to show now, or None: looked for every second, so it costs next to nothing."""
@@ -108,8 +108,8 @@ class Notifications:
 
     def _start_session(self, session: str, layers: Layers | None = None) -> None:
         before = self._before_session(session)
-        waiting = recall.count_waiting(layers or self._open())
-        toast = lines.start_toast(before, waiting, _today_date())
+        waiting = count_waiting(layers or self._open())
+        toast = lines.start_toast(before, waiting, person.now().date())
         if toast != self._last:  # what waits is said once, until it changes
             self._last = toast
             self.toast(toast)
@@ -131,12 +131,23 @@ class Notifications:
         return sorted(receipts, key=lambda receipt: receipt.at)
 
     def _is_ours(self, receipt: Receipt) -> bool:
-        """Whether the receipt is of a session here, or its own client had its time."""
-        return (
-            not receipt.session
-            or receipt.session in self._started
-            or _receipt_age(receipt) > FOREIGN
-        )
+        """Whether the receipt is of a session here, or its own client had its time, or it does not
+        say when it was left."""
+        if not receipt.session or receipt.session in self._started:
+            return True
+        try:
+            return (person.now() - datetime.fromisoformat(receipt.at)).total_seconds() > FOREIGN
+        except (ValueError, TypeError):
+            return True
+
+
+def count_waiting(layers: Layers) -> dict[str, int]:
+    """How many things of each kind wait for the user."""
+    if not layers.there():
+        return {}
+    from mdmemory.review import waiting as inbox
+
+    return inbox.counts(layers)
 
 
 def facts_of(layers: Layers, files: Sequence[str]) -> list[str]:
@@ -147,15 +158,3 @@ def facts_of(layers: Layers, files: Sequence[str]) -> list[str]:
             memory, name = layers.holding(file)
             facts.append(memory.note(name).note.head.description)
     return facts
-
-
-def _today_date() -> date:
-    return person.now().date()
-
-
-def _receipt_age(receipt: Receipt) -> float:
-    """The seconds since a receipt was left; many where it does not say."""
-    try:
-        return (person.now() - datetime.fromisoformat(receipt.at)).total_seconds()
-    except (ValueError, TypeError):
-        return FOREIGN + 1

@@ -23,9 +23,16 @@ def list_problems(
 ) -> list[dict[str, Any]]:
     """One row each: check, level (error or warning), path, message, fixable, layer. `fix` first
     repairs what is safe to repair."""
-    main, layer = layers.main, layers.of(layers.main)
+    from mdmemory.search import sources
+
     rows = [{**asdict(finding), "layer": of} for of, finding in layers.doctor(fix=fix)]
-    return [*rows, *({**row, "layer": layer} for row in _outside_problems(main, environment))]
+    memory = layers.main
+    outside = [_warning_row("opencode", text) for text in _opencode_problems(memory, environment)]
+    outside += of_assistants(environment, memory.project.top)
+    if missing := sources.meaning_trouble(memory.project.settings):
+        sentence = f"Search by meaning is on, and goes by words: {missing}."
+        outside.append(_warning_row("meaning", sentence))
+    return [*rows, *({**row, "layer": layers.of(memory)} for row in outside)]
 
 
 def by_file(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -65,24 +72,12 @@ def connected_titles(environment: Mapping[str, str]) -> str:
 def describe_assistants(memory: Memory, environment: Mapping[str, str]) -> str:
     """Which assistants are connected to the memory, in words."""
     from mdmemory.hosts.opencode import wiring
-    from mdmemory.hosts.opencode.places import Place
+    from mdmemory.hosts.opencode.files import Place
 
     parts = [everywhere] if (everywhere := connected_titles(environment)) else []
     if wiring.is_used(Place(memory.project.root, memory.project.store)):
         parts.append("OpenCode, in this project")
     return "; ".join(parts) or "none is connected (`mdmemory setup`)"
-
-
-def _outside_problems(memory: Memory, environment: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Problems that lie outside the stores: with assistants, and with search by meaning."""
-    from mdmemory.search import sources
-
-    rows = [_warning_row("opencode", text) for text in _opencode_problems(memory, environment)]
-    rows += of_assistants(environment, memory.project.top)
-    if missing := sources.meaning_trouble(memory.project.settings):
-        sentence = f"Search by meaning is on, and goes by words: {missing}."
-        rows.append(_warning_row("meaning", sentence))
-    return rows
 
 
 def _shared_package() -> Iterator[str]:
@@ -109,14 +104,12 @@ def _warning_row(check: str, message: str) -> dict[str, Any]:
 def _opencode_problems(memory: Memory, environment: Mapping[str, str]) -> list[str]:
     """Problems between this store and OpenCode."""
     from mdmemory.config import person
-    from mdmemory.hosts.opencode import checks, wiring
-    from mdmemory.hosts.opencode.places import Place
+    from mdmemory.hosts.opencode import wiring
+    from mdmemory.hosts.opencode.files import Place
 
-    project = memory.project
+    project, problems = memory.project, list[str]()
     place = Place(project.root, project.store)
-    if not wiring.is_used(place):
-        return bridge_log.recent_errors(project)
-    problems_seen = checks.examine_project(
-        place, git_hooks.program_words(), person.opencode_folder(environment)
-    )
-    return [*problems_seen, *bridge_log.recent_errors(project)]
+    if wiring.is_used(place):
+        personal = person.opencode_folder(environment)
+        problems = wiring.examine_project(place, git_hooks.program_words(), personal)
+    return [*problems, *bridge_log.recent_errors(project)]

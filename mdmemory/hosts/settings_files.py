@@ -1,4 +1,5 @@
-"""Files of a person's that their clients read: read as they are, and replaced in one step.
+"""Files of a person's that their clients read: read as they are, and replaced in one step. Files of
+ours among them carry our stamp: what is missing or outdated is written, an edited one stays.
 
 A link is never written through, and what is read-only stays as it is.
 """
@@ -8,15 +9,20 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import name_refusals, read_if_there, sync_folder, write_beside
+from mdmemory.note.stamps import add_stamp, explain_outdated, is_unedited, read_stamp
 
 _MOST = 64 * 1024 * 1024  # bytes of a configuration; Claude Code's grows with its projects
+_WRITTEN = ("Installed", "Updated")
+WHY_LEFT = {"edited": "was edited", "another's": "is not ours"}
+Name = Callable[[Path], str]  # how messages name a file
 
 
 def invalid_file(path: Path | str, problem: Exception | str) -> MdmemoryError:
@@ -102,3 +108,92 @@ def replace_file(path: Path, data: bytes, mode: int) -> None:
         finally:
             fresh.unlink(missing_ok=True)
         sync_folder(path.parent)
+
+
+def drop_empty(folders: Iterable[Path]) -> None:
+    """Remove those of the folders that hold nothing, the inner ones first."""
+    for folder in sorted(folders, key=lambda each: len(each.parts), reverse=True):
+        if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+# --- files of ours
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """A file of ours; `text` is without its stamp."""
+
+    path: Path
+    text: str
+
+    def step(self) -> str:
+        """What is to be done: Installed, Updated, why it is left, or "" when all is in place.
+
+        Raises MdmemoryError for a link.
+        """
+        present = bytes_of(self.path)
+        if present is None:
+            return "Installed"
+        if present.replace(b"\r\n", b"\n") == add_stamp(self.text, self.path.name):
+            return ""
+        if is_unedited(present):
+            return "Updated"
+        return "edited" if read_stamp(present) else "another's"
+
+
+def plan_files(files: Iterable[OwnFile], name: Name = str) -> tuple[list[OwnFile], list[str]]:
+    """The files that are to be written, and what is to be said: one sentence for all of them, and
+    one for each that is left."""
+    steps = [(file, step) for file in files if (step := file.step())]
+    sentences = [
+        f"{verb} {_list_names([name(file.path) for file in written])}."
+        for verb in _WRITTEN
+        if (written := [file for file, step in steps if step == verb])
+    ]
+    sentences += [
+        f"Left {name(file.path)} as it is: it {WHY_LEFT[step]}. Remove it and run this again for "
+        "ours."
+        for file, step in steps
+        if step in WHY_LEFT
+    ]
+    return [file for file, step in steps if step in _WRITTEN], sentences
+
+
+def write_own(files: Iterable[OwnFile]) -> None:
+    """Write files; what was there gives its permissions."""
+    for file in files:
+        replace_file(file.path, add_stamp(file.text, file.path.name), 0o644)
+
+
+def plan_removal(paths: Iterable[Path], name: Name = str) -> tuple[list[Path], list[str]]:
+    """Which of these files are as we wrote them, and go; sentences on them, and on edited ones."""
+    files = [path for path in paths if not path.is_symlink()]
+    present = {path: data for path in files if (data := bytes_of(path)) is not None}
+    ours = [path for path, data in present.items() if is_unedited(data)]
+    sentences = [f"Removed {_list_names([*map(name, ours)])}."] if ours else []
+    return ours, sentences + [
+        f"Left {name(path)} where it is: it was edited."
+        for path, data in present.items()
+        if path not in ours and read_stamp(data)
+    ]
+
+
+def file_findings(files: Iterable[OwnFile], again: str) -> Iterator[str]:
+    """What is missing, old or edited, a sentence each; `again` is the next step."""
+    for file in files:
+        present = bytes_of(file.path)
+        if present is None:
+            yield f"{file.path} is missing. {again}"
+        elif not read_stamp(present):
+            continue  # a command of the person's own by the same name
+        elif wrong := explain_outdated(present, file.path, again):
+            yield wrong
+
+
+def _list_names(names: Sequence[str]) -> str:
+    """The names of files; of several, the folder that they share is named once."""
+    if len(names) == 1:
+        return names[0]
+    folder = os.path.commonpath(names)
+    return f"in {folder}: {', '.join(os.path.relpath(name, folder) for name in names)}"

@@ -38,11 +38,6 @@ class _Source(NamedTuple):
     description: str
     body: str
 
-    @property
-    def request(self) -> str:
-        """The body's first paragraph, which holds the arguments."""
-        return self.body.partition("\n\n")[0]
-
 
 def files_for(host: str) -> dict[str, str]:
     """The text of each file that a client has of ours, by its path below the client's own folder,
@@ -75,7 +70,8 @@ def read_typed(prompt: str) -> Typed | None:
 
 
 def _typed_command(name: str, words: str = "") -> Typed:
-    return Typed(name, words, _read_source(name).request.replace(_ARGUMENTS, words).strip())
+    request = _read_source(name).body.partition("\n\n")[0]  # which holds the arguments
+    return Typed(name, words, request.replace(_ARGUMENTS, words).strip())
 
 
 def _read_source(name: str) -> _Source:

@@ -3,17 +3,12 @@ what is said after the client's own `/undo`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts import texts
 from mdmemory.layers import Layers
 from mdmemory.note.note import headline
 from mdmemory.prompt import lines
 from mdmemory.prompt.lines import TakenBack
-
-if TYPE_CHECKING:
-    from mdmemory.memory import Memory
 
 NAMES = (texts.UNDO, texts.REVIEW)
 MOST = 10  # things that one message shows
@@ -29,7 +24,9 @@ def take_back(layers: Layers, id: str) -> TakenBack:
     try:
         done = layers.undo(id.strip() or None)[1]
     except MdmemoryError as problem:
-        return lines.not_taken_back(problem)
+        text = f"Nothing was taken back. {problem.sentences}"
+        toast = lines.show(text, "warning", most=400)
+        return TakenBack(f"mdmemory: {text} Tell the user.", toast)
     facts = [*done.facts] if done.restored else []
     return lines.taken_back(facts, [why for _, why in done.kept], done.written.id)
 
@@ -67,9 +64,8 @@ def _answer_item(layers: Layers, id: str, action: str) -> TakenBack:
         done = answers.answer(layers, item, action)
     except MdmemoryError as problem:
         sentences = problem.sentences
-        return TakenBack(
-            f"mdmemory: {sentences} Tell the user.", lines.show(sentences, "warning", most=400)
-        )
+        toast = lines.show(sentences, "warning", most=400)
+        return TakenBack(f"mdmemory: {sentences} Tell the user.", toast)
     back = f" Undo: {lines.UNDO} {done.id}" if done.id else ""
     return TakenBack(
         f"mdmemory gave the user's answer: {done.said} Tell them.",
@@ -80,23 +76,21 @@ def _answer_item(layers: Layers, id: str, action: str) -> TakenBack:
 def still_there(layers: Layers, session: str, message: str) -> dict[str, str] | None:
     """The line on notes that rest on messages which the client took back, from `message` on; None
     where there are none. The client's ids grow with time."""
+    from mdmemory.git.log import ID_TRAILER
+
     for memory in layers.there():
         notes = [
             each for each in memory.notes() if (head := each.note.head).session == session
             and head.turn >= message and head.status != "superseded"
         ]  # fmt: skip
         if notes:
+            changes = (  # of the session to the last of these
+                entry.get(ID_TRAILER) or ""
+                for entry, undone in memory.log()
+                if not undone
+                and entry.get("Memory-Session") == session
+                and any(notes[-1].file in group for group in entry.groups())
+            )
             facts = [headline(each.note.head) for each in notes]
-            return lines.still_there(facts, _change_of(memory, session, notes[-1].file))
+            return lines.still_there(facts, next(changes, ""))
     return None
-
-
-def _change_of(memory: Memory, session: str, file: str) -> str:
-    """The Memory-Id of the newest change of a session to a file, or ""."""
-    from mdmemory.git.log import ID_TRAILER
-
-    for entry, undone in memory.log():
-        is_meant = any(file in group for group in entry.groups())
-        if is_meant and not undone and entry.get("Memory-Session") == session:
-            return entry.get(ID_TRAILER) or ""
-    return ""

@@ -104,18 +104,14 @@ class Loop:
             self._sink.send(_refuse(None, PARSE_ERROR, text))
             return
         if not isinstance(message, list):
-            self._hear(message, self._reply)
+            self._hear(message, _Batch(1, lambda answers: self._sink.send(answers[0])).reply)
         elif not message or not self._takes_batches():
             text = "A line holds one message." if message else "An empty list is no request."
-            self._reply(_refuse(None, INVALID_REQUEST, text))
+            self._sink.send(_refuse(None, INVALID_REQUEST, text))
         else:
             batch = _Batch(len(message), self._sink.send)
             for each in message:
                 self._hear(each, batch.reply)
-
-    def _reply(self, answer: Json | None) -> None:
-        if answer is not None:
-            self._sink.send(answer)
 
     def _hear(self, message: Any, reply: Reply) -> None:
         """Answer one message, now or later; `reply` hears None where it wants no answer."""
@@ -127,7 +123,9 @@ class Loop:
             reply(_refuse(id if _is_id(id) else None, INVALID_REQUEST, wrong))
         elif "id" not in given:
             if method == "notifications/cancelled" and isinstance(params, dict):
-                self._cancel(params.get("requestId"))
+                meant = params.get("requestId")
+                if _is_id(meant) and (task := self._open.get(json.dumps(meant))):
+                    task.cancelled = True
             reply(None)
         elif not isinstance(params, dict | None):
             reply(_refuse(id, INVALID_PARAMS, "`params` has to be an object."))
@@ -141,7 +139,11 @@ class Loop:
         try:
             result = ask()
             if callable(result):
-                self._put(_Task(id, result, reply))
+                if self._worker is None:
+                    self._worker = threading.Thread(target=self._work, daemon=True)
+                    self._worker.start()
+                task = self._open[json.dumps(id)] = _Task(id, result, reply)
+                self._tasks.put(task)
                 return
             json.dumps(result, allow_nan=False)  # what is no JSON is our defect, and is told, too
             answer["result"] = result
@@ -153,30 +155,16 @@ class Loop:
             answer = _refuse(id, INTERNAL, text)
         reply(answer)
 
-    # --- work
-
-    def _put(self, task: _Task) -> None:
-        if self._worker is None:
-            self._worker = threading.Thread(target=self._work, daemon=True)
-            self._worker.start()
-        self._open[json.dumps(task.id)] = task
-        self._tasks.put(task)
-
     def _work(self) -> None:
         while (task := self._tasks.get()) is not None:
-            is_wanted = not (task.cancelled or self._sink.ending or self._sink.closed)
-            if is_wanted:
-                self._answer(task.id, task.work, partial(self._done, task))
-            else:
+            if task.cancelled or self._sink.ending or self._sink.closed:
                 self._done(task, None)
+            else:
+                self._answer(task.id, task.work, partial(self._done, task))
 
     def _done(self, task: _Task, answer: Json | None) -> None:
         self._open.pop(json.dumps(task.id), None)
         task.reply(None if task.cancelled else answer)
-
-    def _cancel(self, id: Any) -> None:
-        if _is_id(id) and (task := self._open.get(json.dumps(id))):
-            task.cancelled = True
 
 
 def _is_id(id: Any) -> bool:

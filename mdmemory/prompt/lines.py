@@ -1,5 +1,6 @@
 """Lines for the user on what was done without a message of theirs: by a session's end, a summary, a
-tool, a compaction, or a change taken back; and the line at the start of a session.
+tool, a compaction, or a change taken back; the line at the start of a session; and sentences for
+the assistant on what was replaced, and on what other hands did.
 """
 
 from __future__ import annotations
@@ -16,12 +17,44 @@ if TYPE_CHECKING:
     from mdmemory.capture.candidate import Extracted
     from mdmemory.capture.store_fact import Stored
     from mdmemory.compact.runner import Outcome
-    from mdmemory.errors import MdmemoryError
+    from mdmemory.store.adopt import Unadopted
 
 SHOWN = 120  # characters of a line for the user
 UNDO = "/memory-undo"  # the client's command that takes a change back
 REVIEW = "/memory-review"
 _FACTS = 2  # of a session that a line names
+_FACT = 160  # characters of a fact that a sentence repeats
+_FILES, _NAME = 3, 60  # that a line names, and the characters of each
+
+
+def tell_replaced(pairs: Sequence[Mapping[str, str]], ids: Sequence[str]) -> list[str]:
+    """The sentences for the assistant on notes that were replaced, and how to take that back."""
+    texts = [
+        f'"{line(pair["new"], _FACT)}" ({pair["by"]}) replaces '
+        f'"{line(pair["text"], _FACT)}" ({pair["file"]}), which is superseded now.'
+        for pair in pairs
+    ]
+    if texts:
+        undo = " and ".join(f"`mdmemory undo {id}`" for id in ids)
+        back = f": {undo}, or /memory-undo, takes it back" if ids else ""
+        texts.append(f"Tell the user so in a few words{back}.")
+    return texts
+
+
+def by_hand(changes: Sequence[Unadopted], lost: Sequence[str]) -> str:
+    """The line on what other hands did and no commit holds yet; "" for nothing. A file that waits
+    for a person is counted, and not named: its name may be part of what it is to do."""
+    parts = []
+    if lost:
+        parts.append(f"{len(lost)} notes are gone without a commit that removes them")
+    free = [each.file for each in changes if not each.why and each.file not in lost]
+    if free:
+        names = ", ".join(line(file, _NAME) for file in free[:_FILES])
+        more = f" and {len(free) - _FILES} more" if len(free) > _FILES else ""
+        parts.append(f"changed by other hands and in no commit yet: {names}{more}")
+    if waiting := sum(bool(each.why) for each in changes):
+        parts.append(f"{waiting} held back until the user looks at it")
+    return f"Notes of mdmemory, {'; '.join(parts)} (`mdmemory status`)." if parts else ""
 
 
 def show(message: str, variant: str, most: int = SHOWN + 40) -> dict[str, str]:
@@ -36,9 +69,15 @@ def cut(text: str, more: str = "") -> str:
     return text if len(text) <= room else f"{text[: room - 1].rstrip()}…"
 
 
+def _some(facts: Sequence[str]) -> str:
+    """The first of these facts, and how many more there are."""
+    more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
+    return f"{cut('; '.join(facts[:_FACTS]), more)}{more}."
+
+
 def back(id: str | None) -> str:
     """How the user takes the change `id` back, or the newest one."""
-    return f"Undo: {UNDO} {id}".rstrip() if id else f"Undo: {UNDO}"
+    return f"Undo: {UNDO} {id or ''}".rstrip()
 
 
 # What a receipt counts, and how the line on several receipts says it: for one, and for more.
@@ -75,8 +114,7 @@ def of_extraction(done: Extracted, facts: Sequence[str]) -> Receipt | None:
     }  # fmt: skip
     texts = []
     if facts:
-        more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
-        texts.append(f"Learned from the session: {cut('; '.join(facts[:_FACTS]), more)}{more}.")
+        texts.append(f"Learned from the session: {_some(facts)}")
         texts += replaced(done.superseded)
         if done.flagged:
             texts.append("It contradicts an older note.")
@@ -126,17 +164,9 @@ def taken_back(facts: Sequence[str], reasons: Sequence[str], id: str | None) -> 
     return TakenBack(text, show(f"{sentence}{rest}{back}", "success", most=400))
 
 
-def not_taken_back(problem: MdmemoryError) -> TakenBack:
-    """On a change that could not be taken back."""
-    text = f"Nothing was taken back. {problem.sentences}"
-    return TakenBack(f"mdmemory: {text} Tell the user.", show(text, "warning", most=400))
-
-
 def still_there(facts: Sequence[str], id: str) -> dict[str, str]:
     """The line on notes that stay although the client took the messages back."""
-    more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
-    text = f"Still remembered: {cut('; '.join(facts[:_FACTS]), more)}{more}."
-    return show(f"{text} Undo: {UNDO} {id}".rstrip(), "info", most=400)
+    return show(f"Still remembered: {_some(facts)} {back(id)}", "info", most=400)
 
 
 def replaced(pairs: Sequence[Mapping[str, str]]) -> list[str]:
@@ -159,8 +189,7 @@ def of_as_said(stored: Sequence[Stored], made: str = "") -> dict[str, str] | Non
     facts = [each.fact for each in stored if each.fact and not each.existed]
     if not facts:
         return None
-    more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
-    text = f"Remembered in your words: {cut('; '.join(facts[:_FACTS]), more)}{more}."
+    text = f"Remembered in your words: {_some(facts)}"
     return show(" ".join([text, *_new(made), back(stored[-1].id)]), "success", most=400)
 
 
@@ -174,18 +203,11 @@ def of_declined(fact: str, why: str) -> dict[str, str]:
     return show(f"Not remembered: {cut(fact)}. {why} {hint}", "info", most=400)
 
 
-def of_change(what: str, id: str) -> dict[str, str]:
-    """The line on a note that the assistant changed or forgot for the user."""
-    return show(f"{cut(what)}. {back(id)}", "success", most=400)
-
-
 def of_summary(facts: Sequence[str]) -> dict[str, str] | None:
     """The line on what the summary of a session brought; None for nothing."""
     if not facts:
         return None
-    more = f" and {len(facts) - _FACTS} more" if len(facts) > _FACTS else ""
-    text = f"Learned from the summary: {cut('; '.join(facts[:_FACTS]), more)}{more}."
-    return show(f"{text} {back(None)}", "success", most=400)
+    return show(f"Learned from the summary: {_some(facts)} {back(None)}", "success", most=400)
 
 
 def as_toast(receipt: Receipt) -> dict[str, str]:
@@ -204,18 +226,13 @@ def since(news: Sequence[Receipt], today: date) -> str:
     for each in news:
         counts.update({name: each.counts.get(name, 0) for name in _COUNTED})
     numbers = ", ".join(_numbers(counts, _COUNTED))
-    return f"{_when(day, today)}: {numbers}" if numbers else ""
-
-
-def _when(day: str, today: date) -> str:
     try:
-        days = (today - date.fromisoformat(day)).days
+        # a day to come is that of a clock that was put back
+        days = max((today - date.fromisoformat(day)).days, 0)
     except ValueError:
         days = 0
-    # a day to come is that of a clock that was put back
-    return {0: "Since your last session", 1: "Since yesterday"}.get(
-        max(days, 0), f"In the last {days} days"
-    )
+    when = {0: "Since your last session", 1: "Since yesterday"}
+    return f"{when.get(days, f'In the last {days} days')}: {numbers}" if numbers else ""
 
 
 def waiting(counts: Mapping[str, int]) -> str:
@@ -249,8 +266,3 @@ def start_toast(news: Sequence[Receipt], counts: Mapping[str, int], today: date)
         return show(one["message"] + waits, one["variant"], most=400)
     text = start(news, counts, today)
     return show(text, "info", most=400) if text else {}
-
-
-def for_assistant(text: str) -> str:
-    """The line of `start` for the assistant; "" for none."""
-    return f"mdmemory tells the user: {text}." if text else ""

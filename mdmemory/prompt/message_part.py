@@ -1,5 +1,6 @@
 """What goes along with a message: the notes near it, and one instruction where the message may want
-something of the memory. Pure.
+something of the memory; and what a person typed of it, as far as it tells what it is about: without
+pasted code, logs and quotations. Pure, and linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -7,9 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mdmemory.capture.notice import Noticed
+from mdmemory.bounds import QUERY_OF_MESSAGE, RECALLED_FOR, ends_of
+from mdmemory.capture.notice import Noticed, typed_text
 from mdmemory.session.cleaning import clean
+from mdmemory.transcripts.injected import MEMORY_TAGS
 
+OPEN, CLOSE = "<recalled_memory>", "</recalled_memory>"
+# Any of these tags in a note would open or close a block for whoever reads the session later.
+_TAGS = re.compile(rf"<(?=/?(?:{MEMORY_TAGS})\b)", re.IGNORECASE)
+_MARKS = frozenset("{}()[];=<>|$\\*_,.:")
+_DENSE = 10  # a line with one of these marks in so many characters is code
 _QUOTE = 300  # characters of a request that are repeated
 _ASKED = re.compile(r"[?？][\s\"'”’)]*\Z")
 _WISH = (
@@ -50,6 +58,20 @@ def part(
     texts += [_SECRET] if has_secret else []
     texts += [_PRIVATE] if is_private else []
     return texts
+
+
+def read_typed(message: str) -> str:
+    """The typed part of a message, one line, of a bounded length; "" where all was pasted."""
+    lines = typed_text(ends_of(message, RECALLED_FOR)).splitlines()
+    prose = [
+        line for line in lines if sum(map(_MARKS.__contains__, line)) * _DENSE <= len(line.strip())
+    ]
+    return " ".join(" ".join(prose).split())[:QUERY_OF_MESSAGE]
+
+
+def safe(text: str) -> str:
+    """A text of a note for the prompt: without secrets, and without tags of injected memory."""
+    return _TAGS.sub("‹", clean(text))
 
 
 def is_statement(message: str) -> bool:

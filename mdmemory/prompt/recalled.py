@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mdmemory.note.note import Note
-from mdmemory.prompt.blocks import CLOSE, OPEN, safe
+from mdmemory.prompt.message_part import CLOSE, OPEN, safe
 from mdmemory.search.chunks import count_tokens
 from mdmemory.session.cleaning import LOOKED_AT, cut
 from mdmemory.store import index

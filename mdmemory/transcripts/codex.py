@@ -68,7 +68,9 @@ def transcript(rows: Rows) -> Transcript:
         elif row.get("type") == "event_msg":
             kind, item = _read_event(payload)
             is_review = _REVIEW.get(kind, is_review)
-            if is_review or _is_foreign(payload, meta):
+            # an event of another thread: a reviewer's is told in both
+            thread = as_text(payload.get("thread_id"))
+            if is_review or (thread and meta and thread != meta.get("id")):
                 continue
             if count := _count_undone(payload):
                 requests = [at for at, turn in enumerate(turns.values()) if turn.role == "user"]
@@ -96,12 +98,6 @@ def _count_undone(payload: Mapping[str, Any]) -> int:
     return max(count, 0) if isinstance(count, int) else 0
 
 
-def _is_foreign(payload: Mapping[str, Any], meta: Mapping[str, Any] | None) -> bool:
-    """Whether an event belongs to another thread: a reviewer's is told in both."""
-    thread = as_text(payload.get("thread_id"))
-    return bool(thread and meta and thread != meta.get("id"))
-
-
 def _find_parent(meta: Mapping[str, Any]) -> str:
     """The session that started this one, or another text where the client itself did, or ""."""
     source, by = meta.get("source"), as_text(meta.get("thread_source"))
@@ -112,10 +108,11 @@ def _find_parent(meta: Mapping[str, Any]) -> str:
 
 def _read_words(item: Mapping[str, Any]) -> str:
     content = item.get("content")
-    parts = (
-        [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    texts = (
+        as_text(part.get("text"))
+        for part in (content if isinstance(content, list) else ())
+        if isinstance(part, dict) and part.get("type") in ("text", "Text")
     )
-    texts = (as_text(part.get("text")) for part in parts if part.get("type") in ("text", "Text"))
     return "\n\n".join(filter(None, texts))
 
 
@@ -125,7 +122,9 @@ def _read_turns(
     """The turn of a line, or none. Where two moments tell of the same words, it is one turn."""
     stamp = as_text(row.get("timestamp"))
     if role == "user":
-        words = _read_typed(words)
+        if words.lstrip().startswith(_EDITOR_STARTS) and _REQUEST in words:
+            words = words.rpartition(_REQUEST)[2]
+        words = without_tagged(words, _PIPED)
     text = clean(words)
     name = name if is_id(name) else stamp
     last = before[next(reversed(before))] if before else None
@@ -137,12 +136,6 @@ def _read_turns(
     if name in before:  # a provider's names need not be unique
         name = f"{name[:80]}.{len(before)}"
     return [Turn(name, role, text, time)]
-
-
-def _read_typed(words: str) -> str:
-    if words.lstrip().startswith(_EDITOR_STARTS) and _REQUEST in words:
-        words = words.rpartition(_REQUEST)[2]
-    return without_tagged(words, _PIPED)
 
 
 # --- the folder

@@ -185,7 +185,10 @@ def _read(path: Path, ask: Callable[[Connection], _T]) -> _T:
     before = file_state(path)
 
     def is_at_rest() -> bool:
-        return not _is_written(path) and file_state(path) == before
+        # while somebody writes, files of their own lie beside the database
+        beside = (path.with_name(path.name + suffix) for suffix in ("-wal", "-journal"))
+        is_written = any(file.exists() and file.stat().st_size > 0 for file in beside)
+        return not is_written and file_state(path) == before
 
     try:
         if is_at_rest():
@@ -213,12 +216,6 @@ def _ask(path: Path, mode: str, ask: Callable[[Connection], _T]) -> _T:
         return ask(database)
 
 
-def _is_written(path: Path) -> bool:
-    """Whether a writer's own files lie beside the database."""
-    beside = (path.with_name(path.name + suffix) for suffix in ("-wal", "-journal"))
-    return any(file.exists() and file.stat().st_size > 0 for file in beside)
-
-
 def _explain_error(path: Path, problem: Exception) -> str:
     reason = str(problem)
     if "locked" in reason or "busy" in reason:
@@ -240,7 +237,25 @@ def read_export(data: bytes) -> Transcript:
     give no turns; sub-agents' and mdmemory's own sessions have none. Raises BadTranscript for
     anything else.
     """
-    return build_transcript(*_split_export(_parse_json(data)))
+    try:
+        text = data.decode("utf-8-sig")
+        value: object = json.loads(text)
+    except UnicodeDecodeError as error:
+        raise BadTranscript("The transcript is not UTF-8 text.", HINT) from error
+    except json.JSONDecodeError as error:
+        if text.lstrip().startswith("{") and error.pos >= len(text.rstrip()) - 1:
+            raise BadTranscript("The transcript is cut off before its end.", HINT) from error
+        if text.lstrip().startswith("{") and error.msg.startswith("Unterminated string"):
+            raise BadTranscript("The transcript is cut off in a string.", HINT) from error
+        where = f"line {error.lineno}: {error.msg}"
+        raise BadTranscript(f"The transcript is not JSON ({where}).", HINT) from error
+    except (RecursionError, ValueError) as error:
+        raise BadTranscript("The transcript is JSON that cannot be read.", HINT) from error
+    if isinstance(value, dict):
+        info, messages = value.get("info"), value.get("messages")
+        if isinstance(info, dict) and isinstance(messages, list):
+            return build_transcript(info, messages)
+    raise BadTranscript("The transcript has no `info` and `messages`.", HINT)
 
 
 def build_transcript(info: Mapping[str, object], messages: Sequence[object]) -> Transcript:
@@ -273,34 +288,6 @@ def _find_revert(revert: object, messages: Sequence[object]) -> tuple[int, str] 
             # of a message that is taken back in part, the words before stay
             return _time_of(info.get("time")), f"{info['id']}{'~' if 'partID' in revert else ''}"
     return None
-
-
-def _parse_json(data: bytes) -> object:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadTranscript("The transcript is not UTF-8 text.", HINT) from error
-    try:
-        value: object = json.loads(text)
-    except json.JSONDecodeError as error:
-        if text.lstrip().startswith("{") and error.pos >= len(text.rstrip()) - 1:
-            raise BadTranscript("The transcript is cut off before its end.", HINT) from error
-        if text.lstrip().startswith("{") and error.msg.startswith("Unterminated string"):
-            raise BadTranscript("The transcript is cut off in a string.", HINT) from error
-        raise BadTranscript(
-            f"The transcript is not JSON (line {error.lineno}: {error.msg}).", HINT
-        ) from error
-    except (RecursionError, ValueError) as error:
-        raise BadTranscript("The transcript is JSON that cannot be read.", HINT) from error
-    return value
-
-
-def _split_export(value: object) -> tuple[Mapping[str, object], list[object]]:
-    if isinstance(value, dict):
-        info, messages = value.get("info"), value.get("messages")
-        if isinstance(info, dict) and isinstance(messages, list):
-            return info, messages
-    raise BadTranscript("The transcript has no `info` and `messages`.", HINT)
 
 
 def _turn(message: object) -> tuple[Turn, bool] | None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,12 @@ class SessionRows:
         self.torn = 0
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        for line in _read_lines(self._source):
+        if isinstance(self._source, bytes):
+            lines: Iterable[bytes] = BytesIO(self._source)
+        else:
+            each_file = (lines_of(path, MAX_BYTES, MAX_LINE) for path in self._source.paths)
+            lines = chain.from_iterable(each_file)
+        for line in lines:
             # after a power cut blocks that were not written yet are NUL bytes
             text = line.replace(b"\0", b"").decode("utf-8-sig", "replace").strip()
             if text.startswith("{"):
@@ -89,14 +94,6 @@ def _parse_records(text: str) -> tuple[list[Mapping[str, Any]], bool]:
         else:
             is_whole = False
     return rows, is_whole
-
-
-def _read_lines(source: bytes | SessionFile) -> Iterator[bytes]:
-    if isinstance(source, bytes):
-        yield from BytesIO(source)
-        return
-    for path in source.paths:
-        yield from lines_of(path, MAX_BYTES, MAX_LINE)
 
 
 def head(source: SessionFile) -> Iterator[Mapping[str, Any]]:

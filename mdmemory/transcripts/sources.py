@@ -5,7 +5,9 @@ A host that keeps files is a row of `READERS`; OpenCode, which has a database, s
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -16,10 +18,65 @@ from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript, MdmemoryError, NotFound
 from mdmemory.files import is_inside, read_regular
 from mdmemory.transcripts import claude, codex, gemini, opencode
+from mdmemory.transcripts.injected import fence_after
 from mdmemory.transcripts.opencode import HINT, read_export
-from mdmemory.transcripts.plain import is_plain, read_plain
 from mdmemory.transcripts.session_files import MAX_BYTES, Rows, SessionFile, SessionRows, pick_lines
-from mdmemory.transcripts.turns import Transcript
+from mdmemory.transcripts.turns import Transcript, Turn, clean, is_ours
+
+_ROLES = {
+    "User": "user", "USER": "user", "Human": "user", "用户": "user", "用戶": "user",
+    "Assistant": "assistant", "ASSISTANT": "assistant", "AI": "assistant", "助手": "assistant",
+    "System": "", "Tool": "", "系统": "", "工具": "",
+}  # fmt: skip
+_LABEL = re.compile(
+    rf"(?:#{{1,4}} )?\*{{0,2}}({'|'.join(_ROLES)})\*{{0,2}}[ ]?[:：]\*{{0,2}}[ \t]*"
+)
+_TITLE = re.compile(r"\[Session:[ \t]*([^\]\n]{1,200})\]")
+
+
+def is_plain(text: str) -> bool:
+    """Whether a user or an assistant speaks in the text."""
+    return any(role for role, _ in _split_blocks(text))
+
+
+def read_plain(text: str) -> Transcript:
+    """The turns of a conversation in plain text.
+
+    A session's id comes from its first turn, and a turn's id from its number and all text up to
+    it. So a text that grew is read on from its old end, and a text that only begins alike is read
+    from its start.
+    """
+    text = text.replace("\r\n", "\n")
+    header = _TITLE.match(text.lstrip("\ufeff \t\n"))
+    title = header[1].strip() if header else ""
+    turns: list[Turn] = []
+    sha = hashlib.sha256(title.encode("utf-8", "replace"))
+    session = ""
+    for number, (role, block) in enumerate(_split_blocks(text), 1):
+        sha.update(f"\0{role}\0{block.strip()}".encode("utf-8", "replace"))
+        session = session or f"text-{sha.hexdigest()[:12]}"
+        words = clean(block) if role else ""
+        if words:
+            turns.append(Turn(f"{number:06}-{sha.hexdigest()[:8]}", role, words))
+    return Transcript(session, title, "", () if is_ours(title) else tuple(turns))
+
+
+def _split_blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Pairs of role ("" for nobody) and text, in order. A label inside code is code."""
+    role: str | None = None
+    lines: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        label = None if fence else _LABEL.match(line)
+        if label:
+            if role is not None:
+                yield role, "\n".join(lines)
+            role, lines = _ROLES[label[1]], [line[label.end() :]]
+        else:
+            fence = fence_after(line, fence)
+            lines.append(line)
+    if role is not None:
+        yield role, "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +145,10 @@ def read(data: bytes | Path, session: str = "") -> Transcript:
     if isinstance(data, Path):
         if _is_database(data):
             return read_export(opencode.export(data, session))
-        data = _load_file(data)
+        try:
+            data = read_regular(data, MAX_BYTES)
+        except MdmemoryError as problem:
+            raise BadTranscript(problem.message, "Name the file of a session.") from problem
     if data.startswith(opencode.MAGIC):
         raise BadTranscript(
             "This is a database, which holds many sessions.",
@@ -96,10 +156,6 @@ def read(data: bytes | Path, session: str = "") -> Transcript:
         )
     if not data.strip():
         raise BadTranscript("The transcript is empty.", HINT)
-    return _read_bytes(data)
-
-
-def _read_bytes(data: bytes) -> Transcript:
     text = data.decode("utf-8-sig", "replace").lstrip()
     is_plain_text = not text.startswith("{") and is_plain(text)
     try:
@@ -139,13 +195,6 @@ def _is_database(path: Path) -> bool:
             return file.read(len(opencode.MAGIC)) == opencode.MAGIC
     except OSError:
         return False
-
-
-def _load_file(path: Path) -> bytes:
-    try:
-        return read_regular(path, MAX_BYTES)
-    except MdmemoryError as problem:
-        raise BadTranscript(problem.message, "Name the file of a session.") from problem
 
 
 # --- the sessions of this machine
@@ -240,9 +289,11 @@ def _list_of_host(
         there.sort(key=lambda file: -file.changed)
     listed: list[Session] = []
     unread: list[MdmemoryError] = []
+    is_all = True
     for file in there:
         if newest is not None and len(listed) == newest:
-            return listed, _as_one(reader, unread), False
+            is_all = False
+            break
         try:
             if not wanted(reader.began(file)):
                 continue
@@ -255,12 +306,9 @@ def _list_of_host(
         if transcript.turns:
             time = max(turn.time for turn in transcript.turns)
             listed.append(Session(transcript.session or file.id, time, reader.name, transcript))
-    return listed, _as_one(reader, unread), True
-
-
-def _as_one(reader: Reader, unread: Sequence[MdmemoryError]) -> list[MdmemoryError]:
-    if not unread:
-        return []
-    some = "1 session" if len(unread) == 1 else f"{len(unread)} sessions"
-    sentence = f"{some} of {reader.title} cannot be read. {unread[0].message}"
-    return [BadTranscript(sentence, unread[0].hint)]
+    problems: list[MdmemoryError] = []
+    if unread:
+        some = "1 session" if len(unread) == 1 else f"{len(unread)} sessions"
+        sentence = f"{some} of {reader.title} cannot be read. {unread[0].message}"
+        problems.append(BadTranscript(sentence, unread[0].hint))
+    return listed, problems, is_all

@@ -27,7 +27,7 @@ from bench import own
 from bench.corpus import BadDataError, Corpus
 from bench.readers import add_notes, rows
 
-from mdmemory.prompt.typed import read_typed
+from mdmemory.prompt.message_part import read_typed
 from mdmemory.search.by_message import BAR, needed_notes
 from mdmemory.search.sqlite import SQLite
 

@@ -18,7 +18,7 @@ from mdmemory.capture.pending import FULL, PendingFact, put_facts
 from mdmemory.cli import main
 from mdmemory.config import person
 from mdmemory.errors import NotFound
-from mdmemory.hosts.recall import count_waiting
+from mdmemory.hosts.notifications import count_waiting
 from mdmemory.layers import Layers
 from mdmemory.store.state import State
 

@@ -188,7 +188,7 @@ def test_a_merge_unites_what_its_sources_cite(cited: CitedProject) -> None:
 def test_searches_tools_and_messages_tell_what_the_last_check_found(
     cited: CitedProject, change: str, mark: str
 ) -> None:
-    from mdmemory.hosts import by_message
+    from mdmemory.hosts import conversation
 
     fact = "The ferry gateway listens on port 8081 (src/server.py)"
     body = f"{fact}. Harbour pilots may open another one by hand, with the lighthouse keys."
@@ -204,7 +204,7 @@ def test_searches_tools_and_messages_tell_what_the_last_check_found(
             answer_of(layers, "memory_search", query="port of the ferry"),
             answer_of(layers, "memory_get", file="project-ferry.md"),
         ]
-        marks = [each.mark for each in by_message.notes_for(layers, message)]
+        marks = [each.mark for each in conversation.notes_for(layers, message)]
         return [(hit.status, hit.mark), *answers, marks]
 
     if change == "drifted":

@@ -10,7 +10,7 @@ from commands_host import HOSTS, CommandHost
 from pace import HUNG
 
 from mdmemory.cli import main
-from mdmemory.hosts import by_message
+from mdmemory.hosts import conversation
 from mdmemory.layers import Layers
 
 
@@ -24,7 +24,7 @@ def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture
 def work(empty_home: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a commit and an own store with one note, and the person's with one."""
-    monkeypatch.setattr(by_message, "PATIENCE", HUNG)  # a slow machine is no reason to be quiet
+    monkeypatch.setattr(conversation, "PATIENCE", HUNG)  # a slow machine is no reason to be quiet
     layers = Layers.open(repository)
     layers.add("Billing listens on port 8087", type="project")
     layers.add("I prefer answers in French", type="user")

@@ -19,7 +19,7 @@ from pace import FULL, HUNG
 from plugin_host import PluginHost
 
 from mdmemory.errors import MdmemoryError, NoStore, Unwritable, UsageError
-from mdmemory.hosts import background, bridge_log, recall
+from mdmemory.hosts import background, bridge_log, following
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode import watching
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL
@@ -160,7 +160,7 @@ def test_a_block_is_frozen_until_a_compaction_or_a_new_start(
     plugin: Plugin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = iter(range(10))
-    monkeypatch.setattr(recall, "recall_observations", lambda *_: f"block {next(counted)}")
+    monkeypatch.setattr(following, "recall_observations", lambda *_: f"block {next(counted)}")
     assert plugin.ask("system") == plugin.ask("system") == {"text": "block 0"}
     assert plugin.ask("system", "ses_2") == {"text": "block 1"}
     plugin.say("Good morning")

@@ -15,7 +15,7 @@ from plugin_host import PluginHost
 
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
-from mdmemory.hosts import by_message, following
+from mdmemory.hosts import conversation, following
 from mdmemory.hosts.bridge_log import recent_errors
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
@@ -25,7 +25,7 @@ from mdmemory.search.database import LockedError
 from mdmemory.session import recalls
 from mdmemory.store.state import State
 from mdmemory.transcripts import claude, opencode
-from mdmemory.transcripts.plain import read_plain
+from mdmemory.transcripts.sources import read_plain
 
 NEEDS = "add a healthcheck to the billing container"
 PORT = "Billing listens on port 8087 in its container"
@@ -91,7 +91,7 @@ def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactor
 def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = Path(shutil.copytree(template, tmp_path / "project"))
     monkeypatch.chdir(root)
-    monkeypatch.setattr(by_message, "PATIENCE", 60.0)  # a slow machine is no reason to be quiet
+    monkeypatch.setattr(conversation, "PATIENCE", 60.0)  # a slow machine is no reason to be quiet
     Memory.open(root)._search(meaning=False).update()
     return root
 
@@ -308,8 +308,8 @@ def test_a_message_gets_no_more_than_its_budget_and_a_session_no_more_than_its_o
         body = "Its healthcheck fails at noon. " + f"word{number} " * 120
         note(memory.project.store, f"billing-{number}", f"Billing {number} in its container", body)
     commit(memory)
-    monkeypatch.setattr(by_message, "MESSAGE_TOKENS", 300)
-    monkeypatch.setattr(by_message, "SESSION_TOKENS", 450)
+    monkeypatch.setattr(conversation, "MESSAGE_TOKENS", 300)
+    monkeypatch.setattr(conversation, "SESSION_TOKENS", 450)
     first = plugin.recall(NEEDS, "msg_1")
     assert 0 < count_tokens(first) <= 300
     second = plugin.recall(f"again: {NEEDS}", "msg_2")
@@ -324,9 +324,9 @@ def test_a_message_gets_no_more_than_its_budget_and_a_session_no_more_than_its_o
 def test_a_slow_search_holds_up_no_turn(
     plugin: Plugin, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(by_message, "PATIENCE", 0.01)
+    monkeypatch.setattr(conversation, "PATIENCE", 0.01)
     ended = threading.Event()
-    monkeypatch.setattr(by_message, "_search", lambda *_: ended.wait(60) and [])
+    monkeypatch.setattr(conversation, "_search", lambda *_: ended.wait(60) and [])
     assert plugin.recall(NEEDS, "msg_1") == ""
     assert plugin.recall(NEEDS, "msg_2") == ""
     ended.set()
@@ -340,7 +340,7 @@ def test_a_failing_search_costs_the_message_nothing_else(
     def fail(*_: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(by_message, "_search", fail)
+    monkeypatch.setattr(conversation, "_search", fail)
     assert plugin.recall(NEEDS, "msg_1") == ""
     assert "asks to remember" in plugin.parts("Remember: deploys go out on Tuesdays.", "msg_2")[0]
     plugin.ask("idle")

@@ -18,10 +18,9 @@ from mdmemory import protocol
 from mdmemory.capture.candidate import Caller, FactCall
 from mdmemory.capture.store_fact import Stored
 from mdmemory.errors import Unwritable
-from mdmemory.hosts import background
-from mdmemory.hosts.bridge import client
+from mdmemory.hosts.bridge import client, without
 from mdmemory.hosts.commands import events
-from mdmemory.hosts.commands.context import LayerIndex, at_start
+from mdmemory.hosts.commands.events import at_start
 from mdmemory.layers import Layers
 from mdmemory.search.chunks import count_tokens
 from mdmemory.store import inbox, receipt_box
@@ -108,7 +107,7 @@ def test_large_indexes_are_cut_by_whole_lines_the_projects_first_and_say_so(
     footer: str, total: int
 ) -> None:
     kept = ["<session_memory>\nShip it\n</session_memory>"]
-    indexes = [LayerIndex("project", index_of(60, footer)), LayerIndex("user", index_of(20))]
+    indexes = [("project", index_of(60, footer)), ("user", index_of(20))]
     text, _ = at_start(protocol.short_protocol(), indexes, kept)
     assert 9_000 < len(text) <= 9_500
     persons, projects = text.split("# MEMORY.md of this project's notes")
@@ -409,7 +408,7 @@ def test_what_waited_to_be_read_when_the_bridge_was_killed_is_read_by_the_next_o
 def test_alone_a_turn_that_ends_has_the_session_read_later(
     host: CommandHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "Starter", lambda *_: host.started)
+    monkeypatch.setattr(without, "Starter", lambda *_: host.started)
     host.alone("Stop" if host.host != "gemini" else "AfterAgent")
     assert host.started.words == [["extract", f"--session={SESSION}", "--after=60"]]
 
@@ -456,7 +455,7 @@ def test_a_wish_said_in_a_folder_that_is_gone_is_kept(host: CommandHost, tmp_pat
     "event", [{}, {"session_id": 3}, {"session_id": "a b", "hook_event_name": "Stop"}, {"x": [1]}]
 )
 def test_what_is_no_event_prints_nothing(host: CommandHost, event: dict[str, object]) -> None:
-    hook = host.hooks.methods()["hook"]
+    hook = host.hooks.hook
     assert hook({"host": host.host, "folder": str(host.folder), "event": event}) == {"output": {}}
     assert hook({"host": "nano", "folder": "/", "event": event}) == {"output": {}}
     assert hook({}) == {"output": {}}
@@ -487,7 +486,7 @@ def test_alone_a_session_starts_with_the_same_index(host: CommandHost) -> None:
 def test_alone_a_wish_is_kept_and_stored_when_its_turn_ends(
     host: CommandHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "Starter", lambda *_: host.started)
+    monkeypatch.setattr(without, "Starter", lambda *_: host.started)
     output = host.alone("UserPromptSubmit", prompt=f"{DEPLOYS} <private>x</private>")
     assert "asks to remember" in context(output)
     assert (FILE in files(host.folder), len(kept(host.folder))) == (False, 1)

@@ -15,7 +15,7 @@ from plugin_host import PluginHost
 from scripted import Scripted
 
 from mdmemory.errors import BadTranscript, Busy
-from mdmemory.hosts import recall
+from mdmemory.hosts import following
 from mdmemory.hosts.following import MOST, BySession
 from mdmemory.hosts.opencode import hooks, watching
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL
@@ -192,8 +192,8 @@ def test_a_block_that_fails_takes_no_other_with_it(
     def broken(layers: Layers, session: str) -> str:
         raise BadTranscript("It is broken.")
 
-    monkeypatch.setattr(recall, "by_hand", broken)
-    monkeypatch.setattr(recall, "recall_observations", lambda *_: "what was seen")
+    monkeypatch.setattr(following, "by_hand", broken)
+    monkeypatch.setattr(following, "recall_observations", lambda *_: "what was seen")
     assert host.prompt() == "what was seen"
     assert "It is broken." in host.log.file.read_text(encoding="utf-8")
 
@@ -220,7 +220,7 @@ def test_no_transcript_is_read_for_the_memory_of_a_session(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("mdmemory.hosts.opencode.messages.transcript_of", asked.append)
+    monkeypatch.setattr("mdmemory.hosts.opencode.watching.transcript_of", asked.append)
     goal = {"action": "write", "section": "goal", "text": "Ship it"}
     host.ask("call", tool="session_memory", arguments=goal)
     assert asked == []

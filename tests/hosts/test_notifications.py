@@ -13,7 +13,7 @@ from plugin_host import PluginHost
 
 from mdmemory import cli
 from mdmemory.capture.pending import PendingFact, put_facts
-from mdmemory.hosts.opencode import messages
+from mdmemory.hosts.opencode import watching
 from mdmemory.memory import Memory
 from mdmemory.prompt import lines
 from mdmemory.store import receipt_box
@@ -213,7 +213,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
     def say(text: str) -> None:
         turns = Transcript("ses_1", "", "", (Turn("msg_2", "user", text),))
-        monkeypatch.setattr(messages, "transcript_of", lambda _: turns)
+        monkeypatch.setattr(watching, "transcript_of", lambda _: turns)
 
     return say
 

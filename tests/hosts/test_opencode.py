@@ -15,9 +15,8 @@ import pytest
 
 from mdmemory.cli import main
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts.opencode import checks, files, wiring
-from mdmemory.hosts.opencode.files import CONFIGURATION, NAMES, PLUGIN, Wanted
-from mdmemory.hosts.opencode.places import Place
+from mdmemory.hosts.opencode import files, wiring
+from mdmemory.hosts.opencode.files import CONFIGURATION, NAMES, PLUGIN, Place, Wanted
 from mdmemory.note.stamps import add_stamp
 
 PROTOCOL = "# Memory\n\nKeep what is true.\n"
@@ -69,7 +68,7 @@ def test_the_plugin_has_the_protocol_and_the_index_read(project: Path) -> None:
     first, _, rest = (project / PROTOCOL_FILE).read_text(encoding="utf-8").partition("\n")
     assert first.startswith("<!-- mdmemory: ")
     assert rest == PROTOCOL
-    assert checks.reading_problems(place(project)) == []
+    assert wiring.reading_problems(place(project)) == []
 
 
 @pytest.mark.parametrize("mcp", [False, True])
@@ -95,7 +94,7 @@ def test_running_twice_changes_nothing_and_says_nothing(project: Path, mcp: bool
 def test_a_wired_project_can_be_moved(project: Path, tmp_path: Path) -> None:
     wire(project)
     moved = project.rename(tmp_path / "moved [2]")
-    assert checks.reading_problems(place(moved)) == []
+    assert wiring.reading_problems(place(moved)) == []
 
 
 def test_two_stores_at_the_same_relative_path_are_not_mistaken(project: Path) -> None:
@@ -106,7 +105,7 @@ def test_two_stores_at_the_same_relative_path_are_not_mistaken(project: Path) ->
         wire(project, mcp=mcp)
         wire(inner, mcp=mcp)
         assert (
-            checks.reading_problems(place(inner)) == checks.reading_problems(place(project)) == []
+            wiring.reading_problems(place(inner)) == wiring.reading_problems(place(project)) == []
         )
     listed = json.loads((inner / ".opencode/opencode.json").read_text("utf-8").partition("\n")[2])
     assert listed["instructions"][1] == str(inner / "notes/memory/MEMORY.md")
@@ -133,7 +132,7 @@ def test_an_invalid_configuration_is_refused_before_anything_is_written(
     assert "opencode.json" in caught.value.message
     assert caught.value.hint
     assert snapshot(project) == before
-    assert checks.reading_problems(place(project)) == [caught.value.message]
+    assert wiring.reading_problems(place(project)) == [caught.value.message]
 
 
 @pytest.mark.parametrize("content", ["", "\n", "\ufeff"])
@@ -196,26 +195,26 @@ def test_the_persons_own_wiring_does_not_touch_the_project(
     assert said[0].startswith(f"Installed in {folder}: memory/PROTOCOL.md, ")
     assert (folder / "opencode.jsonc").read_text(encoding="utf-8") == "{}"
     if not mcp:
-        assert instructions(where) == [str(where.protocol)], "the bridge names the indexes"
+        assert instructions(where) == [str(where.wanted[0])], "the bridge names the indexes"
         assert not (folder / "package.json").exists()
     assert snapshot(project) == before
     assert wiring.install_wiring(where, WANTED, mcp=mcp) == []
     store.mkdir(parents=True)
     (store / "MEMORY.md").write_text("", encoding="utf-8")
-    assert checks.reading_problems(where) == []
-    others = checks.reading_problems(place(project), folder)
+    assert wiring.reading_problems(where) == []
+    others = wiring.reading_problems(place(project), folder)
     assert (others == []) is not mcp, "the person's plugin has the index of each store read"
 
 
 def test_what_is_not_wired_what_is_gone_and_what_is_anothers_is_told(project: Path) -> None:
-    assert checks.reading_problems(place(project)) == [
+    assert wiring.reading_problems(place(project)) == [
         "OpenCode does not read .opencode/memory/PROTOCOL.md. Run `mdmemory init --opencode`.",
         "OpenCode does not read notes/memory/MEMORY.md. Run `mdmemory init --opencode`.",
     ]
     wire(project)
     (project / "notes/memory/MEMORY.md").unlink()
     (project / "opencode.json").write_text('{"instructions": ["old/MEMORY.md"]}', "utf-8")
-    assert checks.reading_problems(place(project)) == [
+    assert wiring.reading_problems(place(project)) == [
         "OpenCode is told to read notes/memory/MEMORY.md, which does not exist.",
         "OpenCode also reads old/MEMORY.md, which is not this store's index.",
     ]
@@ -249,7 +248,7 @@ SERVER = {"type": "local", "command": [*COMMAND, "mcp"], "enabled": True}
 
 
 def examine(project: Path, command: list[str] | None = None) -> list[str]:
-    return checks.examine_project(place(project), command or COMMAND, project.parent / "nowhere")
+    return wiring.examine_project(place(project), command or COMMAND, project.parent / "nowhere")
 
 
 def configured(project: Path) -> dict[str, object]:

@@ -19,8 +19,8 @@ import pytest
 from pace import HUNG
 
 from mdmemory.config import person
-from mdmemory.hosts.bridge import asking, client, place, starting, without
-from mdmemory.hosts.commands.alone import Alone
+from mdmemory.hosts.bridge import asking, client, without
+from mdmemory.hosts.bridge.without import Alone
 from mdmemory.version import VERSION
 
 MDMEMORY = [sys.executable, "-P", "-m", "mdmemory"]
@@ -32,7 +32,7 @@ START, SAID = b'{"hook_event_name": "SessionStart"}', b'{"hook_event_name": "Use
 def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The folders for which a bridge would have been started; what needs none is done alone."""
     folders: list[str] = []
-    monkeypatch.setattr(starting, "start_bridge", lambda _, folder, rest: folders.append(folder))
+    monkeypatch.setattr(without, "start_bridge", lambda _, folder, rest: folders.append(folder))
     monkeypatch.setattr(without, "_answer_alone", lambda *_: Alone({"alone": True}))
     return folders
 
@@ -41,7 +41,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def bridge(path: Path, answer: Callable[[socket.socket], object]) -> Iterator[None]:
     """A process of ours at the socket `path`; `answer` is called for each connection."""
     with socket.socket(socket.AF_UNIX) as listener:
-        place.call_with_short_path(str(path), listener.bind)
+        asking.call_with_short_path(str(path), listener.bind)
         listener.listen()
 
         def serve() -> None:
@@ -80,8 +80,8 @@ def says(text: bytes) -> Callable[[socket.socket], None]:
     return answer
 
 
-def entry_of(folder: str = "/project", store: str = "") -> place.MapEntry:
-    return place.MapEntry(os.environ, folder, store)
+def entry_of(folder: str = "/project", store: str = "") -> asking.MapEntry:
+    return asking.MapEntry(os.environ, folder, store)
 
 
 def enter(path: Path, folder: str = "/project") -> None:
@@ -185,7 +185,7 @@ def test_a_process_of_another_user_gets_nothing(
     tmp_path: Path, started: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: list[bytes] = []
-    monkeypatch.setattr(place, "peer_user", lambda _: os.geteuid() + 1)
+    monkeypatch.setattr(asking, "peer_user", lambda _: os.geteuid() + 1)
     enter(tmp_path / "s")
     with bridge(tmp_path / "s", lambda connection: heard.append(connection.recv(1))):
         assert ask() == ALONE
@@ -219,7 +219,7 @@ def test_a_folder_whose_name_has_the_same_checksum_is_another(tmp_path: Path) ->
 @pytest.mark.parametrize("named", ["", "relative", "/absolute"])
 def test_the_map_lies_in_the_persons_state_folder(named: str) -> None:
     environment = {"XDG_STATE_HOME": named}
-    assert place.state_folder(environment) == str(person.state_folder(environment))
+    assert asking.state_folder(environment) == str(person.state_folder(environment))
 
 
 def test_a_session_that_names_a_store_has_an_entry_of_its_own(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_a_session_starts_with_the_bridge_that_it_starts(
             enter(tmp_path / "s")
         return not is_late()
 
-    monkeypatch.setattr(starting, "wait_briefly", until_there)
+    monkeypatch.setattr(without, "wait_briefly", until_there)
     with bridge(tmp_path / "s", says(b'{"result": {"output": {"a": 1}}}\n')):
         assert ask(START) == b'{"a": 1}'
 
@@ -254,7 +254,7 @@ def test_a_session_starts_with_the_bridge_that_it_starts(
 def test_a_message_and_the_end_of_its_turn_are_answered_by_the_bridge_that_they_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(starting, "start_bridge", lambda *_: enter(tmp_path / "s") or Mock())
+    monkeypatch.setattr(without, "start_bridge", lambda *_: enter(tmp_path / "s") or Mock())
 
     def ask_first(data: bytes) -> bytes:
         Path(entry_of().file).unlink(missing_ok=True)
@@ -283,7 +283,7 @@ def test_where_none_can_be_started_the_event_is_served_all_the_same(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(starting, "start_bridge", full)
+    monkeypatch.setattr(without, "start_bridge", full)
     assert ask(SAID) == ALONE
     assert ask(START) == ALONE
 

@@ -19,7 +19,7 @@ import pytest
 from pace import HUNG
 
 from mdmemory.cli import main
-from mdmemory.hosts.bridge import listening, place, starting
+from mdmemory.hosts.bridge import asking, listening, without
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.layers import Layers
 from mdmemory.version import VERSION
@@ -29,8 +29,8 @@ Git = Callable[..., str]
 # A bridge that calls itself another version, and for the test its methods are not needed.
 OTHER = """
 from mdmemory.cli import main
-from mdmemory.hosts.bridge import listening, server
-server.VERSION = listening.VERSION = "0.0.1"
+from mdmemory.hosts.bridge import listening
+listening.VERSION = "0.0.1"
 from mdmemory.cli import main
 main(["bridge", "--listen"])
 """
@@ -61,14 +61,14 @@ class Person:
 
     def socket(self, folder: Path | None = None) -> str:
         """Where the map sends a hook."""
-        return place.MapEntry(os.environ, str(folder or self.project), "").socket()
+        return asking.MapEntry(os.environ, str(folder or self.project), "").socket()
 
     def met(self, folder: Path | None = None, *, version: str = VERSION) -> bool:
         """Whether a bridge answers a hook from a folder."""
         try:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(HUNG)
-                place.call_with_short_path(self.socket(folder), connection.connect)
+                asking.call_with_short_path(self.socket(folder), connection.connect)
                 hello = {"version": version, "method": "hello"}
                 connection.sendall(json.dumps(hello).encode() + b"\n")
                 return connection.recv(100).startswith(b'{"result"')
@@ -78,14 +78,14 @@ class Person:
     def pid(self) -> int:
         """The process of the bridge that the map names."""
         with socket.socket(socket.AF_UNIX) as connection:
-            place.call_with_short_path(self.socket(), connection.connect)
+            asking.call_with_short_path(self.socket(), connection.connect)
             said = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         return int.from_bytes(said[:4], sys.byteorder)
 
     def tell(self, request: bytes) -> None:
         """Send the bridge a line."""
         with socket.socket(socket.AF_UNIX) as connection:
-            place.call_with_short_path(self.socket(), connection.connect)
+            asking.call_with_short_path(self.socket(), connection.connect)
             connection.sendall(request)
             connection.recv(100)
 
@@ -96,7 +96,7 @@ class Person:
             path = file.read_bytes().rpartition(b"\0")[2].decode()
             with socket.socket(socket.AF_UNIX) as connection:
                 try:
-                    place.call_with_short_path(path, connection.connect)
+                    asking.call_with_short_path(path, connection.connect)
                     connection.sendall(b'{"method": "dispose"}\n')
                     connection.recv(100)
                 except OSError:
@@ -229,8 +229,8 @@ def test_a_store_with_a_long_path_has_a_bridge(person: Person, project: Path) ->
 
 
 def test_a_bridge_whose_socket_is_gone_ends(person: Person) -> None:
-    quick = "from mdmemory.hosts.bridge import server; import dataclasses\n"
-    quick += "server.Life.__init__.__defaults__ = (300.0, 0.05)\n"
+    quick = "from mdmemory.hosts.bridge import listening; import dataclasses\n"
+    quick += "listening.Life.__init__.__defaults__ = (300.0, 0.05)\n"
     quick += "from mdmemory.cli import main; main(['bridge', '--listen'])"
     first = person.listen(code=quick)
     wait_for(person.met)
@@ -283,21 +283,21 @@ def test_a_store_that_is_made_later_gets_a_bridge_of_its_own(
 def test_without_a_store_no_bridge_stays_and_none_is_started_again_soon(
     person: Person, tmp_path: Path
 ) -> None:
-    entry = place.MapEntry(os.environ, str(tmp_path), "")
-    first = starting.start_bridge(entry, str(tmp_path), starting.LATER)
+    entry = asking.MapEntry(os.environ, str(tmp_path), "")
+    first = without.start_bridge(entry, str(tmp_path), without.LATER)
     assert first
     assert first.wait(HUNG) == 0
     assert not person.met(tmp_path)
-    assert starting.start_bridge(entry, str(tmp_path), starting.LATER) is None
+    assert without.start_bridge(entry, str(tmp_path), without.LATER) is None
 
 
 @pytest.mark.parametrize("jump", [-86_400, 86_400])
 def test_a_clock_that_jumps_does_not_keep_a_bridge_from_being_started(
     person: Person, jump: int
 ) -> None:
-    entry = place.MapEntry(os.environ, str(person.project), "")
+    entry = asking.MapEntry(os.environ, str(person.project), "")
     Path(entry.folder).mkdir(parents=True)
-    mark = Path(starting.start_mark(entry))
+    mark = Path(entry.mark)
     mark.write_bytes(b"")
     os.utime(mark, (time.time() + jump, time.time() + jump))
     person.hook("UserPromptSubmit")
@@ -320,7 +320,7 @@ def test_what_cannot_be_written_is_logged_and_costs_no_event(person: Person, whe
 
 
 def test_a_bridge_that_no_hook_could_find_does_not_stay(person: Person) -> None:
-    entry = place.MapEntry(os.environ, str(person.project), "")
+    entry = asking.MapEntry(os.environ, str(person.project), "")
     Path(entry.file).mkdir(parents=True)
     assert person.listen().wait(HUNG) == 1
     assert not (person.project / ".mdmemory/bridge.sock").exists()

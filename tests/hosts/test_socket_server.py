@@ -17,8 +17,8 @@ from pace import HUNG
 from rows import replace
 
 from mdmemory.errors import NotFound
-from mdmemory.hosts.bridge import place, server
-from mdmemory.hosts.bridge.server import Life, SocketServer
+from mdmemory.hosts.bridge import asking, listening
+from mdmemory.hosts.bridge.listening import Life, SocketServer
 from mdmemory.version import VERSION
 
 Answer = dict[str, Any]
@@ -47,7 +47,7 @@ class Running:
     def begin(self) -> None:
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(self.path)
-        listener.listen(server.QUEUE)
+        listener.listen(listening.QUEUE)
         running = SocketServer(
             listener, self.methods, self.life, look=lambda: self.look(),
             failed=lambda method, problem: self.failures.append(f"{method}: {problem}"),
@@ -115,7 +115,7 @@ def test_what_is_no_request_is_answered_and_harms_nothing(bridge: Running, line:
 def test_a_request_that_is_too_long_is_answered_before_it_ends(
     bridge: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "_LINE", 1000)
+    monkeypatch.setattr(listening, "_LINE", 1000)
     bridge.begin()
     assert json.loads(bridge.say(b" " * 1001))["error"]["code"] == "usage"
 
@@ -146,7 +146,7 @@ def test_a_client_that_sends_nothing_holds_up_nobody(bridge: Running) -> None:
 def test_a_client_that_never_sends_its_line_is_dropped(
     bridge: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "_PATIENCE", 0.0)
+    monkeypatch.setattr(listening, "_PATIENCE", 0.0)
     bridge.begin()
     with bridge.connected() as slow:
         time.sleep(0.05)
@@ -190,7 +190,7 @@ def test_an_answer_that_nobody_took_is_lost_and_the_next_request_is_served(bridg
 def test_another_users_process_is_not_heard(
     bridge: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "peer_user", lambda _: os.geteuid() + 1)
+    monkeypatch.setattr(listening, "peer_user", lambda _: os.geteuid() + 1)
     bridge.begin()
     with bridge.connected() as connection:
         assert connection.recv(1) == b""
@@ -236,4 +236,4 @@ def test_it_looks_again_when_the_time_has_come(bridge: Running) -> None:
 def test_the_user_at_the_other_end_is_known() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        assert place.peer_user(ours) == os.geteuid()
+        assert asking.peer_user(ours) == os.geteuid()

@@ -30,12 +30,12 @@ from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import identity, log
 from mdmemory.hosts import jsonc
-from mdmemory.hosts.commands import context
+from mdmemory.hosts.commands import events
 from mdmemory.llm import json_answer, manners, sizes
 from mdmemory.note import editing, frontmatter, limits, note, stamps, yaml_head
 from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
-from mdmemory.prompt import blocks, message_part, typed
+from mdmemory.prompt import message_part
 from mdmemory.search import by_message, chunks, database, folders, query
 from mdmemory.search.postgres import postgres
 from mdmemory.session import cleaning, failures, mentions, pruning, sections, tracking
@@ -54,7 +54,6 @@ from mdmemory.text import (
     stop_words,
     words,
 )
-from mdmemory.tools import notes
 from mdmemory.tools import table as tools
 from mdmemory.transcripts import (
     claude,
@@ -62,8 +61,8 @@ from mdmemory.transcripts import (
     gemini,
     injected,
     opencode,
-    plain,
     session_files,
+    sources,
     turns,
 )
 from mdmemory.transcripts.turns import Turn
@@ -312,7 +311,7 @@ EVERY = (
     row(note_text.word_note, note_text, "word_note"),
     row(note_text.as_sentence, note_text, "as_sentence"),
     row(turns.clean, turns, "cleaned", bounds.MESSAGE, injected, private),
-    row(plain.read_plain, plain, "read_plain"),
+    row(sources.read_plain, sources, "read_plain"),
     row(_export, opencode),
     row(_claude, claude),
     row(_codex, codex),
@@ -420,8 +419,8 @@ EVERY = (
     row(_marks, query, "highlight", NOTE, words),
     row(lambda text: dates.asked_dates(text, TODAY), dates, "asked_dates", bounds.QUERY),
     row(lambda text: dates.date_words(text), dates, "date_words", NOTE),
-    row(blocks.safe, blocks, "safe", NOTE),
-    row(typed.read_typed, notice, "message"),
+    row(message_part.safe, message_part, "safe", NOTE),
+    row(message_part.read_typed, notice, "message"),
     row(_fitted, by_message, "", bounds.QUERY_OF_MESSAGE),
     row(lambda text: [found[0] for found in words.match_words(text)], words, "match_words", NOTE),
     row(words.word_parts, words, "word_parts", NOTE),
@@ -455,8 +454,8 @@ EVERY = (
     row(_links, links, "", NOTE),
     row(index.clean_line, index, "clean"),
     row(_life, log),
-    row(context.harmless_text, context),
-    row(context.without_angles, context, "tags"),
+    row(events.harmless_text, events),
+    row(events.without_angles, events, "tags"),
     row(jsonc.parse, jsonc),
     row(lambda text: jsonc.drop_value(f'{{"a": 1{text}}}', ["a"]), jsonc, "drop_value"),
     row(lambda text: jsonc.put_value(f'{{"a": {{}}{text}}}', ["a", "b"], 1), jsonc, "put_value"),
@@ -478,8 +477,8 @@ EVERY = (
     row(_carried, editing, "", frontmatter.MAX_HEAD),
     row(_lines, frontmatter, "", frontmatter.MAX_HEAD),
     row(yaml_head.HeadHandler.FM_BOUNDARY.split, yaml_head, "", frontmatter.MAX_HEAD),
-    row(notes._line_numbers, notes),
-    row(lambda text: notes._PLACE.fullmatch(text), notes, "place"),
+    row(tools._line_numbers, tools),
+    row(lambda text: tools._PLACE.fullmatch(text), tools, "place"),
 )
 
 SPARED = {

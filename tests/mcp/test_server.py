@@ -14,8 +14,8 @@ from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.cli import serving as serving_command
 from mdmemory.mcp import server
-from mdmemory.mcp.instructions import MOST
-from mdmemory.tools import notes
+from mdmemory.mcp.server import MOST
+from mdmemory.tools import table
 from mdmemory.tools.table import TOOLS
 from mdmemory.tools.table import offered_tools as tools_of
 
@@ -159,7 +159,7 @@ def test_an_unexpected_failure_ends_neither_the_server_nor_the_session(
     talk(project, conversation)
     said = capsys.readouterr()
     assert said.out == ""
-    assert notes.__file__ in said.err
+    assert table.__file__ in said.err
 
 
 def test_the_index_and_the_notes_are_resources(project: Path) -> None:

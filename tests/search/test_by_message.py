@@ -10,7 +10,7 @@ import pytest
 from bench import own, recall
 from pace import FULL
 
-from mdmemory.prompt.typed import read_typed
+from mdmemory.prompt.message_part import read_typed
 from mdmemory.search.by_message import MOST, needed_notes
 from mdmemory.search.chunks import Chunk
 from mdmemory.search.database import Document

@@ -1,7 +1,7 @@
 """`mdmemory hook HOST`: a client's event goes to its folder's bridge, and the answer comes out.
 
-It never fails a turn and never takes over two seconds. Where a bridge answers,
-nothing is loaded but this file, `asking` and `place`: a client starts this for every event.
+It never fails a turn and never takes over two seconds. Where a bridge answers, nothing is loaded
+but this file and `asking`: a client starts this for every event.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import _thread
 import os
 import time
 
-from mdmemory.hosts.bridge import asking, place
+from mdmemory.hosts.bridge.asking import HookCall, MapEntry, NoBridge, Silent, ask_bridge
 from mdmemory.session.client_process import list_ancestors
 
 TYPE_CHECKING = False
@@ -40,25 +40,25 @@ def answer_event(host: str, store: str) -> None:
     began = time.monotonic()
     _thread.start_new_thread(_end_after, (_ALL,))
     try:
-        data = _read()
-        if data:
+        if data := _read():
             if is_headless(host, os.environ):
                 data = data.replace(b"{", b'{"attended": false, ', 1)
-            call = asking.HookCall(host, _current_folder(), store, data, began, list_ancestors())
-            _write(event_output(call, os.environ))
+            try:
+                folder = os.getcwd()
+            except OSError:
+                folder = "/"  # the client's folder was removed
+            event = HookCall(host, folder, store, data, began, list_ancestors())
+            text = event_output(event, os.environ)
+            while text:
+                text = text[os.write(1, text) :]
     except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 - no hook fails a turn
-        _log_problem(problem)
+        try:
+            from mdmemory.hosts.bridge_log import Log
 
-
-def event_output(event: asking.HookCall, environment: Mapping[str, str]) -> bytes:
-    """What the host is to read: JSON, or nothing."""
-    entry = place.MapEntry(environment, event.folder, event.store)
-    try:
-        return asking.ask_bridge(entry, event)
-    except (asking.NoBridge, asking.Silent) as problem:
-        from mdmemory.hosts.bridge import without
-
-        return without.output_without(entry, event, may_start=isinstance(problem, asking.NoBridge))
+            if isinstance(problem, Exception):
+                Log().failure("hook", problem)
+        except Exception:  # noqa: BLE001 - there is nobody to tell
+            return
 
 
 def is_headless(host: str, environment: Mapping[str, str]) -> bool:
@@ -67,12 +67,10 @@ def is_headless(host: str, environment: Mapping[str, str]) -> bool:
     return host == "claude" and environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk-")
 
 
-def _current_folder() -> str:
-    """Where the client runs; the root where that folder was removed."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return "/"
+def _end_after(seconds: float) -> None:
+    """End this process, whatever it hangs in: the host goes on without us."""
+    time.sleep(seconds)
+    os._exit(0)
 
 
 def _read() -> bytes:
@@ -87,23 +85,12 @@ def _read() -> bytes:
     return b"".join(parts).removeprefix(b"\xef\xbb\xbf").strip()
 
 
-def _write(text: bytes) -> None:
-    while text:
-        text = text[os.write(1, text) :]
-
-
-def _end_after(seconds: float) -> None:
-    """End this process, whatever it hangs in: the host goes on without us."""
-    time.sleep(seconds)
-    os._exit(0)
-
-
-def _log_problem(problem: BaseException) -> None:
-    """Log what went wrong; where that fails too, there is nobody to tell."""
+def event_output(event: HookCall, environment: Mapping[str, str]) -> bytes:
+    """What the host is to read: JSON, or nothing."""
+    entry = MapEntry(environment, event.folder, event.store)
     try:
-        from mdmemory.hosts.bridge_log import Log
+        return ask_bridge(entry, event)
+    except (NoBridge, Silent) as problem:
+        from mdmemory.hosts.bridge import without
 
-        if isinstance(problem, Exception):
-            Log().failure("hook", problem)
-    except Exception:  # noqa: BLE001
-        return
+        return without.output_without(entry, event, may_start=isinstance(problem, NoBridge))

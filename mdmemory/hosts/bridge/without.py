@@ -1,23 +1,42 @@
-"""What a hook does where no bridge answers it: it starts one, or does without."""
+"""What a hook does where no bridge answers it: it starts one, or answers the event by itself.
+
+Then it ends at once, and so must load little: a wish is kept in the inbox, and written by what
+comes next; the index is given as it lies there.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from mdmemory.hosts.background import Process
-from mdmemory.hosts.bridge import asking, starting
-from mdmemory.hosts.bridge.place import MapEntry
-from mdmemory.hosts.bridge_log import Log
+from mdmemory import assets
+from mdmemory.config import person
+from mdmemory.errors import MdmemoryError
+from mdmemory.files import read_if_there
+from mdmemory.hosts.background import Process, Starter
+from mdmemory.hosts.bridge import asking
+from mdmemory.hosts.bridge.asking import MapEntry
+from mdmemory.hosts.bridge_log import NAME, Log
+from mdmemory.hosts.commands import events
+from mdmemory.hosts.commands.events import HookEvent
 from mdmemory.hosts.opencode.bridge import parse_request
+from mdmemory.store.project import INDEX, Project, of_person, of_project
 
-if TYPE_CHECKING:
-    from mdmemory.hosts.commands.alone import Alone
-
+SOON = 5.0  # seconds that a bridge may need to start; until then another is only waited for
+LATER = 300.0  # seconds until what failed is tried again
+_LOOK = 0.02  # seconds between two looks for it
+_WAITED = 1.1  # seconds from the hook's start that a bridge is waited for
 _START, _END = "SessionStart", "SessionEnd"
 _MESSAGES = ("UserPromptSubmit", "BeforeAgent")
-_WAITED = 1.1  # seconds from the hook's start that a bridge is waited for
+
+Output = dict[str, Any]
+Stores = list[tuple[str, Project]]
 
 
 def output_without(entry: MapEntry, event: asking.HookCall, *, may_start: bool) -> bytes:
@@ -34,22 +53,55 @@ def output_without(entry: MapEntry, event: asking.HookCall, *, may_start: bool) 
     if not may_start or name == _END:
         return _printed_output(_answer_alone(event, fields))
     if name not in _MESSAGES:
-        started = _start_bridge(entry, event, starting.SOON if name == _START else starting.LATER)
+        started = _try_start(entry, event, SOON if name == _START else LATER)
         answer = _from_new(entry, event, started) if started or name == _START else None
         return _printed_output(_answer_alone(event, fields)) if answer is None else answer
     alone = _answer_alone(event, fields)
     # a wish may make the store that a bridge missed a moment ago
-    started = _start_bridge(entry, event, 0.0 if alone.has_kept else starting.LATER)
+    started = _try_start(entry, event, 0.0 if alone.has_kept else LATER)
     answer = _from_new(entry, event, started) if started and not alone.is_refused else None
     return _printed_output(alone) if answer is None else answer
 
 
-def _start_bridge(entry: MapEntry, event: asking.HookCall, rest: float) -> Process | None:
+def _answer_alone(event: asking.HookCall, fields: dict[str, Any]) -> Alone:
+    return answer_alone(event.host, fields, Path(event.folder))
+
+
+def _printed_output(alone: Alone) -> bytes:
+    return json.dumps(alone.output).encode("ascii") if alone.output else b""
+
+
+# --- a bridge is started, as a process of its own, which outlives the hook
+
+
+def _try_start(entry: MapEntry, event: asking.HookCall, rest: float) -> Process | None:
     try:
-        return starting.start_bridge(entry, event.folder, rest)
+        return start_bridge(entry, event.folder, rest)
     except OSError as problem:
         Log().say(f"hook: no bridge can be started: {problem.strerror or problem}.")
         return None
+
+
+def start_bridge(entry: MapEntry, folder: str, rest: float) -> Process | None:
+    """Start a bridge for `folder`, unless that was tried in the last `rest` seconds: many clients
+    that start together start one, and what fails is not tried at every event.
+
+    Raises OSError where the map cannot be written: then nobody would find the bridge.
+    """
+    if not sys.executable:
+        return None
+    os.makedirs(entry.folder, mode=0o700, exist_ok=True)
+    try:
+        os.close(os.open(entry.mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        with suppress(FileNotFoundError):
+            # a clock that was turned back leaves marks of the future: they are old, too
+            if 0 <= time.time() - os.stat(entry.mark).st_mtime < rest:
+                return None
+            os.utime(entry.mark)
+    # -P: modules are not searched in the current folder
+    starter = Starter(lambda: [sys.executable, "-P", "-m", "mdmemory"], Path(folder))
+    return starter(["bridge", "--listen"], Log().file)
 
 
 def _from_new(entry: MapEntry, event: asking.HookCall, started: Process | None) -> bytes | None:
@@ -58,7 +110,7 @@ def _from_new(entry: MapEntry, event: asking.HookCall, started: Process | None) 
     is_coming = True
     while is_coming:
         # of two that start at once the second only names the first: one more try behind its end
-        is_coming = starting.wait_briefly(started, lambda: event.left() < late)
+        is_coming = wait_briefly(started, lambda: event.left() < late)
         try:
             return asking.ask_bridge(entry, event)
         except asking.NoBridge:
@@ -68,11 +120,143 @@ def _from_new(entry: MapEntry, event: asking.HookCall, started: Process | None) 
     return None
 
 
-def _answer_alone(event: asking.HookCall, fields: dict[str, Any]) -> Alone:
-    from mdmemory.hosts.commands import alone
+def wait_briefly(started: Process | None, is_late: Callable[[], bool]) -> bool:
+    """Wait a moment for a bridge; False once it is late, or ended, so that none will come."""
+    if is_late() or (started is not None and started.poll() is not None):
+        return False
+    time.sleep(_LOOK)
+    return True
 
-    return alone.answer_alone(event.host, fields, Path(event.folder))
+
+# --- an event is answered without one
 
 
-def _printed_output(alone: Alone) -> bytes:
-    return json.dumps(alone.output).encode("ascii") if alone.output else b""
+class Alone(NamedTuple):
+    """What the hook prints for an event, {} for nothing, and whether a wish was kept: then a bridge
+    has something to do. `is_refused`: a command has to be typed once more, and nobody is to do it
+    meanwhile."""
+
+    output: Output
+    has_kept: bool = False
+    is_refused: bool = False
+
+
+def answer_alone(host: str, fields: Mapping[str, Any], folder: Path) -> Alone:
+    """The answer to an event in `folder`. Raises MdmemoryError."""
+    event = events.read(host, fields, folder)
+    if event is None:
+        return Alone({})
+    places = person.person_places()
+    stores: Stores = []  # with their layers, the project's first
+    with suppress(MdmemoryError):  # who can ask about it tells it
+        if (project := of_project(event.folder, None, places)) is not None:
+            stores.append(("project", project))
+    own = of_person(places)
+    if own is not None and all(own.root != project.root for _, project in stores):
+        stores.append(("user", own))
+    if event.kind == events.PROMPT:
+        return _answer_prompt(event, stores)
+    if event.kind == events.START:
+        text = _start_text(event, stores) if stores else ""
+        return Alone(events.hook_output(event, text, _write_kept(event, stores)))
+    if stores:  # a process reads the session once it has been idle for a while
+        from mdmemory.hosts.git_hooks import program_words
+
+        project = stores[0][1]
+        words = events.reading_words(event.session, events.idle_seconds(project.settings))
+        Starter(program_words, event.folder)(words, project.prepare_private() / NAME)
+    lines = _write_kept(event, stores) if event.kind == events.STOP else ()
+    return Alone(events.hook_output(event, "", lines))
+
+
+def _start_text(event: HookEvent, stores: Stores) -> str:
+    """The protocol and the indexes, where it is time for them and the session lacks them."""
+    if (event.host == "gemini") != (event.kind == events.PROMPT):
+        return ""
+    carried = None
+    if event.host == "claude":
+        from mdmemory.hosts.claude.own_memory_settings import carried_folder
+
+        carried = carried_folder(event.folder, person.person_places().environment)
+    indexes = [
+        (layer, (read_if_there(project.store / INDEX) or b"").decode("utf-8", "replace"))
+        for layer, project in stores
+        if not events.is_same(project.store, carried)
+    ]
+    text, part = events.at_start(assets.read("protocol/TOOLS.md"), indexes)
+    is_new = event.source in ("startup", "compact", "clear")
+    return text if is_new or not events.has_had(event, part) else ""
+
+
+def _answer_prompt(event: HookEvent, stores: Stores) -> Alone:
+    """Keep what the person asks to remember, and say so."""
+    from mdmemory.hosts import texts
+
+    first = _start_text(event, stores) if stores else ""
+    command = texts.read_typed(event.words)
+    if command is not None and command.name in (texts.UNDO, texts.REVIEW):
+        notice = f"mdmemory is just starting. Have the user type {command.name} once more."
+        once_more = ["Not done yet: type it once more."]
+        output = events.hook_output(event, events.frame_texts(notice), once_more)
+        return Alone(output, is_refused=True)
+    words = command.said if command else event.words
+    parts, lines, has_kept = _keep_wishes(event, words, stores)
+    notice = events.frame_texts(*map(events.harmless_text, parts))
+    text = "\n\n".join(filter(None, (first, notice)))
+    return Alone(events.hook_output(event, text, lines), has_kept)
+
+
+def _keep_wishes(event: HookEvent, words: str, stores: Stores) -> tuple[list[str], list[str], bool]:
+    """Keep what a message asks to remember: what the assistant and the person are told, and whether
+    anything was kept."""
+    from mdmemory.transcripts.turns import clean
+
+    text = clean(words)
+    if not text:
+        return [], [], False
+    from mdmemory.hosts.conversation import NO_SECRET, read_request
+    from mdmemory.prompt.message_part import part
+
+    message = read_request(text)
+    parts = part(
+        message.text, message.noticed, "", has_secret=message.secret, is_private=message.cut
+    )
+    lines = [NO_SECRET] if message.secret else []
+    wanted = message.noticed.wishes
+    if not wanted:
+        return parts, lines, False
+    from mdmemory.capture import wishes
+
+    if stores and stores[0][0] == "project":
+        inboxes = wishes.open_inboxes(stores[0][1])
+    else:
+        inboxes = [wishes.inbox_without_store(event.folder)]
+    try:
+        wishes.keep_wishes(
+            inboxes,
+            message.noticed.wishes,
+            event.session,
+            event.turn,
+            person.now(),
+            text,
+            event.attended,
+        )
+    except MdmemoryError as problem:
+        return parts, [f"NOT remembered, and not kept: {problem.message}"], False
+    return parts, lines, True
+
+
+def _write_kept(event: HookEvent, stores: Stores) -> list[str]:
+    """Write what was kept earlier, and say what became of it; mostly there is nothing."""
+    inbox = person.state_folder() / "inbox"  # of wishes from where no store was yet
+    if not any(project.has_wishes() for _, project in stores) and not any(inbox.glob("*")):
+        return []
+    from mdmemory.hosts.conversation import name_new_stores, stores_with_notes
+    from mdmemory.layers import Layers
+    from mdmemory.prompt.lines import of_as_said
+
+    layers = Layers.open(event.folder, holder="a hook", automatic=True)
+    session = event.session if event.kind == events.STOP else ""
+    before = stores_with_notes(layers)
+    line = of_as_said(layers.settle_wishes(session), name_new_stores(layers, before))
+    return [line["message"]] if line else []

@@ -75,37 +75,27 @@ def take_folder(layers: Layers, place: Path, *, is_read: bool) -> list[str]:
     `is_read`: Claude still reads that folder, so what it removed there goes, and what the person
     forgot here is named. Raises NoStore where a new note has no store to go to.
     """
-    texts = _read_texts(place)
-    known = _known_texts(layers, place)
+    texts: dict[str, bytes] = {}
+    for path in sorted(place.glob("*.md"))[:_MOST_FILES]:
+        if path.name == INDEX or is_note_name(path.name):
+            with suppress(MdmemoryError):  # a link, or half of a file: Claude's own business
+                texts[path.name] = read_regular(path, _MOST_BYTES)
+    known: list[TakenText] = []
+    if layers.there():
+        with layers.main.state() as state:
+            known = evidence.of_place(state, str(place))
     known_texts = {(each.file, each.digest) for each in known}
     digests = {file: digest(data) for file, data in texts.items()}
     new = {file: data for file, data in texts.items() if (file, digests[file]) not in known_texts}
     notes = {file: data for file, data in new.items() if file != INDEX}
     sentences = _take_texts(layers, place, known, notes) if notes else []
-    if INDEX in new and layers.there():
-        sentences += _keep_lines(layers, place, texts[INDEX], {*texts})
+    if INDEX in new and layers.there():  # what the index says, and no note, goes into the inbox
+        lines = strange_lines(texts[INDEX].decode("utf-8", "replace"), {*texts})
+        _note_down(layers, place, TakenText(INDEX, digests[INDEX]))
+        sentences += _kept_lines(layers.main, lines, place)
     if is_read and layers.there():
         sentences += _drop_outdated(layers, place, known, digests)
     return sentences
-
-
-def _read_texts(place: Path) -> dict[str, bytes]:
-    texts: dict[str, bytes] = {}
-    for path in sorted(place.glob("*.md"))[:_MOST_FILES]:
-        if path.name != INDEX and not is_note_name(path.name):
-            continue
-        try:
-            texts[path.name] = read_regular(path, _MOST_BYTES)
-        except MdmemoryError:
-            continue  # a link, or half of a file: Claude's own business
-    return texts
-
-
-def _known_texts(layers: Layers, place: Path) -> list[TakenText]:
-    if not layers.there():
-        return []
-    with layers.main.state() as state:
-        return evidence.of_place(state, str(place))
 
 
 def _note_down(layers: Layers, place: Path, *texts: TakenText) -> None:
@@ -138,11 +128,25 @@ def _take_texts(
         memory = layers.for_fact(type)
         earlier = next((each for each in reversed(known) if each.file == file and each.note), None)
         note = _note_having(layers, data)
-        note = _replace_note(layers, earlier, text) if note is None else note
-        note = _store_text(layers, text, file) if note is None else note
+        if note is None and earlier is not None and not suspicion_of(text):
+            with suppress(MdmemoryError):  # somebody changed or removed it since
+                owner, name = layers.holding(earlier.note)
+                owner.replace_text(name, text, replaces=earlier.was)
+                note = earlier.note
+        if note is None and any(
+            keys_of(parse(text, file)) & keys_of(each.note)
+            for store in layers.there()
+            for each in store.notes()
+        ):
+            note = ""  # one says it already
         if note is None:
             name = _free_name(memory.project.store, file)
-            data = _place_text(layers, text, file, type)
+            # what only the person's store can take stands there with the folder it is of
+            _, route = layers.open_for(personal=type == USER)
+            for key, value in route.metadata(type, "").items():
+                with suppress(BadNote):
+                    text = edit(parse(text, file), set={f"metadata.{key}": value}).text
+            data = text.encode("utf-8")
             write_atomic(memory.project.store / name, data, replace=False)
             fresh.setdefault(id(memory), []).append(name)
             note = f"{MINE if memory is layers.person else ''}{name}"
@@ -154,29 +158,13 @@ def _take_texts(
     for memory in layers.there():
         if files := fresh.get(id(memory)):
             memory.adopt(only=files)
-    return [*_of_notes(place, sum(map(len, fresh.values()))), *_of_secrets(place, secrets)]
-
-
-def _place_text(layers: Layers, text: str, file: str, type: str) -> bytes:
-    """The text as it is; of one that only the person's store can take, with the folder it is of."""
-    _, route = layers.open_for(personal=type == USER)
-    for key, value in route.metadata(type, "").items():
-        with suppress(BadNote):
-            text = edit(parse(text, file), set={f"metadata.{key}": value}).text
-    return text.encode("utf-8")
-
-
-def _of_notes(place: Path, count: int) -> list[str]:
-    if not count:
-        return []
-    what = "a note" if count == 1 else f"{count} notes"
-    return [f"mdmemory took over {what} from Claude Code's own memory ({place})."]
-
-
-def _of_secrets(place: Path, files: Sequence[str]) -> list[str]:
-    return [
+    sentences = []
+    if count := sum(map(len, fresh.values())):
+        what = "a note" if count == 1 else f"{count} notes"
+        sentences = [f"mdmemory took over {what} from Claude Code's own memory ({place})."]
+    return sentences + [
         f"{place / file} seems to hold a secret and was not taken over. Take it out there."
-        for file in files
+        for file in secrets
     ]
 
 
@@ -193,28 +181,6 @@ def _note_having(layers: Layers, data: bytes) -> str | None:
     return None
 
 
-def _replace_note(layers: Layers, earlier: TakenText | None, text: str) -> str | None:
-    """The note that was made of this file earlier, with the new text in it; None where somebody
-    changed or removed it since."""
-    if earlier is None or suspicion_of(text):
-        return None
-    try:
-        memory, name = layers.holding(earlier.note)
-        memory.replace_text(name, text, replaces=earlier.was)
-    except MdmemoryError:
-        return None
-    return earlier.note
-
-
-def _store_text(layers: Layers, text: str, file: str) -> str | None:
-    """ "" where a note says it already."""
-    keys = keys_of(parse(text, file))
-    for memory in layers.there():
-        if any(keys & keys_of(each.note) for each in memory.notes()):
-            return ""
-    return None
-
-
 def _free_name(store: Path, file: str) -> str:
     """A name for the file that no note of the store has."""
     there = {path.name.casefold() for path in store.iterdir()}
@@ -226,13 +192,6 @@ def _free_name(store: Path, file: str) -> str:
 
 
 # --- what the index alone says
-
-
-def _keep_lines(layers: Layers, place: Path, data: bytes, files: set[str]) -> list[str]:
-    """Put lines of Claude's index that no note says into the inbox."""
-    lines = strange_lines(data.decode("utf-8", "replace"), files)
-    _note_down(layers, place, TakenText(INDEX, digest(data)))
-    return _kept_lines(layers.main, lines, place)
 
 
 def _kept_lines(memory: Memory, lines: Sequence[str], place: Path) -> list[str]:
@@ -278,10 +237,13 @@ def _drop_outdated(
     gone = [each for file, each in last.items() if file not in now]
     if now and len(gone) <= max(FEW, len(last) // 4):
         for each in gone:
-            if _remove_note(layers, each):
-                sentences.append(
-                    f"{each.note} is removed: Claude Code removed it from its own memory."
-                )
+            with suppress(MdmemoryError):
+                memory, name = layers.holding(each.note)
+                if memory.note(name).digest == each.was:  # nobody changed it since
+                    memory.remove(name)
+                    sentences.append(
+                        f"{each.note} is removed: Claude Code removed it from its own memory."
+                    )
             _note_down(layers, place, replace(each, note=""))
     for file, each in last.items():
         if now.get(file) == each.digest and not each.told and _is_out(layers, each.note):
@@ -290,18 +252,6 @@ def _drop_outdated(
             )
             _note_down(layers, place, replace(each, told=True))
     return sentences
-
-
-def _remove_note(layers: Layers, each: TakenText) -> bool:
-    """Remove a note that nobody changed since it was taken over."""
-    try:
-        memory, name = layers.holding(each.note)
-        if memory.note(name).digest != each.was:
-            return False
-        memory.remove(name)
-    except MdmemoryError:
-        return False
-    return True
 
 
 def _is_out(layers: Layers, note: str) -> bool:

@@ -19,7 +19,6 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there, write_atomic
 from mdmemory.git import private_folder, repositories
 from mdmemory.hosts import entries, jsonc, settings_files
-from mdmemory.hosts.wiring_record import drop_empty
 
 FOLDER, ENABLED = "autoMemoryDirectory", "autoMemoryEnabled"  # keys of Claude's settings
 OFF = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
@@ -52,7 +51,8 @@ def carried_folder(folder: Path, environment: Mapping[str, str]) -> Path | None:
     """The folder that Claude itself puts into the prompt in `folder`, as its settings name it; None
     where they name none, or its own memory is off. A session has what held when it began."""
     local, persons = _read(main_checkout(folder) / LOCAL), _read(persons_file(environment))
-    if _is_off(local, persons, environment):
+    switches = [each[ENABLED] for each in (local, persons) if ENABLED in each]
+    if environment.get(OFF, "").lower() not in ("", "0", "false") or switches[:1] == [False]:
         return None
     for settings in (local, persons):
         named = settings.get(FOLDER)
@@ -60,13 +60,6 @@ def carried_folder(folder: Path, environment: Mapping[str, str]) -> Path | None:
             path = Path(os.path.expanduser(named))
             return path if path.is_absolute() else None
     return None
-
-
-def _is_off(local: Json, persons: Json, environment: Mapping[str, str]) -> bool:
-    if environment.get(OFF, "").lower() not in ("", "0", "false"):
-        return True
-    switches = [each[ENABLED] for each in (local, persons) if ENABLED in each]
-    return switches[:1] == [False]
 
 
 def _read(path: Path) -> Json:
@@ -93,23 +86,19 @@ def withdraw_settings(
         and only in (None, Path(path))
     ]  # fmt: skip
     sentences = []
-    for path in meant:
-        if not _is_ours(Path(path), noted[path]):
+    for name in meant:
+        path, entry = Path(name), noted[name]
+        if path.is_symlink() or path.parent.is_symlink() or "value" not in entry:
+            continue
+        if _read(path).get(FOLDER) != entry["value"]:
             continue  # a person set another, or the project is gone
         sentences.append(f"{path}: Claude Code keeps its own memory in its own folder again.")
         if not dry_run:
-            _take_back(Path(path), noted[path])
+            _take_back(path, entry)
     if meant and not dry_run:
         left = {path: entry for path, entry in noted.items() if path not in meant}
         write_atomic(record, json.dumps(left, indent=1).encode() + b"\n", mode=0o600)
     return sentences
-
-
-def _is_ours(path: Path, entry: Json) -> bool:
-    """Whether the setting in the file is the one that was noted; nothing is behind a link."""
-    if path.is_symlink() or path.parent.is_symlink() or "value" not in entry:
-        return False
-    return bool(_read(path).get(FOLDER) == entry["value"])
 
 
 def _take_back(path: Path, entry: Json) -> None:
@@ -119,6 +108,6 @@ def _take_back(path: Path, entry: Json) -> None:
         return
     path.unlink()
     if entry.get("folder"):
-        drop_empty([path.parent])
+        settings_files.drop_empty([path.parent])
     if entry.get("line") and (repository := repositories.find(path.parent.parent)):
         drop_lines(repository.common_dir / "info" / "exclude", [_EXCLUDED])

@@ -1,4 +1,6 @@
-"""The events of hosts whose hooks are commands, as one type, and the form of their answers.
+"""The events of hosts whose hooks are commands, as one type, and the form of their answers; and the
+text that a hook gives the assistant: framed, so that nothing of it is ever taken for a person's
+words, and short enough for every host.
 
 JSON in, JSON out: what a host calls an event stands here and nowhere else. Loads next to nothing.
 """
@@ -8,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.hosts.commands.context import NAMED, without_angles
+from mdmemory.transcripts.injected import MEMORY_TAGS
 from mdmemory.transcripts.turns import as_text, is_id
 from mdmemory.wire import MAX_LINE, parse_line
 
@@ -34,12 +37,12 @@ KINDS: Mapping[str, Mapping[str, str]] = {
         "SessionStart": START, "BeforeAgent": PROMPT, "AfterAgent": STOP, "SessionEnd": END,
     },
 }  # fmt: skip
-_OPEN, _CLOSE = "<hook_context>", "</hook_context>"
+_HOOK_OPEN, _HOOK_CLOSE = "<hook_context>", "</hook_context>"
 _NOT_TYPED = "<task-notification>"  # Claude Code: an agent in the background has ended
 _TURNS = ("prompt_id", "turn_id")  # Claude Code, Codex
 _COMMAND = "/memory-"
 MARK = "mdmemory: "  # before each line for the person
-_MOST = 256 * 1024 * 1024  # bytes of a session that is looked through
+_MOST_BYTES = 256 * 1024 * 1024  # bytes of a session that is looked through
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,9 @@ def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
 
     Half a surrogate pair, which JSON may carry, stands for no character, and cannot be written.
     """
-    event = {key: _whole_text(value) for key, value in event.items()}
+    event = {
+        key: as_text(value) if isinstance(value, str) else value for key, value in event.items()
+    }
     name = as_text(event.get("hook_event_name"))
     kind = KINDS.get(host, {}).get(name)
     session = as_text(event.get("session_id"))
@@ -80,8 +85,13 @@ def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
     cwd, path = as_text(event.get("cwd")), as_text(event.get("transcript_path"))
     transcript = Path(path) if os.path.isabs(path) and "\0" not in path else None
     attended = event.get("attended") is not False and not (host == "codex" and _is_exec(transcript))
+    turn = next(filter(is_id, (as_text(event.get(key)) for key in _TURNS)), "")
+    if not turn:  # Gemini CLI gives none: one is made of the time and the words
+        stamp = f"{event.get('timestamp')}\n{event.get('prompt')}".encode("utf-8", "replace")
+        turn = hashlib.sha256(stamp).hexdigest()[:16]
     return HookEvent(
-        host, kind, name, session, _turn_id(event), _first_folder(Path(cwd), folder), transcript,
+        host, kind, name, session, f"hook-{turn}"[:120], _first_folder(Path(cwd), folder),
+        transcript,
         words=words,
         answer=as_text(event.get("last_assistant_message") or event.get("prompt_response")),
         source=as_text(event.get("source") or event.get("reason")),
@@ -99,12 +109,6 @@ def _is_exec(transcript: Path | None) -> bool:
         return False
 
 
-def _whole_text(value: Any) -> Any:
-    if not isinstance(value, str) or value.isascii():
-        return value
-    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def _first_folder(*folders: Path) -> Path:
     """The first of these folders that is there: a session may name what was moved or removed since
     it began. Where none is, what is left of the way to the first."""
@@ -116,19 +120,10 @@ def _first_folder(*folders: Path) -> Path:
     return next(each for each in (first, *first.parents) if os.path.isdir(each))
 
 
-def _turn_id(event: Mapping[str, Any]) -> str:
-    """The id of the turn; of Gemini CLI, which gives none, one made of its time and words."""
-    given = next(filter(is_id, (as_text(event.get(key)) for key in _TURNS)), "")
-    if given:
-        return f"hook-{given}"[:120]
-    stamp = f"{event.get('timestamp')}\n{event.get('prompt')}".encode("utf-8", "replace")
-    return f"hook-{hashlib.sha256(stamp).hexdigest()[:16]}"
-
-
 def without_context(prompt: str) -> str:
     """A prompt without what Gemini CLI puts before it: the context that earlier hooks gave."""
-    while prompt.startswith(_OPEN):
-        _, close, rest = prompt.partition(_CLOSE)
+    while prompt.startswith(_HOOK_OPEN):
+        _, close, rest = prompt.partition(_HOOK_CLOSE)
         if not close:
             return ""
         prompt = rest.lstrip("\n")
@@ -177,9 +172,104 @@ def has_had(event: HookEvent, part: str) -> bool:
 
     try:
         with event.transcript.open("rb") as file:
-            if not 0 < event.transcript.stat().st_size <= _MOST:
+            if not 0 < event.transcript.stat().st_size <= _MOST_BYTES:
                 return False
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 return data.find(wanted.encode("utf-8", "replace")) >= 0
     except (OSError, ValueError):
         return False
+
+
+# --- the text for the assistant
+
+MOST = 9_500  # characters; Claude Code and Codex cut at 10,000
+OPEN, CLOSE = "<mdmemory>", "</mdmemory>"
+# what would close the frame, or hide what follows it from whoever reads the session later
+_TAGS = re.compile(
+    rf"<(?=/?(?:{MEMORY_TAGS})\b)|<(?=\s{{0,9}}/?\s{{0,9}}private\b)|\[(?=/?private\])",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"<(/?[a-z_]{1,40}(?: [^<>\n]{0,100})?)>")
+_TOP = ("<!-- generated by mdmemory", "# Memory index", "> Notes are data about")
+NAMED = "# Memory protocol"  # what every such text holds
+_HEADINGS = {
+    "user": "# MEMORY.md of the user's own notes (tools take them as me/FILE)",
+    "project": "# MEMORY.md of this project's notes",
+}
+
+
+def frame_texts(*texts: str) -> str:
+    """The texts in one frame that tells readers of the session whose they are; "" for none."""
+    content = "\n\n".join(filter(None, texts))
+    return f"{OPEN}\n{content}\n{CLOSE}" if content else ""
+
+
+def harmless_text(text: str) -> str:
+    """A text in which no tag closes the frame, or another one of ours."""
+    return _TAGS.sub("‹", text)
+
+
+def at_start(
+    protocol: str, indexes: Sequence[tuple[str, str]], rest: Sequence[str] = ()
+) -> tuple[str, str]:
+    """The text at the start of a session, of at most MOST characters: the protocol, the indexes,
+    each behind its layer (user or project), and the `rest`, which is framed already where it need
+    be; and the part of it that tells whether a session has had it: what is shown of the indexes,
+    without any the protocol.
+
+    Where not all fits, the indexes lose lines, the project's first, and say so.
+    """
+    fixed = [harmless_text(protocol.strip()), *rest]
+    room = MOST - len(frame_texts(*fixed)) - 4
+    shown: list[str] = []
+    # the person's is given room first, and stands first
+    for layer, index in sorted(indexes, key=lambda each: each[0] != "user"):
+        text = cut_index(harmless_text(index), _HEADINGS[layer], room)
+        room -= len(text) + 2
+        shown += [text] if text else []
+    part = "\n\n".join(shown) or fixed[0]
+    text = frame_texts(fixed[0], *shown, *fixed[1:])
+    return (text if len(text) <= MOST else frame_texts(fixed[0])), part
+
+
+def without_angles(text: str) -> str:
+    """A text whose tags stand in square brackets, for a host that escapes the others."""
+    return _TAG.sub(r"[\1]", text)
+
+
+def cut_index(index: str, heading: str, room: int) -> str:
+    """An index below `heading` in at most `room` characters: whole lines, and how many of how many
+    notes they are; "" where no note fits."""
+    lines = [line for line in index.split("\n") if not line.startswith(_TOP)]
+    whole = "\n".join([heading, *lines]).rstrip()
+    total = notes = sum(map(_is_note, lines))
+    if not notes or len(whole) <= room:
+        return whole if notes else ""
+    footer = next((line for line in reversed(lines) if line.startswith("> ")), "")
+    match footer.split()[:5]:  # all notes, as the index itself counts them: "> 23 of 140 notes"
+        case [">", _, "of", count, *_] if count.isdecimal():
+            total = max(int(count), notes)
+    left = room - len(heading) - len(_count_line(total, total)) - 2
+    lines_shown: list[str] = []
+    for line in lines:
+        if line.startswith("> ") or len(line) + 1 > left:
+            break
+        left -= len(line) + 1
+        lines_shown.append(line)
+    shown = sum(map(_is_note, lines_shown))
+    while lines_shown and not _is_note(lines_shown[-1]):
+        lines_shown.pop()  # a heading without a note below it
+    return "\n".join([heading, *lines_shown, "", _count_line(shown, total)]) if shown else ""
+
+
+def _is_note(line: str) -> bool:
+    return line.startswith("- [")
+
+
+def _count_line(shown: int, total: int) -> str:
+    return f"> {shown} of {total} notes; memory_search finds the others."
+
+
+def is_same(store: Path, carried: Path | None) -> bool:
+    """Whether the client carries the index of this store."""
+    return carried is not None and store.resolve() == carried.resolve()

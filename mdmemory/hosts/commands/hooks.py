@@ -6,40 +6,48 @@ removed since the last one. Where there is none, and nothing is to be kept, noth
 
 from __future__ import annotations
 
+import json
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mdmemory import protocol
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
+from mdmemory.files import digest, name_refusals, read_if_there, read_regular, write_atomic
+from mdmemory.git.private_folder import make_folder
+from mdmemory.hosts import following
 from mdmemory.hosts.background import Starter, start_compactions
 from mdmemory.hosts.bridge_log import Log
-from mdmemory.hosts.commands import context, events
+from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.events import HookEvent
-from mdmemory.hosts.commands.readings import Readings, waiting_sessions
-from mdmemory.hosts.commands.starting import Starting
-from mdmemory.hosts.conversation import Conversation, Spoken
-from mdmemory.hosts.following import Following
+from mdmemory.hosts.conversation import Conversation, Heard, Spoken, refresh_index
+from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.notifications import Notifications
 from mdmemory.layers import Layers
-from mdmemory.store.refresh import Refresher
+from mdmemory.store.store import INDEX
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
-    from mdmemory.hosts.by_message import ByMessage, Near
     from mdmemory.hosts.texts import Typed
 
+
+_KEPT = ("compact", "clear")  # the client goes on, with the settings that it read at its start
+_READINGS, _END, _SIZE = "readings", ".json", 10_000  # bytes of one file
 _NEEDED = (
-    "capture.store_fact", "capture.wishes", "hosts.by_message", "hosts.typed_commands",
-    "prompt.message_part", "prompt.typed", "search.project", "search.sources", "session.heard",
+    "capture.store_fact", "capture.wishes", "hosts.typed_commands",
+    "prompt.message_part", "search.project", "search.sources", "session.heard",
     "session.session",
 )  # fmt: skip
 _ANY = "Remember that the lamp is red."
 Params = Mapping[str, Any]
 Output = dict[str, Any]
+Start = Callable[[float], None]  # starts a process that reads the session after so many seconds
 FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
 _LATER = 600.0  # seconds to the next look where one failed
 
@@ -69,10 +77,6 @@ class CommandHooks:
         self._compaction_at = clock() + FIRST_LOOK
         self._told = ""  # what the last answer had for the person
         self._is_warm = False
-
-    def methods(self) -> dict[str, Callable[[Params], Output]]:
-        """The methods that a request may name, by their names."""
-        return {"hook": self.hook}
 
     def hook(self, params: Params) -> Output:
         """Do what an event of a host asks for: `output` is what its hook prints, {} for nothing."""
@@ -122,24 +126,20 @@ class CommandHooks:
             _warm_up()
         next_reading = self._readings.look()
         if (now := self._clock()) >= self._compaction_at:
-            self._compaction_at = now + self._start_compaction()
+            seconds = _LATER
+            if self._folder is not None:
+                try:
+                    layers, start = self._open(self._folder), self._start(self._folder)
+                    seconds = start_compactions(layers, start, self._log.file)
+                except MdmemoryError as problem:
+                    self._log.failure("compact", problem)
+            self._compaction_at = now + seconds
         left = self._compaction_at - now
         return left if next_reading is None else min(left, next_reading)
 
     def close(self) -> None:
         """Leave what waits to processes of their own: this one ends."""
-        self._readings.close()
-
-    def _start_compaction(self) -> float:
-        """Start a compaction if one is due; the seconds until it is looked for again."""
-        if self._folder is None:
-            return _LATER
-        try:
-            layers, start = self._open(self._folder), self._start(self._folder)
-            return start_compactions(layers, start, self._log.file)
-        except MdmemoryError as problem:
-            self._log.failure("compact", problem)
-            return _LATER
+        self._readings.look(is_end=True)
 
     # --- a session starts, or starts anew
 
@@ -153,7 +153,10 @@ class CommandHooks:
             self._log.try_work("start", compacted)
         text = self._starting.text(layers, event)
         if event.host == "claude":  # a session that lasts seconds may have no other event of ours
-            self._log.try_work("start", partial(_leave_claude, event.folder))
+            from mdmemory.hosts.claude.own_memory_settings import withdraw_settings
+
+            environment = person.person_places().environment
+            self._log.try_work("start", partial(withdraw_settings, environment, event.folder))
         return events.hook_output(event, text, self._event_lines(layers, event))
 
     def _event_lines(self, layers: Layers, event: HookEvent) -> list[str]:
@@ -169,63 +172,40 @@ class CommandHooks:
 
         command = texts.read_typed(event.words)
         if command is not None and command.name in typed_commands.NAMES:
-            return self._run_typed(event, command)
+            layers = self._open_typed(event.folder)
+            done = typed_commands.run(command.name, command.words, layers)
+            text = events.frame_texts(events.harmless_text(done.text))
+            lines = [message] if (message := done.toast.get("message")) else []
+            return events.hook_output(event, text, lines)
         words = command.said if command is not None else event.words
-        message, notes = (
-            _spoken_message(event, words, command),
-            partial(self._notes_for, event, command),
-        )
+        spoken = _spoken_message(event, words, command)
+        sought = partial(self._sought, event, command)
         try:
             layers = self._open(event.folder)
         except MdmemoryError as problem:
-            return _answer_output(event, self._conversation.put_by(message, problem))
+            return _answer_output(event, self._conversation.put_by(spoken, problem))
         first = self._log.try_work("prompt", partial(self._starting.text, layers, event)) or ""
-        answer = self._conversation.take(layers, message, notes)
+        answer = self._conversation.take(layers, spoken, sought)
         lines = []
         if layers.there():
             self._log.try_work("prompt", partial(self._hear_words, layers, event, "user", words))
             lines = self._event_lines(layers, event)
         return _answer_output(event, answer, lines, first)
 
-    def _run_typed(self, event: HookEvent, command: Typed) -> Output:
-        """Do what the person typed as a command of ours, before the assistant answers."""
-        from mdmemory.hosts import typed_commands
-
-        done = typed_commands.run(command.name, command.words, self._open_typed(event.folder))
-        lines = [message] if (message := done.toast.get("message")) else []
-        return events.hook_output(
-            event, context.frame_texts(context.harmless_text(done.text)), lines
-        )
-
-    def _notes_for(
-        self, event: HookEvent, command: object, layers: Layers,
-        fresh: Sequence[Refresher | None], with_shown: bool,
-    ) -> Near:  # fmt: skip
-        """The notes that go with what the person typed."""
-        from mdmemory.hosts.by_message import Heard, Near
-
+    def _sought(self, event: HookEvent, command: object, layers: Layers) -> Heard | None:
+        """What the notes are looked for by that go with what the person typed."""
         if command is not None or not layers.there():
-            return Near()
-        heard = Heard(
-            event.session, event.turn, event.words, self._starting.frozen.get(event.session) or "",
-            self._starting.indexes.get(event.session),
-        )  # fmt: skip
-        return self._by_message.near(layers, heard, fresh, with_shown=with_shown)
-
-    @cached_property
-    def _by_message(self) -> ByMessage:
-        from mdmemory.hosts.by_message import ByMessage
-
-        return ByMessage(self._following)
+            return None
+        session, starting = event.session, self._starting
+        frozen = starting.frozen.get(session) or ""
+        return Heard(session, event.turn, event.words, frozen, starting.indexes.get(session))
 
     def _hear_words(self, layers: Layers, event: HookEvent, role: str, words: str) -> None:
         """Keep what was said as proof for a tool that another process runs."""
         from mdmemory.session import heard
 
-        memory = layers.main
-        state = self._following.state(memory)
-        turn, now = event.turn, memory.now()
-        heard.put(state, event.session, turn, words, now, role, event.client)
+        state, now = self._following.state(layers.main), layers.main.now()
+        heard.put(state, event.session, event.turn, words, now, role, event.client)
 
     # --- a turn or a session ends
 
@@ -233,13 +213,17 @@ class CommandHooks:
         layers = self._open(event.folder)
         lines = []
         if event.host == "claude":
-            lines = self._log.try_work("stop", partial(_claudes_own, layers, event.folder)) or []
+            from mdmemory.hosts.claude.own_memory_notes import take_in
+
+            environment = person.person_places().environment
+            take = partial(take_in, layers, event.folder, environment)
+            lines = self._log.try_work("stop", take) or []
         settle = partial(self._conversation.settle_wishes, layers, event.session)
         self._log.try_work("stop", settle)  # it may make the first store
         if layers.there():
             hear = partial(self._hear_words, layers, event, "assistant", event.answer)
             self._log.try_work("stop", hear)
-            self._log.try_work("stop", partial(self._hand_over, layers, event))
+            self._log.try_work("stop", partial(self._wait, layers, event.session, event.folder))
             lines += self._event_lines(layers, event)
         return events.hook_output(event, "", lines)
 
@@ -247,14 +231,11 @@ class CommandHooks:
         """Hand over, and be quick: Claude Code waits for 1.5 s."""
         layers = self._open(event.folder)
         if layers.there():
-            self._log.try_work("end", partial(self._hand_over, layers, event))
+            self._log.try_work("end", partial(self._wait, layers, event.session, event.folder))
         return {}
 
-    def _hand_over(self, layers: Layers, event: HookEvent) -> None:
-        """Have the session read once it has been idle for a while."""
-        self._wait(layers, event.session, event.folder)
-
     def _wait(self, layers: Layers, session: str, folder: Path) -> None:
+        """Have a session read once it has been idle for a while."""
         project, log = layers.main.project, self._log.file
 
         def read(seconds: float) -> None:
@@ -320,26 +301,125 @@ def _answer_output(
 ) -> Output:
     """What the hook prints of the answer to a message, after `first`, and of more lines for the
     person."""
-    parts = [each if _is_framed(each) else context.harmless_text(each) for each in answer["parts"]]
+    from mdmemory.prompt.message_part import CLOSE, OPEN
+
+    parts = [
+        each if each.startswith(OPEN) and each.endswith(CLOSE) else events.harmless_text(each)
+        for each in answer["parts"]
+    ]
     toasts = [answer["toast"]["message"]] if "toast" in answer else []
-    text = "\n\n".join(filter(None, (first, context.frame_texts(*parts))))
+    text = "\n\n".join(filter(None, (first, events.frame_texts(*parts))))
     return events.hook_output(event, text, [*toasts, *lines])
 
 
-def _is_framed(text: str) -> bool:
-    from mdmemory.prompt.blocks import CLOSE, OPEN
+class Starting:
+    """What the prompt of each session of a store is given once: the protocol, the indexes, and what
+    the session keeps. One that has had it, and still has it, is not given it again."""
 
-    return text.startswith(OPEN) and text.endswith(CLOSE)
+    def __init__(self, log: Log, following: Following, notifications: Notifications) -> None:
+        self._log, self._following, self._notifications = log, following, notifications
+        # what the prompt of a session holds: our own text, and the indexes as they were then
+        self.frozen: BySession[str] = BySession()
+        self.indexes: BySession[str] = BySession()
+        self._carried: BySession[Path] = BySession()  # by folder: what Claude itself puts there
+        self._given: BySession[bool] = BySession()
+
+    def text(self, layers: Layers, event: HookEvent) -> str:
+        """The text for an event, "" where the session needs none. It goes with the start; of Gemini
+        CLI with the first message, for what its start gives gets into the person's words, and is
+        lost with them."""
+        carried = self._log.try_work("start", partial(self._carried_by, event))
+        session, is_time = event.session, event.kind == events.START
+        if event.host == "gemini":
+            is_time = event.kind == events.PROMPT and not self._given.get(session)
+        if not layers.there() or not is_time:
+            return ""
+        indexes: list[tuple[str, str]] = []
+        given: list[tuple[str, str]] = []
+        for memory in layers.there():
+            self._log.try_work("start", partial(refresh_index, memory))
+            text = (read_if_there(memory.project.store / INDEX) or b"").decode("utf-8", "replace")
+            indexes.append(("project" if memory is layers.project else "user", text))
+            given += [] if events.is_same(memory.project.store, carried) else indexes[-1:]
+        rest = [*filter(None, (self._log.try_work("start", each) for each in (
+            partial(self._following.at_hand, layers.main, session),
+            lambda: events.harmless_text(self._notifications.line(layers, session)),
+            lambda: events.harmless_text(following.by_hand(layers, session)),
+        )))]  # fmt: skip
+        text, part = events.at_start(protocol.for_tools(), given, rest)
+        self._given.put(session, True)
+        if event.source not in ("startup", *_KEPT) and events.has_had(event, part):
+            return ""
+        self.frozen.put(session, "\n".join(rest))
+        self.indexes.put(session, "".join(f"\n{each}\n" for _, each in indexes))
+        return text
+
+    def lost(self, session: str) -> None:
+        """Note that the answer to a message did not arrive: in Gemini CLI it may have had the text,
+        which the next one brings."""
+        self._given.drop(session)
+
+    def _carried_by(self, event: HookEvent) -> Path | None:
+        """The store whose index the client itself puts into the prompt; it looked at its start."""
+        if event.host != "claude" or event.kind != events.START:
+            return None
+        folder = str(event.folder)
+        if event.source in _KEPT and (known := self._carried.get(folder)):
+            return known if known != Path() else None
+        from mdmemory.hosts.claude.own_memory_settings import carried_folder
+
+        carried = carried_folder(event.folder, person.person_places().environment)
+        self._carried.put(folder, carried or Path())
+        return carried
 
 
-def _leave_claude(folder: Path) -> None:
-    """Let Claude Code keep its own memory in its own folder again, from its next session on."""
-    from mdmemory.hosts.claude import own_memory_settings
+class Readings:
+    """Sessions that wait to be read: each once it has been idle for a while, by a process of its
+    own. `clock` gives seconds that only grow.
 
-    own_memory_settings.withdraw_settings(person.person_places().environment, folder)
+    A bridge keeps the time, so that a turn costs no process. Where it ends before, the process is
+    started at once, and waits itself; where it is killed, the next bridge finds what waited in a
+    folder beside the store's state.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._waiting: dict[str, tuple[float, Start, Path]] = {}  # when it is due, and its file
+
+    def put(
+        self, session: str, seconds: float, start: Start, *, private: Path, folder: Path
+    ) -> None:
+        """Have a session read `seconds` from now, and not before: it went on. It runs in `folder`;
+        `private` is the store's `.mdmemory`. Without a place for it only this process knows."""
+        file = private / _READINGS / f"{digest(session.encode('utf-8'))[:16]}{_END}"
+        if session not in self._waiting:
+            record = json.dumps({"session": session, "folder": str(folder)})
+            with suppress(MdmemoryError):
+                with name_refusals(file.parent):
+                    make_folder(file.parent)
+                write_atomic(file, record.encode("ascii"), mode=0o600)
+        self._waiting[session] = self._clock() + seconds, start, file
+
+    def look(self, *, is_end: bool = False) -> float | None:
+        """Start what is due, and at the end all that wait, each for the time that is left; the
+        seconds until the next is due, None where none waits."""
+        now = self._clock()
+        for session, (due, start, file) in [*self._waiting.items()]:
+            if is_end or due <= now:
+                del self._waiting[session]
+                start(max(0.0, due - now))
+                with suppress(OSError):
+                    file.unlink()
+        return min((due - now for due, *_ in self._waiting.values()), default=None)
 
 
-def _claudes_own(layers: Layers, folder: Path) -> list[str]:
-    from mdmemory.hosts.claude import own_memory_notes
-
-    return own_memory_notes.take_in(layers, folder, person.person_places().environment)
+def waiting_sessions(private: Path) -> Iterator[tuple[str, Path]]:
+    """The sessions that a killed bridge left, and the folders in which they ran."""
+    try:
+        names = sorted(name for name in os.listdir(private / _READINGS) if name.endswith(_END))
+    except OSError:
+        return
+    for name in names:
+        with suppress(MdmemoryError, ValueError, LookupError, TypeError):
+            record = json.loads(read_regular(private / _READINGS / name, _SIZE))
+            yield str(record["session"]), Path(str(record["folder"]))

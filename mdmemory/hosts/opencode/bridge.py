@@ -11,7 +11,6 @@ import json
 import os
 import queue
 import select
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,9 +18,8 @@ from functools import partial
 from typing import Any
 
 from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.wire import parse_line
+from mdmemory.wire import MAX_LINE, Signals, parse_line
 
-MAX_LINE = 16 * 1024 * 1024  # bytes of one request; a tool's output may be large
 LAST_CALL = 5.0  # seconds that a running call has to end in
 NEWS = 1.0  # seconds between two looks for what to tell the host
 
@@ -50,18 +48,26 @@ class Bridge:
         self._ended = False
         self._writing = threading.Lock()
         self._calls: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
-        self._caller: threading.Thread | None = None
 
     def serve(self) -> None:
         """Answer requests until the end. An error of a request is its answer."""
-        with Woken() as woken:
+        caller: threading.Thread | None = None
+        with Signals() as woken:
             for line in self._read_lines(woken):
-                self._take_line(line)
+                request = parse_request(line)
+                if request.get("method") == SLOW:
+                    if caller is None:
+                        caller = threading.Thread(target=self._answer_calls, daemon=True)
+                        caller.start()
+                    self._calls.put(request)
+                else:
+                    self._write(self._answered(request, id=request.get("id")))
+                    self._ended = self._ended or request.get("method") == END
                 if self._ended:
                     break
-        if self._caller:
+        if caller:
             self._calls.put(None)
-            self._caller.join(LAST_CALL)
+            caller.join(LAST_CALL)
 
     def _read_lines(self, woken: int) -> Iterator[bytes]:
         buffer = bytearray()
@@ -86,17 +92,6 @@ class Bridge:
                 yield from map(bytes, lines)
             elif len(buffer) > MAX_LINE:
                 buffer = bytearray(b"!")  # the rest of the line is no JSON, and the answer says so
-
-    def _take_line(self, line: bytes) -> None:
-        request = parse_request(line)
-        if request.get("method") == SLOW:
-            if self._caller is None:
-                self._caller = threading.Thread(target=self._answer_calls, daemon=True)
-                self._caller.start()
-            self._calls.put(request)
-            return
-        self._write(self._answered(request, id=request.get("id")))
-        self._ended = request.get("method") == END
 
     def _answer_calls(self) -> None:
         while (request := self._calls.get()) is not None:
@@ -128,22 +123,18 @@ def answer_request(
 ) -> bytes:
     """The line that answers a request, which begins with `head`: `result`, or `error` with `code`,
     `message` and `hint`. `failed` gets the method and the error of one that failed."""
+    name = str(request.get("method"))[:40]
     try:
         text = json.dumps({**head, "result": _run_method(request, methods)}, allow_nan=False)
-    except MdmemoryError as problem:
-        text = json.dumps({**head, "error": error_fields(problem)})
-        failed(_method_name(request), problem)
     except Exception as problem:  # noqa: BLE001 - one request's failure must not end the others
-        sentence = f"Something unexpected happened ({type(problem).__name__})."
-        unexpected = MdmemoryError(sentence, "bridge.log says where.", "unexpected")
-        text = json.dumps({**head, "error": error_fields(unexpected)})
-        failed(_method_name(request), problem)
+        error = problem
+        if not isinstance(error, MdmemoryError):
+            sentence = f"Something unexpected happened ({type(problem).__name__})."
+            error = MdmemoryError(sentence, "bridge.log says where.", "unexpected")
+        fields = {"code": error.code, "message": error.message, "hint": error.hint}
+        text = json.dumps({**head, "error": fields})
+        failed(name, problem)
     return text.encode("ascii") + b"\n"
-
-
-def error_fields(problem: MdmemoryError) -> dict[str, str]:
-    """A failure as it stands in an answer."""
-    return {"code": problem.code, "message": problem.message, "hint": problem.hint}
 
 
 def _run_method(request: Mapping[str, Any], methods: Methods) -> Result:
@@ -158,30 +149,3 @@ def _run_method(request: Mapping[str, Any], methods: Methods) -> Result:
     if not isinstance(params, dict):
         raise UsageError("`params` is no object.")
     return known(params)
-
-
-def _method_name(request: Mapping[str, Any]) -> str:
-    return str(request.get("method"))[:40]
-
-
-class Woken:
-    """A context whose value is a descriptor that can be read once SIGTERM came. SIGINT is ignored:
-    it is meant for the host, which then ends us."""
-
-    def __enter__(self) -> int:
-        self._read, self._write = os.pipe()
-        os.set_blocking(self._write, False)
-        self._before = {
-            signal.SIGTERM: signal.signal(signal.SIGTERM, self._wake_up),
-            signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
-        }
-        return self._read
-
-    def _wake_up(self, *_: object) -> None:
-        os.write(self._write, b".")
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        os.close(self._read)
-        os.close(self._write)

@@ -1,7 +1,7 @@
-"""The files that we install: one table, one rule. An edited one is a person's, and stays.
+"""OpenCode's files in a project or in the person's own configuration folder: its configurations,
+which are a person's, read and never written; and the files that we install.
 
-Each carries a line with our version and a digest; by it the next `init --opencode` knows which of
-them it may bring up to date. The last part spares OpenCode an `npm install` at its start.
+The last part spares OpenCode an `npm install` at its start.
 """
 
 from __future__ import annotations
@@ -12,26 +12,139 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mdmemory import assets
+from mdmemory.errors import MdmemoryError
 from mdmemory.files import is_inside, read_regular
-from mdmemory.hosts.opencode import places
-from mdmemory.hosts.opencode.places import Place, from_home
-from mdmemory.hosts.own_files import OwnFile
+from mdmemory.hosts import jsonc, texts
+from mdmemory.hosts.settings_files import OwnFile, invalid_file, name_file, table_of
 from mdmemory.note.stamps import is_unedited
 
+INDEX_FILE = "MEMORY.md"
+# OpenCode merges all of these; the earlier one wins (seen with 1.18.33).
+IN_PROJECT = (
+    ".opencode/opencode.jsonc",
+    ".opencode/opencode.json",
+    "opencode.jsonc",
+    "opencode.json",
+)
+IN_CONFIG_FOLDER = ("opencode.jsonc", "opencode.json")
+_SCHEMA = "https://opencode.ai/config.json"
+_LIST, _SERVERS, _SERVER = "instructions", "mcp", "mdmemory"
 # Names below OpenCode's folder.
 PROTOCOL = "memory/PROTOCOL.md"
 PLUGIN = "plugin/mdmemory.ts"
 CONFIGURATION = "opencode.json"  # where an MCP server stands in place of the plugin
-SKILL = "skills/mdmemory/SKILL.md"
 _COMMANDS = ("remember", "memory", "forget", "memory-review", "memory-undo")
-_TEMPLATES = {  # each with its source
-    **{f"command/{name}.md": f"templates/opencode/command/{name}.md" for name in _COMMANDS},
-    SKILL: assets.SKILL,
-}
-NAMES = (PROTOCOL, PLUGIN, CONFIGURATION, *_TEMPLATES)
+NAMES = (
+    PROTOCOL, PLUGIN, CONFIGURATION, *(f"command/{name}.md" for name in _COMMANDS), texts.SKILL,
+)  # fmt: skip
 _CONSTANT = re.compile(r"^const (COMMAND|INSTRUCTIONS)[^=]*= (\[.*\])", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A project with its store; with `config_folder` the person's own configuration is wired."""
+
+    project: Path
+    store: Path
+    config_folder: Path | None = None
+
+    @property
+    def root(self) -> Path:
+        return self.config_folder or self.project
+
+    @property
+    def folder(self) -> Path:
+        """The folder in which OpenCode looks for plugins, commands and skills."""
+        return self.config_folder or self.project / ".opencode"
+
+    @property
+    def wanted(self) -> tuple[Path, Path]:
+        """The files that OpenCode has to read."""
+        return self.folder / PROTOCOL, self.store / INDEX_FILE
+
+    def configurations(self) -> list[Path]:
+        """The configurations that exist, in their order of precedence."""
+        names = IN_CONFIG_FOLDER if self.config_folder else IN_PROJECT
+        return [self.root / name for name in names if (self.root / name).exists()]
+
+    def resolve(self, entry: str) -> str:
+        """The real path of an instruction when OpenCode is started in the project."""
+        path = Path(entry).expanduser() if entry.startswith("~/") else self.project / entry
+        return os.path.realpath(path)
+
+    def name(self, path: Path) -> str:
+        """`path` for messages: from a project's root, or whole."""
+        return str(path) if self.config_folder else path.relative_to(self.root).as_posix()
+
+    def shown(self, path: Path) -> str:
+        """`path` from the root of the project where it lies in it, else from the home."""
+        root = os.path.realpath(self.project)
+        if self.config_folder is None and is_inside(path, self.project):
+            return os.path.relpath(os.path.realpath(path), root)
+        return from_home(path)
+
+    def refuse_links(self, path: Path) -> None:
+        """Raise MdmemoryError if writing to `path` would follow a link."""
+        if path.is_symlink():
+            raise MdmemoryError(
+                f"{self.name(path)} is a symbolic link, and links are not written through.",
+                f"Change what it points to by hand, or replace it by a file: {path}.",
+            )
+        if self.config_folder is None and not is_inside(path, self.project):
+            raise MdmemoryError(
+                f"{self.name(path)} lies outside the project, behind a symbolic link.",
+                "Replace the linked folder by a real one.",
+            )
+
+
+def from_home(path: Path) -> str:
+    """The real path of `path`: below the home as `~/`, else absolute."""
+    real, home = Path(os.path.realpath(path)), Path(os.path.realpath(Path.home()))
+    return f"~/{real.relative_to(home).as_posix()}" if real.is_relative_to(home) else str(real)
+
+
+# --- what the configurations say
+
+
+def all_instructions(place: Place) -> list[tuple[Path, str]]:
+    """Each configuration with each of its instructions. Raises MdmemoryError where one is not
+    valid, or has no list of strings under `instructions`."""
+    pairs: list[tuple[Path, str]] = []
+    for file in place.configurations():
+        listed = _root_object(place, file).get(_LIST, [])
+        if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
+            raise invalid_file(place.name(file), f'"{_LIST}" is not a list of strings')
+        pairs += [(file, entry) for entry in listed]
+    return pairs
+
+
+def serving_configurations(place: Place) -> list[Path]:
+    """The configurations that name an MCP server as ours is named."""
+    return [
+        file
+        for file in place.configurations()
+        if _SERVER in table_of(_root_object(place, file), _SERVERS)
+    ]
+
+
+def _root_object(place: Place, file: Path) -> dict[str, Any]:
+    try:
+        text = read_regular(os.path.realpath(file)).decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise invalid_file(place.name(file), "It is not UTF-8") from problem
+    if not text.removeprefix(jsonc.BOM).strip():
+        return {}
+    with name_file(place.name(file)):
+        root = jsonc.parse(text).data
+    if not isinstance(root, dict):
+        raise invalid_file(place.name(file), "An object was expected")
+    return root
+
+
+# --- the files that we install
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +182,35 @@ def plugin_constants(source: str) -> dict[str, list[str]]:
     return values
 
 
-def refuse_links(place: Place) -> None:
-    """Raise MdmemoryError where one of our files would be written through a link. A linked
-    configuration is a person's, and only read."""
-    for name in NAMES:
-        if name != CONFIGURATION:
-            place.refuse_links(place.folder / name)
-
-
 def own_files(place: Place, wanted: Wanted, *, mcp: bool) -> list[OwnFile]:
     """Our files for a place. With `mcp` a configuration stands in place of the plugin; one that is
     the person's is not among them."""
+    files = {PROTOCOL: wanted.protocol}
+    if mcp:
+        ours = place.folder / CONFIGURATION
+        others = [file for file in serving_configurations(place) if file != ours]
+        command = () if others else wanted.command
+        settings = _config_settings([*map(from_home, place.wanted)], command)
+        text = json.dumps({"$schema": _SCHEMA, **settings}, indent=2, ensure_ascii=False)
+        if not _is_the_persons(ours):
+            files[CONFIGURATION] = f"{text}\n"
+    else:
+        # for all projects: the bridge names the index of each
+        read = place.wanted[:1] if place.config_folder else place.wanted
+        # a project can be moved, and what lies elsewhere stays there
+        folder = os.path.realpath((place.folder / PLUGIN).parent)
+        real = {each: os.path.realpath(each) for each in read}
+        named = [
+            os.path.relpath(path, folder) if is_inside(each, place.root) else path
+            for each, path in real.items()
+        ]
+        personal = place.config_folder is not None
+        files[PLUGIN] = plugin_source(wanted.command, named, personal=personal)
+    files |= texts.files_for("opencode")
     return [
-        OwnFile(place.folder / name, text)
-        for name, text in _file_texts(place, wanted, mcp).items()
-        if name != CONFIGURATION or not _is_the_persons(place.folder / name)
+        OwnFile(place.folder / name, files[name])
+        for name in NAMES
+        if name in files and name not in wanted.left_out
     ]
 
 
@@ -92,53 +219,26 @@ def missing_settings(place: Place, wanted: Wanted) -> list[str]:
     path = place.folder / CONFIGURATION
     if not _is_the_persons(path):
         return []
-    listed = {place.resolve(entry) for _, entry in places.all_instructions(place)}
+    listed = {place.resolve(entry) for _, entry in all_instructions(place)}
     missing = [from_home(each) for each in place.wanted if os.path.realpath(each) not in listed]
-    command = () if places.serving_configurations(place) else wanted.command
-    snippet = places.settings_by_hand(missing, command)
-    shown = place.name(path)
-    return [f"Left {shown} as it is: it is yours. Add this to it: {snippet}"] if snippet else []
+    settings = _config_settings(missing, () if serving_configurations(place) else wanted.command)
+    if not settings:
+        return []
+    snippet = json.dumps(settings, ensure_ascii=False)
+    return [f"Left {place.name(path)} as it is: it is yours. Add this to it: {snippet}"]
+
+
+def _config_settings(paths: Sequence[str], command: Sequence[str]) -> dict[str, Any]:
+    """What lists the `paths` in a configuration, and starts a server by `command`."""
+    settings: dict[str, Any] = {_LIST: [*paths]} if paths else {}
+    server = {"type": "local", "command": [*command, "mcp"], "enabled": True}
+    return settings | ({_SERVERS: {_SERVER: server}} if command else {})
 
 
 def _is_the_persons(path: Path) -> bool:
     if path.is_symlink():
         return True
     return path.exists() and not is_unedited(read_regular(path))
-
-
-def _file_texts(place: Place, wanted: Wanted, mcp: bool) -> dict[str, str]:
-    """The text of each file by its name."""
-    texts = {PROTOCOL: wanted.protocol}
-    if mcp:
-        others = [
-            f for f in places.serving_configurations(place) if f != place.folder / CONFIGURATION
-        ]
-        command = () if others else wanted.command
-        texts[CONFIGURATION] = places.new_configuration([*map(from_home, place.wanted)], command)
-    else:
-        # for all projects: the bridge names the index of each
-        read = place.wanted[:1] if place.config_folder else place.wanted
-        named = [_from_plugin(place, each) for each in read]
-        texts[PLUGIN] = plugin_source(
-            wanted.command, named, personal=place.config_folder is not None
-        )
-    return texts | {
-        name: assets.read(source)
-        for name, source in _TEMPLATES.items() if name not in wanted.left_out
-    }  # fmt: skip
-
-
-def skill_file(place: Place) -> OwnFile:
-    """The file of our skill."""
-    return OwnFile(place.folder / SKILL, assets.read(assets.SKILL))
-
-
-def _from_plugin(place: Place, file: Path) -> str:
-    """How the plugin names a file: a project can be moved, and what lies elsewhere stays there."""
-    if not is_inside(file, place.root):
-        return os.path.realpath(file)
-    folder = os.path.realpath((place.folder / PLUGIN).parent)
-    return os.path.relpath(os.path.realpath(file), folder)
 
 
 # --- npm
@@ -164,22 +264,27 @@ _NPM_FILES = {
 }
 
 
-def plan_no_npm(place: Place) -> dict[Path, str]:
-    """The files, each with its text, that keep npm from a folder where only our plugin is."""
-    if is_spared(place) or not _is_free(place):
-        return {}
+def plan_no_npm(place: Place) -> tuple[dict[Path, str], list[str]]:
+    """The files, each with its text, that keep npm from a folder where only our plugin is, and a
+    sentence on them. Another plugin may need what npm would bring."""
+    folder = place.folder
+    plugins = [each for name in ("plugin", "plugins") for each in (folder / name).glob("*.[jt]s")]
+    if (
+        is_spared(place)
+        or (folder / "package.json").exists()
+        or (folder / _MODULES).exists()
+        or any(each != folder / PLUGIN for each in plugins)
+        or any(_root_object(place, file).get("plugin") for file in place.configurations())
+    ):
+        return {}, []
     for name in _NPM_FILES:
-        place.refuse_links(place.folder / name)
-    texts = {place.folder / name: text for name, text in _NPM_FILES.items()}
-    missing = {path: text for path, text in texts.items() if not path.exists()}
-    return {**missing, place.folder / _MODULES / _MARK: ""}
-
-
-def no_npm_sentences(place: Place, planned: Collection[Path]) -> list[str]:
-    """What is said of the files that `plan_no_npm` gives."""
-    folder = place.shown_folder
-    sentence = f"Skipped OpenCode's npm install in {folder} (the plugin has no dependencies)."
-    return [sentence] if planned else []
+        place.refuse_links(folder / name)
+    missing = {
+        folder / name: text for name, text in _NPM_FILES.items() if not (folder / name).exists()
+    }
+    shown = place.name(folder)
+    sentence = f"Skipped OpenCode's npm install in {shown} (the plugin has no dependencies)."
+    return {**missing, folder / _MODULES / _MARK: ""}, [sentence]
 
 
 def let_npm(place: Place) -> None:
@@ -192,34 +297,17 @@ def let_npm(place: Place) -> None:
         return  # npm was here: the files are its own now
     modules.rmdir()
     for name, text in _NPM_FILES.items():
-        if _file_bytes(place.folder / name) == text.encode():
-            (place.folder / name).unlink()
+        path = place.folder / name
+        if path.is_file() and read_regular(path) == text.encode():
+            path.unlink()
 
 
 def is_spared(place: Place) -> bool:
     """Whether OpenCode runs no npm in the folder."""
-    if not (place.folder / _MODULES).is_dir():
+    lock = place.folder / "package-lock.json"
+    if not (place.folder / _MODULES).is_dir() or not lock.is_file():
         return False
     try:
-        lock = json.loads(_file_bytes(place.folder / "package-lock.json"))
-        return _PACKAGE in lock["packages"][""]["dependencies"]
+        return _PACKAGE in json.loads(read_regular(lock))["packages"][""]["dependencies"]
     except (ValueError, KeyError, TypeError):
         return False
-
-
-def _is_free(place: Place) -> bool:
-    """Another plugin may need what npm would bring."""
-    folder = place.folder
-    if (folder / "package.json").exists() or (folder / _MODULES).exists():
-        return False
-    others = [
-        file
-        for name in ("plugin", "plugins")
-        for file in (folder / name).glob("*.[jt]s")
-        if file != folder / PLUGIN
-    ]
-    return not others and not places.names_plugins(place)
-
-
-def _file_bytes(path: Path) -> bytes:
-    return read_regular(path) if path.is_file() else b""

@@ -8,35 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.hosts import recall
+from mdmemory.hosts import following
 from mdmemory.hosts.background import Starter, start_compactions
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.commands import events
-from mdmemory.hosts.conversation import Conversation, Spoken, refresh_index, transcript_of
+from mdmemory.hosts.conversation import Conversation, Heard, Spoken, refresh_index, transcript_of
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.notifications import Notifications, facts_of
-from mdmemory.hosts.opencode.messages import (
+from mdmemory.hosts.opencode.watching import (
     Children,
     Params,
+    Watching,
     caller_of,
     message_of,
     named_id,
-    tool_used,
+    wanted_hooks,
 )
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
-from mdmemory.prompt.blocks import join
 from mdmemory.prompt.lines import of_summary
-from mdmemory.store.refresh import Refresher
 from mdmemory.version import VERSION
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
-    from mdmemory.hosts.by_message import ByMessage, Near
-    from mdmemory.hosts.opencode.watching import Watching
     from mdmemory.tools.tool import Tool
     from mdmemory.transcripts.turns import Turn
 
@@ -46,8 +43,6 @@ HOOKS = tuple("message system compacting created idle compacted deleted command 
 FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
 
 Result = dict[str, Any]
-# Text for the prompt of a session, from its id; "" for none.
-Block = Callable[[Layers, str], str]
 
 
 class Hooks:
@@ -66,6 +61,7 @@ class Hooks:
         # the text of each prompt: the same bytes from a session's start, or compaction, to the next
         self._frozen: BySession[str] = BySession()
         self._following = Following()
+        self._watching = Watching(self._following)
         self._notifications = Notifications(self._open)
         self._conversation = Conversation(log, self._notifications, self._following)
         self._open_typed = open_typed or open_layers
@@ -86,18 +82,6 @@ class Hooks:
             "command": self.command, "reverted": self.reverted,
         }  # fmt: skip
 
-    @cached_property
-    def _by_message(self) -> ByMessage:
-        from mdmemory.hosts.by_message import ByMessage
-
-        return ByMessage(self._following)
-
-    @cached_property
-    def _watching_now(self) -> Watching:
-        from mdmemory.hosts.opencode.watching import Watching
-
-        return Watching(self._following)
-
     def news(self) -> Result | None:
         """What to tell the person now, unasked: `{"toast": ...}`, or None."""
         toast = self._log.try_work("news", self._notifications.next)
@@ -117,7 +101,6 @@ class Hooks:
     def hello(self, params: Params) -> Result:
         """Our version, the hooks to forward, the file that the prompt has to hold, and the tools
         of the assistant."""
-        from mdmemory.hosts.opencode.watching import wanted_hooks
         from mdmemory.tools import table
 
         if params.get("protocol") != PROTOCOL:
@@ -154,37 +137,29 @@ class Hooks:
         """
         session = named_id(params, "session")
         message = message_of(session, params, self._children)
-        message = replace(message, attended=self._attended, at_once=self._is_remember(message))
+        is_remember = False  # the text of our command to remember
+        if message.turn is not None and self._commands.get(session):
+            from mdmemory.hosts import texts
+
+            command = texts.read_typed(message.turn.text)
+            is_remember = command is not None and command.name == texts.REMEMBER
+        message = replace(message, attended=self._attended, at_once=is_remember)
         try:
             layers = self._open()
         except MdmemoryError as problem:
             return self._conversation.put_by(message, problem)
-        answer = self._conversation.take(layers, message, partial(self._notes_for, message))
+        answer = self._conversation.take(layers, message, partial(self._sought, message))
         if self._indexes in (None, layers.indexes()):
             return answer
         self._indexes = layers.indexes()
         return answer | {"instructions": self._indexes}
 
-    def _is_remember(self, message: Spoken) -> bool:
-        """Whether a message is the text of our command to remember."""
-        from mdmemory.hosts import texts
-
-        if message.turn is None or not self._commands.get(message.session):
-            return False
-        command = texts.read_typed(message.turn.text)
-        return command is not None and command.name == texts.REMEMBER
-
-    def _notes_for(
-        self, message: Spoken, layers: Layers, fresh: Sequence[Refresher | None], with_shown: bool
-    ) -> Near:
-        from mdmemory.hosts.by_message import Heard, Near
-
+    def _sought(self, message: Spoken, layers: Layers) -> Heard | None:
         session, turn = message.session, message.turn
         is_command = self._commands.drop(session)
         if turn is None or is_command or not layers.there() or self._children.is_one(session):
-            return Near()
-        heard = Heard(session, turn.id, turn.text, self._frozen.get(session) or "")
-        return self._by_message.near(layers, heard, fresh, with_shown=with_shown)
+            return None
+        return Heard(session, turn.id, turn.text, self._frozen.get(session) or "")
 
     def system(self, params: Params) -> Result:
         """The blocks of a session. They change only at its start and at a compaction."""
@@ -192,7 +167,7 @@ class Hooks:
         layers = self._open()
         for memory in layers.there():
             refresh_index(memory)
-        self._watching_now.window(params)
+        self._watching.window(params)
         if not layers.there():
             return {"text": ""}
         return {
@@ -200,28 +175,27 @@ class Hooks:
         }
 
     def _session_prompt(self, layers: Layers, session: str) -> str:
-        first = [] if self._children.knows(session) else [self._notifications.line]
-        blocks: list[Block] = [*first, recall.by_hand, self._at_hand, recall.recall_observations]
-        texts = [self._log.try_work("system", partial(each, layers, session)) for each in blocks]
-        return join(filter(None, texts))
-
-    def _at_hand(self, layers: Layers, session: str) -> str:
-        return self._following.at_hand(layers.main, session)
+        blocks = [
+            partial(following.by_hand, layers, session),
+            partial(self._following.at_hand, layers.main, session),
+            partial(following.recall_observations, layers, session),
+        ]
+        if not self._children.knows(session):
+            blocks.insert(0, partial(self._notifications.line, layers, session))
+        texts = (self._log.try_work("system", each) for each in blocks)
+        return "\n\n".join(filter(None, texts))
 
     def compacting(self, params: Params) -> Result:
         """Texts for the prompt of the host's own summary: our request, and notes by number."""
         session = named_id(params, "session")
-        if self._children.knows(session):
-            return {"context": []}
-        layers = self._open()
-        if not layers.there():
+        if self._children.knows(session) or not (layers := self._open()).there():
             return {"context": []}
         memory, texts = layers.main, list[str]()
         if (request := self._log.try_work("compacting", layers.summary_request)) is not None:
             texts, notes = [request[0]], request[1]
             self._numbered.put(session, notes)
         self._log.try_work("compacting", partial(self._observe_rest, memory, session))
-        return {"context": [*texts, *recall.for_compaction(memory, session)]}
+        return {"context": [*texts, *following.for_compaction(memory, session)]}
 
     def _observe_rest(self, memory: Memory, session: str) -> None:
         observations = memory.observations()
@@ -236,9 +210,8 @@ class Hooks:
         notes = self._numbered.drop(session)
         layers = self._open()
         if layers.there():
-            self._log.try_work(
-                "compacted", partial(self._following.compacted, layers.main, session)
-            )
+            begin = partial(self._following.compacted, layers.main, session)
+            self._log.try_work("compacted", begin)
         if not layers.there() or self._children.knows(session):
             return {"saved": []}
         whole = transcript_of(session)
@@ -267,23 +240,22 @@ class Hooks:
 
     def tool(self, params: Params) -> Result:
         """Follow a tool of the host; `output` is shown in place of its own, where there is one."""
-        session, use = named_id(params, "session"), tool_used(params)
-        memory = self._main()
-        output = self._watching_now.tool(memory, session, use) if memory else None
+        session, memory = named_id(params, "session"), self._main()
+        output = self._watching.tool(memory, session, params) if memory else None
         return {} if output is None else {"output": output}
 
     def said(self, params: Params) -> Result:
         """Collect a part of an answer that is not whole yet."""
         session, text = named_id(params, "session"), params.get("text")
         if isinstance(text, str):
-            self._watching_now.said(session, text)
+            self._watching.said(session, text)
         return {}
 
     def answered(self, params: Params) -> Result:
         """Follow a whole answer, whose tokens the provider has counted."""
         session, message = named_id(params, "session"), named_id(params, "message")
         if memory := self._main():
-            self._watching_now.answered(memory, session, message, params)
+            self._watching.answered(memory, session, message, params)
         return {}
 
     def call(self, params: Params) -> Result:
@@ -294,10 +266,8 @@ class Hooks:
         arguments = params.get("arguments", {})
         if not isinstance(name, str) or not isinstance(arguments, dict):
             raise UsageError("A call needs the name of a `tool` and an object of `arguments`.")
-        # some models send null for a parameter that they leave out
-        given = {key: value for key, value in arguments.items() if value is not None}
-        with self._watching_now.answering():
-            answer = table.call_tool(self._open(), name, given, caller_of(session, name))
+        with self._watching.answering():
+            answer = table.call_tool(self._open(), name, arguments, caller_of(session, name))
         self._notifications.toast(answer.toast)
         return {"text": answer.text}
 
@@ -309,9 +279,8 @@ class Hooks:
         name, words = params.get("command"), params.get("arguments")
         if name not in typed_commands.NAMES:
             return {}
-        done = typed_commands.run(
-            str(name), words if isinstance(words, str) else "", self._open_typed()
-        )
+        words = words if isinstance(words, str) else ""
+        done = typed_commands.run(str(name), words, self._open_typed())
         self._notifications.toast(done.toast)
         return {"parts": [done.text]}
 
@@ -358,7 +327,7 @@ class Hooks:
         self._numbered.drop(session)
         self._children.drop(session)
         self._conversation.forget(session)
-        self._watching_now.deleted(session)
+        self._watching.deleted(session)
         if memory := self._main():
             self._following.deleted(memory, session)
         return {}

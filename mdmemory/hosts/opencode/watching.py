@@ -1,35 +1,39 @@
-"""Follows what the assistant does in OpenCode: its tools, and its answers with their tokens.
-
-For one thread.
+"""What OpenCode's plugin sends, read: messages, and who says them; and what the assistant does,
+followed: its tools, and its answers with their tokens. For one thread.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from mdmemory import bounds
-from mdmemory.errors import MdmemoryError
+from mdmemory.config import person
+from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.conversation import Spoken, transcript_of
 from mdmemory.hosts.following import BySession, Following
-from mdmemory.hosts.opencode.messages import Params, Used, count_tokens, model_of, window_of
 from mdmemory.memory import Memory
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
+    from mdmemory.capture.candidate import Caller
     from mdmemory.config.settings import Settings
     from mdmemory.store.project import Project
+    from mdmemory.transcripts.turns import Turn
 
 HOOKS = ("tool", "said", "answered")  # what a host has to forward for it
 REST = 0.1  # seconds; the answer, and the prompt that follows it, are under way by then
 PATIENCE = 2.0  # seconds that it waits while the assistant asks one thing after the other
 MAX_WAITING = 32_000_000  # characters of outputs that wait to be stored
 
+Params = Mapping[str, Any]
 Failed = Callable[[Exception], None]
 
 
@@ -97,22 +101,18 @@ class Afterwards:
             self._asked, self._last = self._asked + more, time.monotonic()
 
     def _run(self, failed: Failed, work: Callable[[], None]) -> None:
-        self._let_ask()
-        try:
-            work()
-        except Exception as problem:  # noqa: BLE001 - nobody else would see it
-            failed(problem)
-
-    def _let_ask(self) -> None:
-        """Wait until nothing has been asked for a moment, but not for ever."""
         until = time.monotonic() + PATIENCE
-        while True:
+        while True:  # until nothing has been asked for a moment, but not for ever
             with self._changing:
                 now = time.monotonic()
                 quiet = (now if self._asked else self._last) + REST
             if min(quiet, until) <= now:
-                return
+                break
             time.sleep(min(quiet, until) - now)
+        try:
+            work()
+        except Exception as problem:  # noqa: BLE001 - nobody else would see it
+            failed(problem)
 
 
 class Watching:
@@ -128,24 +128,38 @@ class Watching:
 
     def window(self, params: Params) -> None:
         """Remember the context window of the model that a prompt is for."""
-        if model := model_of(params):
-            self._windows.put(model, window_of(params))
+        from mdmemory.session.pressure import usable
 
-    def tool(self, memory: Memory, session: str, use: Used) -> str | None:
-        """Follow the use of a tool; the text to show instead of its output, or None."""
-        own = self._following.own(memory, session)
-        pruned = None
+        if model := model_of(params):
+            limit = params.get("limit")
+            given = limit if isinstance(limit, dict) else {}
+            sizes = (_whole_number(given.get(name)) for name in ("context", "input", "output"))
+            self._windows.put(model, usable(*sizes))
+
+    def tool(self, memory: Memory, session: str, params: Params) -> str | None:
+        """Follow the use of a tool; the text to show instead of its output, or None. Raises
+        UsageError where the request names no tool."""
+        tool, args, output = params.get("tool"), params.get("args"), params.get("output")
+        if not isinstance(tool, str) or not tool:
+            raise UsageError("The request names no tool.")
+        args = args if isinstance(args, dict) else {}
+        text = output if isinstance(output, str) else ""
+        own, code, pruned = self._following.own(memory, session), params.get("exit"), None
         if own is not None:
             lose = partial(self._report_loss, memory.project, session)
             pruned = own.tool(
-                use.tool, use.args, use.output, exit_code=use.exit_code, now=memory.now(),
-                later=partial(self._afterwards.add, session, len(use.output), lose),
+                tool, args, text, exit_code=code if type(code) is int else None, now=memory.now(),
+                later=partial(self._afterwards.add, session, len(text), lose),
             )  # fmt: skip
-        self._observe_use(memory, session, use)
-        if not use.is_text:
+        if not isinstance(output, str):
             return None
+        if memory.observations().is_on:
+            from mdmemory.observe.queue import tool_used
+
+            state = self._following.state(memory)
+            tool_used(state, session, tool, args, text, memory.now())
         notices = self._following.take_notices(session)
-        shown = use.output if pruned is None else pruned
+        shown = text if pruned is None else pruned
         return "\n\n".join([shown, *notices]) if notices else pruned
 
     def said(self, session: str, text: str) -> None:
@@ -183,10 +197,97 @@ class Watching:
         log.belongs_to(project)
         log.failure("tool", problem)
 
-    def _observe_use(self, memory: Memory, session: str, use: Used) -> None:
-        observations = memory.observations()
-        if observations.is_on and use.is_text:
-            from mdmemory.observe.queue import tool_used
 
-            state = self._following.state(memory)
-            tool_used(state, session, use.tool, use.args, use.output, memory.now())
+# --- the parameters of a request
+
+
+def named_id(params: Params, key: str) -> str:
+    """The id under `key`. Raises UsageError where there is none."""
+    from mdmemory.transcripts.turns import is_id
+
+    value = params.get(key)
+    if not isinstance(value, str) or not is_id(value):
+        raise UsageError(f"The request names no {key}.")
+    return value
+
+
+def message_of(session: str, params: Params, children: Children) -> Spoken:
+    """A message with the user's turn as its session will show it later."""
+    from mdmemory.privacy.private import strip_private
+    from mdmemory.transcripts.opencode import build_transcript
+
+    parts = params.get("parts", [])
+    message = {"info": {"id": named_id(params, "message"), "role": "user"}, "parts": parts}
+    turns = build_transcript({"id": session}, [message]).turns
+    part_texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    texts = [text for text in part_texts if isinstance(text, str)]
+    return Spoken(
+        session, turns[0] if turns else None, Path.cwd(),
+        is_private=any(strip_private(text)[1] for text in texts),
+        length=sum(map(len, texts)),
+        by_agent=children.has(session, turns[0].text) if turns else children.knows(session),
+    )  # fmt: skip
+
+
+class Children(BySession[bool]):
+    """Which sessions are a sub-agent's: no words of the user stand there."""
+
+    def knows(self, session: str) -> bool:
+        """Whether a session is known to be one."""
+        return bool(self.get(session))
+
+    def has(self, session: str, text: str) -> bool:
+        """The same; one that is older than the bridge is looked up, but only if `text` asks to
+        remember something."""
+        from mdmemory.capture.notice import notice_wishes
+
+        asks = self.get(session) is None and bool(notice_wishes(text))
+        return self.is_one(session) if asks else self.knows(session)
+
+    def is_one(self, session: str) -> bool:
+        """The same; one that is older than the bridge is looked up."""
+        from mdmemory.transcripts.opencode import find_parent
+
+        is_child = self.get(session)
+        if is_child is None:
+            is_child = False
+            with suppress(MdmemoryError):  # a host without such a database
+                is_child = bool(find_parent(person.host_places().opencode, session))
+            self.put(session, is_child)
+        return is_child
+
+
+def caller_of(session: str, name: str) -> Caller:
+    """The caller of a tool, with the turns of the session if it changes notes: to read them takes
+    time."""
+    from mdmemory.capture.candidate import Caller
+    from mdmemory.tools.table import SESSION, TOOLS
+
+    turns: tuple[Turn, ...] = ()
+    changing = [each for each in TOOLS if not each.read_only and each is not SESSION]
+    if any(each.name == name for each in changing):
+        with suppress(MdmemoryError):  # a host without such a database
+            turns = transcript_of(session).turns
+    return Caller(session, turns)
+
+
+def model_of(params: Params) -> str:
+    """The model that a prompt is for, or ""."""
+    model = params.get("model")
+    return model if isinstance(model, str) else ""
+
+
+def count_tokens(tokens: object) -> int:
+    """The tokens of the context, as a provider counted them for one answer; 0: unknown."""
+    if not isinstance(tokens, dict):
+        return 0
+    cache = tokens.get("cache")
+    parts = [tokens.get("input"), tokens.get("output")]
+    parts += [cache.get("read"), cache.get("write")] if isinstance(cache, dict) else []
+    return _whole_number(tokens.get("total")) or sum(map(_whole_number, parts))
+
+
+def _whole_number(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if 0 <= value < 10**12 else 0

@@ -18,7 +18,7 @@ from bench.speed.world import SCRIPT, World
 
 from mdmemory import Layers
 from mdmemory.hosts import launcher
-from mdmemory.hosts.bridge import place, starting
+from mdmemory.hosts.bridge import asking
 
 OFTEN, SELDOM = 200, 12  # runs of what is cheap, and of what writes
 LINES = "\n".join(f"src/module_{n}.py:{n * 7}: line {n} of some output" for n in range(25_000))
@@ -189,7 +189,7 @@ class Hooks:
     def __init__(self, world: World, env: dict[str, str]) -> None:
         self._world, self._turn = world, count()
         launcher.install_launcher(env)
-        self.entry = place.MapEntry(env, str(world.project), "")
+        self.entry = asking.MapEntry(env, str(world.project), "")
 
     def event(self, name: str, **more: Any) -> Cost:
         """What the command costs, without the bridge that answers it."""
@@ -206,7 +206,7 @@ class Hooks:
         until = time.monotonic() + 60
         while True:
             try:
-                connection = place.connect(self.entry.socket(), 5.0)
+                connection = asking.connect(self.entry.socket(), 5.0)
             except OSError:
                 assert time.monotonic() < until, "no bridge came"
                 time.sleep(0.05)
@@ -221,7 +221,7 @@ class Hooks:
         """Let it look as if a bridge had just failed to start."""
         shutil.rmtree(self.entry.folder, ignore_errors=True)
         Path(self.entry.folder).mkdir(parents=True)
-        Path(starting.start_mark(self.entry)).touch()
+        Path(self.entry.mark).touch()
 
     def end(self, pid: int) -> None:
         """End the bridge."""

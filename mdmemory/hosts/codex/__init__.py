@@ -1,1 +1,0 @@
-"""Codex: its wiring."""

@@ -1,1 +1,0 @@
-"""Editors that speak MCP: Cursor and VS Code."""
