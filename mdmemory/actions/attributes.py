@@ -41,9 +41,12 @@ def drop_lines(path: Path, lines: Collection[str]) -> None:
         write_atomic(path, "".join(after).encode("utf-8", "surrogateescape"))
 
 
-def wanted_lines(raw: bool) -> list[str]:
-    """The lines of the store's .gitattributes; without the first where git converts line ends."""
-    return [RAW, *UNION] if raw else list(UNION)
+def missing_lines(history: History | None, store: Store) -> list[Change]:
+    """What the store's .gitattributes lacks; RAW is left out where git converts line ends."""
+    if history is None:
+        return []
+    path, raw = store.folder / ".gitattributes", same_bytes(history, store)
+    return lines_added(path, path.name, [RAW, *UNION] if raw else UNION)
 
 
 def same_bytes(history: History, store: Store) -> bool:

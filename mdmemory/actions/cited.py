@@ -38,13 +38,12 @@ def citation_problems(writer: Writer) -> Iterator[tuple[str, str]]:
 
 def pin_citations(writer: Writer, note: Note) -> Note:
     """The note with those of its citations pinned that a hand wrote without what stands there."""
-    if not note.head.cites:
-        return note
-    from mdmemory.citing import cite
-    from mdmemory.note.editing import recite  # few notes are written so
+    if note.head.cites:
+        from mdmemory.citing import cite
+        from mdmemory.note.editing import recite  # few notes are written so
 
-    with suppress(MdmemoryError, OSError):
-        return recite(note, cite.pin_citations(writer.project, note.head.cites))
+        with suppress(MdmemoryError, OSError):
+            return recite(note, cite.pin_citations(writer.project, note.head.cites))
     return note
 
 

@@ -9,17 +9,18 @@ import os
 import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmemory.actions import attributes, cited, mending
 from mdmemory.errors import GitFailed, MdmemoryError, NoState
 from mdmemory.git import index_file, private_folder, replacement, repositories
 from mdmemory.git.journal import Journals
-from mdmemory.git.transaction import Change, Transactions
-from mdmemory.note.note import SUPERSEDED, Head
+from mdmemory.git.transaction import Transactions
+from mdmemory.note.note import SUPERSEDED
 from mdmemory.store import adopt
 from mdmemory.store.merged import fold_name
 from mdmemory.store.refresh import is_foreign
@@ -34,8 +35,7 @@ _SHOWN = 3  # notes or links that are named
 _LONG = 60.0  # seconds; git holds a lock on a branch for milliseconds
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing to know: `level` is error or warning; `path` is relative to the store, or ""."""
 
     check: str
@@ -45,6 +45,9 @@ class Finding:
     fixable: bool = False
 
 
+Check = Callable[[Writer], Iterator[Finding]]
+
+
 def examine_store(
     writer: Writer, now: datetime, *, fix: bool = False, elsewhere: Collection[str] = ()
 ) -> list[Finding]:
@@ -52,17 +55,14 @@ def examine_store(
     `now` tells how old a lock is."""
     if fix:
         _fix_safely(writer)
-    checks = [*CHECKS, lambda writer: _check_links(writer, elsewhere)]
-    findings = [finding for check in checks for finding in _run_check(check, writer)]
+    findings: list[Finding] = []
+    checks: list[Check] = [*CHECKS, partial(_check_links, elsewhere=elsewhere)]
+    for check in checks:
+        try:
+            findings += check(writer)
+        except GitFailed as problem:
+            findings.append(Finding("git", "error", "", problem.sentences))
     return [*dict.fromkeys(findings), *_check_locks(writer, now)]
-
-
-def _run_check(check: Callable[[Writer], Iterator[Finding]], writer: Writer) -> list[Finding]:
-    """The findings of one check, or what git says where it fails."""
-    try:
-        return list(check(writer))
-    except GitFailed as problem:
-        return [Finding("git", "error", "", problem.sentences)]
 
 
 def _fix_safely(writer: Writer) -> None:
@@ -74,7 +74,7 @@ def _fix_safely(writer: Writer) -> None:
         writer.refresher.refresh()
         if writer.refusal() is not None:
             return
-        if changes := _missing_attributes(writer):
+        if changes := attributes.missing_lines(writer.history, writer.refresher.store):
             group = Group(f"mend {changes[0].file}", tuple(changes))
             writer.write("memory: mend what git is told of the store", [group], kind="mend")
         for links, subject in (
@@ -86,28 +86,16 @@ def _fix_safely(writer: Writer) -> None:
                 writer.refresher.forget()
 
 
-def _missing_attributes(writer: Writer) -> list[Change]:
-    if writer.history is None:
-        return []
-    path = writer.project.store / ".gitattributes"
-    raw = attributes.same_bytes(writer.history, writer.refresher.store)
-    return attributes.lines_added(path, path.name, attributes.wanted_lines(raw))
-
-
 def _check_git(writer: Writer) -> Iterator[Finding]:
     # covers git missing, no repository, a merge under way, a detached HEAD, a foreign index.lock
     if problem := writer.refusal():
         level = "error" if writer.trouble else "warning"
         yield Finding("git", level, "", problem.sentences)
-    head = writer.history.head() if writer.history else None
-    if (
-        head
-        and writer.repository
-        and writer.repository.ask("cat-file", "-e", f"{head}^{{tree}}") is None
-    ):
+    head, own = writer.history.head() if writer.history else None, writer.repository
+    if head and own and own.ask("cat-file", "-e", f"{head}^{{tree}}") is None:
         message = (
             f"git has lost the last commit ({head[:10]}), and nothing can be committed: "
-            f"`git -C {writer.repository.top} fsck` says what is missing. The notes are on disk."
+            f"`git -C {own.top} fsck` says what is missing. The notes are on disk."
         )
         yield Finding("git", "error", "", message)
 
@@ -132,16 +120,15 @@ def _check_journal(writer: Writer) -> Iterator[Finding]:
 
 def _check_readable(writer: Writer) -> Iterator[Finding]:
     for head in writer.refresher.catalog().heads():
-        problems = [*head.problems, *_check_expiry(head)]
+        problems = [*head.problems]
+        try:
+            date.fromisoformat(head.expires or str(date.max))
+        except ValueError:
+            problems.append(
+                "Its `expires` is no day, so it stays for ever: write YYYY-MM-DD, or take it out."
+            )
         if problems:
             yield Finding("note", "warning", head.file, " ".join(problems))
-
-
-def _check_expiry(head: Head) -> Iterator[str]:
-    try:
-        date.fromisoformat(head.expires or str(date.max))
-    except ValueError:
-        yield "Its `expires` is no day, so it stays for ever: write YYYY-MM-DD, or take it out."
 
 
 def _check_names(writer: Writer) -> Iterator[Finding]:
@@ -186,18 +173,18 @@ def _check_strangers(writer: Writer) -> Iterator[Finding]:
 def _check_folders(writer: Writer) -> Iterator[Finding]:
     """Notes in folders of the store, where nobody reads them."""
     store = writer.project.store
-    inner_notes = []
+    inside = []
     for folder, folders, files in islice(os.walk(store), _MOST_FOLDERS):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         place = os.path.relpath(folder, store)
         if place != os.curdir:
-            inner_notes += [f"{place}/{file}" for file in sorted(files) if is_note_name(file)]
-    if inner_notes:
-        count = "1 note lies" if len(inner_notes) == 1 else f"{len(inner_notes)} notes lie"
-        first = shlex.quote(str(store / inner_notes[0].partition("/")[0]))
+            inside += [f"{place}/{file}" for file in sorted(files) if is_note_name(file)]
+    if inside:
+        count = "1 note lies" if len(inside) == 1 else f"{len(inside)} notes lie"
+        first = shlex.quote(str(store / inside[0].partition("/")[0]))
         message = (
             f"{count} in folders of the store, and only notes at its top are read: "
-            f"{_some_names(inner_notes)}. `mdmemory import {first}` copies them."
+            f"{_some_names(inside)}. `mdmemory import {first}` copies them."
         )
         yield Finding("folders", "warning", "", message.encode("utf-8", "replace").decode())
 
@@ -304,14 +291,15 @@ def _check_index(writer: Writer) -> Iterator[Finding]:
 def _check_attributes(writer: Writer) -> Iterator[Finding]:
     if writer.history is None:
         return
-    if not attributes.same_bytes(writer.history, writer.refresher.store):
+    store = writer.refresher.store
+    if not attributes.same_bytes(writer.history, store):
         yield Finding(
             "line-ends", "warning", ".gitattributes",
             "git converts line ends of notes at checkout, so a commit of ours would change every "
             "line. Set `git config core.autocrlf false`, check the notes out anew, and run "
             "`mdmemory init` again.",
         )  # fmt: skip
-    for change in _missing_attributes(writer):
+    for change in attributes.missing_lines(writer.history, store):
         message = "Lines are missing that keep the bytes of notes and merges quiet."
         yield Finding("attributes", "warning", change.file, message, fixable=True)
     if name := attributes.filtered_by(writer.history, ["reference-sample.md"]):
@@ -320,9 +308,12 @@ def _check_attributes(writer: Writer) -> Iterator[Finding]:
 
 
 def _check_unseen(writer: Writer) -> Iterator[Finding]:
-    if writer.history is None:
-        return
-    unseen = Transactions(writer.history).list_unseen(writer.refresher.store.files())
+    """Notes that git does not look at, and texts that no name leads to."""
+    for path in replacement.find_late_texts(writer.project.store):
+        message = "It holds text that was saved while a note was replaced: look at it."
+        yield Finding("aside", "warning", path.name, message)
+    files = writer.refresher.store.files()
+    unseen = Transactions(writer.history).list_unseen(files) if writer.history else {}
     for file, why in sorted(unseen.items()):
         message = f"It {why}: no commit of ours holds it, and it cannot be changed through us."
         yield Finding("unseen", "warning", file, message)
@@ -335,11 +326,10 @@ def _check_private(writer: Writer) -> Iterator[Finding]:
         entries = [folder / name for name in sorted(os.listdir(folder))]
     except FileNotFoundError:
         return
-    except NoState as problem:
+    except (NoState, OSError) as problem:
+        if isinstance(problem, OSError):
+            problem = private_folder.as_refusal(folder, problem)
         yield _state_finding(folder, problem)
-        return
-    except OSError as problem:
-        yield _state_finding(folder, private_folder.as_refusal(folder, problem))
         return
     for path in entries:
         # what SQLite lays beside a database goes with its last connection; hooks meet at a socket
@@ -358,18 +348,11 @@ def _state_finding(path: Path, problem: NoState) -> Finding:
     return Finding("state", "error", str(path), f"It {problem.what}. {problem.hint}")
 
 
-def _check_aside(writer: Writer) -> Iterator[Finding]:
-    for path in replacement.find_late_texts(writer.project.store):
-        message = "It holds text that was saved while a note was replaced: look at it."
-        yield Finding("aside", "warning", path.name, message)
-
-
 def _check_locks(writer: Writer, now: datetime) -> Iterator[Finding]:
     """Locks of git's on the branch that no living git holds so long."""
-    branch = repositories.read_branch(writer.repository) if writer.repository else None
-    if writer.repository is None or branch is None:
-        return
-    for lock in index_file.locks_on(writer.repository, branch):
+    own = writer.repository
+    branch = repositories.read_branch(own) if own else None
+    for lock in index_file.locks_on(own, branch) if own and branch else ():
         with suppress(FileNotFoundError):  # gone by now
             if now.timestamp() - lock.lstat().st_mtime > _LONG:
                 message = "No commit is made while it is there: if no git runs any more, remove it."
@@ -405,23 +388,8 @@ def _check_nesting(writer: Writer) -> Iterator[Finding]:
         yield Finding("place", "warning", "", message)
 
 
-CHECKS: tuple[Callable[[Writer], Iterator[Finding]], ...] = (
-    _check_git,
-    _check_journal,
-    _check_lost,
-    _check_private,
-    _check_strangers,
-    _check_folders,
-    _check_readable,
-    _check_names,
-    _check_copies,
-    _check_held,
-    _check_superseded,
-    _check_index,
-    _check_attributes,
-    _check_unseen,
-    _check_aside,
-    _check_obsidian,
-    _check_citations,
-    _check_nesting,
-)
+CHECKS: tuple[Check, ...] = (
+    _check_git, _check_journal, _check_lost, _check_private, _check_strangers, _check_folders,
+    _check_readable, _check_names, _check_copies, _check_held, _check_superseded, _check_index,
+    _check_attributes, _check_unseen, _check_obsidian, _check_citations, _check_nesting,
+)  # fmt: skip

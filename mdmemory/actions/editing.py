@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from operator import attrgetter
 from typing import NamedTuple
 
 from mdmemory.actions import cited, replacing
@@ -74,8 +73,8 @@ def add(
     names. Raises BadNote for a name, description or body that is none, or that holds a secret,
     UsageError for a place that is none, NotFound for a name in `replaces` that is none.
     """
-    check_new(writer.refresher.is_secret, name, type, f"{description}\n{body}")
     said_in_all, cites = f"{description}\n{body}", tuple[str, ...]()
+    check_new(writer.refresher.is_secret, name, type, said_in_all)
     if cite or MAY_CITE.search(said_in_all):
         from mdmemory.citing.cite import cites_of  # most texts name no file
 
@@ -107,21 +106,17 @@ def add(
         fact = free if type == "user" else description
         groups = meetings.joined_groups(groups, store.ledger(), today)
         written = writer.write(subject("add", [fact]), groups, kind="add")
-    superseded = tuple(each.told() for each in meetings.made)
+    named = {note.file for note in (*gone, new)}
+    others = (note for note in superseding.in_force(beside) if note.file not in named)
+    nearest = [
+        (each.file, " ".join(each.note.head.description.split()))
+        for each in islice(others, _NEAREST)
+    ]
     return Edited(
-        file, free, new.digest, written, superseded=superseded, doubtful=tuple(meetings.in_doubt()),
-        cites=cites, near=tuple(_near_sentences(beside, [*gone, new])),
+        file, free, new.digest, written, cites=cites, near=tuple(nearest),
+        superseded=tuple(each.told() for each in meetings.made),
+        doubtful=tuple(meetings.in_doubt()),
     )  # fmt: skip
-
-
-def _near_sentences(
-    near: Iterable[StoredNote], but: Sequence[StoredNote]
-) -> Iterator[tuple[str, str]]:
-    """The nearest of these notes in force, each with what it says."""
-    files = {note.file for note in but}
-    free = (note for note in superseding.in_force(near) if note.file not in files)
-    for note in islice(free, _NEAREST):
-        yield note.file, " ".join(note.note.head.description.split())
 
 
 def unchanged_note(stored: StoredNote) -> Edited:
@@ -223,17 +218,11 @@ def remove_note(
             "\n".join(f"remove {each.file}: {each.note.head.description}" for each in gone),
             tuple(Change(each.file, each.digest, None) for each in gone),
         )]  # fmt: skip
-        subject_line = subject(
-            "remove", [notes_format.headline(each.note.head, gone=True) for each in gone]
-        )
+        names = [notes_format.headline(each.note.head, gone=True) for each in gone]
         written = writer.write(
-            subject_line,
-            groups,
-            kind="remove",
-            destructive=True,
-            trailers=trailers,
+            subject("remove", names), groups, kind="remove", destructive=True, trailers=trailers,
             by_model=by_model,
-        )
+        )  # fmt: skip
     also = tuple(each.file for each in gone[1:])
     return Edited(stored.file, stored.note.head.name, stored.digest, written, also=also)
 
@@ -276,8 +265,14 @@ def confirm_note(writer: Writer, name: str, *, today: str) -> Edited:
 def _replace_text(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
     """Put this text in the note's place; what a hand saves into other lines meanwhile stays."""
     for _ in range(_TRIES):
+        data = admit_text(writer, stored, text)
+        fresh = notes_format.parse(text, stored.file).head
+        line = f"{verb} {stored.file}: {fresh.description}"
+        group = Group(line, (Change(stored.file, stored.digest, data),))
+        about = subject(verb, [notes_format.headline(fresh)])
         try:
-            return _put_text(writer, stored, text, verb)
+            written = writer.write(about, [group], kind=verb)
+            return Edited(stored.file, fresh.name, digest(data), written)
         except NoteChanged:
             now = writer.refresher.store.read(stored.file)
             text = _join_texts(now, stored.note.text, text)
@@ -305,16 +300,6 @@ def admit_text(writer: Writer, stored: StoredNote, text: str) -> bytes:
     if notes_format.parse(text, stored.file).head.secrets != "allowed":
         refuse_secret(writer.refresher.is_secret, text)
     return text.encode("utf-8")
-
-
-def _put_text(writer: Writer, stored: StoredNote, text: str, verb: str) -> Edited:
-    data = admit_text(writer, stored, text)
-    fresh = notes_format.parse(text, stored.file).head
-    line = f"{verb} {stored.file}: {fresh.description}"
-    group = Group(line, (Change(stored.file, stored.digest, data),))
-    subject_line = subject(verb, [notes_format.headline(fresh)])
-    written = writer.write(subject_line, [group], kind=verb)
-    return Edited(stored.file, fresh.name, digest(data), written)
 
 
 def require_readable(stored: StoredNote) -> StoredNote:
@@ -364,18 +349,8 @@ def refuse_secret(is_secret: Callable[[str], bool], text: str) -> None:
 MOST_LINES = 2_000  # lines of one text; comparing takes longer than it is worth beyond
 
 
-class _Hunk(NamedTuple):
-    """The lines of the base from `start` to before `end`, and what a side has in their place."""
-
-    start: int
-    end: int
-    lines: tuple[str, ...]
-
-    def meets_hunk(self, other: _Hunk) -> bool:
-        """Whether both are about the same lines, or put something at the same place."""
-        if self.start == self.end == other.start == other.end:
-            return True
-        return self.start < other.end and other.start < self.end
+# The lines of the base from a start to before an end, and what a side has in their place.
+_Hunk = tuple[int, int, tuple[str, ...]]
 
 
 def three_way(base: str, ours: str, theirs: str) -> str | None:
@@ -387,11 +362,14 @@ def three_way(base: str, ours: str, theirs: str) -> str | None:
         return None
     mine, other = (_find_hunks(before, side) for side in sides)
     fresh = [hunk for hunk in other if hunk not in mine]
-    if any(hunk.meets_hunk(each) for hunk in fresh for each in mine):
-        return None
-    in_order = sorted([*mine, *fresh], key=attrgetter("start", "end", "lines"))
-    for hunk in reversed(in_order):
-        before[hunk.start : hunk.end] = hunk.lines
+    for start, end, _ in fresh:
+        for other_start, other_end, _ in mine:
+            # about the same lines, or something is put at the same place
+            is_one_place = start == end == other_start == other_end
+            if is_one_place or (start < other_end and other_start < end):
+                return None
+    for start, end, lines in sorted([*mine, *fresh], reverse=True):
+        before[start:end] = lines
     return "".join(before)
 
 
@@ -412,7 +390,7 @@ def _find_hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:
 
     codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return [
-        _Hunk(start, end, tuple(after[first:last]))
+        (start, end, tuple(after[first:last]))
         for tag, start, end, first, last in codes
         if tag != "equal"
-    ]  # fmt: skip
+    ]

@@ -11,8 +11,8 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmemory.actions import editing, note_history, remotes
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound, RepositoryState
@@ -23,8 +23,7 @@ from mdmemory.git.filter_repo import ERASED, Erasure
 from mdmemory.git.private_folder import STATE
 from mdmemory.git.transaction import Change
 from mdmemory.store import receipt_box
-from mdmemory.store.refresh import Refresher
-from mdmemory.store.store import GENERATED, LEDGER, Store, decode_note
+from mdmemory.store.store import GENERATED, LEDGER, decode_note
 from mdmemory.store.writer import Group, Writer
 
 LINE, SHORT = 20, 8  # characters of a line, in plain ASCII or not; a shorter one stands anywhere
@@ -35,8 +34,7 @@ _NOT_TEXT = ("watermark", "pass", "model_call", "answer_form", "endpoint")
 Agree = Callable[["Erasable"], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Erasable:
+class Erasable(NamedTuple):
     """What an erasure would take: `files` of notes, those among them that are `there` now, and
     `remote`, where another copy of the history is ("" for none). `said_by` are other notes that
     hold some of the text: what they say stays."""
@@ -49,8 +47,7 @@ class Erasable:
     said_by: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Erased:
+class Erased(NamedTuple):
     """What was erased: `files`, and how many `commits` were made anew. `left` are files of the
     store's folder that hold the text still. `push` is the command that overwrites the remote."""
 
@@ -64,7 +61,15 @@ class Erased:
 def erase_note(writer: Writer, name: str, agree: Agree) -> Erased:
     """Erase the note that NAME means, which may be removed already, with those that it replaced,
     if `agree` says yes to what that is. Raises NotFound, RepositoryState."""
-    history = _require_history(writer)
+    refusal, history = writer.refusal(), writer.history
+    if refusal or history is None:
+        raise refusal or NoGit("There is no git repository.")
+    if not writer.is_own:
+        raise RepositoryState(
+            f"The history of {writer.project.store} is the project's, and not the memory's to "
+            "rewrite.",
+            "docs/safety.md shows how with git filter-repo.",
+        )
     with writer.lock_store():
         filter_repo.require_plain(history)
         plan = _plan_erasure(writer, history, name)
@@ -86,29 +91,28 @@ def erase_note(writer: Writer, name: str, agree: Agree) -> Erased:
             )
         filter_repo.finish(history)
         left = tuple(_files_left(writer.project.store, erasure))
-    return Erased(plan.files, commits, left, _push_command(history, plan.remote), plan.said_by)
-
-
-def _require_history(writer: Writer) -> History:
-    refusal = writer.refusal()
-    if refusal or writer.history is None:
-        raise refusal or NoGit("There is no git repository.")
-    if not writer.is_own:
-        raise RepositoryState(
-            f"The history of {writer.project.store} is the project's, and not the memory's to "
-            "rewrite.",
-            "docs/safety.md shows how with git filter-repo.",
-        )
-    return writer.history
+    push = ""
+    if plan.remote:
+        names = history.repository.run("remote").decode("utf-8", "replace").split()
+        branch = history.branch().removeprefix("refs/heads/")
+        push = f"git -C {history.repository.top} push --force {names[0]} {branch}"
+    return Erased(plan.files, commits, left, push, plan.said_by)
 
 
 # --- what goes
 
 
 def _plan_erasure(writer: Writer, history: History, name: str) -> Erasable:
-    store = writer.refresher.store
-    there = _files_there(writer.refresher, name)
-    files = [*dict.fromkeys([*there, *_former_files(history, store, name, there)])]
+    store, there, former = writer.refresher.store, list[str](), list[str]()
+    with suppress(NotFound):  # it may be removed already
+        stored = store.find(name, former=False)
+        replaced = editing.replaced_by(writer.refresher, stored)
+        there = [each.file for each in (stored, *replaced)]
+    with suppress(NotFound):
+        now = {*store.files()} - {*there}  # what is another note now is none of its files
+        steps = note_history.trace_life(history, store, name)
+        former = [step.file for step in steps if step.file not in now]
+    files = [*dict.fromkeys([*there, *former])]
     files += [file for file in filter_repo.open_files(history) if file not in files]
     if not files:
         raise NotFound(
@@ -124,24 +128,6 @@ def _plan_erasure(writer: Writer, history: History, name: str) -> Erasable:
         name, tuple(files), tuple(there), tuple(sorted(texts - shared_texts)),
         remotes.remote_address(history) or "", tuple(said_by),
     )  # fmt: skip
-
-
-def _files_there(refresher: Refresher, name: str) -> list[str]:
-    """The note's file, and those of the notes that it replaced; [] where it is gone."""
-    try:
-        stored = refresher.store.find(name, former=False)
-    except NotFound:
-        return []
-    return [stored.file, *(each.file for each in editing.replaced_by(refresher, stored))]
-
-
-def _former_files(history: History, store: Store, name: str, there: Sequence[str]) -> list[str]:
-    """The files that the note had before; what is another note now is none of them."""
-    now = {*store.files()} - {*there}
-    with suppress(NotFound):
-        files = [step.file for step in note_history.trace_life(history, store, name)]
-        return [file for file in files if file not in now]
-    return []
 
 
 def _distinct_texts(versions: Iterable[bytes], files: Sequence[str]) -> set[str]:
@@ -212,12 +198,3 @@ def _files_left(folder: Path, erasure: Erasure) -> Iterator[str]:
             is_gits = ".git" in path.relative_to(folder).parts[:1]
             if not is_gits and path.is_file() and erasure.is_in(path.read_bytes()):
                 yield str(path.relative_to(folder))
-
-
-def _push_command(history: History, remote: str) -> str:
-    """The command by which a person overwrites what a remote holds; "" without a remote."""
-    if not remote:
-        return ""
-    names = history.repository.run("remote").decode("utf-8", "replace").split()
-    branch = history.branch().removeprefix("refs/heads/")
-    return f"git -C {history.repository.top} push --force {names[0]} {branch}"

@@ -6,8 +6,8 @@ Only looks at names, times and sizes, and at git's own files: no process, no tex
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import NoStore
@@ -18,8 +18,7 @@ from mdmemory.store.writer import Writer
 SETTLED = 2_000_000_000  # ns; a file changed so recently may change again under the same time
 
 
-@dataclass(frozen=True, slots=True)
-class Glance:
+class Glance(NamedTuple):
     """`notes` stands for the store's files, `commits` for its branch and what waits beside it,
     `inbox` for what waits for a person outside the notes, `state` for our own database."""
 
@@ -34,10 +33,16 @@ def glance_at(writer: Writer, now: int) -> Glance:
     project = writer.project
     inbox = [print_ for folder in project.inboxes() for print_ in _folder_prints(folder)]
     inbox += _folder_prints(project.private, ".json")
-    return Glance(
-        hash((_file_print(project.root / PROJECT_FILE), _notes_print(project.store, now))),
-        _commits_print(writer), hash(tuple(inbox)), hash(_database_print(project.state_file)),
-    )  # fmt: skip
+    # a log of the database's writes counts only with something in it, for whoever reads makes one
+    log = _file_print(Path(f"{project.state_file}-wal"))
+    state = (_file_print(project.state_file), log if log[3] else ())
+    commits, own, history = "", writer.repository, writer.history
+    if own and history:
+        branch = repositories.read_branch(own)
+        tip = repositories.read_tip(own, branch) if branch else history.head()
+        commits = f"{branch} {tip} {history.kept.tip()}"
+    notes = (_file_print(project.root / PROJECT_FILE), _notes_print(project.store, now))
+    return Glance(hash(notes), commits, hash(tuple(inbox)), hash(state))
 
 
 def _notes_print(folder: Path, now: int) -> int:
@@ -48,21 +53,6 @@ def _notes_print(folder: Path, now: int) -> int:
         return 0
     newest = max(*sight.times, sights.other_states(folder)[1], 0)
     return hash((sight.seal, now - newest < SETTLED))
-
-
-def _database_print(path: Path) -> tuple[object, ...]:
-    """A database as it looks; a log of its writes counts only with something in it, for whoever
-    only reads makes one, too."""
-    log = _file_print(Path(f"{path}-wal"))
-    return (_file_print(path), log if log[3] else ())
-
-
-def _commits_print(writer: Writer) -> str:
-    if writer.repository is None or writer.history is None:
-        return ""
-    branch = repositories.read_branch(writer.repository)
-    tip = repositories.read_tip(writer.repository, branch) if branch else writer.history.head()
-    return f"{branch} {tip} {writer.history.kept.tip()}"
 
 
 def _folder_prints(folder: Path, ending: str = "") -> list[tuple[str, int, int, int, int]]:

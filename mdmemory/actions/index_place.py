@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from mdmemory.note.note import Head
 from mdmemory.store.index import CAPS, CAPS_MADE_FOR, note_line, pool_of
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 _LOOKED_AT = 500  # of the newest commits that changed the index
 
 
-@dataclass(frozen=True, slots=True)
-class IndexPlace:
+class IndexPlace(NamedTuple):
     """A note's place in the index.
 
     `why` is "" for a listed note, else held, its status, or budget: then its `rank` among the `of`
@@ -44,21 +43,18 @@ class IndexPlace:
         """A sentence for people; "" for a note that is listed."""
         if self.listed:
             return ""
-        sentence = f"Not in the index: {self._why_unlisted()}."
-        if self.left is not None:
-            sentence += f" It left it on {self.left.time[:10]}, with {self.left.commit[:10]}."
-        return sentence
-
-    def _why_unlisted(self) -> str:
+        why = f"it is {self.why}"
         if self.why == "held":
-            return "it is on hold (`mdmemory doctor`)"
-        if self.why != "budget":
-            return f"it is {self.why}"
-        return (
-            f"place {self.rank} of {self.of} by strength ({self.strength:.2f}), place "
-            f"{self.pool_rank} of the type {self.pool}, which has {self.pool_places} places of its "
-            "own"
-        )
+            why = "it is on hold (`mdmemory doctor`)"
+        elif self.why == "budget":
+            why = (
+                f"place {self.rank} of {self.of} by strength ({self.strength:.2f}), place "
+                f"{self.pool_rank} of the type {self.pool}, which has {self.pool_places} places of "
+                "its own"
+            )
+        left = self.left
+        since = f" It left it on {left.time[:10]}, with {left.commit[:10]}." if left else ""
+        return f"Not in the index: {why}.{since}"
 
 
 def index_place(refresher: Refresher, history: History | None, file: str) -> IndexPlace | None:
@@ -66,7 +62,7 @@ def index_place(refresher: Refresher, history: History | None, file: str) -> Ind
     state = refresher.current()
     for head in state.catalog.heads_of([file]):
         place = _find_places(refresher, state, [head])[file]
-        return place if place.listed else replace(place, left=_unlisting_commit(history, head))
+        return place if place.listed else place._replace(left=_unlisting_commit(history, head))
     return None
 
 
@@ -81,42 +77,31 @@ def _find_places(
     refresher: Refresher, state: Refreshed, heads: Sequence[Head]
 ) -> dict[str, IndexPlace]:
     """The places of some notes."""
-    held_files, index = state.catalog.held, state.index
-    listed, strengths = {*index.listed}, index.strengths
-    if all(head.file in listed for head in heads):
-        return {head.file: IndexPlace(True, "", strengths[head.file]) for head in heads}
-    ranks = _rank_notes(state.catalog.listable(), strengths)
+    listed, strengths = {*state.index.listed}, state.index.strengths
+    places = {
+        head.file: IndexPlace(
+            head.file in listed,
+            "" if head.file in listed
+            else "held" if head.file in state.catalog.held else head.status,
+            strengths[head.file],
+        )
+        for head in heads
+    }  # fmt: skip
+    if all(place.listed for place in places.values()):
+        return places
     most = int(refresher.project.settings.whole("index.max_entries"))
-    places: dict[str, IndexPlace] = {}
-    for head in heads:
-        file = head.file
-        if file in listed:
-            places[file] = IndexPlace(True, "", strengths[file])
-        elif file not in ranks:
-            why = "held" if file in held_files else head.status
-            places[file] = IndexPlace(False, why, strengths[file])
-        else:
-            rank, mine, own = ranks[file]
-            room = CAPS[mine] * most // CAPS_MADE_FOR
-            places[file] = IndexPlace(
-                False, "budget", strengths[file], rank, len(ranks), mine, own, room
-            )
-    return places
-
-
-def _rank_notes(
-    traces: Mapping[str, str], strengths: Mapping[str, float]
-) -> dict[str, tuple[int, str, int]]:
-    """Of each of these notes its rank by strength, its pool, and its rank there, from 1."""
-    counts: Counter[str] = Counter()
-    ranks = {}
+    traces, counts = state.catalog.listable(), Counter[str]()
     # stable, also backwards: equals stay in the order of their files
     best = sorted(traces, key=strengths.__getitem__, reverse=True)
     for rank, file in enumerate(best, 1):
-        mine = pool_of(traces[file])
-        counts[mine] += 1
-        ranks[file] = (rank, mine, counts[mine])
-    return ranks
+        pool = pool_of(traces[file])
+        counts[pool] += 1
+        if file in places and not places[file].listed:
+            room = CAPS[pool] * most // CAPS_MADE_FOR
+            places[file] = IndexPlace(
+                False, "budget", strengths[file], rank, len(traces), pool, counts[pool], room
+            )
+    return places
 
 
 def _unlisting_commit(history: History | None, head: Head) -> Logged | None:

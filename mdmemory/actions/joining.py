@@ -7,7 +7,9 @@ where both sides wrote the same lines, both texts stay, as two notes that are fl
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path, PurePosixPath
 
 from mdmemory.actions.editing import join_notes, three_way
@@ -90,10 +92,9 @@ def both_in_one(base: Note | None, ours: Note, theirs: Note) -> str | None:
 
     Dates and counts of themselves never differ: the later date counts, and the larger number.
     """
-    try:
+    texts = [base and base.text, ours.text, theirs.text]
+    with suppress(BadNote):
         texts = _without_quiet_differences(base, ours, theirs)
-    except BadNote:
-        texts = [base.text if base else None, ours.text, theirs.text]
     before, mine, other = texts
     if mine == other or before == other:
         return mine
@@ -107,26 +108,20 @@ def both_in_one(base: Note | None, ours: Note, theirs: Note) -> str | None:
 def _without_quiet_differences(base: Note | None, ours: Note, theirs: Note) -> list[str | None]:
     wanted: dict[str, str | None] = {}
     for key in _QUIET:
-        one, other = _field_value(ours, key), _field_value(theirs, key)
-        if one != other:
-            wanted[f"metadata.{key}"] = _choose_value(key, one, other) or None
-    if not wanted:
-        return [note.text if note else None for note in (base, ours, theirs)]
-    return [editing.edit(note, set=wanted).text if note else None for note in (base, ours, theirs)]
-
-
-def _field_value(note: Note, key: str) -> str:
-    return str(getattr(note.head, key) or "")
-
-
-def _choose_value(key: str, one: str, other: str) -> str:
-    if not one or not other:
-        return one or other
-    if key in _LARGER:
-        return max(one, other, key=int)
-    if key in _OURS:
-        return one
-    return min(one, other) if key in _EARLIER else max(one, other)
+        one, other = (str(getattr(note.head, key) or "") for note in (ours, theirs))
+        if one == other:
+            continue
+        if not one or not other or key in _OURS:
+            value = one or other
+        elif key in _LARGER:
+            value = max(one, other, key=int)
+        else:
+            value = min(one, other) if key in _EARLIER else max(one, other)
+        wanted[f"metadata.{key}"] = value
+    return [
+        editing.edit(note, set=wanted).text if note and wanted else note and note.text
+        for note in (base, ours, theirs)
+    ]
 
 
 class _Joining:
@@ -139,14 +134,19 @@ class _Joining:
         self._joined = Joined()
 
     def result(self) -> Joined:
-        late = []
+        late, trees = [], (self._base, self._ours, self._theirs)
         for path in sorted(self._ours.keys() | self._theirs.keys()):
-            before, mine, other = (
-                tree.get(path) for tree in (self._base, self._ours, self._theirs)
-            )
+            before, mine, other = (tree.get(path) for tree in trees)
             if other in (mine, before) or path in GENERATED:
                 continue
-            self._require_file(path, mine, other)
+            names = {name.casefold() for name in path.split("/")}
+            is_plain = all(blob.mode in _FILES for blob in (mine, other) if blob)
+            if not is_plain or names & {*_FORBIDDEN, "..", ""} or MARK in path or OPEN_MARK in path:
+                raise RepositoryState(
+                    f"The other side's {path} is no file that a store can hold; nothing was "
+                    "merged.",
+                    "Remove it there (links, submodules and .mdmemory have no place in a store).",
+                )
             if mine == before:
                 self._joined.texts[path] = self._blob_bytes(other)
             elif before and not (mine and other):
@@ -187,10 +187,14 @@ class _Joining:
         """One side removed or renamed what the other changed: its change is not lost."""
         joined, base = self._joined, self._blob_bytes(before) or b""
         changed = self._blob_bytes(mine or other) or b""
-        if _is_same_but_for_dates(path, base, changed):
-            if mine:
-                joined.texts[path] = None
-            return
+        if "/" not in path and is_note_name(path):
+            old, new = decode_note(base, path), decode_note(changed, path)
+            with suppress(BadNote):
+                _, one, another = _without_quiet_differences(None, old, new)
+                if old.text and new.text and one == another:  # the same, but for dates
+                    if mine:
+                        joined.texts[path] = None
+                    return
         if successor := self._find_successor(path, self._theirs if mine else self._ours):
             file, text = successor
             united = _unite_texts(path, base, text, changed)
@@ -220,13 +224,17 @@ class _Joining:
 
     def _keep_double(self, path: str, theirs: bytes) -> None:
         """Keep the other side's text under a name of its own."""
-        number, folder = 2, str(PurePosixPath(path).parent)
-        while (second := _number_path(path, number)).casefold() in self._taken:
+        pure = PurePosixPath(path)
+        start = pure.stem.encode("utf-8", "surrogateescape")[:_LONGEST_STEM]
+        stem = start.decode("utf-8", "ignore")
+        for number in count(2):  # `tea-2.md` for tea.md
+            second = str(pure.with_name(f"{stem}-{number}{pure.suffix}"))
+            if second.casefold() not in self._taken:
+                break
             if self._theirs.get(second) == self._theirs[path]:
                 return  # it has been kept already
-            number += 1
         self._taken.add(second.casefold())
-        is_note = folder == "." and is_note_name(path)
+        is_note = "/" not in path and is_note_name(path)
         self._joined.texts[second] = _number_note(theirs, path, number) if is_note else theirs
         self._joined.doubled.append((path, second))
 
@@ -237,28 +245,6 @@ class _Joining:
         if data is None:
             raise RepositoryState(f"git lacks the object {blob.id[:12]}.", "Run `git fetch`.")
         return data.data
-
-    def _require_file(self, path: str, *blobs: Blob | None) -> None:
-        names = {name.casefold() for name in path.split("/")}
-        is_plain = all(blob.mode in _FILES for blob in blobs if blob)
-        if not is_plain or names & {*_FORBIDDEN, "..", ""} or MARK in path or OPEN_MARK in path:
-            raise RepositoryState(
-                f"The other side's {path} is no file that a store can hold; nothing was merged.",
-                "Remove it there (links, submodules and .mdmemory have no place in a store).",
-            )
-
-
-def _is_same_but_for_dates(path: str, base: bytes, changed: bytes) -> bool:
-    if "/" in path or not is_note_name(path):
-        return False
-    before, after = decode_note(base, path), decode_note(changed, path)
-    if not before.text or not after.text:
-        return False
-    try:
-        _, mine, other = _without_quiet_differences(None, before, after)
-    except BadNote:
-        return False
-    return mine == other
 
 
 def _unite_texts(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
@@ -274,14 +260,6 @@ def _unite_texts(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> b
     else:
         united = None if before is None else three_way(before, mine, other)
     return None if united is None else united.encode("utf-8")
-
-
-def _number_path(path: str, number: int) -> str:
-    """`tea-2.md` for tea.md."""
-    pure = PurePosixPath(path)
-    end = f"-{number}{pure.suffix}"
-    stem = pure.stem.encode("utf-8", "surrogateescape")[:_LONGEST_STEM]
-    return str(pure.with_name(stem.decode("utf-8", "ignore") + end))
 
 
 def _number_note(data: bytes, file: str, number: int) -> bytes:

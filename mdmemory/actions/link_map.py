@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from stat import S_ISREG
+from typing import NamedTuple
 
 from mdmemory.errors import NotFound
 from mdmemory.store import links, merged
@@ -17,8 +16,7 @@ from mdmemory.store.store import Store, is_note_name
 _Print = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Linked:
+class _Linked(NamedTuple):
     """A note as it looked, the names that lead to it, and what its links say."""
 
     print: _Print
@@ -37,8 +35,16 @@ class LinkMap:
 
     def look(self) -> LinkMap:
         """Read what changed since the last look."""
-        seen = dict(self._scan_prints())
-        changed = {file for file, print_ in seen.items() if self._read_print(file) != print_}
+        seen: dict[str, _Print] = {}
+        with os.scandir(self._store.folder) as entries:
+            for entry in filter(lambda entry: is_note_name(entry.name), entries):
+                with suppress(OSError):  # removed since the listing
+                    stat = entry.stat(follow_symlinks=False)
+                    if S_ISREG(stat.st_mode):
+                        print_ = (stat.st_ctime_ns, stat.st_mtime_ns, stat.st_size, stat.st_ino)
+                        seen[entry.name] = print_
+        known = {file: each.print for file, each in self._notes.items()}
+        changed = {file for file, print_ in seen.items() if known.get(file) != print_}
         gone = self._notes.keys() - seen.keys()
         if not changed and not gone:
             return self
@@ -76,18 +82,3 @@ class LinkMap:
                 if (other := self.leads_to(target)) and other != file:
                     into[other].add(file)
         self._into = {file: sorted(files) for file, files in into.items()}
-
-    def _read_print(self, file: str) -> _Print | None:
-        known = self._notes.get(file)
-        return known.print if known else None
-
-    def _scan_prints(self) -> Iterator[tuple[str, _Print]]:
-        with os.scandir(self._store.folder) as entries:
-            for entry in entries:
-                if is_note_name(entry.name):
-                    with suppress(OSError):  # removed since the listing
-                        seen = entry.stat(follow_symlinks=False)
-                        if S_ISREG(seen.st_mode):
-                            yield entry.name, (
-                                seen.st_ctime_ns, seen.st_mtime_ns, seen.st_size, seen.st_ino
-                            )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from mdmemory.errors import MdmemoryError, NoGit
@@ -45,16 +46,15 @@ def list_notes(
     state = refresher.current()
     catalog, index = state.catalog, state.index
     contested, in_index, strengths = _contested_files(refresher), set(index.listed), index.strengths
-    return [
-        Listed(
-            head,
-            _file_digest(f"{refresher.store.folder}/{as_given(head.file)}") if digests else "",
-            strengths[head.file],
-            head.file in in_index,
-            _status_of(head, catalog.held) or (IN_CONFLICT if head.file in contested else ""),
-        )
-        for head in (catalog.heads() if files is None else catalog.heads_of(files))
-    ]
+    rows = []
+    for head in catalog.heads() if files is None else catalog.heads_of(files):
+        file, read = head.file, ""
+        if digests:
+            with suppress(MdmemoryError):
+                read = digest(read_regular(f"{refresher.store.folder}/{as_given(file)}"))
+        status = _status_of(head, catalog.held) or (IN_CONFLICT if file in contested else "")
+        rows.append(Listed(head, read, strengths[file], file in in_index, status))
+    return rows
 
 
 def mark_of(refresher: Refresher, file: str) -> str:
@@ -80,13 +80,12 @@ def count_notes(refresher: Refresher) -> dict[str, int]:
     catalog = state.catalog
     held_files = catalog.held
     return {
-        "notes": len(catalog.files),
-        "listed": len(state.index.listed),
+        "notes": len(catalog.files), "listed": len(state.index.listed),
         "held": len(held_files.union(catalog.with_status("held"))),
         "unconfirmed": len({*catalog.with_status("unconfirmed")} - held_files),
         "superseded": len({*catalog.with_status(SUPERSEDED)} - held_files),
         "conflicts": len(refresher.open_conflicts()),
-    }
+    }  # fmt: skip
 
 
 def in_words(counts: Mapping[str, int]) -> str:
@@ -120,13 +119,6 @@ def git_state(writer: Writer) -> str:
     if (refusal := writer.refusal()) is None:
         return "ready"
     return "none" if isinstance(refusal, NoGit) else refusal.message
-
-
-def _file_digest(path: str) -> str:
-    try:
-        return digest(read_regular(path))
-    except MdmemoryError:
-        return ""
 
 
 def _status_of(head: Head, held_files: frozenset[str]) -> str:

@@ -103,17 +103,12 @@ def join_store(start: Path, store: str, places: Places) -> Path:
     if entry is None:
         names = ", ".join(each.store.name for each in homes.read_entries(home)) or "none"
         raise NotFound(f"{folder} is no project's store.", f"Those in {home}: {names}.")
-    _know_project(entry, repository)
-    return folder
-
-
-def _know_project(entry: Known, repository: repositories.Repository) -> None:
-    """Write down, in a commit where that can be, that the project is the store's."""
     project = identity.identify(repository)
     assert project is not None  # it has a commit
     known = entry.met(project, identity.read_head(repository))
     operation = ("place", "know the project again", f"place {PROJECT_FILE}")
     change_settings(entry.store, partial(homes.write, known), operation, "`mdmemory init`")
+    return folder
 
 
 def is_forbidden(places: Places) -> bool:

@@ -69,12 +69,11 @@ def closed_to_links(writer: Writer, files: Sequence[str]) -> set[str]:
 def rewritten_notes(writer: Writer, links: Sequence[Link]) -> list[Group]:
     """An edit for each note with such links: its other bytes stay, the date of its last change
     among them."""
-    return [_edit(writer, *each) for each in mendable_links(writer, links).items()]
-
-
-def _edit(writer: Writer, file: str, links: Sequence[Link]) -> Group:
-    note = writer.refresher.store.read(file).note
-    fresh = rewrite_links(note, links).encode("utf-8")
-    changed = ", ".join(f"[[{link.target}]] -> [[{link.now}]]" for link in links)
-    change = Change(file, digest(note.text.encode("utf-8")), fresh)
-    return Group(f"edit {file}: {changed}", (change,))
+    groups = []
+    for file, some in mendable_links(writer, links).items():
+        note = writer.refresher.store.read(file).note
+        fresh = rewrite_links(note, some).encode("utf-8")
+        changed = ", ".join(f"[[{link.target}]] -> [[{link.now}]]" for link in some)
+        change = Change(file, digest(note.text.encode("utf-8")), fresh)
+        groups.append(Group(f"edit {file}: {changed}", (change,)))
+    return groups

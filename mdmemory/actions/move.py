@@ -7,31 +7,203 @@ removed there; whatever kills us, one of the two places works, and moving again 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
 import shutil
+import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mdmemory.actions import memory_folder, move_files, setup
+from mdmemory.actions import memory_folder, setup
 from mdmemory.config.person import Places
-from mdmemory.config.table import DEFAULT_STORE, PERSON, PROJECT_FILE
+from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore, RepositoryState, UsageError
-from mdmemory.files import is_inside, read_if_there, read_regular, sync_folder, to_text
+from mdmemory.files import (
+    is_inside,
+    is_open_for_writing,
+    name_refusals,
+    read_if_there,
+    read_regular,
+    sync_folder,
+    to_text,
+)
 from mdmemory.git import identity, repositories
 from mdmemory.git.commits_of_store import History
-from mdmemory.git.filter_repo import Carried, carry, has_all
+from mdmemory.git.filter_repo import carry, has_all
+from mdmemory.git.private_folder import NAME, STATE
 from mdmemory.git.repositories import Repository
 from mdmemory.store import home as homes
 from mdmemory.store import inbox, project
 from mdmemory.store.home import Known
-from mdmemory.store.project import INBOX, PRIVATE, home_of
+from mdmemory.store.project import INBOX, PRIVATE, Project, home_of
 from mdmemory.store.refresh import is_foreign
 from mdmemory.store.store import GENERATED
 from mdmemory.store.writer import Writer
+
+_ASIDE = ".mdmemory-moved."  # before the name of a file that is about to be removed
+# what is made anew, or belongs to the processes of now
+_REMADE = ("catalog", "search.db", f"{STATE}-", "lock", "compact.lock")
+
+
+def copy_files(
+    source: Path, target: Path, *, without: tuple[str, ...] = (".git", NAME)
+) -> list[str]:
+    """Copy all files and links below `source`, but for those names at its top; what was left out,
+    being neither. Everything is on disk afterwards."""
+    left = []
+    folders = [target]
+    with name_refusals(target):
+        target.mkdir(exist_ok=True)
+    for path in _walk_below(source, without):
+        inside = path.relative_to(source)
+        there = target / inside
+        mode = path.lstat().st_mode
+        with name_refusals(there):
+            if stat.S_ISDIR(mode):
+                there.mkdir(exist_ok=True)
+                folders.append(there)
+            elif stat.S_ISREG(mode):
+                copy_file(path, there)
+            elif stat.S_ISLNK(mode):
+                there.unlink(missing_ok=True)
+                os.symlink(os.readlink(path), there)
+            else:
+                left.append(str(inside))
+    for folder in folders:
+        sync_folder(folder)
+    return left
+
+
+def copy_file(path: Path, there: Path) -> None:
+    """Copy one file, synced; a note keeps its times."""
+    shutil.copy2(path, there, follow_symlinks=False)
+    handle = os.open(there, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def copy_state(project: Project, target: Path) -> None:
+    """Copy what `.mdmemory/` remembers to the new project root `target`."""
+    private = project.private
+    if not private.is_dir() or private.is_symlink():
+        return
+    fresh = target / NAME
+    fresh.mkdir(mode=0o700, exist_ok=True)
+    copy_files(private, fresh, without=tuple(_own_names(private)))
+    if project.state_file.is_file() and not project.state_file.is_symlink():
+        _copy_database(project.state_file, fresh / STATE)
+
+
+def _copy_database(file: Path, fresh: Path) -> None:
+    import sqlite3
+
+    # a process may be writing to it: SQLite gives a whole copy all the same
+    with suppress(sqlite3.DatabaseError):
+        uri = f"{file.absolute().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(uri, uri=True)) as old, closing(sqlite3.connect(fresh)) as new:
+            old.backup(new)
+        return
+    fresh.unlink(missing_ok=True)  # a damaged one is put aside by whoever opens it next
+    shutil.copy2(file, fresh, follow_symlinks=False)
+
+
+def _own_names(private: Path) -> list[str]:
+    """The names in `.mdmemory/` that are not copied as they are."""
+    remade = [name for name in os.listdir(private) if name.startswith(_REMADE)]
+    return [*remade, STATE]
+
+
+def differing_files(source: Path, target: Path) -> list[str]:
+    """The files below `source` of which `target` has not the same bytes."""
+    return [
+        str(path.relative_to(source))
+        for path in _walk_below(source, (".git", NAME))
+        if not path.is_dir() and not _is_same(path, target / path.relative_to(source))
+    ]
+
+
+def remove_copied(
+    source: Path, target: Path, *, without: tuple[str, ...] = (".git", NAME)
+) -> list[str]:
+    """Remove what `target` has, byte for byte, and folders that are empty then; what stays."""
+    remaining: list[str] = []
+    for path in sorted(_walk_below(source, without), reverse=True):
+        if path.is_dir() and not path.is_symlink():
+            with suppress(OSError):
+                path.rmdir()
+        elif not _remove_file(path, target / path.relative_to(source)):
+            remaining.append(str(path.relative_to(source)))
+    with suppress(OSError):
+        source.rmdir()
+    return sorted(remaining)
+
+
+def remove_state(project_root: Path, target: Path) -> None:
+    """Remove what `.mdmemory/` at the old root holds, but for what it says of a wiring there."""
+    private = project_root / NAME
+    if not private.is_dir() or private.is_symlink():
+        return
+    names = _own_names(private)
+    remove_copied(private, target / NAME, without=(*names, ".gitignore"))
+    for name in names:
+        with suppress(OSError):
+            (private / name).unlink()
+    with suppress(OSError):
+        if {*os.listdir(private)} <= {".gitignore"}:
+            (private / ".gitignore").unlink(missing_ok=True)
+            private.rmdir()
+
+
+def _remove_file(path: Path, copied: Path) -> bool:
+    """Remove a file whose copy says the same. An editor may save in this very moment: so it goes
+    aside first, and is looked at there."""
+    if path.name.startswith(_ASIDE):  # of a process that was killed here
+        aside, path = path, path.with_name(path.name.removeprefix(_ASIDE))
+        copied = copied.with_name(path.name)
+    else:
+        aside = path.with_name(f"{_ASIDE}{path.name}")
+        if not _is_same(path, copied):
+            return False
+        os.rename(path, aside)
+    if _is_same(aside, copied) and not is_open_for_writing(aside):
+        aside.unlink()
+        return True
+    if not os.path.lexists(path):
+        os.rename(aside, path)
+    return False
+
+
+def _is_same(path: Path, copied: Path) -> bool:
+    try:
+        if path.is_symlink() or copied.is_symlink():
+            return os.readlink(path) == os.readlink(copied)
+        if not (path.is_file() and copied.is_file()):
+            return False
+        return _file_digest(path) == _file_digest(copied)
+    except OSError:
+        return False
+
+
+def _file_digest(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def _walk_below(folder: Path, without: tuple[str, ...]) -> Iterator[Path]:
+    """Everything below a folder, each folder before what is in it; links are not followed."""
+    for at, folders, files in os.walk(folder):
+        if Path(at) == folder:
+            folders[:] = [name for name in folders if name not in without]
+            files = [name for name in files if name not in without]
+        for name in sorted([*folders, *files]):
+            yield Path(at, name)
+
 
 HOME, HERE = "home", "here"
 _HIDDEN = ".moving-"
@@ -113,21 +285,13 @@ class _Move:
                 f"{self.project.store} is a repository of its own, in no project.",
                 "Move the folder itself: its history is in it.",
             )
-        self.around = self._outer_repository()
-        self.roots = self._project_roots()
-        self.hidden = Path()
-
-    def _outer_repository(self) -> Repository | None:
-        """The project's repository, by which its store is known. Raises NoStore."""
-        start = self.project.store.parent if self.own else self.project.root
-        return memory_folder.project_around(start)
-
-    def _project_roots(self) -> list[Path]:
-        """The project roots whose store it is by what their repository says of them."""
-        if self.project.root != self.project.store:
-            return [self.project.root]
-        now = project.moved_stores(self.project.store.parent)
-        return [root for root, (folder, _) in now.items() if folder == self.project.store]
+        root, store = self.project.root, self.project.store
+        # by the project's repository its store is known, and by what that says of them its roots
+        self.around = memory_folder.project_around(store.parent if self.own else root)
+        self.roots, self.hidden = [root], Path()
+        if root == store:
+            now = project.moved_stores(store.parent)
+            self.roots = [each for each, (folder, _) in now.items() if folder == store]
 
     @contextmanager
     def targets(self, folder: str | None) -> Iterator[Path]:
@@ -139,32 +303,20 @@ class _Move:
             return
         home = memory_folder.prepare_folder(self.places)
         with memory_folder.one_at_a_time(home):
-            self._require_none(home)
-            name = PERSON if self.around is None else self.around.top.name
-            target = homes.free_folder(home, name) if self.around else home / name
-            if os.path.lexists(target):
-                raise NoStore(f"{target} is there already.", "Move it away, then try again.")
+            match = homes.find_match(home, self.around.top)
+            if known := [match.entry] if match.entry else [*match.asked]:
+                stores = " or ".join(str(entry.store) for entry in known)
+                raise NoStore(
+                    f"The project has a store in the memory folder already: {stores}.",
+                    f"Take the notes over: `mdmemory --store {known[0].store} import "
+                    f"{self.project.store}`.",
+                )
+            target = homes.free_folder(home, self.around.top.name)
             self.hidden = target.with_name(f"{_HIDDEN}{target.name}")
             yield target
 
-    def _require_none(self, home: Path) -> None:
-        """Raises NoStore where the project has, or may have, a store in the memory folder."""
-        if self.around is None:
-            return
-        match = homes.find_match(home, self.around.top)
-        known = [match.entry] if match.entry else [*match.asked]
-        if known:
-            stores = " or ".join(str(entry.store) for entry in known)
-            raise NoStore(
-                f"The project has a store in the memory folder already: {stores}.",
-                f"Take the notes over: `mdmemory --store {known[0].store} import "
-                f"{self.project.store}`.",
-            )
-
     def _uncommitted_folder(self, folder: str | None) -> Path:
         """A folder of the project that no commit of it has, and so none can overwrite."""
-        if self.around is None:
-            raise UsageError("Your own store lies in no project.", "Move it: `mdmemory move`.")
         if self.own:
             raise UsageError(f"{self.project.store} is a repository of its own already.",
                              "To move it out of the project: `mdmemory move`.")  # fmt: skip
@@ -197,14 +349,19 @@ class _Move:
             shutil.rmtree(self.hidden)  # of a killed process: the store is where it was
         self.hidden.mkdir(mode=0o700, parents=True)
         try:
-            if self.own:
-                self._copy_repository(done)
-            else:
-                self._carry_history(done)
-            left = move_files.copy_files(self.project.store, self.hidden)
+            self._copy_repository(done) if self.own else self._carry_history(done)
+            left = copy_files(self.project.store, self.hidden)
             done.said += [f"{name} is neither file nor folder, and stays." for name in left]
-            move_files.copy_state(self.project, self.hidden)
-            self._begin_copy(done)
+            copy_state(self.project, self.hidden)
+            # its own settings and index, and what waited is committed
+            (self.hidden / PROJECT_FILE).unlink(missing_ok=True)  # of the old place
+            made = setup.init_store(
+                self.hidden, self.places, self.is_secret, store=".", text=self._copied_settings(),
+                subject="memory: move the store",
+            )  # fmt: skip
+            writer = Writer(made.project, self.is_secret, self.writer.holder, done.said.append)
+            with writer.lock_store():
+                pass
         except BaseException:
             shutil.rmtree(self.hidden, ignore_errors=True)
             raise
@@ -217,7 +374,7 @@ class _Move:
                 f"{git} is a file: the store is a submodule or a linked work tree of another "
                 "repository.", "Clone that repository into the memory folder yourself.",
             )  # fmt: skip
-        move_files.copy_files(git, self.hidden / ".git", without=("mdmemory.lock",))
+        copy_files(git, self.hidden / ".git", without=("mdmemory.lock",))
         self._fresh_repository().run(
             "fsck", "--connectivity-only", "--no-dangling", "--no-progress"
         )
@@ -239,7 +396,19 @@ class _Move:
         if carried.head:
             fresh.run("read-tree", "HEAD")
             done.commits = int(fresh.run("rev-list", "--count", "HEAD"))
-        done.said += _of_history(carried)
+        if carried.signed:
+            done.said.append(
+                f"{carried.signed} commits were signed; a signature says nothing of a commit "
+                "that is made anew, so they are without it."
+            )
+        if carried.is_shallow:
+            done.said.append(
+                "The clone is shallow: what is older than its first commit did not go along."
+            )
+        for ref in carried.refs:
+            if ref.startswith("refs/heads/"):
+                name = ref.removeprefix("refs/heads/")
+                done.said.append(f"Notes that only another branch has are on the branch {name}.")
 
     def _fresh_repository(self) -> Repository:
         repository = repositories.find(self.hidden)
@@ -247,23 +416,12 @@ class _Move:
             raise RepositoryState(f"git made no repository in {self.hidden}.", "Run it again.")
         return repository
 
-    def _begin_copy(self, done: Moved) -> None:
-        """Make the copy a store: its settings, its index, and what waited is committed."""
-        (self.hidden / PROJECT_FILE).unlink(missing_ok=True)  # of the old place
-        made = setup.init_store(
-            self.hidden, self.places, self.is_secret, store=".", text=self._copied_settings(),
-            subject="memory: move the store",
-        )  # fmt: skip
-        writer = Writer(made.project, self.is_secret, self.writer.holder, done.said.append)
-        with writer.lock_store():
-            pass
-
     def _copied_settings(self) -> bytes:
         """The settings of the project's file, which says of itself now whose store it is."""
         old = read_if_there(self.project.root / PROJECT_FILE) or b""
         settings = _STORE_LINE.sub(b"", old, count=1).lstrip(b"\n")
         fresh = b'store = "."\n' + settings
-        if self.around is None or self.to == HERE:
+        if self.to == HERE:
             return fresh
         project = identity.identify(self.around)
         assert project is not None  # `project_around` looked
@@ -274,28 +432,29 @@ class _Move:
 
     def settle(self, done: Moved) -> None:
         """Let the copy be the store, in one step, and the old place none."""
-        source = self.project.store
-        late = [f for f in move_files.differing_files(source, self.hidden) if f not in _ANEW]
+        source, target, top = self.project.store, done.target, self.around.top
+        late = [f for f in differing_files(source, self.hidden) if f not in _ANEW]
         for file in late:  # an editor saved it meanwhile
-            move_files.copy_file(source / file, self.hidden / file)
-        if self.around is not None:
-            target = done.target
-            if is_inside(target, self.around.top):
-                setup.exclude_lines(
-                    self.around, [f"/{target.relative_to(self.around.top).as_posix()}"]
-                )
-            for root in self.roots:
-                project.note_move(root, source, target)
-        os.rename(self.hidden, done.target)
-        sync_folder(done.target.parent)
+            copy_file(source / file, self.hidden / file)
+        if is_inside(target, top):
+            setup.exclude_lines(self.around, [f"/{target.relative_to(top).as_posix()}"])
+        for root in self.roots:
+            project.note_move(root, source, target)
+        os.rename(self.hidden, target)
+        sync_folder(target.parent)
         if self.to == HOME:
-            memory_folder.hide_folder(done.target.parent)
+            memory_folder.hide_folder(target.parent)
 
     def leave(self, done: Moved) -> None:
         """Take away what the copy has, and say what is left for the person."""
-        inside = os.path.relpath(self.project.store, self.project.root)
-        if self.around is not None and not self.own:
-            done.removal = _removal_command(History(self.around, self.project.root), inside)
+        if not self.own:
+            # the command that takes the store out of the project's index, where that holds one
+            history = History(self.around, self.project.root)
+            inside = os.path.relpath(self.project.store, self.project.root)
+            files = [inside] if history.has_files(inside) else []
+            if files := [*files, *history.read_index([PROJECT_FILE])]:
+                words = ["git", "-C", str(history.folder), "rm", "-r", "-q", "--cached", "--"]
+                done.removal = shlex.join([*words, *files])
             done.said += _other_trees(self.around, self.history, done.target)
         for root in self.roots or [self.project.root]:
             _clear_place(root, done)
@@ -316,9 +475,9 @@ def _clear_place(root: Path, done: Moved) -> None:
                 (source / name).unlink(missing_ok=True)
     inbox.stop_ignoring(source / INBOX)
     settings = source if (source / PROJECT_FILE).exists() else root
-    done.kept += move_files.remove_copied(source, target, without=(".git", PRIVATE, PROJECT_FILE))
+    done.kept += remove_copied(source, target, without=(".git", PRIVATE, PROJECT_FILE))
     for folder in {root, source}:
-        move_files.remove_state(folder, target)
+        remove_state(folder, target)
     if not done.kept:
         (settings / PROJECT_FILE).unlink(missing_ok=True)
     empty = source
@@ -343,33 +502,6 @@ def _clear_repository(done: Moved) -> None:
         shutil.rmtree(aside)
 
 
-def _of_history(carried: Carried) -> list[str]:
-    sentences = []
-    if carried.signed:
-        sentences.append(
-            f"{carried.signed} commits were signed; a signature says nothing of a commit "
-            "that is made anew, so they are without it."
-        )
-    if carried.is_shallow:
-        sentences.append(
-            "The clone is shallow: what is older than its first commit did not go along."
-        )
-    for ref in carried.refs:
-        if ref.startswith("refs/heads/"):
-            name = ref.removeprefix("refs/heads/")
-            sentences.append(f"Notes that only another branch has are on the branch {name}.")
-    return sentences
-
-
-def _removal_command(history: History, inside: str) -> str:
-    """The command that takes the store out of the project's index, "" where it holds none."""
-    files = [*([inside] if history.has_files(inside) else []), *history.read_index([PROJECT_FILE])]
-    if not files:
-        return ""
-    words = ["git", "-C", str(history.folder), "rm", "-r", "-q", "--cached", "--", *files]
-    return shlex.join(words)
-
-
 def _other_trees(around: Repository, history: History | None, target: Path) -> list[str]:
     """A sentence on each other work tree whose copy of the store says what no commit says."""
     own = repositories.find(target)
@@ -381,20 +513,17 @@ def _other_trees(around: Repository, history: History | None, target: Path) -> l
         folder = Path(row.removeprefix("worktree "), history.prefix)
         if not row.startswith("worktree ") or not folder.is_dir() or folder == history.folder:
             continue
-        other = [f for f in move_files.differing_files(folder, target) if f not in _ANEW]
-        lone = [file for file in other if not _is_known(own, folder / file)]
+        other = [f for f in differing_files(folder, target) if f not in _ANEW]
+        lone = []
+        for file in other:  # git may have its bytes already
+            id = None
+            with suppress(MdmemoryError):
+                id = History(own, own.top).blob_id(read_regular(folder / file))
+            if id is None or own.ask("cat-file", "-e", id) is None:
+                lone.append(file)
         if lone:
             sentences.append(
                 f"{folder} has texts of its own ({', '.join(lone[:3])}): look at them, and "
                 f"`mdmemory import {shlex.quote(str(folder))}`."
             )
     return sentences
-
-
-def _is_known(own: Repository, file: Path) -> bool:
-    """Whether a repository has these bytes."""
-    try:
-        id = History(own, own.top).blob_id(read_regular(file))
-    except MdmemoryError:
-        return False
-    return own.ask("cat-file", "-e", id) is not None

@@ -6,8 +6,9 @@ The old name stays as an alias, so that a link from outside the store still find
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
 
 from mdmemory.actions.editing import (
     Edited,
@@ -31,8 +32,7 @@ from mdmemory.store.store import LEDGER, Store, StoredNote
 from mdmemory.store.writer import Group, Writer, Written
 
 
-@dataclass(frozen=True, slots=True)
-class Renamed:
+class Renamed(NamedTuple):
     """`edited` is the note under its new name; `before` the file it had. `linked` are the notes
     whose links followed, `left` those whose links could not be rewritten: they find the note by
     its alias."""
@@ -57,43 +57,32 @@ def rename_note(
         old = require_readable(store.find(name, former=False))
         refuse_held(writer, old)
         refuse_waiting(writer, old)
-        new, file = _new_name(old, new)
+        # without type and `.md`, which a file is named with
+        kind, _, rest = old.file.partition("-")
+        prefix = f"{kind}-" if rest and kind in limits.TYPES else ""
+        new = new.removesuffix(".md").removeprefix(prefix)
+        file = f"{prefix}{new}.md"
         limits.check_name(new)
         refuse_secret(writer.refresher.is_secret, f"{new}\n{new.replace('-', ' ')}")
         if (new, file) == (old.note.head.name, old.file):
             return Renamed(Edited(file, new, old.digest, Written(), same=True), file)
         heads = writer.refresher.catalog().heads()
         others = {head.file: head for head in heads if head.file != old.file}
-        _refuse_taken(store, old, others.values(), new, file)
+        known = {head.name.casefold(): head.file for head in others.values()}
+        known |= {each.casefold(): each for each in os.listdir(store.folder) if each != old.file}
+        for word in (new.casefold(), file.casefold()):
+            if word in known:
+                message = f"The name {new} is taken: {known[word]} has it."
+                raise BadNote(message, "Choose another name.", code="taken")
         fresh = _as_stored(_rename_head(old.note, new, file))
         linked, left = _linking_notes(writer, old, fresh, others)
-        groups = [_moving_group(old, fresh), *(_following_group(*pair, fresh) for pair in linked)]
-        groups += _ledger_groups(store, [(old, fresh), *linked])
+        groups = _rename_groups(store, old, fresh, linked)
         about = subject("rename", [f"{old.note.head.name} to {new}"])
         written = writer.write(
             about, groups, kind="rename", destructive=True, trailers=trailers, by_model=by_model
         )
     edited = Edited(file, new, fresh.digest, written)
     return Renamed(edited, old.file, tuple(note.file for note, _ in linked), left)
-
-
-def _new_name(old: StoredNote, new: str) -> tuple[str, str]:
-    """The new name without type and `.md`, which a file is named with, and the new file."""
-    kind, _, rest = old.file.partition("-")
-    prefix = f"{kind}-" if rest and kind in limits.TYPES else ""
-    name = new.removesuffix(".md").removeprefix(prefix)
-    return name, f"{prefix}{name}.md"
-
-
-def _refuse_taken(
-    store: Store, old: StoredNote, others: Iterable[Head], name: str, file: str
-) -> None:
-    known = {head.name.casefold(): head.file for head in others}
-    known |= {each.casefold(): each for each in os.listdir(store.folder) if each != old.file}
-    for word in (name.casefold(), file.casefold()):
-        if word in known:
-            message = f"The name {name} is taken: {known[word]} has it."
-            raise BadNote(message, "Choose another name.", code="taken")
 
 
 def _rename_head(note: Note, name: str, file: str) -> Note:
@@ -129,45 +118,36 @@ def _linking_notes(
             continue
         text = follow_note(note.note, before, now, by_name=is_only)
         follows = note.note if text == note.note.text else parse(text, note.file)
-        renamed = _mark_successor(follows, before, now, is_only)
-        if renamed.text != note.note.text:
-            pairs.append((note, _as_stored(renamed)))
+        # a mark that names the old one as successor names the new one; one that cannot be edited
+        # finds it by its alias
+        by = fold_name(follows.head.superseded_by)
+        if by and (by == fold_name(before.file) or (is_only and by == fold_name(before.name))):
+            with suppress(BadNote):
+                follows = superseding.follow_successor(follows, now.name)
+        if follows.text != note.note.text:
+            pairs.append((note, _as_stored(follows)))
     closed = closed_to_links(writer, [note.file for note, _ in pairs])
     left = tuple(note.file for note, _ in pairs if note.file in closed)
     return [pair for pair in pairs if pair[0].file not in closed], left
 
 
-def _mark_successor(note: Note, old: Head, new: Head, is_only: bool) -> Note:
-    """The note whose mark names `old` as its successor, naming `new`; one that cannot be edited
-    finds it by its alias."""
-    by = fold_name(note.head.superseded_by)
-    if not by or by not in ({fold_name(old.name)} if is_only else set()) | {fold_name(old.file)}:
-        return note
-    try:
-        return superseding.follow_successor(note, new.name)
-    except BadNote:
-        return note
-
-
-def _moving_group(old: StoredNote, fresh: StoredNote) -> Group:
+def _rename_groups(
+    store: Store, old: StoredNote, fresh: StoredNote,
+    linked: Sequence[tuple[StoredNote, StoredNote]],
+) -> list[Group]:  # fmt: skip
+    """The note goes to its new file, and the links to it follow, while the dates of their notes'
+    last changes stay; what is flagged or cleared of all these holds under the new file's name."""
     line = f"rename {old.file} to {fresh.file}: {fresh.note.head.description}"
     data = fresh.note.text.encode("utf-8")
-    if old.file == fresh.file:
-        return Group(line, (Change(old.file, old.digest, data),))
-    return Group(line, (Change(old.file, old.digest, None), Change(fresh.file, None, data)))
-
-
-def _following_group(before: StoredNote, after: StoredNote, fresh: StoredNote) -> Group:
-    """The edit of one note whose links follow; the date of its last change stays."""
-    line = f"edit {before.file}: its links lead to {fresh.file}"
-    data = after.note.text.encode("utf-8")
-    return Group(line, (Change(before.file, before.digest, data),))
-
-
-def _ledger_groups(store: Store, changes: Sequence[tuple[StoredNote, StoredNote]]) -> list[Group]:
-    """What is flagged or cleared of these notes holds under the new file name."""
+    changes = [Change(old.file, old.digest, data)]
+    if old.file != fresh.file:
+        changes = [Change(old.file, old.digest, None), Change(fresh.file, None, data)]
+    groups = [Group(line, tuple(changes))]
+    for before, after in linked:
+        line = f"edit {before.file}: its links lead to {fresh.file}"
+        change = Change(before.file, before.digest, after.note.text.encode("utf-8"))
+        groups.append(Group(line, (change,)))
     ledger = store.ledger()
-    now = conflicts.move_entries(ledger, changes)
-    if now == ledger:
-        return []
-    return [Group(f"edit {LEDGER}: its lines follow", (change_ledger(ledger, now),))]
+    if (now := conflicts.move_entries(ledger, [(old, fresh), *linked])) != ledger:
+        groups.append(Group(f"edit {LEDGER}: its lines follow", (change_ledger(ledger, now),)))
+    return groups

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from mdmemory.actions import editing
 from mdmemory.actions.replacing import change_ledger
@@ -14,7 +14,7 @@ from mdmemory.git.transaction import Change
 from mdmemory.note.note import headline
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
-from mdmemory.store.store import Store, StoredNote
+from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import mark_superseded, superseded_files
 from mdmemory.store.writer import Group, Writer, Written
 
@@ -23,16 +23,14 @@ if TYPE_CHECKING:
     from mdmemory.store.refresh import Refresher
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(NamedTuple):
     """An open entry of the ledger; `stale` when one of its notes changed or is gone since."""
 
     entry: Entry
     stale: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Across:
+class Across(NamedTuple):
     """A note of the project's and one of the person's (files) that contradict each other, and
     what they differ in. `since` is the day of the later one, or ""."""
 
@@ -43,22 +41,12 @@ class Across:
     since: str
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(NamedTuple):
     """What settling did: the entry is ticked, and `removed` notes are gone."""
 
     entry: Entry
     removed: tuple[str, ...]
     written: Written
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """The text that a person gave a note, and the digest of what they saw."""
-
-    file: str
-    text: str
-    replaces: str
 
 
 def waiting_conflicts(refresher: Refresher) -> list[Conflict]:
@@ -116,73 +104,53 @@ def _note_day(stored: StoredNote) -> str:
 
 def resolve_conflict(
     writer: Writer, id: str, *, keep: str | None = None, superseded_on: str = "",
-    edited: Edit | None = None,
+    edited: tuple[str, str, str] | None = None,
 ) -> Resolved:  # fmt: skip
     """Tick the entry `id`; with `keep` (name, stem or file), remove the other note, too, or where
-    a day is given mark it as superseded on it; with `edited`, one of the two gets the text that a
-    person gave it.
+    a day is given mark it as superseded on it; with `edited` (its file, the new text, the digest of
+    what a person saw), one of the two gets the text that they gave it.
 
     One commit. Raises NotFound for an entry that is not open, or a note that is not in it.
     """
     with writer.lock_store():
         store = writer.refresher.store
         text = store.ledger()
-        entry = next((entry for entry in _open(store) if entry.id == id), None)
+        files = sorted({file for entry in conflicts.parse(text) for file in entry.files})
+        out = superseded_files(store.those_of(files)) if files else set()
+        entry = next((each for each in conflicts.open_entries(text, out) if each.id == id), None)
         if entry is None:
             raise NotFound(f"There is no open conflict {id}.", "`mdmemory review` lists them.")
-        gone = [] if keep is None else _other_notes(store, entry, keep)
-        left = _mark_with(writer, keep, superseded_on) if keep and superseded_on else lambda _: None
-        changes = [Change(note.file, note.digest, left(note)) for note in gone]
-        how = f"keep {keep}" if keep else "keep both"
+        there, gone, changes, how = store.those_of(entry.files), list[StoredNote](), [], "keep both"
+        if keep is not None:
+            winner, how = store.find(keep), f"keep {keep}"
+            if winner.file not in entry.files:
+                raise NotFound(
+                    f"{winner.file} is not part of {entry.id}.",
+                    f"Keep one of {', '.join(entry.files)}, or --both.",
+                )
+            gone = [note for note in there if note.file != winner.file]
+            for note in gone:
+                left = None
+                if superseded_on:
+                    by = winner.note.head.name
+                    marked = mark_superseded(note.note, by, superseded_on)
+                    left = editing.admit_text(writer, note, marked.text)
+                changes.append(Change(note.file, note.digest, left))
         if edited is not None:
-            changes.append(_edit(writer, entry, edited))
-            how = f"edit {edited.file}"
+            file, wording, replaces = edited
+            stored, how = store.find(file), f"edit {file}"
+            if stored.file not in entry.files:
+                raise NotFound(f"{stored.file} is not part of {entry.id}.")
+            if stored.digest != replaces:
+                raise NoteChanged(
+                    f"{stored.file} was changed meanwhile.", "Look at it and edit again."
+                )
+            data = editing.admit_text(writer, stored, wording)
+            changes.append(Change(stored.file, stored.digest, data))
         changes.append(change_ledger(text, conflicts.clear_entry(text, id)))
         group = Group(f"resolve {id} ({' × '.join(entry.files)}): {how}", tuple(changes))
-        stay = [note for note in _present_notes(store, entry) if note not in gone]
+        stay = [note for note in there if note not in gone]
         verb = "resolve, keep" if keep else "resolve, keep both:"
         about = subject(verb, [headline(note.note.head) for note in stay])
         written = writer.write(about, [group], kind="resolve", destructive=True)
     return Resolved(entry, tuple(note.file for note in gone), written)
-
-
-def _open(store: Store) -> list[Entry]:
-    """The open entries between notes that are in force."""
-    if not (text := store.ledger()):
-        return []
-    files = sorted({file for entry in conflicts.parse(text) for file in entry.files})
-    return conflicts.open_entries(text, superseded_files(store.those_of(files)))
-
-
-def _mark_with(writer: Writer, keep: str, today: str) -> Callable[[StoredNote], bytes]:
-    """What a note's file says once the note `keep` superseded it."""
-    winner = writer.refresher.store.find(keep).note.head.name
-
-    def text_left(stored: StoredNote) -> bytes:
-        return editing.admit_text(writer, stored, mark_superseded(stored.note, winner, today).text)
-
-    return text_left
-
-
-def _edit(writer: Writer, entry: Entry, edited: Edit) -> Change:
-    """The change of a note of the entry. Raises NotFound, NoteChanged, BadNote."""
-    stored = writer.refresher.store.find(edited.file)
-    if stored.file not in entry.files:
-        raise NotFound(f"{stored.file} is not part of {entry.id}.")
-    if stored.digest != edited.replaces:
-        raise NoteChanged(f"{stored.file} was changed meanwhile.", "Look at it and edit again.")
-    return Change(stored.file, stored.digest, editing.admit_text(writer, stored, edited.text))
-
-
-def _other_notes(store: Store, entry: Entry, keep: str) -> list[StoredNote]:
-    winner = store.find(keep).file
-    if winner not in entry.files:
-        raise NotFound(
-            f"{winner} is not part of {entry.id}.",
-            f"Keep one of {', '.join(entry.files)}, or --both.",
-        )
-    return [note for note in _present_notes(store, entry) if note.file != winner]
-
-
-def _present_notes(store: Store, entry: Entry) -> list[StoredNote]:
-    return store.those_of(entry.files)

@@ -318,15 +318,14 @@ def _missing_changes(
 
 
 def _attribute_changes(setup: Setup, history: History) -> list[Change]:
-    store = setup.project.store
-    raw = attributes.same_bytes(History(history.repository, store), Store(store))
-    if not raw:
+    store = Store(setup.project.store)
+    inside = History(history.repository, store.folder)
+    if not attributes.same_bytes(inside, store):
         setup.said.append(
             "git converts the line ends of notes here, so .gitattributes does not say "
             f"`{attributes.RAW}`; `mdmemory doctor` explains."
         )
-    path = store / ".gitattributes"
-    return attributes.lines_added(path, path.name, attributes.wanted_lines(raw))
+    return attributes.missing_lines(inside, store)
 
 
 def _index_changes(setup: Setup, refresher: Refresher) -> list[Change]:

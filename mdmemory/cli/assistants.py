@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Collection
 
 from mdmemory.cli.output import emit_json
 from mdmemory.config import person
@@ -17,7 +18,16 @@ _KEYS = ("openai.api_key", "search.embedding_key")
 
 def run_setup(options: Namespace) -> int:
     if options.meaning:
-        return _with_meaning(options)
+        from mdmemory.cli import configuring
+
+        if options.clients or options.remove or options.dry_run:
+            raise UsageError(
+                "`setup --meaning` stands alone.",
+                "`mdmemory config set search.embeddings off` turns it off.",
+            )
+        named = {"action": "set", "name": "search.embeddings", "value": "local"}
+        return configuring.run_config(Namespace(**{**vars(options), **named, "unset": False,
+                                               "everywhere": False}))  # fmt: skip
     missing = [name for name in clients.NAMES if not clients.is_installed(name, os.environ)]
     names = _chosen_names(options, missing)
     wired = clients.connected_clients(os.environ)
@@ -32,27 +42,25 @@ def run_setup(options: Namespace) -> int:
         ]
     if options.json:
         emit_json({"clients": names, "missing": missing, "said": sentences})
-    elif not sentences:
+        return 0
+    if not sentences:
         print("Nothing to remove." if options.remove else "All is in place; nothing changed.")
-    else:
-        is_whole = options.verbose or options.dry_run
-        lines = [each for each in sentences if is_whole or not clients.is_of_files(each)]
-        if options.remove and not options.dry_run:
-            lines += _removed_lines([name for name in names if name in wired])
-        elif not options.dry_run:
-            lines += _connected_lines(
-                [name for name in names if clients.is_wired(name, os.environ)]
-            )
-        print("\n".join(lines))
+        return 0
+    is_whole = options.verbose or options.dry_run
+    lines = [each for each in sentences if is_whole or not clients.is_of_files(each)]
+    if not options.dry_run:
+        lines += _removed_lines(names, wired) if options.remove else _connected_lines(names)
+    print("\n".join(lines))
     return 0
 
 
 def _connected_lines(names: list[str]) -> list[str]:
     """What a person wants to know at the end."""
+    names = [name for name in names if clients.is_wired(name, os.environ)]
     notes = "".join(f" {clients.NOTES[name]}." for name in names if name in clients.NOTES)
     home = home_of(person.person_places())
     return [
-        f"Connected, for all your projects: {_join_titles(names)}.",
+        f"Connected, for all your projects: {', '.join(map(clients.client_title, names))}.",
         f"Notes will lie in {home}: what is about you in `me`, a folder for each project.",
         "Changed: their settings have our entries, and files of ours lie beside them. "
         "`mdmemory setup --remove --dry-run` names each.",
@@ -61,36 +69,17 @@ def _connected_lines(names: list[str]) -> list[str]:
     ]
 
 
-def _with_meaning(options: Namespace) -> int:
-    """Turn on search by meaning, as `config set search.embeddings local` does it."""
-    from mdmemory.cli import configuring
-
-    if options.clients or options.remove or options.dry_run:
-        raise UsageError(
-            "`setup --meaning` stands alone.",
-            "`mdmemory config set search.embeddings off` turns it off.",
-        )
-    named = {"action": "set", "name": "search.embeddings", "value": "local"}
-    return configuring.run_config(Namespace(**{**vars(options), **named, "unset": False,
-                                           "everywhere": False}))  # fmt: skip
-
-
-def _removed_lines(names: list[str]) -> list[str]:
+def _removed_lines(names: list[str], wired: Collection[str]) -> list[str]:
     """Who is connected no more, and what stays."""
     places = person.person_places()
-    origins, file = (
-        load_settings(places.environment, places.personal_settings).origins,
-        str(places.personal_settings),
-    )
-    sentences = [f"Disconnected: {_join_titles(names)}. Start them again."] if names else []
+    file = str(places.personal_settings)
+    origins = load_settings(places.environment, places.personal_settings).origins
+    gone = ", ".join(clients.client_title(name) for name in names if name in wired)
+    sentences = [f"Disconnected: {gone}. Start them again."] if gone else []
     sentences.append(f"Your notes stay in {home_of(places)}.")
     if any(origins[name] == file for name in _KEYS):
         sentences.append(f"{file} stays, with an API key in it.")
     return sentences
-
-
-def _join_titles(names: list[str]) -> str:
-    return ", ".join(map(clients.client_title, names))
 
 
 def _chosen_names(options: Namespace, missing: list[str]) -> list[str]:
@@ -103,12 +92,10 @@ def _chosen_names(options: Namespace, missing: list[str]) -> list[str]:
             )
     if options.clients:
         return [*dict.fromkeys(options.clients)]
-    if options.remove:
-        return [*clients.NAMES]
-    installed = [name for name in clients.NAMES if name not in missing]
-    if not installed:
+    names = [name for name in clients.NAMES if options.remove or name not in missing]
+    if not names:
         raise NotFound(
             "No client that mdmemory knows is installed.",
             f"Name one to set it up all the same, such as `mdmemory setup opencode`: {known}.",
         )
-    return installed
+    return names

@@ -47,26 +47,16 @@ def _show_address(address: str, options: Namespace) -> None:
             f"Over SSH: run `ssh -L {port}:127.0.0.1:{port} HOST` on your own machine, and open "
             "the address there."
         )
-    elif _has_screen():
-        _open(address)
+    elif sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))):
+        import webbrowser
 
+        # where another user could read it among the arguments of a program, and nothing but the
+        # token keeps them out, it goes by way of a file of the person's own
+        if sys.platform != "linux":
+            import tempfile
 
-def _has_screen() -> bool:
-    if sys.platform == "darwin":
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-def _open(address: str) -> None:
-    """Open the address in the browser. Where another user could read it among the arguments of a
-    program, and nothing but the token keeps them out, by way of a file of the person's own."""
-    import webbrowser
-
-    if sys.platform != "linux":
-        import tempfile
-
-        page = f'<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
-        folder = Path(tempfile.mkdtemp(prefix="mdmemory-"))  # for this user alone
-        (folder / "open.html").write_text(page, encoding="utf-8")
-        address = (folder / "open.html").as_uri()
-    webbrowser.open(address)
+            page = f'<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
+            folder = Path(tempfile.mkdtemp(prefix="mdmemory-"))  # for this user alone
+            (folder / "open.html").write_text(page, encoding="utf-8")
+            address = (folder / "open.html").as_uri()
+        webbrowser.open(address)

@@ -47,7 +47,7 @@ def citation_lines(checked: Sequence[CheckedCitation]) -> list[str]:
         if each.file != file:
             file = each.file
             lines.append(visible_text(file))
-        more = f" -> {each.now}" * bool(each.now) + f"  ({each.why})" * bool(each.why)
+        more = (f" -> {each.now}" if each.now else "") + (f"  ({each.why})" if each.why else "")
         lines.append(f"  {each.state:<8} {visible_text(each.place)}{visible_text(more)}")
         lines += [f"      {visible_text(line)}" for line in each.diff.splitlines()]
     return lines

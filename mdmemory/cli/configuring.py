@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from mdmemory.cli.output import (
@@ -32,44 +33,35 @@ def run_config(options: Namespace) -> int:
     if options.action == "set":
         return _set_setting(options)
     project = _project_around(options)
-    settings = _load_settings(project)
+    settings = project.settings if project else _own_settings()
     if options.action == "get":
-        return _get_setting(settings, options)
+        row = find_setting(options.name)
+        show_value(options, _setting_json(settings, row), settings.shown(row.name))
+        return 0
     for sentence in settings.former:
         warn_person(sentence)
-    rows = _listed_rows(settings, options)
-    if options.json:
-        emit_json([_setting_json(settings, row) for row in rows])
-    else:
-        _show_rows(settings, rows, options)
-    return 0
-
-
-def _listed_rows(settings: Settings, options: Namespace) -> list[Setting]:
-    """The settings to list, those that people set first; of the others those that are set, unless
-    all, some by name, or JSON is asked for."""
+    # those that people set come first; of the others those that are set, unless all are asked for
     is_whole = options.all or options.json or options.name
     rows = [
-        row for row in TABLE
+        row for row in sorted(TABLE, key=lambda row: not row.common)
         if (options.name or "") in row.name
         and (
             settings.origins[row.name] != "default"
             or (not options.changed and (is_whole or row.common))
         )
     ]  # fmt: skip
-    return sorted(rows, key=lambda row: not row.common)
-
-
-def _show_rows(settings: Settings, rows: list[Setting], options: Namespace) -> None:
+    if options.json:
+        emit_json([_setting_json(settings, row) for row in rows])
+        return 0
     for row in rows:
         print(f"{row.name} = {settings.shown(row.name)}  ({settings.origins[row.name]})")
         print(f"    {row.help}")
     if rows and not (options.all or options.changed or options.name):
-        left = [row for row in TABLE if row not in rows]
-        print(f"{len(left)} more settings: `mdmemory config --all`")
+        print(f"{len(TABLE) - len(rows)} more settings: `mdmemory config --all`")
     elif not rows:
         nothing = f"No setting has {options.name!r} in its name."
         print("Every setting has its default." if options.changed else nothing)
+    return 0
 
 
 def _refuse_nonsense(options: Namespace) -> None:
@@ -97,17 +89,10 @@ def _project_around(options: Namespace) -> Project | None:
         return None
 
 
-def _load_settings(project: Project | None) -> Settings:
+def _own_settings(project_file: Path | None = None) -> Settings:
+    """The person's settings as their file has them now, and those of a project."""
     places = person.person_places()
-    return (
-        project.settings if project else load_settings(places.environment, places.personal_settings)
-    )
-
-
-def _get_setting(settings: Settings, options: Namespace) -> int:
-    row = find_setting(options.name)
-    show_value(options, _setting_json(settings, row), settings.shown(row.name))
-    return 0
+    return load_settings(places.environment, places.personal_settings, project_file)
 
 
 def _setting_json(settings: Settings, row: Setting) -> dict[str, Any]:
@@ -145,9 +130,17 @@ def _set_setting(options: Namespace) -> int:
     answer = {"name": row.name, "file": str(file), "changed": is_new, "commit": commit}
     if not options.json:
         _tell_change(row, value, str(file), is_new, commit)
-    _warn_of_another(row, str(file), project)
+    with suppress(MdmemoryError):  # the value is written; another line of the files is wrong
+        origin = _own_settings(project and project.root / PROJECT_FILE).origins[row.name]
+        if origin not in ("default", str(file)):
+            warn_person(f"{origin} sets {row.name} too, and counts here.")
     if choice:
-        answer |= _told_of_meaning(*choice, options)
+        from mdmemory.cli import meaning
+
+        if choice[0] == "local":
+            answer["meaning"] = meaning.turned_on(choice[1], options)
+        elif choice[0] == "off" and not options.json:
+            print("\n".join(["Search by meaning is off.", *meaning.turned_off()]))
     if row.name in CHOOSING and not options.unset:
         answer |= try_model(quiet=options.json)
     if options.json:
@@ -165,25 +158,16 @@ def _prepare_choice(row: Setting, value: Any, options: Namespace) -> tuple[str, 
     if row.name not in meaning.SETTINGS:
         return None
     try:
-        choice = meaning.chosen_model(_load_settings(None), row.name, value)
+        settings = _own_settings()
     except MdmemoryError:  # the file has a wrong line, which may be the one to write
         return None
-    if row.name == "search.embedding_model" and choice[0] != "local":
+    kind, model = (
+        (value or "") if row.name == each else settings.text(each) for each in meaning.SETTINGS
+    )
+    if row.name == "search.embedding_model" and kind != "local":
         return None
-    meaning.prepare_model(*choice, options)
-    return choice
-
-
-def _told_of_meaning(kind: str, model: str, options: Namespace) -> dict[str, Any]:
-    """Make the vectors of a model that was turned on, or say what one leaves that was turned
-    off; what the JSON has of it."""
-    from mdmemory.cli import meaning
-
-    if kind == "local":
-        return {"meaning": meaning.turned_on(model, options)}
-    if kind == "off" and not options.json:
-        print("\n".join(["Search by meaning is off.", *meaning.turned_off()]))
-    return {}
+    meaning.prepare_model(kind or "off", model, options)
+    return kind or "off", model
 
 
 def _parse_value(row: Setting, given: str) -> Any:
@@ -207,16 +191,6 @@ def _tell_change(row: Setting, value: Any, file: str, is_new: bool, commit: str 
     print(f"Wrote {shown} to {file}{where}." if is_new else f"{file} has {shown} already.")
 
 
-def _warn_of_another(row: Setting, file: str, project: Project | None) -> None:
-    """Warn where another place has the last word on the setting."""
-    places = person.person_places()
-    ours = project.root / PROJECT_FILE if project else None
-    with suppress(MdmemoryError):  # the value is written; another line of the files is wrong
-        origin = load_settings(places.environment, places.personal_settings, ours).origins[row.name]
-        if origin not in ("default", file):
-            warn_person(f"{origin} sets {row.name} too, and counts here.")
-
-
 def try_model(*, quiet: bool = False) -> dict[str, Any]:
     """Put the known questions to the model that the person's settings choose now, write what it may
     be asked into their file, and say so unless `quiet`; what the JSON has of it.
@@ -226,8 +200,7 @@ def try_model(*, quiet: bool = False) -> dict[str, Any]:
     from mdmemory.actions.configuring import set_for_person
     from mdmemory.llm import probe
 
-    places = person.person_places()
-    settings = load_settings(places.environment, places.personal_settings)
+    settings = _own_settings()
     try:
         questions = probe.choose_questions(settings, datetime.now(UTC).date().isoformat())
     except MdmemoryError as problem:
@@ -236,7 +209,7 @@ def try_model(*, quiet: bool = False) -> dict[str, Any]:
     if questions is None:
         return {}
     if questions != settings.text("llm.questions"):
-        set_for_person(places.personal_settings, "llm.questions", questions)
+        set_for_person(person.person_places().personal_settings, "llm.questions", questions)
     if not quiet:
         print(_SENTENCES[questions])
     return {"questions": questions}

@@ -8,21 +8,19 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmemory import assets
 from mdmemory.errors import MdmemoryError
 from mdmemory.git.repositories import is_installed
-
-if TYPE_CHECKING:  # loaded by the step that shows it
-    from mdmemory.hosts.commands.hooks import CommandHooks
 
 _COLOURS = {"bold": "1", "green": "32", "cyan": "36"}
 _PROJECT, _STORE = "billing", "mdmemory/billing"  # below the demo's folder
@@ -39,20 +37,20 @@ _PERSON = """\
 def run_demo(options: Namespace) -> int:
     if not is_installed():
         raise MdmemoryError("The demo needs git.", "Install git and run it again.", "no_git")
-    folder = _make_folder(options.dir)
+    if options.dir is None:
+        folder = Path(tempfile.mkdtemp(prefix="mdmemory-demo-"))
+    else:
+        folder = Path(options.dir).absolute()
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise MdmemoryError(
+                f"{folder} is not an empty folder.", "Name one that is not there yet."
+            )
+        folder.mkdir(parents=True, exist_ok=True)
     with _at_home_in(folder):
+        _say_styled("bold", f"The demo's home folder is {folder}; your own notes are not touched.")
         _play_demo(folder)
+        _where_next(folder)
     return 0
-
-
-def _make_folder(named: str | None) -> Path:
-    if named is None:
-        return Path(tempfile.mkdtemp(prefix="mdmemory-demo-"))
-    folder = Path(named).absolute()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise MdmemoryError(f"{folder} is not an empty folder.", "Name one that is not there yet.")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 @contextlib.contextmanager
@@ -78,100 +76,64 @@ _SETTINGS = ("MDMEMORY_", "MEMORY_", "GIT_", "XDG_")
 
 
 def _play_demo(folder: Path) -> None:
-    _say_styled("bold", f"The demo's home folder is {folder}; your own notes are not touched.")
-    _begin_demo(folder)
-    _show_capture()
-    _tidy_up()
-    hooks = _make_hooks()
-    _change_of_mind(hooks)
-    _show_forgetting()
-    _show_inbox()
-    _where_next(folder)
-
-
-# --- the steps
-
-
-def _begin_demo(folder: Path) -> None:
-    person = Path(folder, ".gitconfig")
-    person.write_text(_PERSON, encoding="utf-8")
+    Path(folder, ".gitconfig").write_text(_PERSON, encoding="utf-8")
     _run_git("init", "-q")
     _run_git("commit", "-q", "--allow-empty", "-m", "first")
     shutil.copy(assets.asset_path("templates/demo/transcript.json"), "transcript.json")
     _run_mdmemory("A project gets a store in your memory folder. The project itself gets no file.",
               "init")  # fmt: skip
-    shutil.copytree(assets.asset_path("templates/demo/notes"), folder / _STORE, dirs_exist_ok=True)
-    _run_mdmemory(
-        "Eight notes that you wrote by hand, put there, are listed in MEMORY.md.", "index"
-    )
-
-
-def _show_capture() -> None:
+    store = folder / _STORE
+    shutil.copytree(assets.asset_path("templates/demo/notes"), store, dirs_exist_ok=True)
+    why = "Eight notes that you wrote by hand, put there, are listed in MEMORY.md."
+    _run_mdmemory(why, "index")
     _run_mdmemory(
         "From a session with OpenCode: what you asked to remember becomes notes, the rest does "
         "not.",
         "extract", "--transcript", "transcript.json",
     )  # fmt: skip
     _print_step("Your assistant reads this before every request.", f"cat {_SEEN_AS}/MEMORY.md")
-    print(_read("MEMORY.md"), end="")
+    print((store / "MEMORY.md").read_text(encoding="utf-8"), end="")
 
-
-def _tidy_up() -> None:
-    _run_mdmemory(
-        "Compaction merges duplicates and flags contradictions, in one commit.", "compact"
-    )
+    why = "Compaction merges duplicates and flags contradictions, in one commit."
+    _run_mdmemory(why, "compact")
     in_store, show = f"git -C {_SEEN_AS}", ("show", "--stat", "--format=%s")
     ledger = f"tail -n 1 {_SEEN_AS}/_CONFLICTS.md"
     _print_step("That commit, and the contradiction that it wrote down:",
           f"{in_store} {' '.join(show)}; {ledger}")  # fmt: skip
-    print(_run_git("-C", _store_shown(), *show, _colour_option()), end="")
-    print(_read("_CONFLICTS.md").splitlines()[-1])
+    colour = "--color=always" if sys.stdout.isatty() else "--color=never"
+    print(_run_git("-C", str(store), *show, colour), end="")
+    print((store / "_CONFLICTS.md").read_text(encoding="utf-8").splitlines()[-1])
     revert = ("revert", "--no-edit", "HEAD")
     _print_step("It is plain text in git, so git can revert it.", f"{in_store} {' '.join(revert)}")
-    print(_run_git("-C", _store_shown(), *revert), end="")
+    print(_run_git("-C", str(store), *revert), end="")
     _run_mdmemory("Every byte is as before, and the index matches the notes.", "index", "--check")
 
-
-def _change_of_mind(hooks: CommandHooks) -> None:
-    _say_to("You tell your assistant a fact. Here it calls no tool, so the hook keeps your own "
-            "words when the turn ends:",
-            hooks, "Remember that deploys go out on Tuesdays only.")  # fmt: skip
+    _say_in_session("You tell your assistant a fact. Here it calls no tool, so the hook keeps your "
+            "own words when the turn ends:",
+            "Remember that deploys go out on Tuesdays only.")  # fmt: skip
     _run_mdmemory(
         "You change your mind. An assistant says so by the same tool; this is the command.",
-        "add",
-        "Deploys go out on Thursdays only",
-        "--replaces",
-        "deploys-go-out-on-tuesdays",
-    )
+        "add", "Deploys go out on Thursdays only", "--replaces", "deploys-go-out-on-tuesdays",
+    )  # fmt: skip
     _print_step("One line of the two is left in the index.", f"grep Deploys {_SEEN_AS}/MEMORY.md")
-    lines = _read("MEMORY.md").splitlines()
+    lines = (store / "MEMORY.md").read_text(encoding="utf-8").splitlines()
     print("\n".join(line for line in lines if "Deploys" in line))
 
-
-def _show_forgetting() -> None:
     _run_mdmemory("Forget a note. (In a session: \"Forget what I told you about ...\")",
               "forget", "reference-error-dashboard")  # fmt: skip
     _run_mdmemory("Take the newest change back, whatever it was.", "undo")
-
-
-def _show_inbox() -> None:
     _run_mdmemory("What mdmemory must not decide by itself waits for you.",
               "add", "Indent Python with spaces, width 8")  # fmt: skip
-    _run_mdmemory(
-        "This is the inbox. At a terminal, `mdmemory review` takes one key for each answer.",
-        "review",
-        piped="cat",
-    )
+    why = "This is the inbox. At a terminal, `mdmemory review` takes one key for each answer."
+    _run_mdmemory(why, "review", piped="cat")
     _run_mdmemory("Each change is one commit.", "log", "-n", "3")
 
 
 def _where_next(folder: Path) -> None:
-    from shlex import join, quote
-
     from mdmemory.hosts.git_hooks import program_words
 
-    program = "mdmemory" if shutil.which("mdmemory") else join(program_words())
-    store = quote(str(folder / _STORE))
+    program = "mdmemory" if shutil.which("mdmemory") else shlex.join(program_words())
+    store = shlex.quote(str(folder / _STORE))
     print()
     _say_styled("bold", "Where to look:")
     print(f"  the notes      {folder / _STORE}")
@@ -185,11 +147,9 @@ def _where_next(folder: Path) -> None:
 # --- how a step runs
 
 
-def _make_hooks() -> CommandHooks:
-    """What answers the hooks of Claude Code, Codex and Gemini CLI; here without a process of its
-    own, and it starts none."""
-    from functools import partial
-
+def _say_in_session(why: str, words: str) -> None:
+    """Send a message and the end of its turn as Claude Code does, and print what its hooks show:
+    here without a process that answers them, and none is started."""
     from mdmemory.hosts.background import Starter
     from mdmemory.hosts.bridge_log import Log
     from mdmemory.hosts.commands.hooks import CommandHooks
@@ -197,11 +157,7 @@ def _make_hooks() -> CommandHooks:
     from mdmemory.layers import Layers
 
     opened = partial(Layers.open, holder="the demo", automatic=True)
-    return CommandHooks(opened, partial(Starter, program_words), Log())
-
-
-def _say_to(why: str, hooks: CommandHooks, words: str) -> None:
-    """Send a message and the end of its turn as Claude Code does, and print what its hooks show."""
+    hooks = CommandHooks(opened, partial(Starter, program_words), Log())
     _print_step(why, words, sign=">")
     event = {
         "session_id": "the-demo", "prompt": words, "cwd": os.getcwd(),
@@ -215,11 +171,9 @@ def _say_to(why: str, hooks: CommandHooks, words: str) -> None:
 
 
 def _run_mdmemory(why: str, *words: str, piped: str = "") -> None:
-    from shlex import join
-
     from mdmemory.cli import main
 
-    command = join(("mdmemory", *words))
+    command = shlex.join(("mdmemory", *words))
     _print_step(why, f"{command} | {piped}" if piped else command)
     printed = io.StringIO()  # no terminal: a command asks nothing
     try:
@@ -238,23 +192,11 @@ def _print_step(why: str, command: str, sign: str = "$") -> None:
     sys.stdout.flush()
 
 
-def _store_shown() -> str:
-    return os.path.expanduser(_SEEN_AS)
-
-
-def _read(name: str) -> str:
-    return Path(_store_shown(), name).read_text(encoding="utf-8")
-
-
 def _run_git(*words: str) -> str:
     done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise MdmemoryError(f"`git {' '.join(words)}` failed: {done.stderr.strip()}")
     return done.stdout
-
-
-def _colour_option() -> str:
-    return "--color=always" if sys.stdout.isatty() else "--color=never"
 
 
 def _say_styled(colour: str, text: str) -> None:

@@ -37,18 +37,42 @@ _SIGNS = {" ": ("", ""), "title": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")
 _LEFT_OUT = ((" ", "…"),)  # a line between two stretches
 
 
+class _Row(NamedTuple):
+    """A change of a memory, and what is known of it: its ops, or the version of a note that it
+    left; and where that was asked for, what it did."""
+
+    memory: Memory
+    logged: Logged
+    undone: bool
+    step: Step | None = None
+    diff: str | None = None
+
+
 def run_log(layers: Layers, options: Namespace) -> int:
     if options.captures:
         return _show_captures(only_memory(layers), options)
     is_whole = options.all or options.json  # a program gets all, unless it says how many
     most = options.n or (None if is_whole else CHANGES)
+    last, files = "", frozenset[str]()  # of a note: where the index has it, and all its names
     with layers.at_one_look():
-        changes, last = _find_changes(layers, options.what, most)
+        if options.what is None:
+            known, entries = dict(layers.each()), layers.log(most and most + 1)
+            changes = [_Row(known[layer], entry, undone) for layer, entry, undone in entries]
+        else:
+            memory, past = layers.past(options.what)
+            if isinstance(past, list):
+                changes = [_Row(memory, step.logged, step.undone, step) for step in past]
+                files = frozenset(step.file for step in past)
+                place = memory.index_place(past[0].file)
+                last = place.told() if place else ""
+            else:
+                changes = [_Row(memory, past, memory.is_undone(past))]
         rows = changes[:most]
         if options.p:
-            rows = [*_with_changes(layers, rows, in_words=sys.stdout.isatty() and not options.json)]
+            is_person = sys.stdout.isatty() and not options.json
+            rows = [*_with_changes(layers, rows, files or None, in_words=is_person)]
     if options.json:
-        emit_json([_row_json(layers, row, is_note=last is not None) for row in rows])
+        emit_json([_row_json(layers, row) for row in rows])
         return 0
     for row in rows:
         _print_row(layers, row)
@@ -59,42 +83,14 @@ def run_log(layers: Layers, options: Namespace) -> int:
     return 0
 
 
-class _Row(NamedTuple):
-    """A change of a memory, and what is known of it: its ops, or the version of a note that it
-    left; and where that was asked for, what it did."""
-
-    memory: Memory
-    logged: Logged
-    undone: bool
-    step: Step | None = None
-    files: frozenset[str] | None = None  # of the note, by all its names
-    diff: str | None = None
-
-
-def _find_changes(
-    layers: Layers, what: str | None, most: int | None
-) -> tuple[list[_Row], str | None]:
-    """The changes that are asked for, perhaps one more than `most`; and, if they are those of one
-    note, what there is to say of its place in the index."""
-    if what is None:
-        known = dict(layers.each())
-        entries = layers.log(most and most + 1)
-        return [_Row(known[layer], entry, undone) for layer, entry, undone in entries], None
-    memory, past = layers.past(what)
-    if not isinstance(past, list):
-        return [_Row(memory, past, memory.is_undone(past))], None
-    files = frozenset(step.file for step in past)
-    place = memory.index_place(past[0].file)
-    rows = [_Row(memory, step.logged, step.undone, step, files) for step in past]
-    return rows, place.told() if place else ""
-
-
-def _with_changes(layers: Layers, rows: Sequence[_Row], *, in_words: bool) -> Iterator[_Row]:
-    """The same, each with what it did: word by word, or as a unified diff."""
+def _with_changes(
+    layers: Layers, rows: Sequence[_Row], files: frozenset[str] | None, *, in_words: bool
+) -> Iterator[_Row]:
+    """The same, each with what it did to these files or all: word by word, or as a unified diff."""
     done: dict[tuple[str, str], list[TextChange]] = {}
     for memory in layers.there():
         mine = [row for row in rows if row.memory is memory and row.logged.commit]
-        file_changes = memory.file_changes([row.logged.commit for row in mine], rows[0].files)
+        file_changes = memory.file_changes([row.logged.commit for row in mine], files)
         done |= {(layers.of(memory), commit): changes for commit, changes in file_changes.items()}
     for at, row in enumerate(rows):
         changes = done.get((layers.of(row.memory), row.logged.commit), [])
@@ -112,19 +108,20 @@ def _in_words(changes: Sequence[TextChange]) -> str:
 
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     marks = _SIGNS if plain else _COLOURS
-    parts = []
+    lines: list[Sequence[tuple[str, str]]] = []
     for change in changes:
         title = f"{change.file} ({change.mark})" if change.mark else change.file
-        stretches = word_diff.shorten_lines(word_diff.diff_lines(change.before, change.after))
-        lines = [
-            "".join(
-                f"{marks[sign][0]}{visible_text(words)}{marks[sign][1]}" for sign, words in line
-            )
-            for number, stretch in enumerate(stretches)
-            for line in [*([_LEFT_OUT] if number else []), *stretch]
-        ]
-        parts.append("\n".join([f"{marks['title'][0]}{title}{marks['title'][1]}", *lines, ""]))
-    return "\n".join(parts)
+        if lines:
+            lines.append([])
+        lines.append([("title", title)])
+        whole = word_diff.diff_lines(change.before, change.after)
+        for number, stretch in enumerate(word_diff.shorten_lines(whole)):
+            lines += [*([_LEFT_OUT] if number else []), *stretch]
+    return "".join(
+        "".join(f"{marks[sign][0]}{visible_text(words)}{marks[sign][1]}" for sign, words in line)
+        + "\n"
+        for line in lines
+    )
 
 
 def _print_row(layers: Layers, row: _Row) -> None:
@@ -165,7 +162,7 @@ def _show_captures(memory: Memory, options: Namespace) -> int:
     return 0
 
 
-def _row_json(layers: Layers, row: _Row, *, is_note: bool) -> dict[str, Any]:
+def _row_json(layers: Layers, row: _Row) -> dict[str, Any]:
     entry, step = row.logged, row.step
     return {
         "id": entry.get(ID_TRAILER), "time": entry.time or None, "kind": kind_of(entry),

@@ -18,7 +18,6 @@ from typing import Any
 from mdmemory.cli.output import agrees_to, count_noun, is_terminal, open_layers, warn_person
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
-from mdmemory.config.settings import Settings
 from mdmemory.errors import MdmemoryError, NoStore
 from mdmemory.search.local_models import Local, is_folder
 from mdmemory.search.sources import local_model, missing_packages
@@ -26,12 +25,6 @@ from mdmemory.version import DISTRIBUTION
 
 SETTINGS = ("search.embeddings", "search.embedding_model")
 _MB = 1_000_000
-
-
-def chosen_model(settings: Settings, name: str, value: Any) -> tuple[str, str]:
-    """What makes vectors, and by which model ("": the default), once `name` has this value."""
-    kind, model = (((value or "") if name == each else settings.text(each)) for each in SETTINGS)
-    return kind or "off", model
 
 
 def prepare_model(kind: str, model: str, options: Namespace) -> None:
@@ -59,7 +52,10 @@ def _install_packages(packages: list[str], options: Namespace) -> None:
     """Install packages, where the person at the terminal agrees. Raises MdmemoryError."""
     command = install_command(packages)
     step = f"Run `{shlex.join(command)}`, then this again."
-    if options.json or not is_terminal() or not _are_wanted(packages, command):
+    question = f"Run `{shlex.join(command)}`?"
+    if not options.json and is_terminal():
+        print(f"Search by meaning needs {' and '.join(packages)}, from the network, once.")
+    if options.json or not is_terminal() or not agrees_to(question):
         raise MdmemoryError(
             f"Search by meaning stays as it was: {' and '.join(packages)} "
             f"{'is' if len(packages) == 1 else 'are'} not installed.",
@@ -74,11 +70,6 @@ def _install_packages(packages: list[str], options: Namespace) -> None:
         raise MdmemoryError(f"{command[0]} ended with {code}, and nothing was changed.", step)
 
 
-def _are_wanted(packages: list[str], command: list[str]) -> bool:
-    print(f"Search by meaning needs {' and '.join(packages)}, from the network, once.")
-    return agrees_to(f"Run `{shlex.join(command)}`?")
-
-
 def install_command(packages: list[str]) -> list[str]:
     """What adds packages to the Python that runs mdmemory, by how it was installed there."""
     if Path(sys.prefix, "pipx_metadata.json").is_file():
@@ -86,12 +77,6 @@ def install_command(packages: list[str]) -> list[str]:
     if find_spec("pip"):
         return [sys.executable, "-m", "pip", "install", *packages]
     return ["uv", "pip", "install", "--python", sys.executable, *packages]
-
-
-def size_of(folder: Path) -> int:
-    """The bytes on disk of all files in a folder; 0 where there is none."""
-    files = [file for file in folder.rglob("*") if file.is_file() and not file.is_symlink()]
-    return sum(file.stat().st_blocks * 512 for file in files)
 
 
 def turned_on(model: str, options: Namespace) -> dict[str, Any]:
@@ -121,7 +106,8 @@ def turned_off() -> list[str]:
     """What takes room for search by meaning, and can be deleted."""
     sentences = []
     folder = person.models_folder()
-    if size := size_of(folder):
+    files = [file for file in folder.rglob("*") if file.is_file() and not file.is_symlink()]
+    if size := sum(file.stat().st_blocks * 512 for file in files):
         room = f"{size / _MB:,.0f} MB"
         sentences.append(
             f"The models ({room}) lie in {folder}, where FASTEMBED_CACHE_PATH points: "

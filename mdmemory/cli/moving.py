@@ -7,7 +7,7 @@ import shlex
 import sys
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mdmemory.actions import move as store_move
 from mdmemory.cli.output import (
@@ -28,64 +28,69 @@ from mdmemory.store.writer import Writer
 
 if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
-    from mdmemory.actions.sync import Synced
-    from mdmemory.capture.imports.run import Imported
     from mdmemory.layers import Layers
     from mdmemory.memory import Memory
     from mdmemory.store.store import StoredNote
 
 
 def run_move(options: Namespace) -> int:
-    places = person.person_places()
     done = None if options.dry_run else store_move.finish_move(Path.cwd())
     if done is None:
-        project = only_memory(open_layers(options)).project
-        writer = Writer(
-            project,
-            is_secret,
-            "`mdmemory move`",
-            warn_person,
-            patience=Patience(PATIENCE, warn_person),
+        project, patience = (
+            only_memory(open_layers(options)).project,
+            Patience(PATIENCE, warn_person),
         )
+        writer = Writer(project, is_secret, "`mdmemory move`", warn_person, patience=patience)
         done = store_move.move_store(
-            writer, places, is_secret, to=options.to, folder=options.folder, dry_run=options.dry_run
-        )
-    fields = {
-        "from": str(done.source), "to": str(done.target), "commits": done.commits,
-        "kept": done.kept, "removal": done.removal or None, "said": done.said,
-    }  # fmt: skip
-    show_value(options, fields, *_move_lines(done, dry_run=options.dry_run))
-    return 1 if done.kept else 0
-
-
-def _move_lines(done: store_move.Moved, *, dry_run: bool) -> list[str]:
+            writer, person.person_places(), is_secret,
+            to=options.to, folder=options.folder, dry_run=options.dry_run,
+        )  # fmt: skip
     history = f"with {count_noun(done.commits, 'commit')} of its history"
-    if done.source == done.target:
-        return done.said
-    if dry_run:
-        return [f"Would move {done.source} to {done.target}, {history}."]
     sentences = [f"The store is {done.target} now, {history}.", *done.said]
-    if done.kept:
+    if done.source == done.target:
+        sentences = done.said
+    elif options.dry_run:
+        sentences = [f"Would move {done.source} to {done.target}, {history}."]
+    elif done.kept:
         sentences.append(f"These files of {done.source} were changed meanwhile and stay there: "
                     f"{', '.join(done.kept)}.")  # fmt: skip
-    if done.removal:
+    if done.removal and not options.dry_run:
         sentences += [
             "The project's commits still have the notes. To take them out of the next one:",
             f"  {done.removal}",
         ]
-    return sentences
+    fields = {
+        "from": str(done.source), "to": str(done.target), "commits": done.commits,
+        "kept": done.kept, "removal": done.removal or None, "said": done.said,
+    }  # fmt: skip
+    show_value(options, fields, *sentences)
+    return 1 if done.kept else 0
 
 
 def run_export(layers: Layers, options: Namespace) -> int:
-    exported = {layer: _export_rows(memory) for layer, memory in layers.each()}
-    pairs = [pair for each in exported.values() for pair in each]
+    exported = [
+        (layer, row, stored) for layer, memory in layers.each()
+        for row, stored in _export_rows(memory)
+    ]  # fmt: skip
     if options.markdown is None:
         emit_json([
-            {**_row_json(row, stored), "layer": layer}
-            for layer, each in exported.items() for row, stored in each
+            {
+                "file": row.head.file, "name": row.head.name, "description": row.head.description,
+                "type": row.head.type, "kind": row.head.kind, "digest": stored.digest,
+                "status": row.status, "body": stored.note.body, "head": read_fields(stored.note),
+                "layer": layer,
+            }
+            for layer, row, stored in exported
         ])  # fmt: skip
         return 0
-    text = _notes_markdown(pairs)
+    parts = ["# Memory"]
+    for type in dict.fromkeys(row.head.type for _, row, _ in exported):
+        parts.append(f"## {type}")
+        for _, row, stored in exported:
+            if row.head.type == type:
+                title, about = row.head.title or row.head.name, row.head.description
+                parts += [f"### {title}", f"> {about}", stored.note.body.strip()]
+    text = "\n\n".join(part for part in parts if part) + "\n"
     if options.markdown == "-":
         sys.stdout.write(text)
         return 0
@@ -96,8 +101,8 @@ def run_export(layers: Layers, options: Namespace) -> int:
         raise Unwritable(
             f"{path} cannot be written ({problem.strerror}).", "Name another file."
         ) from problem
-    written = f"Wrote {count_noun(len(pairs), 'note')} to {path}."
-    show_value(options, {"path": str(path), "notes": len(pairs)}, written)
+    written = f"Wrote {count_noun(len(exported), 'note')} to {path}."
+    show_value(options, {"path": str(path), "notes": len(exported)}, written)
     return 0
 
 
@@ -115,26 +120,6 @@ def _export_rows(memory: Memory) -> list[tuple[Listed, StoredNote]]:
     ]  # fmt: skip
 
 
-def _row_json(row: Listed, stored: StoredNote) -> dict[str, Any]:
-    head = row.head
-    return {
-        "file": head.file, "name": head.name, "description": head.description, "type": head.type,
-        "kind": head.kind, "digest": stored.digest, "status": row.status,
-        "body": stored.note.body, "head": read_fields(stored.note),
-    }  # fmt: skip
-
-
-def _notes_markdown(pairs: list[tuple[Listed, StoredNote]]) -> str:
-    parts = ["# Memory"]
-    for type in dict.fromkeys(row.head.type for row, _ in pairs):
-        parts.append(f"## {type}")
-        for row, stored in pairs:
-            if row.head.type == type:
-                title, about = row.head.title or row.head.name, row.head.description
-                parts += [f"### {title}", f"> {about}", stored.note.body.strip()]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
 def run_import(layers: Layers, options: Namespace) -> int:
     wet = options.yes and not options.dry_run
     done = layers.import_from(options.path, dry_run=not wet)
@@ -146,11 +131,6 @@ def run_import(layers: Layers, options: Namespace) -> int:
             "rest": str(done.rest) if done.rest else None,
         })  # fmt: skip
         return 0
-    _tell_imported(done, wet)
-    return 0
-
-
-def _tell_imported(done: Imported, wet: bool) -> None:
     for file, description, _ in done.added:
         print(f"{'stored' if wet else 'would store'} {file}: {description}")
     for file, origin in done.known:
@@ -161,20 +141,23 @@ def _tell_imported(done: Imported, wet: bool) -> None:
         print(f"left out ({', '.join(reasons)}): {each['text']}")
     if done.rest:
         print(f"What became no note is kept in {done.rest}.")
+    notes = count_noun(len(done.added), "note")
     if done.commit:
-        print(f"{count_noun(len(done.added), 'note')} in commit {done.commit[:10]}. "
-              f"Undo: `mdmemory undo {done.id}`.")  # fmt: skip
+        print(f"{notes} in commit {done.commit[:10]}. Undo: `mdmemory undo {done.id}`.")
     elif wet:
-        print(f"{count_noun(len(done.added), 'note')} stored, not committed.")
+        print(f"{notes} stored, not committed.")
     elif done.added:
-        print(f"Nothing was stored. Add --yes to store {count_noun(len(done.added), 'note')}.")
+        print(f"Nothing was stored. Add --yes to store {notes}.")
     else:
         print("Nothing to store.")
+    return 0
 
 
 def run_sync(options: Namespace) -> int:
-    remote = None if options.remote is None else _remote_address(options.remote)
+    remote = options.remote
     if remote is not None:
+        if Path(remote).expanduser().is_dir():  # of this machine: the store's git runs elsewhere
+            remote = str(Path(remote).expanduser().resolve())
         _require_own_project() if options.store is None else _begin_persons(options.store)
     memory = only_memory(open_layers(options))
     done = memory.sync(rebase=options.rebase, remote=remote, push_all=options.all)
@@ -183,8 +166,31 @@ def run_sync(options: Namespace) -> int:
         "pushed": done.pushed, "conflicts": done.conflicts, "doubled": done.doubled,
         "said": done.said,
     }  # fmt: skip
-    show_value(options, fields, *_sync_lines(done, rebase=options.rebase))
-    return 1 if done.conflicts else 0
+    sentences = [f"Committed local changes ({done.committed[:10]})."] if done.committed else []
+    if done.fetched:
+        sentences.append(f"Fetched {count_noun(done.fetched, 'commit')} from {done.upstream}.")
+    if done.conflicts:
+        files = [os.path.relpath(done.top / file) for file in done.conflicts]
+        verb = "rebase" if options.rebase else "merge"
+        sentences += [
+            "Nothing was merged or pushed: both sides changed the same files, and you have to "
+            "choose:",
+            *(f"  {file}" for file in files),
+            f"Run `git {verb} {done.upstream}`, edit, then `git add {shlex.join(files)}` (`git rm` "
+            f"to remove a note), then `git {verb} --continue` and `mdmemory sync`.",
+        ]
+        show_value(options, fields, *sentences)
+        return 1
+    for file, second in done.doubled:
+        sentences.append(
+            f"{file} was written on two machines: this one's text stays in it, the other's is in "
+            f"{second}. `mdmemory review` shows both."
+        )
+    sentences += done.said
+    if done.pushed:
+        sentences.append(f"Pushed {count_noun(done.pushed, 'commit')} to {done.upstream}.")
+    show_value(options, fields, *(sentences or [f"Already up to date with {done.upstream}."]))
+    return 0
 
 
 def _require_own_project() -> None:
@@ -212,36 +218,3 @@ def _begin_persons(named: str) -> None:
     if Path(named).expanduser().absolute() == root and not os.path.lexists(root):
         memory_folder.begin_person(places, is_secret)
         warn_person(f"Your own store is {root}.")
-
-
-def _remote_address(named: str) -> str:
-    """The URL, or the whole path of a folder of this machine."""
-    path = Path(named).expanduser()
-    return str(path.resolve()) if path.is_dir() else named
-
-
-def _sync_lines(done: Synced, *, rebase: bool) -> list[str]:
-    sentences = [f"Committed local changes ({done.committed[:10]})."] if done.committed else []
-    if done.fetched:
-        sentences.append(f"Fetched {count_noun(done.fetched, 'commit')} from {done.upstream}.")
-    if done.conflicts:
-        return sentences + _decide_lines(done, "rebase" if rebase else "merge")
-    for file, second in done.doubled:
-        sentences.append(
-            f"{file} was written on two machines: this one's text stays in it, the other's is in "
-            f"{second}. `mdmemory review` shows both."
-        )
-    sentences += done.said
-    if done.pushed:
-        sentences.append(f"Pushed {count_noun(done.pushed, 'commit')} to {done.upstream}.")
-    return sentences or [f"Already up to date with {done.upstream}."]
-
-
-def _decide_lines(done: Synced, verb: str) -> list[str]:
-    files = [os.path.relpath(done.top / file) for file in done.conflicts]
-    return [
-        "Nothing was merged or pushed: both sides changed the same files, and you have to choose:",
-        *(f"  {file}" for file in files),
-        f"Run `git {verb} {done.upstream}`, edit, then `git add {shlex.join(files)}` (`git rm` to "
-        f"remove a note), then `git {verb} --continue` and `mdmemory sync`.",
-    ]

@@ -1,4 +1,4 @@
-"""Commands on one note: add, list, show, edit, rename."""
+"""Commands on one note: add, list, show, edit, rename, forget."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from mdmemory.actions.listing import Listed, in_words
 from mdmemory.cli.output import (
+    ask_person,
     choose_number,
     count_noun,
     emit_json,
@@ -17,7 +18,7 @@ from mdmemory.cli.output import (
     visible_text,
     warn_person,
 )
-from mdmemory.errors import MdmemoryError, NoGit, UsageError
+from mdmemory.errors import Ambiguous, MdmemoryError, NoGit, NotFound, UsageError
 from mdmemory.layers import PROJECT, USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES, check_name
@@ -28,7 +29,9 @@ if TYPE_CHECKING:  # the commands that only read must not pay for writing
     from typing import Any
 
     from mdmemory.actions.editing import Edited
+    from mdmemory.actions.erasing import Erasable
     from mdmemory.citing.citation import CheckedCitation
+    from mdmemory.store.writer import StoredIn
 
 
 def run_add(layers: Layers, options: Namespace) -> int:
@@ -36,9 +39,24 @@ def run_add(layers: Layers, options: Namespace) -> int:
         return _state_fact(layers, options)
     if not options.type:
         raise UsageError("A note with --description needs --type.", f"One of: {', '.join(TYPES)}.")
-    options.name = options.name or options.text
+    name = options.name or options.text
     body = _read_body(options.body)
-    done = _add_note(layers, options, body) if body is not None else _write_note(layers, options)
+
+    def add(body: str) -> Edited:
+        return layers.add(
+            name, type=options.type, description=options.description, body=body, kind=options.kind,
+            source=options.source, everywhere=options.everywhere, cite=options.cite,
+            replaces=options.replaces,
+        )  # fmt: skip
+
+    if body is not None:
+        done = add(body)
+    else:
+        from mdmemory.cli.editor import edited_copy
+
+        check_name(name)  # it names the copy
+        with edited_copy(f"{options.description}\n", f"{name}.md") as text:
+            done = add(text.rstrip("\n"))
     same = f"{done.file} already says this; nothing changed."
     memory = layers.for_type(options.type, everywhere=options.everywhere)
     code = report_note(layers, memory, options, done, "Stored", same)
@@ -53,7 +71,11 @@ def _tell_of_citations(done: Edited) -> None:
 
     for cite in done.cites:
         citation = parse(cite)
-        print(f"{'cites':<13}{visible_text(citation.place if citation else cite)}")
+        _tell_field("cites", citation.place if citation else cite)
+
+
+def _tell_field(name: str, text: str) -> None:
+    print(f"{name:<13}{visible_text(text)}")
 
 
 def _state_fact(layers: Layers, options: Namespace) -> int:
@@ -61,10 +83,11 @@ def _state_fact(layers: Layers, options: Namespace) -> int:
     from mdmemory.capture.fact import state_fact
 
     text = _read_body(options.text) or ""
-    named = re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", text)
-    if named and (options.type or options.body is not None):
-        raise UsageError(f"The note {text} has no description.", "Pass --description, one line.")
-    if named:
+    if re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", text):
+        if options.type or options.body is not None:
+            raise UsageError(
+                f"The note {text} has no description.", "Pass --description, one line."
+            )
         raise UsageError(
             f"{text} is a name, and no fact.",
             "Say the fact in a sentence, or give the NAME with --type and --description.",
@@ -78,13 +101,12 @@ def _state_fact(layers: Layers, options: Namespace) -> int:
     }  # fmt: skip
     code = report_note(layers, memory, options, done, "Stored", f"{done.file} already says this.")
     if not options.json and not done.same:
-        print(f"{'type':<13}{' '.join(filter(None, (fact.type, fact.kind)))}")
-        print(f"{'name':<13}{done.name}")
-        print(f"{'description':<13}{visible_text(fact.description)}")
+        _tell_field("type", f"{fact.type} {fact.kind}".rstrip())
+        _tell_field("name", done.name)
+        _tell_field("description", fact.description)
         for line in filter(str.strip, fact.body.splitlines()):
-            print(f"{'':<13}{visible_text(line)}")
-        if done.cites:
-            _tell_of_citations(done)
+            _tell_field("", line)
+        _tell_of_citations(done)
     return code
 
 
@@ -97,20 +119,6 @@ def _asked_which(layers: Layers, sentence: str, options: Namespace) -> Sequence[
         print(f"{number}  {file}  {visible_text(description)}")
     at = choose_number("Does it replace one of these?", len(near))
     return [] if at is None else [near[at][0]]
-
-
-def _add_note(layers: Layers, options: Namespace, body: str) -> Edited:
-    return layers.add(
-        options.name,
-        type=options.type,
-        description=options.description,
-        body=body,
-        kind=options.kind,
-        source=options.source,
-        everywhere=options.everywhere,
-        cite=options.cite,
-        replaces=options.replaces,
-    )
 
 
 def run_list(layers: Layers, options: Namespace) -> int:
@@ -129,15 +137,12 @@ def run_list(layers: Layers, options: Namespace) -> int:
     for layer, name, _, rows in listings:
         for row in rows:
             file = f"{name}/{row.head.file}" if name else layers.shown(layer, row.head.file)
-            mark = f"  [{visible_text(row.mark)}]" if row.status else _unlisted_mark(row)
-            print(f"{file}  {_row_description(row)}{mark}")
+            mark = visible_text(row.mark) if row.status else "not in the index"
+            is_plain = row.listed and not row.status
+            print(f"{file}  {_row_description(row)}" + ("" if is_plain else f"  [{mark}]"))
     for _, _, memory, _ in listings:
         print(f"{memory.project.store}: {in_words(memory.counts())}")
     return 0
-
-
-def _unlisted_mark(row: Listed) -> str:
-    return "" if row.listed else "  [not in the index]"
 
 
 def run_show(layers: Layers, options: Namespace) -> int:
@@ -184,21 +189,26 @@ def _warn_of_drift(cited: Sequence[CheckedCitation], file: str) -> None:
 
 def run_edit(layers: Layers, options: Namespace) -> int:
     memory, name = layers.holding(options.name)
-    same = "Nothing changed."
+    same, description = "Nothing changed.", ""
     if options.body is None and options.description is None:
         if not is_terminal():
             raise UsageError(
                 "Nothing to change.", "Pass --description, BODY, or `-` to read the body."
             )
-        return report_note(layers, memory, options, _edit_note(memory, name), "Changed", same)
-    if options.body is None or options.description is not None:
+        from mdmemory.cli.editor import edited_copy
+
+        note = memory.note(name)
+        seen = note.note.text
+        with edited_copy(seen, note.file) as text:
+            done = memory.replace_text(note.file, text, replaces=note.digest, seen=seen)
+    elif options.body is None or options.description is not None:
         body = _read_body(options.body) if options.body is not None else None
         done = memory.edit(name, description=options.description, body=body)
-        return report_note(layers, memory, options, done, "Changed", same)
-    done, description = memory.say_anew(name, _read_body(options.body) or "")
+    else:
+        done, description = memory.say_anew(name, _read_body(options.body) or "")
     code = report_note(layers, memory, options, done, "Changed", same)
     if description and not (options.json or done.same):
-        print(f"{'description':<13}{visible_text(description)}")
+        _tell_field("description", description)
     return code
 
 
@@ -245,20 +255,11 @@ def report_note(
         whose = " in your own store" if layers.of(memory) == USER else ""
         print(f"{verb} {done.file}{whose} ({where}).")
         tell_of_others(done)
-        if not done.written.commit and not done.written.kept:
-            _warn_of_no_commit(memory)
+        # a store in the memory folder was made with git: there something is amiss without it
+        refusal = memory.refusal() if not done.written.commit and not done.written.kept else None
+        if refusal and not (isinstance(refusal, NoGit) and memory.project.around is None):
+            warn_person(f"A later commit will include it. {refusal.sentences}")
     return 1 if done.written.kept else 0
-
-
-def _warn_of_no_commit(memory: Memory) -> None:
-    """Warn why there is no commit, unless the folder simply has no git.
-
-    A store in the memory folder was made with git: there something is amiss.
-    """
-    why = memory.refusal()
-    is_usual = isinstance(why, NoGit) and memory.project.around is None
-    if why is not None and not is_usual:
-        warn_person(f"A later commit will include it. {why.sentences}")
 
 
 def _row_description(row: Listed) -> str:
@@ -269,17 +270,10 @@ def _row_description(row: Listed) -> str:
 def _row_json(row: Listed, layer: str) -> dict[str, Any]:
     head = row.head
     return {
-        "file": head.file,
-        "name": head.name,
-        "description": _row_description(row),
-        "type": head.type,
-        "kind": head.kind,
-        "digest": row.digest,
-        "strength": row.strength,
-        "listed": row.listed,
-        "status": row.status,
-        "layer": layer,
-    }
+        "file": head.file, "name": head.name, "description": _row_description(row),
+        "type": head.type, "kind": head.kind, "digest": row.digest, "strength": row.strength,
+        "listed": row.listed, "status": row.status, "layer": layer,
+    }  # fmt: skip
 
 
 def _read_body(given: str | None) -> str | None:
@@ -291,17 +285,106 @@ def _read_body(given: str | None) -> str | None:
     return given
 
 
-def _write_note(layers: Layers, options: Namespace) -> Edited:
-    from mdmemory.cli.editor import edited_copy
+# --- forget
 
-    check_name(options.name)  # it names the copy
-    with edited_copy(f"{options.description}\n", f"{options.name}.md") as text:
-        return _add_note(layers, options, text.rstrip("\n"))
+_SHOWN = 400  # characters of a note's text
 
 
-def _edit_note(memory: Memory, name: str) -> Edited:
-    from mdmemory.cli.editor import edited_copy
+def run_forget(layers: Layers, options: Namespace) -> int:
+    what = " ".join(options.name)
+    if options.erase:
+        return _erase_note(layers, what, options)
+    try:
+        memory, name = layers.holding(what)
+        memory.note(name)
+    except Ambiguous:
+        raise
+    except NotFound as problem:
+        memory, name = _choose_note(layers, what, options, problem)
+    done = memory.remove(name)
+    code = report_note(layers, memory, options, done, "Removed", "")
+    if not options.json and done.written.commit:
+        if done.also:
+            print(f"With it went what it had replaced: {', '.join(done.also)}.")
+        back = f"`mdmemory undo {done.written.id}`"
+        print(f"Its text stays in the store's history. To take it back: {back}.")
+    return code
 
-    stored = memory.note(name)
-    with edited_copy(stored.note.text, stored.file) as text:
-        return memory.replace_text(stored.file, text, replaces=stored.digest, seen=stored.note.text)
+
+# --- for good
+
+
+def _erase_note(layers: Layers, what: str, options: Namespace) -> int:
+    """Erase a note, after the person at the terminal typed its name."""
+    if options.json or not is_terminal():
+        raise UsageError(
+            "Only a person at a terminal can erase a note: it is the one act without undo.",
+            "Run the command there, without --json.",
+        )
+    memory, name = layers.holding(what)
+    done = memory.erase(name, _agrees_to_erase)
+    print(f"Erased {', '.join(done.files)}; made anew: {count_noun(done.commits, 'commit')}.")
+    if done.said_by:
+        print(f"Other notes say some of it, too, and stay: {', '.join(done.said_by)}.")
+    for file in done.left:
+        warn_person(f"{file} holds the text still.")
+    if done.push:
+        print(
+            "The remote still has it, and so has every clone. Overwrite it there:\n"
+            f"  {done.push}\nThen clone anew elsewhere, and ask the host to remove old commits."
+        )
+    print("Sessions of your assistants keep what was said in them: delete those there.")
+    return 1 if done.left else 0
+
+
+def _agrees_to_erase(plan: Erasable) -> bool:
+    """Say what goes, and ask for the name."""
+    print(f"To be erased, with every version: {', '.join(plan.files)}")
+    print("History, refs, inbox, state and search lose the text. This cannot be undone.")
+    if plan.remote:
+        print(f"{plan.remote} keeps it until you overwrite it; nothing is pushed.")
+    return ask_person(f"Type {plan.name} to erase it:") == plan.name
+
+
+# --- by what it is about
+
+
+def _choose_note(
+    layers: Layers, what: str, options: Namespace, problem: NotFound
+) -> tuple[Memory, str]:
+    """The note that a person picks of those that a query means. Raises `problem` where there is
+    none, and MdmemoryError where nobody answers."""
+    notes = layers.described(what)
+    if not notes:
+        raise problem
+    if options.json or not is_terminal():
+        files = "\n".join(f"  {each.file}  {_description_line(each)}" for each in notes)
+        if not options.json:
+            print(files)
+        raise NotFound(
+            f"There is no note {what}. These may be meant: "
+            f"{', '.join(each.file for each in notes)}.",
+            "Name the one to forget.",
+        )
+    picked = _pick_note(notes)
+    if picked is None:
+        raise MdmemoryError("Nothing was removed.", "`mdmemory list` shows all notes.")
+    return layers.holding(picked.file)
+
+
+def _pick_note(notes: Sequence[StoredIn]) -> StoredIn | None:
+    """The note that the person at the terminal chooses, or None."""
+    for number, each in enumerate(notes, 1):
+        body, description = " ".join(each.stored.note.body.split()), _description_line(each)
+        print(f"{number}  {each.file}\n   {description}")
+        if body.rstrip(".") not in ("", description.rstrip(".")):
+            print(f"   {visible_text(body)[:_SHOWN]}")
+    if len(notes) == 1:
+        answer = ask_person("Forget it? [y/N]") or ""
+        return notes[0] if answer.casefold() in ("y", "yes", "1") else None
+    at = choose_number("Forget which?", len(notes))
+    return None if at is None else notes[at]
+
+
+def _description_line(each: StoredIn) -> str:
+    return visible_text(" ".join(each.stored.note.head.description.split()))

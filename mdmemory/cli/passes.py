@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli import input_file
 from mdmemory.cli.output import count_noun, emit_json, only_memory, visible_text, warn_person
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
-from mdmemory.errors import Busy, MdmemoryError, UsageError
+from mdmemory.errors import Busy, MdmemoryError, NotFound, UsageError
 from mdmemory.git.commits_of_store import WAITS
 from mdmemory.prompt import lines
 from mdmemory.store import receipt_box
@@ -22,6 +23,35 @@ if TYPE_CHECKING:
     from mdmemory.layers import Layers
     from mdmemory.memory import Memory
     from mdmemory.store.receipt_box import Receipt
+
+MAX_INPUT = 256 * 1024 * 1024  # bytes; a transcript of months
+_PART = 1 << 24
+
+
+def read(name: str) -> bytes:
+    """The bytes of the file `name`, or of standard input for "-".
+
+    Raises NotFound or MdmemoryError, each with what to do.
+    """
+    if name == "-":
+        return sys.stdin.buffer.read(MAX_INPUT)
+    try:
+        # opened so, a pipe that nobody writes to is empty, where it would otherwise wait for ever
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        with open(os.open(Path(name).expanduser(), flags), "rb", buffering=0) as file:
+            first = file.read(_PART)
+            os.set_blocking(file.fileno(), True)
+            data = bytearray(first or b"")  # None: the writer is there, and has not written yet
+            while first != b"" and len(data) <= MAX_INPUT and (part := file.read(_PART)):
+                data += part
+    except FileNotFoundError as problem:
+        raise NotFound(f"No such file: {name}.", "Check the path.") from problem
+    except OSError as problem:
+        why = f"{name} cannot be read: {problem.strerror}."
+        raise MdmemoryError(why, "Name a file, or - for standard input.") from problem
+    if len(data) > MAX_INPUT:
+        raise MdmemoryError(f"{name} has more than {MAX_INPUT} bytes.", "Split it into parts.")
+    return bytes(data)
 
 
 def run_explain(layers: Layers, options: Namespace) -> int:
@@ -58,11 +88,15 @@ def run_extract(layers: Layers, options: Namespace) -> int:
             "`mdmemory session` shows the ids.",
         )
     memory = layers.main
-    transcript = (
-        input_file.read(options.transcript)
-        if options.transcript
-        else _session_copy(memory, options)
-    )
+    if options.transcript:
+        transcript = read(options.transcript)
+    else:
+        from mdmemory.search.sources import session_folders
+        from mdmemory.transcripts.sources import copy
+
+        # of this project, or of the folder in which we were started, unless all were asked for
+        here = None if options.all_projects else [*session_folders(memory.project), Path.cwd()]
+        transcript = copy(person.host_places(), options.session, here)
     if not options.after:
         return _read(layers, transcript, options)
     from mdmemory.hosts.background import wait_quiet
@@ -78,7 +112,9 @@ def run_extract(layers: Layers, options: Namespace) -> int:
         if not options.dry_run:
             outcome = memory.compact(if_due=True)
             _leave_receipt(memory, lines.of_compaction(outcome))
-            _warn_of(outcome)
+            if outcome.outcome in ("refused", "failed"):
+                said = f"The compaction that was due did not succeed ({outcome.outcome})."
+                warn_person(" ".join([said, *(message for _, message in outcome.refusals)]))
             with suppress(MdmemoryError, OSError):
                 memory.citations()  # searches and messages show what this finds out
         return code
@@ -99,14 +135,6 @@ def _adopt_changes(memory: Memory) -> None:
         memory.adopt(settled=SETTLED)
 
 
-def _warn_of(outcome: Outcome) -> None:
-    if outcome.outcome in ("refused", "failed"):
-        why = " ".join(message for _, message in outcome.refusals)
-        warn_person(
-            f"The compaction that was due did not succeed ({outcome.outcome}). {why}".rstrip()
-        )
-
-
 def _read(layers: Layers, transcript: bytes, options: Namespace) -> int:
     from mdmemory import protocol
 
@@ -122,7 +150,20 @@ def _read(layers: Layers, transcript: bytes, options: Namespace) -> int:
             layers.main, lines.of_extraction(done, notifications.facts_of(layers, files))
         )
     if options.json:
-        emit_json(_extracted_json(done))
+        fields: dict[str, Any] = {
+            "added": done.added, "updated": done.updated, "reinforced": done.reinforced,
+            "flagged": done.flagged, "superseded": done.superseded, "pending": done.pending,
+            "dropped": done.dropped, "id": done.id, "commit": done.commit,
+            "watermark": done.watermark, "unread": done.unread, "older": done.older,
+            "passed_over": done.passed_over, "unreadable": done.unreadable,
+            "torn": done.torn,
+        }  # fmt: skip
+        if done.second is not None:
+            fields["second"] = done.second.as_json()
+        if done.failure is not None:
+            why = done.failure
+            fields["error"] = {"code": why.code, "message": why.message, "hint": why.hint}
+        emit_json(fields)
     else:
         _tell_extracted(done, options.dry_run)
     if done.model and (sentence := protocol.in_force().said):
@@ -131,23 +172,6 @@ def _read(layers: Layers, transcript: bytes, options: Namespace) -> int:
         return 0
     warn_person(done.failure.sentences)
     return 1
-
-
-def _extracted_json(done: Extracted) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "added": done.added, "updated": done.updated, "reinforced": done.reinforced,
-        "flagged": done.flagged, "superseded": done.superseded, "pending": done.pending,
-        "dropped": done.dropped, "id": done.id, "commit": done.commit,
-        "watermark": done.watermark, "unread": done.unread, "older": done.older,
-        "passed_over": done.passed_over, "unreadable": done.unreadable,
-        "torn": done.torn,
-    }  # fmt: skip
-    if done.second is not None:
-        fields["second"] = done.second.as_json()
-    if done.failure is not None:
-        why = done.failure
-        fields["error"] = {"code": why.code, "message": why.message, "hint": why.hint}
-    return fields
 
 
 def _tell_extracted(done: Extracted, dry_run: bool) -> None:
@@ -164,7 +188,8 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
     for drop in done.dropped:
         print(f"left out ({', '.join(map(str, drop['reasons']))}): {drop['text']}")  # type: ignore[call-overload]
     if not any(written.values()) and not done.pending and done.failure is None:
-        print("Nothing worth a note." if done.model else _NOT_ASKED)
+        nothing = "No new request to remember something."
+        print("Nothing worth a note." if done.model else nothing)
     if done.second is not None:
         print(done.second.as_text())
     if done.pending and not dry_run:
@@ -198,24 +223,11 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
         warn_person("The notes are stored but not committed; `mdmemory doctor` says why.")
 
 
-_NOT_ASKED = "No new request to remember something."
-
-
-def _session_copy(memory: Memory, options: Namespace) -> bytes:
-    """The session that was named: one of this project, or of the folder in which we were started,
-    unless all projects were asked for."""
-    from mdmemory.search.sources import session_folders
-    from mdmemory.transcripts.sources import copy
-
-    here = None if options.all_projects else [*session_folders(memory.project), Path.cwd()]
-    return copy(person.host_places(), options.session, here)
-
-
 def run_compact(layers: Layers, options: Namespace) -> int:
     from mdmemory import protocol
 
     memory = only_memory(layers)
-    plan = input_file.read(options.plan) if options.plan else None
+    plan = read(options.plan) if options.plan else None
     if options.if_due:
         _adopt_changes(memory)
     with Progress(memory, json=options.json) as progress:
@@ -238,9 +250,7 @@ def _outcome_json(outcome: Outcome) -> dict[str, Any]:
     from mdmemory.compact.plan import as_json
 
     return {
-        "outcome": outcome.outcome,
-        "checkpoint": outcome.checkpoint,
-        "commit": outcome.commit,
+        "outcome": outcome.outcome, "checkpoint": outcome.checkpoint, "commit": outcome.commit,
         "planned": [as_json(op) for op in outcome.planned],
         "applied": [as_json(op) for op in outcome.applied],
         "skipped": [{"op": as_json(op), "reason": why} for op, why in outcome.skipped],
@@ -288,14 +298,11 @@ def _tell_outcome(outcome: Outcome, plan: str | None) -> None:
         if (code, message) not in messages:
             print(f"{'left out' if is_one_op else what}: {message}")
     if outcome.outcome == "applied":
-        print(
-            f"{count_noun(len(outcome.applied), 'op')} in commit {str(outcome.commit)[:10]}. "
-            f"Undo: `mdmemory undo {outcome.id}` "
-            f"or `git revert {str(outcome.commit)[:10]}`."
-            if outcome.commit
-            else f"{count_noun(len(outcome.applied), 'op')}. {WAITS} "
-            f"Undo: `mdmemory undo {outcome.id}`."
-        )
+        ops, undo = count_noun(len(outcome.applied), "op"), f"Undo: `mdmemory undo {outcome.id}`"
+        if commit := (outcome.commit or "")[:10]:
+            print(f"{ops} in commit {commit}. {undo} or `git revert {commit}`.")
+        else:
+            print(f"{ops}. {WAITS} {undo}.")
     else:
         again = f" Correct {plan} and run it again." if plan and outcome.refusals else ""
         print(((outcome.outcome == "noop" and outcome.why) or _WORDS[outcome.outcome]) + again)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,11 @@ from mdmemory.cli.output import count_noun, emit_json, is_terminal, visible_text
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.layers import MINE, USER, Layers
 from mdmemory.review import answers, waiting
+from mdmemory.review.answers import Reviewed, Wording
 from mdmemory.review.items import ACTIONS, KINDS, Action, InboxItem, Kind, fold
-from mdmemory.review.reviewed import Reviewed, Wording
 
 if TYPE_CHECKING:
-    from mdmemory.cli.terminal import Terminal
+    from mdmemory.cli.review_screen import Terminal
 
 NOTHING = "Nothing waits for you."
 _SIGNS = {
@@ -41,32 +42,28 @@ def run_review(layers: Layers, options: Namespace) -> int:
 
 def _list_items(layers: Layers, options: Namespace) -> int:
     with layers.at_one_look():
-        items_shown = (
-            [waiting.find_item(layers, options.id)] if options.id else waiting.items(layers)
-        )
+        shown = [waiting.find_item(layers, options.id)] if options.id else waiting.items(layers)
     if options.json:
-        emit_json([item.as_json() for item in items_shown])
+        emit_json([item.as_json() for item in shown])
         return 0
-    away = {} if options.id or options.more else fold(items_shown)
+    away = {} if options.id or options.more else fold(shown)
     hidden = {item.id for items in away.values() for item in items}
-    for item in items_shown:
+    for item in shown:
         if item.id not in hidden:
             print(visible_text(item.as_text()))
-    for session, items in away.items():
-        print(visible_text(_folded_line(session, len(items))))
-    if items_shown:
-        print(
-            f"{count_noun(len(items_shown), 'item')}. Answer with `mdmemory review ID ANSWER`, or "
-            "run `mdmemory review` at a terminal."
-        )
-    else:
-        print(NOTHING)
+    _tell_folded(away)
+    print(
+        f"{count_noun(len(shown), 'item')}. Answer with `mdmemory review ID ANSWER`, or run "
+        "`mdmemory review` at a terminal." if shown else NOTHING
+    )  # fmt: skip
     return 0
 
 
-def _folded_line(session: str, count: int) -> str:
-    """The line in place of what a session left beyond the best."""
-    return f"and {count} more of session {session}: `mdmemory review --more`"
+def _tell_folded(away: Mapping[str, Sequence[InboxItem]]) -> None:
+    """A line in place of what each session left beyond the best."""
+    for session, items in away.items():
+        more = f"and {len(items)} more of session {session}: `mdmemory review --more`"
+        print(visible_text(more))
 
 
 # --- answers
@@ -76,16 +73,12 @@ def _answer_one(layers: Layers, options: Namespace) -> int:
     item = waiting.find_item(layers, options.id)
     if item.is_pair and options.answer == Action.KEEP and options.name:
         options.answer = (Action.THIS, Action.THAT)[_conflict_side(item, options.name)]
-    if (
-        item.kind == Kind.ON_HOLD
-        and options.answer == Action.EDIT
-        and options.text is None
-        and is_terminal()
-    ):
+    is_edit = options.answer == Action.EDIT
+    if item.kind == Kind.ON_HOLD and is_edit and options.text is None and is_terminal():
         print(_edit_in_place(layers, item))
         return 0
-    done = _answer_item(layers, item, options.answer, _read_wording(layers, item, options))
-    _tell_reviewed([done], options)
+    wording = _read_wording(layers, item, options) if is_edit else None
+    _tell_reviewed([_answer_item(layers, item, options.answer, wording)], options)
     return 0
 
 
@@ -99,12 +92,8 @@ def _answer_item(
 
 def _answer_all(layers: Layers, options: Namespace) -> int:
     """One answer for every item of a kind, each a change of its own."""
-    if (
-        options.all not in KINDS
-        or options.answer
-        or options.id not in ACTIONS
-        or options.id == Action.EDIT
-    ):
+    is_answer = options.id in ACTIONS and options.id != Action.EDIT
+    if options.all not in KINDS or options.answer or not is_answer:
         raise UsageError(
             "`review --all` needs a kind and one answer.",
             f"Such as `mdmemory review --all pending drop`; kinds: {', '.join(KINDS)}.",
@@ -140,14 +129,13 @@ def _tell_reviewed(done: list[Reviewed], options: Namespace) -> None:
 
 def _read_wording(layers: Layers, item: InboxItem, options: Namespace) -> Wording | None:
     """The text for an edit: given, from standard input, or out of the editor."""
-    if options.answer != Action.EDIT:
-        return None
-    side = 0
-    if item.kind == Kind.CONFLICT:
-        side = _conflict_side(item, options.name)
+    side = _conflict_side(item, options.name) if item.kind == Kind.CONFLICT else 0
     if options.text is not None:
         text = sys.stdin.read() if options.text == "-" else options.text
-        return Wording(_whole_text(layers, item, side, text), side)
+        # of a note whose head was not given its head stays, with the first line as description
+        if item.notes[side].file and not text.startswith("---"):
+            text = answers.reword(layers, item, side, text)
+        return Wording(text, side)
     if not is_terminal():
         raise UsageError("There is no new text.", "Pass it with --text, or edit at a terminal.")
     text = _edit_side(layers, item, side)
@@ -163,14 +151,6 @@ def _conflict_side(item: InboxItem, named: str | None) -> int:
             return at
     either = " or ".join(each.name for each in item.notes)
     raise UsageError("Which of the two?", f"Name it: {either}.")
-
-
-def _whole_text(layers: Layers, item: InboxItem, side: int, text: str) -> str:
-    """The text of a file: of a note whose head was not given its head stays, with the first line
-    as its description."""
-    if not item.notes[side].file or text.startswith("---"):
-        return text
-    return answers.reword(layers, item, side, text)
 
 
 def _edit_side(layers: Layers, item: InboxItem, side: int) -> str | None:
@@ -206,14 +186,14 @@ def _sit_down(layers: Layers, *, is_all: bool) -> int:
     if not waiting.items(layers):
         print(NOTHING)
         return 0
-    from mdmemory.cli.terminal import Terminal
+    from mdmemory.cli.review_screen import Terminal
 
     with Terminal() as terminal:
         sitting = _Sitting(layers, terminal, is_all=is_all)
-        sitting.run()
+        while sitting.answer_next():
+            pass
     print(sitting.summary())
-    for session, items in sitting.away.items():
-        print(visible_text(_folded_line(session, len(items))))
+    _tell_folded(sitting.away)
     return 0
 
 
@@ -224,47 +204,56 @@ class _Sitting:
         self._layers, self._terminal = layers, terminal
         self._done: list[Reviewed] = []
         self.away = {} if is_all else fold(waiting.items(layers))
-        self._items = self._waiting_items()
-        self._said = ""
-        self._scrolled = 0
-        self._most = 0
-        self._shown = ""
+        self._shown, self._said, self._scrolled, self._most = "", "", 0, 0
+        self._look_again("")
 
-    def run(self) -> None:
-        """Show one item after the other until none is left, or the person goes."""
-        while (item := self._next_item()) is not None:
-            key = self._ask_key(item)
-            if key in ("q", "ended"):
-                return
-            self._do_key(item, key)
+    def answer_next(self) -> bool:
+        """Show the next item, and do what its key says; False once none is left, or the person
+        goes."""
+        if not (left := self._items_left()):
+            return False
+        item, key = left[0], self._ask_key(left[0])
+        page = self._terminal.size()[1] // 2
+        by = {"up": -1, "down": 1, "page up": -page, "page down": page, " ": page}.get(key)
+        if key in ("q", "ended"):
+            return False
+        if by is not None:
+            self._scrolled = min(max(0, self._scrolled + by), self._most)
+            return True
+        self._said = ""
+        if key == "?":
+            from mdmemory.cli.review_screen import RESIZED, help_screen
+
+            self._terminal.draw(help_screen(*self._terminal.size()))
+            while self._terminal.key() == RESIZED:
+                self._terminal.draw(help_screen(*self._terminal.size()))
+        elif key == "u":
+            self._undo()
+        elif action := next((each for each in _SIGNS.get(key, ()) if each in item.actions), None):
+            self._give_answer(item, action)
+        else:
+            self._said = f"{key!r} is no answer here; ? shows the keys."
+        return True
 
     def summary(self) -> str:
         """What the sitting came to."""
         put_off = sum(done.action == Action.LATER for done in self._done)
-        left = len(self._items) if self._items else 0
         answers_given = count_noun(len(self._done) - put_off, "answer")
-        return f"{answers_given}; {count_noun(left, 'item')} in the inbox."
+        return f"{answers_given}; {count_noun(len(self._items), 'item')} in the inbox."
 
-    def _next_item(self) -> InboxItem | None:
+    def _items_left(self) -> list[InboxItem]:
+        """What waits, but for what was put off."""
         later = {done.item.id for done in self._done if done.action == Action.LATER}
-        return next((item for item in self._items if item.id not in later), None)
+        return [item for item in self._items if item.id not in later]
 
     def _ask_key(self, item: InboxItem, question: str = "") -> str:
         """Show an item, and give the key that was pressed for it."""
-        from mdmemory.cli.review_screen import View, draw_screen
-        from mdmemory.cli.terminal import RESIZED
+        from mdmemory.cli.review_screen import RESIZED, View, draw_screen
 
-        is_new = self._shown != item.id
-        self._shown = item.id
-        view = View(
-            item,
-            len(self._done) + 1,
-            len(self._done) + self._count_left(),
-            self._said,
-            self._scrolled,
-            question,
-            bool(self._done),
-        )
+        is_new, self._shown = self._shown != item.id, item.id
+        done = len(self._done)
+        total = done + len(self._items_left())
+        view = View(item, done + 1, total, self._said, self._scrolled, question, bool(done))
         while True:
             drawn = draw_screen(view, *self._terminal.size(), colour=self._terminal.has_colour)
             self._most = drawn.most
@@ -275,39 +264,6 @@ class _Sitting:
             if (key := self._terminal.key()) != RESIZED:
                 return key
 
-    def _count_left(self) -> int:
-        later = {done.item.id for done in self._done if done.action == Action.LATER}
-        return sum(item.id not in later for item in self._items)
-
-    def _do_key(self, item: InboxItem, key: str) -> None:
-        if self._scrolls_text(key):
-            return
-        self._said = ""
-        if key == "?":
-            self._show_help()
-        elif key == "u":
-            self._undo()
-        elif action := next((each for each in _SIGNS.get(key, ()) if each in item.actions), None):
-            self._give_answer(item, action)
-        else:
-            self._said = f"{key!r} is no answer here; ? shows the keys."
-
-    def _scrolls_text(self, key: str) -> bool:
-        """Whether a key only scrolled the text."""
-        page = self._terminal.size()[1] // 2
-        by = {"up": -1, "down": 1, "page up": -page, "page down": page, " ": page}.get(key)
-        if by is not None:
-            self._scrolled = min(max(0, self._scrolled + by), self._most)
-        return by is not None
-
-    def _show_help(self) -> None:
-        from mdmemory.cli.review_screen import help_screen
-        from mdmemory.cli.terminal import RESIZED
-
-        self._terminal.draw(help_screen(*self._terminal.size()))
-        while self._terminal.key() == RESIZED:
-            self._terminal.draw(help_screen(*self._terminal.size()))
-
     def _give_answer(self, item: InboxItem, action: str) -> None:
         try:
             wording = None
@@ -317,24 +273,20 @@ class _Sitting:
                 self._look_again(sentence)
                 return
             if action == Action.EDIT and (wording := self._choose_wording(item)) is None:
-                self._look_again()
+                self._look_again("Nothing changed.")
                 return
             done = answers.answer(self._layers, item, action, wording)
         except MdmemoryError as problem:
-            self._said = problem.sentences
-            self._items = self._waiting_items()
+            self._look_again(problem.sentences, self._scrolled)
             return
         self._done.append(done)
         self._look_again(done.said)
 
-    def _look_again(self, sentence: str = "Nothing changed.") -> None:
-        self._said, self._scrolled = sentence, 0
-        self._items = self._waiting_items()
-
-    def _waiting_items(self) -> list[InboxItem]:
-        """What waits now, but for what is folded in this sitting."""
+    def _look_again(self, sentence: str, scrolled: int = 0) -> None:
+        """Find what waits now, but for what is folded in this sitting."""
+        self._said, self._scrolled = sentence, scrolled
         hidden = {item.id for items in self.away.values() for item in items}
-        return [item for item in waiting.items(self._layers) if item.id not in hidden]
+        self._items = [item for item in waiting.items(self._layers) if item.id not in hidden]
 
     def _choose_wording(self, item: InboxItem) -> Wording | None:
         side = 0
@@ -351,13 +303,12 @@ class _Sitting:
         if not self._done:
             self._said = "There is no answer to take back."
             return
-        done = self._done[-1]
+        done, sentence = self._done[-1], "It waits again."
         try:
-            sentence = (
-                done.said if done.action == Action.LATER else answers.take_back(self._layers, done)
-            )
+            if done.action != Action.LATER:
+                sentence = answers.take_back(self._layers, done)
         except MdmemoryError as problem:
             self._said = problem.sentences
             return
         self._done.pop()
-        self._look_again("It waits again." if done.action == Action.LATER else sentence)
+        self._look_again(sentence)

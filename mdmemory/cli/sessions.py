@@ -30,67 +30,91 @@ if TYPE_CHECKING:
 
     from mdmemory.layers import Layers
     from mdmemory.observe.observation import Observation
-    from mdmemory.transcripts.sources import Session
 
 _TITLE = 80  # characters of a title
 
 
 def run_session(layers: Layers, options: Namespace) -> int:
-    from mdmemory.transcripts.sources import sessions
-
-    memory = only_memory(layers)
+    memory, id = only_memory(layers), options.id or ""
     if options.work:
-        return _work_session(memory, options.id or "", options)
-    if options.id and (options.sweep or options.forget):
+        return _work_session(memory, id, options)
+    if id and (options.sweep or options.forget):
         raise UsageError("--sweep and --forget take no ID.", "`mdmemory session ID` shows one.")
     if options.sweep:
-        return _sweep_data(memory, options)
+        done = memory.sweep()
+        lines = [
+            f"Removed {count_noun(done.files, 'file')} ({done.bytes:,} bytes) and the data of "
+            f"{count_noun(done.sessions, 'session')}."
+        ]
+        if done.errors:
+            lines.append(f"{count_noun(done.errors, 'file')} could not be removed.")
+        show_value(options, asdict(done), *lines)
+        return 1 if done.errors else 0
     if options.forget:
         return _tell_observations(memory.observations().forget(options.forget), options)
-    if options.id:
-        return _show_stored(memory, options.id, options)
-    project = memory.project
+    if id.isdecimal():
+        return _tell_observations(memory.observations().recall(id), options)
+    if id.startswith("o-"):  # the whole of a shortened output
+        from mdmemory.session import storage
+
+        text = storage.get_output(memory.project.private / storage.FOLDER, id)
+        show_value(options, {"id": id, "text": text}, text)
+        return 0
+    if id:
+        fields = stored_content(memory, id)
+        summary = "\n".join(f"{name}: {text}" for name, text in fields["summary"].items() if text)
+        promotions = [f"{each['outcome']}: {each['content']}" for each in fields["promotions"]]
+        observations = [f"{each['id']}  {each['title']}" for each in fields["observations"]]
+        more = {"promotions": promotions, "summary": summary, "observations": observations}
+        texts = map(visible_text, sections_shown(fields["sections"] | more))
+        show_value(options, fields, *(text.replace("\n", "\n  ") for text in texts))
+        return 0
+    return _list_sessions(memory.project, options)
+
+
+def _list_sessions(project: Project, options: Namespace) -> int:
+    from mdmemory.privacy import redacted_text
+    from mdmemory.transcripts.sources import TITLES, sessions
+    from mdmemory.transcripts.turns import turns_read
+
     folders = None if options.all_projects else session_folders(project)
     there = sessions(person.host_places(), folders, None if options.all else SESSIONS)
-    rows = _session_rows(project, there.items)
+    marks: dict[str, str] = {}
+    if there.items and os.path.lexists(project.state_file):  # never made only to look
+        from mdmemory.store.state import State
+
+        with State(project.state_file, warn_person) as state:
+            known = [each.transcript.session for each in there.items]
+            marks = {session: state.watermark(session) or "" for session in known}
+    rows: list[dict[str, Any]] = []
+    for each in there.items:
+        title = redacted_text(each.transcript.label[: _TITLE * 4])
+        if len(title) > _TITLE:
+            title = f"{title[: _TITLE - 1].rstrip()}…"
+        read = turns_read(each.transcript, marks.get(each.transcript.session, ""))
+        rows.append({
+            "id": each.id, "title": title, "time": _moment_of(each.time), "source": each.source,
+            "turns": len(each.transcript.turns), "read": read,
+        })  # fmt: skip
     if options.json:
         emit_json(rows)
     else:
-        _tell_sessions(rows, are_all=there.is_all)
+        for row in rows:
+            title = "".join(sign for sign in " ".join(row["title"].split()) if sign.isprintable())
+            time = row["time"][:16].replace("T", " ") or "-"
+            unread = f"{count_noun(row['turns'], 'turn')}, {row['turns'] - row['read']} unread"
+            host = TITLES[row["source"]]
+            print(f"{time:<16}  {host:<11}  {row['id']}  {unread:<20}  {title}".rstrip())
+        if not there.is_all:
+            print(f"These are the newest {len(rows)}; `mdmemory session --all` shows all.")
+        *names, last = TITLES.values()
+        print(
+            "Read one: `mdmemory extract --session ID`." if rows
+            else f"No sessions of {', '.join(names)} or {last} in this project."
+        )  # fmt: skip
     for problem in there.problems:
         warn_person(problem.sentences)
     return 1 if there.problems else 0
-
-
-def _session_rows(project: Project, sessions: tuple[Session, ...]) -> list[dict[str, Any]]:
-    from mdmemory.transcripts.turns import turns_read
-
-    marks = _read_watermarks(project, [each.transcript.session for each in sessions])
-    return [
-        {
-            "id": each.id, "title": _session_title(each), "time": _moment_of(each.time),
-            "source": each.source, "turns": len(each.transcript.turns),
-            "read": turns_read(each.transcript, marks.get(each.transcript.session, "")),
-        }
-        for each in sessions
-    ]  # fmt: skip
-
-
-def _session_title(session: Session) -> str:
-    """The session's title on one line."""
-    from mdmemory.privacy import redacted_text
-
-    shown = redacted_text(session.transcript.label[: _TITLE * 4])
-    return shown if len(shown) <= _TITLE else f"{shown[: _TITLE - 1].rstrip()}…"
-
-
-def _read_watermarks(project: Project, sessions: list[str]) -> dict[str, str]:
-    if not sessions or not os.path.lexists(project.state_file):
-        return {}  # nothing was read yet, and do not create the file only to look
-    from mdmemory.store.state import State
-
-    with State(project.state_file, warn_person) as state:
-        return {session: state.watermark(session) or "" for session in sessions}
 
 
 def _moment_of(milliseconds: int) -> str:
@@ -102,71 +126,7 @@ def _moment_of(milliseconds: int) -> str:
     return moment.isoformat() if milliseconds > 0 else ""
 
 
-def _tell_sessions(rows: list[dict[str, Any]], *, are_all: bool) -> None:
-    from mdmemory.transcripts.sources import TITLES
-
-    for row in rows:
-        title = "".join(sign for sign in " ".join(row["title"].split()) if sign.isprintable())
-        time = row["time"][:16].replace("T", " ") or "-"
-        unread = f"{count_noun(row['turns'], 'turn')}, {row['turns'] - row['read']} unread"
-        host = TITLES[row["source"]]
-        print(f"{time:<16}  {host:<11}  {row['id']}  {unread:<20}  {title}".rstrip())
-    if not are_all:
-        print(f"These are the newest {len(rows)}; `mdmemory session --all` shows all.")
-    if rows:
-        print("Read one: `mdmemory extract --session ID`.")
-    else:
-        print(f"No sessions of {_either_of([*TITLES.values()])} in this project.")
-
-
-def _either_of(names: list[str]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"
-
-
 # --- what is kept of one session
-
-
-def _show_stored(memory: Memory, id: str, options: Namespace) -> int:
-    """Show what is stored about a session, the whole of a shortened output, or an observation."""
-    if id.startswith("o-"):
-        return _show_output(memory, id, options)
-    if id.isdecimal():
-        return _tell_observations(memory.observations().recall(id), options)
-    stored_data = stored_content(memory, id)
-    show_value(options, stored_data, *_lines_of(stored_data))
-    return 0
-
-
-def _sweep_data(memory: Memory, options: Namespace) -> int:
-    """Delete old session data."""
-    done = memory.sweep()
-    lines = [
-        f"Removed {count_noun(done.files, 'file')} ({done.bytes:,} bytes) and the data of "
-        f"{count_noun(done.sessions, 'session')}."
-    ]
-    if done.errors:
-        lines.append(f"{count_noun(done.errors, 'file')} could not be removed.")
-    show_value(options, asdict(done), *lines)
-    return 1 if done.errors else 0
-
-
-def _show_output(memory: Memory, id: str, options: Namespace) -> int:
-    from mdmemory.session import storage
-
-    text = storage.get_output(memory.project.private / storage.FOLDER, id)
-    show_value(options, {"id": id, "text": text}, text)
-    return 0
-
-
-def _lines_of(fields: dict[str, Any]) -> list[str]:
-    promotions = [f"{each['outcome']}: {each['content']}" for each in fields["promotions"]]
-    summary = "\n".join(f"{name}: {text}" for name, text in fields["summary"].items() if text)
-    observations = [f"{each['id']}  {each['title']}" for each in fields["observations"]]
-    more = {"promotions": promotions, "summary": summary, "observations": observations}
-    return [
-        visible_text(text).replace("\n", "\n  ")
-        for text in sections_shown(fields["sections"] | more)
-    ]
 
 
 def _tell_observations(observations: Sequence[Observation], options: Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from mdmemory.errors import NotFound, UsageError
 from mdmemory.memory import Memory
 from mdmemory.privacy import is_secret
 from mdmemory.store import home as homes
-from mdmemory.store.project import Project, home_of, person_root, root_in_tree
+from mdmemory.store.project import home_of, person_root, root_in_tree
 from mdmemory.store.store import Store
 
 if TYPE_CHECKING:  # only a shape here
@@ -41,8 +42,10 @@ def run_init(options: Namespace) -> int:
     if options.opencode or options.user:
         project.prepare_private()
         sentences += _install_wiring(options, project.root, project.store)
-    if options.opencode or options.user:
-        sentences += _say_who_reads(project)
+        if project.settings.origins.get("planner", "default") == "default":
+            sentences.append(
+                "No model reads your sessions. To choose one: `mdmemory config set planner NAME`."
+            )
     if options.git_hooks:
         from mdmemory.hosts import git_hooks
 
@@ -58,19 +61,20 @@ def run_init(options: Namespace) -> int:
 def _left_behind(options: Namespace, root: Path) -> list[str]:
     """A sentence on the notes of the store that the project had until now and that a store inside
     it takes the place of; [] where there are none."""
-    from shlex import quote
-
     if not (options.here or options.shared):
         return []
-    in_tree = root_in_tree(root.absolute()) if root.is_dir() else None
-    store = _store_elsewhere(root, in_tree, person.person_places())
-    count = len(Store(store).files()) if store else 0
-    if not (store and count):
+    store = _store_elsewhere(root, _root_inside(root))
+    if not store or not (count := len(Store(store).files())):
         return []
     return [
         f"{store}, the project's store until now, keeps its {count_noun(count, 'note')}. To have "
-        f"them here: `mdmemory import {quote(str(store))} --yes`."
+        f"them here: `mdmemory import {shlex.quote(str(store))} --yes`."
     ]
+
+
+def _root_inside(root: Path) -> Path | None:
+    """The root of the project's store where it is one of the project's files."""
+    return root_in_tree(root.absolute()) if root.is_dir() else None
 
 
 def _make_store(options: Namespace, root: Path) -> Setup:
@@ -82,7 +86,7 @@ def _make_store(options: Namespace, root: Path) -> Setup:
         return setup.init_store(
             memory_folder.join_store(root, options.join, places), places, is_secret
         )
-    in_tree = root_in_tree(root.absolute()) if root.is_dir() else None
+    in_tree = _root_inside(root)
     if in_tree is not None and options.dir is None and not options.here:
         root = in_tree
     # a project whose wiring is in its repository has its store there, too
@@ -91,7 +95,7 @@ def _make_store(options: Namespace, root: Path) -> Setup:
     )
     if not is_inside and in_tree is None:
         return memory_folder.begin_store(root, places, is_secret)
-    _refuse_wiring_of_elsewhere(options, root.absolute(), in_tree, places)
+    _refuse_wiring_of_elsewhere(options, root.absolute(), in_tree)
     return setup.init_store(
         root,
         places,
@@ -102,30 +106,27 @@ def _make_store(options: Namespace, root: Path) -> Setup:
     )
 
 
-def _store_elsewhere(root: Path, in_tree: Path | None, places: person.Places) -> Path | None:
+def _store_elsewhere(root: Path, in_tree: Path | None) -> Path | None:
     """The project's store where it is not one of the project's files: in the memory folder, or
     moved to a repository of its own."""
     if in_tree is not None:
         return None if root.is_relative_to(in_tree) else in_tree
-    entry = homes.find_match(home_of(places), root).entry if root.is_dir() else None
+    home = home_of(person.person_places())
+    entry = homes.find_match(home, root).entry if root.is_dir() else None
     return entry.store if entry else None
 
 
-def _refuse_wiring_of_elsewhere(
-    options: Namespace, root: Path, in_tree: Path | None, places: person.Places
-) -> None:
+def _refuse_wiring_of_elsewhere(options: Namespace, root: Path, in_tree: Path | None) -> None:
     """Refuse files in the project for a store that lies elsewhere."""
     if options.user or options.here or options.shared or options.store:
         return
     wired = options.opencode or options.git_hooks
-    if not wired or (store := _store_elsewhere(root, in_tree, places)) is None:
+    if not wired or (store := _store_elsewhere(root, in_tree)) is None:
         return
-    from shlex import quote
-
     raise UsageError(
         f"The store of this project is {store}, and files of the project would name it.",
         "`mdmemory setup opencode` connects OpenCode to every such store, and hooks go into its "
-        f"own repository: `mdmemory init {quote(str(store))} --git-hooks`.",
+        f"own repository: `mdmemory init {shlex.quote(str(store))} --git-hooks`.",
     )
 
 
@@ -163,12 +164,19 @@ def _tell_setup(options: Namespace, done: Setup | None, sentences: list[str]) ->
 
 def _remove_wiring(options: Namespace, root: Path) -> int:
     """Remove what `init` added to git's hooks and to OpenCode; the notes and the store stay."""
-    from mdmemory.hosts import git_hooks
+    from mdmemory.hosts import clients, git_hooks
+    from mdmemory.hosts.opencode import wiring
+    from mdmemory.hosts.opencode.files import Place
 
     if not root.is_dir():
         raise NotFound(f"No such folder: {root}.", "Name the project's folder.")
     project = Memory.open(root, store=options.store).project
-    sentences = _unwire_project(project, is_personal=options.user) + git_hooks.remove_hooks(project)
+    if options.user:
+        sentences = clients.remove_clients([clients.OPENCODE], os.environ)
+    else:  # of a store that was moved out of the project the files there stay
+        store = project.top / DEFAULT_STORE if project.around else project.store
+        sentences = wiring.remove_wiring(Place(project.top, store))
+    sentences += git_hooks.remove_hooks(project)
     sentences += [f"The notes stay in {project.store}."] if sentences else []
     sentences += setup.remove_store(project) or ([] if sentences else ["Nothing to remove."])
     return _tell_setup(options, setup.Setup(project), sentences)
@@ -181,28 +189,14 @@ def _dry_run(options: Namespace, root: Path) -> list[str]:
     """Messages about what would be written; nothing is."""
     from mdmemory.hosts.opencode.wiring import DRY_RUN
 
-    in_tree = root_in_tree(root.absolute()) if root.is_dir() else None
     places = person.person_places()
-    _refuse_wiring_of_elsewhere(options, root.absolute(), in_tree, places)
+    _refuse_wiring_of_elsewhere(options, root.absolute(), _root_inside(root))
     root = root.resolve()
     settings = load_settings(places.environment, places.personal_settings, root / PROJECT_FILE)
     store = root if options.user else root / (options.store or settings.text("store"))
     sentences = [] if store.is_dir() else [f"Would create a store in {store}."]
     sentences += _install_wiring(options, root, store)
     return [DRY_RUN, *sentences] if sentences else ["Nothing to do."]
-
-
-def _unwire_project(project: Project, *, is_personal: bool) -> list[str]:
-    """Remove all that we wrote for OpenCode; return messages."""
-    from mdmemory.hosts import clients
-    from mdmemory.hosts.opencode import wiring
-    from mdmemory.hosts.opencode.files import Place
-
-    if is_personal:
-        return clients.remove_clients([clients.OPENCODE], os.environ)
-    # of a store that was moved out of the project the files there stay
-    store = project.top / DEFAULT_STORE if project.around else project.store
-    return wiring.remove_wiring(Place(project.top, store))
 
 
 def _install_wiring(options: Namespace, root: Path, store: Path) -> list[str]:
@@ -220,10 +214,3 @@ def _install_wiring(options: Namespace, root: Path, store: Path) -> list[str]:
     if options.no_npm and not options.mcp and not options.dry_run:
         sentences += wiring.spare_npm(wiring.personal_place(os.environ))
     return sentences
-
-
-def _say_who_reads(project: Project) -> list[str]:
-    """How to choose a model that reads sessions, where nobody chose yet."""
-    if project.settings.origins.get("planner", "default") != "default":
-        return []
-    return ["No model reads your sessions. To choose one: `mdmemory config set planner NAME`."]

@@ -1,21 +1,65 @@
-"""Commands on the store as a whole: index, status."""
+"""Commands on the store as a whole: doctor, index, status."""
 
 from __future__ import annotations
 
 import shlex
 from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from mdmemory.actions.listing import in_words
 from mdmemory.cli.output import NO_STORE_YET, count_noun, emit_json, warn_person
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
-from mdmemory.layers import USER, Layers
+from mdmemory.layers import MINE, USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.store.store import INDEX
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+_NAMED = 5  # files of a kind that `status` names
+
+
+def run_doctor(layers: Layers, options: Namespace) -> int:
+    from mdmemory.hosts import problems
+
+    environment = person.person_places().environment
+    if layers.question is None and not layers.there() and problems.connected_titles(environment):
+        # somebody who has no store yet: only their assistants can be looked at
+        findings = problems.of_assistants(environment, Path.cwd())
+        if not options.json:
+            print(NO_STORE_YET)
+        return _report_findings([{**row, "layer": USER} for row in findings], options)
+    rows = problems.list_problems(layers, environment, fix=options.fix)
+    former = dict.fromkeys(
+        sentence for _, memory in layers.each() for sentence in memory.project.settings.former
+    )
+    layer = layers.of(layers.main)
+    rows += [
+        {"check": "settings", "level": "warning", "path": "", "message": sentence,
+         "fixable": False, "layer": layer}
+        for sentence in former
+    ]  # fmt: skip
+    if not options.json and not rows:
+        stores = (str(memory.project.store) for _, memory in layers.each())
+        print(f"No problems in {' and '.join(stores)}.")
+    return _report_findings(rows, options, MINE if layers.project else "")
+
+
+def _report_findings(rows: list[dict[str, Any]], options: Namespace, mine: str = "") -> int:
+    """Show the findings, `mine` before a path in the person's own store; 1 if one of them is an
+    error."""
+    from mdmemory.hosts import problems
+
+    failed = any(row["level"] == "error" for row in rows)
+    if options.json:
+        emit_json({"ok": not failed, "findings": rows})
+    elif rows:
+        of_files = problems.by_file(rows)
+        for row in of_files:
+            path = f"{mine if row['layer'] == USER else ''}{row['path']}: " if row["path"] else ""
+            print(f"{row['level']}: {path}{row['message']}")
+        print(problems.in_all(of_files))
+    return int(failed)
 
 
 def run_index(layers: Layers, options: Namespace) -> int:
@@ -36,12 +80,11 @@ def _update_index(memory: Memory, options: Namespace, layer: str) -> dict[str, A
     state = memory.index(check=options.check, adopt=True)
     path = memory.project.store / INDEX
     listed, total, changed = len(state.index.listed), state.index.total, bool(state.changed)
+    there = f"{path} is up to date"
     if options.check and not options.json:
-        print(
-            f"{path} is out of date: run `mdmemory index`." if changed else f"{path} is up to date."
-        )
+        print(f"{path} is out of date: run `mdmemory index`." if changed else f"{there}.")
     elif not options.json:
-        done = f"Updated {path}" if changed else f"{path} is up to date"
+        done = f"Updated {path}" if changed else there
         print(f"{done}: {listed} of {count_noun(total, 'note')}.")
     return {
         "layer": layer, "path": str(path), "changed": changed, "listed": listed, "total": total,
@@ -50,8 +93,10 @@ def _update_index(memory: Memory, options: Namespace, layer: str) -> dict[str, A
 
 def run_status(layers: Layers, options: Namespace) -> int:
     from mdmemory import overview, protocol
+    from mdmemory.capture.pending import FULL
     from mdmemory.hosts import problems
     from mdmemory.review import waiting
+    from mdmemory.review.items import Kind
 
     environment = person.person_places().environment
     assistants = problems.connected_titles(environment)
@@ -67,12 +112,26 @@ def run_status(layers: Layers, options: Namespace) -> int:
         emit_json({**rows[0], **report, "review": waits, "layers": rows})
         return 0
     lines = [_store_line(row) for row in rows]
-    lines += [f"inbox       {_waits_line(waits, rows)}", *_told_of_files(rows)]
-    lines.append(f"compaction  {report['due'] or 'not due'}; last: {_last_pass(report)}")
+    # lost notes are one item to answer, and are counted one by one
+    counts = waits | {Kind.LOST: sum(len(row["lost"]) for row in rows)}
+    kinds = [f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items() if count]
+    is_full = any(row["inbox"]["pending"] >= FULL for row in rows)
+    full = "; it is full: no more facts are kept" if is_full else ""
+    inbox = f"{', '.join(kinds)}: `mdmemory review`{full}" if kinds else "nothing waits for you"
+    lines += [f"inbox       {inbox}", *_file_lines(rows)]
+    last = "{outcome} at {at}".format(**report["last"]) if report["last"] else "none"
+    lines.append(f"compaction  {report['due'] or 'not due'}; last: {last}")
     small = " (a small model: asked pair by pair)" if report["questions"] == "pairs" else ""
-    lines.append(f"planner     {report['planner']}{small}: text is sent {_sends_where(report)}")
+    where, cost = "nowhere", report["tokens_today"]
+    if report["sends_to"]:
+        where = (
+            f"to {report['sends_to']}; today {count_noun(cost['calls'], 'call')}, "
+            f"{cost['input']} tokens in, {cost['output']} out"
+        )
+    lines.append(f"planner     {report['planner']}{small}: text is sent {where}")
     if (meaning := report["embeddings"])["kind"] != "off":
-        lines.append(f"meaning     {meaning['kind']}{_words_only(meaning['missing'])}")
+        words = f"; search goes by words: {meaning['missing']}" if meaning["missing"] else ""
+        lines.append(f"meaning     {meaning['kind']}{words}")
     if passed := report["passed_over"]:
         lines.append(
             f"not read    {count_noun(passed, 'turn')}: no answer of a model could be read"
@@ -94,69 +153,24 @@ def _store_line(row: dict[str, Any]) -> str:
     return f"{whose} {row['store']}: {in_words(row)}{git}{remote}"
 
 
-def _waits_line(waits: dict[str, int], rows: list[dict[str, Any]]) -> str:
-    """How many of each kind wait for a person, and whether more facts find a place."""
-    from mdmemory.capture.pending import FULL
-    from mdmemory.review.items import Kind
-
-    # lost notes are one item to answer, and are counted one by one
-    counts = waits | {Kind.LOST: sum(len(row["lost"]) for row in rows)}
-    sentences = [f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items() if count]
-    full = "; it is full: no more facts are kept" if _is_full(rows, FULL) else ""
-    return (
-        f"{', '.join(sentences)}: `mdmemory review`{full}" if sentences else "nothing waits for you"
-    )
-
-
-def _is_full(rows: list[dict[str, Any]], most: int) -> bool:
-    return any(row["inbox"]["pending"] >= most for row in rows)
-
-
-def _told_of_files(rows: list[dict[str, Any]]) -> list[str]:
+def _file_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
     """At most one line each: on what other hands did, what no branch has yet, and what cannot be
     read."""
-    sentences = []
-    free = [
+    by_hand = [
         f"{each['file']} ({each['change']})"
         for row in rows
         for each in row["unadopted"]
         if not each["why"] and each["file"] not in row["lost"]
     ]
-    if free:
-        sentences.append(
-            f"by hand     {_some_of(free)}: your next mdmemory command that writes commits it"
-        )
     waiting = [f"{each['subject']} ({', '.join(each['files'])})"
                for row in rows for each in row["waiting"]]  # fmt: skip
-    if waiting:
-        sentences.append(
-            f"waiting     {_some_of(waiting)}: stored in git; your next mdmemory command commits "
-            "it to the branch"
-        )
-    if unread := [file for row in rows for file in row["unread"]]:
-        sentences.append(f"unreadable  {_some_of(unread)}: passed over; `mdmemory doctor` says why")
-    return sentences
-
-
-def _some_of(names: list[str], most: int = 5) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
-
-
-def _sends_where(report: dict[str, Any]) -> str:
-    if not report["sends_to"]:
-        return "nowhere"
-    cost = report["tokens_today"]
-    return (
-        f"to {report['sends_to']}; today {count_noun(cost['calls'], 'call')}, "
-        f"{cost['input']} tokens in, {cost['output']} out"
-    )
-
-
-def _words_only(missing: str) -> str:
-    return f"; search goes by words: {missing}" if missing else ""
-
-
-def _last_pass(report: dict[str, Any]) -> str:
-    last = report["last"]
-    return f"{last['outcome']} at {last['at']}" if last else "none"
+    unread = [file for row in rows for file in row["unread"]]
+    for title, names, about in (
+        ("by hand", by_hand, "your next mdmemory command that writes commits it"),
+        ("waiting", waiting,
+         "stored in git; your next mdmemory command commits it to the branch"),
+        ("unreadable", unread, "passed over; `mdmemory doctor` says why"),
+    ):  # fmt: skip
+        if names:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            yield f"{title:<11} {', '.join(names[:_NAMED])}{more}: {about}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ def list_problems(
     repairs what is safe to repair."""
     from mdmemory.search import sources
 
-    rows = [{**asdict(finding), "layer": of} for of, finding in layers.doctor(fix=fix)]
+    rows = [{**finding._asdict(), "layer": of} for of, finding in layers.doctor(fix=fix)]
     memory = layers.main
     outside = [_warning_row("opencode", text) for text in _opencode_problems(memory, environment)]
     outside += of_assistants(environment, memory.project.top)

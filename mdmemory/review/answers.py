@@ -3,28 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from mdmemory.actions import editing, leaving
-from mdmemory.capture import pending, wishes
+from mdmemory.actions import editing, leaving, resolve
+from mdmemory.actions.cited import cited_anew
+from mdmemory.capture import forgetting, pending, wishes
 from mdmemory.capture.note_text import description_of, name_of
-from mdmemory.errors import MdmemoryError, NoteChanged, NotFound, UsageError
+from mdmemory.compact import left_out
+from mdmemory.errors import BadNote, MdmemoryError, NoteChanged, NotFound, UsageError
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.git.commits_of_store import subject
 from mdmemory.layers import USER, Layers
 from mdmemory.memory import Memory
 from mdmemory.note import editing as note_editing
-from mdmemory.note.note import parse
-from mdmemory.review import note_answers
+from mdmemory.note.note import SUPERSEDED, parse
 from mdmemory.review.items import Action, InboxItem, Kind, Side
-from mdmemory.review.reviewed import Reviewed, Wording, finish
 from mdmemory.review.waiting import BETWEEN
 from mdmemory.store.store import Store
+from mdmemory.store.superseding import mark_superseded, unmark_superseded
+from mdmemory.store.writer import Written
 
 if TYPE_CHECKING:
     from mdmemory.git.transaction import Change
-    from mdmemory.store.writer import Writer
+
+Left = tuple[Path, bytes, int]
+
+
+class Reviewed(NamedTuple):
+    """What an answer did, in a sentence. `memory` holds the change `id` (None: no commit);
+    `left` is a file that an undo does not bring back, with its bytes and mode."""
+
+    item: InboxItem
+    action: str
+    said: str
+    memory: Memory
+    id: str | None = None
+    commit: str | None = None
+    left: Left | None = None
+
+
+class Wording(NamedTuple):
+    """The text that a person left in an editor: of the note `side` of an item, or of what waits."""
+
+    text: str
+    side: int = 0
+
+
+class _Answer(NamedTuple):
+    """An answer that is being given: `memory` is the one that the item waits in, `wording` the new
+    text where the answer is an edit."""
+
+    layers: Layers
+    memory: Memory
+    item: InboxItem
+    action: str
+    wording: Wording | None
+
+    def finish(
+        self, text: str, written: Written, left: Left | None = None, memory: Memory | None = None
+    ) -> Reviewed:
+        """What it came to, with the change written. Raises MdmemoryError where a hand was quicker,
+        and a file stayed as it is."""
+        if written.kept:
+            file, why = written.kept[0]
+            raise MdmemoryError(f"{file} was not changed: {why}.", "Answer again.")
+        where = memory or self.memory
+        return Reviewed(self.item, self.action, text, where, written.id, written.commit, left)
 
 
 def answer(
@@ -41,9 +87,12 @@ def answer(
         return Reviewed(item, action, f"{item.id} stays in the inbox.", memory)
     if action == Action.EDIT and wording is None:
         raise UsageError("There is no new text.", "Pass it with --text, or edit at a terminal.")
-    for side in item.notes:
-        _require_as_seen(layers, item, side)
-    return _BY_KIND[item.kind](layers, memory, item, action, wording)
+    for side in filter(lambda side: side.digest, item.notes):  # as the person was shown them
+        store = Store(_find_holder(layers, item, side).project.store)
+        if store.read(side.file).digest != side.digest:
+            raise NoteChanged(f"{side.file} was changed meanwhile.", "Look at it and answer again.")
+    edited = wording if action == Action.EDIT else None
+    return _BY_KIND[item.kind](_Answer(layers, memory, item, action, edited))
 
 
 def require_shown(item: InboxItem, action: str) -> None:
@@ -55,18 +104,9 @@ def require_shown(item: InboxItem, action: str) -> None:
         )
 
 
-def _require_as_seen(layers: Layers, item: InboxItem, side: Side) -> None:
-    """Raise NoteChanged where a note is not the one any more that the person was shown."""
-    if not side.digest:
-        return
-    memory = _find_holder(layers, item, side)
-    if Store(memory.project.store).read(side.file).digest != side.digest:
-        raise NoteChanged(f"{side.file} was changed meanwhile.", "Look at it and answer again.")
-
-
 def take_back(layers: Layers, done: Reviewed) -> str:
     """Take an answer back; a sentence. Raises MdmemoryError where it cannot be."""
-    if not done.can_be_taken_back:
+    if done.id is None and done.left is None:
         raise NotFound("There is nothing to take back.", "`mdmemory log` lists the changes.")
     if done.id is not None:
         undone = done.memory.undo(done.id)
@@ -127,43 +167,35 @@ def _memory(layers: Layers, item: InboxItem) -> Memory:
 # --- what is no note yet
 
 
-def _fact(
-    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
-) -> Reviewed:
+def _fact(given: _Answer) -> Reviewed:
     """A fact that a model proposed."""
+    layers, memory, item, _, wording = given
     writer = memory._writer()
     is_persons = any(fact.id == item.key and fact.type == USER for fact in memory.pending())
     home = layers.for_type(USER) if is_persons else memory
     path = pending.file_of(memory.project, item.key)
     left = None if path is None else (path, read_regular(path), 0o600)
-    if action == Action.DROP:
+    if given.action == Action.DROP:
         _, written = pending.drop_fact(writer, item.key, today=memory._today())
-        back = None if written.id else left
-        return finish(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
+        return given.finish(f"Dropped {item.notes[0].name}.", written, None if written.id else left)
     done = pending.accept_fact(
         writer, item.key, today=memory._today(), into=None if home is memory else home._writer(),
-        text=wording.text if wording and action == Action.EDIT else None,
+        text=wording.text if wording else None,
     )  # fmt: skip
-    back = None if done.written.id and home is memory and _is_committed(writer, path) else left
+    if done.written.id and home is memory and path and leaving.is_in_commits(writer, path):
+        left = None
     text = f"Known already in {done.file}." if done.same else f"Stored {done.file}."
-    return finish(item, action, text, home, done.written, back)
+    return given.finish(text, done.written, left, home)
 
 
-def _is_committed(writer: Writer, path: Path | None) -> bool:
-    return path is not None and leaving.is_in_commits(writer, path)
-
-
-def _file(
-    layers: Layers, memory: Memory, item: InboxItem, action: str, wording: Wording | None
-) -> Reviewed:
+def _file(given: _Answer) -> Reviewed:
     """A kept wish, or what an import left over."""
+    layers, memory, item, _, wording = given
     writer, path = memory._writer(), Path(item.key)
     left = path, read_regular(path), 0o600
-    if action == Action.DROP:
-        written = leaving.take_out(writer, path, subject("drop", [path.stem]))
-        back = None if written.id else left
-        return finish(item, action, f"Dropped {item.notes[0].name}.", memory, written, back)
-    text = (wording.text if wording and action == Action.EDIT else text_of(layers, item)[0]).strip()
+    if given.action == Action.DROP:
+        return _take_out(given, path, "drop", f"Dropped {item.notes[0].name}.", path.stem)
+    text = (wording.text if wording else text_of(layers, item)[0]).strip()
     wish = _wish(memory, path) if item.kind == Kind.WISH else None
     type = wish.fact_type if wish else "reference"
     home = layers.for_type(type)
@@ -181,7 +213,26 @@ def _file(
     path.unlink(missing_ok=True)
     back = None if leaves and done.written.id else left
     sentence = f"Known already in {done.file}." if done.same else f"Stored {done.file}."
-    return finish(item, action, sentence, home, done.written, back)
+    return given.finish(sentence, done.written, back, home)
+
+
+def _take_out(given: _Answer, path: Path, verb: str, text: str, name: str) -> Reviewed:
+    """Take a file out of the inbox."""
+    left = path, read_regular(path), 0o600
+    written = leaving.take_out(given.memory._writer(), path, subject(verb, [name]))
+    return given.finish(text, written, None if written.id else left)
+
+
+def _removal(given: _Answer) -> Reviewed:
+    """What an assistant wants forgotten: it goes, or it stays."""
+    memory, side = given.memory, given.item.notes[0]
+    path = forgetting.removal_file(memory.project, given.item.key)
+    left = path, read_regular(path), 0o600
+    if given.action == Action.KEEP:
+        return _take_out(given, path, "keep", f"{side.name} stays.", side.name)
+    written = memory.remove(side.file).written
+    forgetting.settle_removal(memory.project, side.file)
+    return given.finish(f"Removed {side.name}.", written, left)
 
 
 def _wish(memory: Memory, path: Path) -> wishes.Wish | None:
@@ -193,10 +244,135 @@ def _wish(memory: Memory, path: Path) -> wishes.Wish | None:
     return None
 
 
-_Answerer = Callable[[Layers, Memory, InboxItem, str, Wording | None], Reviewed]
-_BY_KIND: dict[str, _Answerer] = {
-    Kind.LOST: note_answers.loss, Kind.WISH: _file, Kind.CONFLICT: note_answers.conflict,
-    Kind.FORGET: note_answers.removal, Kind.PENDING: _fact, Kind.UNCONFIRMED: note_answers.note,
-    Kind.ORPHANED: note_answers.note, Kind.ON_CHANGED: note_answers.note,
-    Kind.REFUSED: note_answers.refusal, Kind.ON_HOLD: note_answers.note, Kind.REST: _file,
+# --- what is a note already
+
+
+def _conflict(given: _Answer) -> Reviewed:
+    """Resolve a conflict, in one commit: one note holds, both do, or one gets the wording."""
+    _, memory, item, action, wording = given
+    if item.layer == BETWEEN:
+        return _between(given)
+    writer, (one, other) = memory._writer(), item.notes
+    if wording is not None:
+        side = item.notes[wording.side]
+        edited = (side.file, wording.text, side.digest)
+        done = resolve.resolve_conflict(writer, item.key, edited=edited)
+        return given.finish(f"Edited {side.name}.", done.written)
+    if action == Action.BOTH:
+        return given.finish("Both hold.", resolve.resolve_conflict(writer, item.key).written)
+    stays, gone = (one, other) if action == Action.THIS else (other, one)
+    done = resolve.resolve_conflict(
+        writer, item.key, keep=stays.file, superseded_on=memory._today()
+    )
+    return given.finish(f"{stays.name} holds, and replaced {gone.name}.", done.written)
+
+
+def _between(given: _Answer) -> Reviewed:
+    """Of a note of the project's, the first, and one of the person's."""
+    layers, _, item, action, wording = given
+    assert layers.project is not None
+    assert layers.person is not None
+    memories, (one, other) = (layers.project, layers.person), item.notes
+    if wording is not None:
+        side, memory = item.notes[wording.side], memories[wording.side]
+        edited = memory.replace_text(side.file, wording.text, replaces=side.digest)
+        return given.finish(f"Edited {side.name}.", edited.written, memory=memory)
+    if action == Action.BOTH:
+        notes = [memory.note(side.file) for memory, side in zip(memories, item.notes, strict=True)]
+        # what a team reads names no note of a person's
+        memory = memories[0 if layers.project._writer().is_own else 1]
+        written = resolve.both_hold(
+            memory._writer(), notes[0], notes[1], item.why, layers.project._today()
+        )
+        return given.finish("Both hold.", written, memory=memory)
+    gone, memory = (other, layers.person) if action == Action.THIS else (one, layers.project)
+    written = memory.remove(gone.file).written
+    return given.finish(f"Removed {gone.name} ({gone.layer}).", written, memory=memory)
+
+
+def _note(given: _Answer) -> Reviewed:
+    """An unconfirmed note, one of other hands, one whose successor is gone, one on changed code."""
+    _, memory, item, action, wording = given
+    side, left = item.notes[0], None
+    is_on_hold = item.kind == Kind.ON_HOLD
+    path = memory.project.store / side.file
+    if action == Action.KEEP and item.kind == Kind.ORPHANED:
+        text = unmark_superseded(memory.note(side.file).note, memory._today()).text
+        done = memory.replace_text(side.file, text, replaces=side.digest).written
+        return given.finish(f"{side.name} holds again.", done)
+    if wording is not None:
+        text = _in_force(wording.text, side.file, memory._today())
+        if item.kind == Kind.ON_CHANGED:  # the new wording is about the project as it is now
+            text = cited_anew(memory._writer(), parse(text, side.file)).text
+        if is_on_hold:  # a person stands by what they wrote into it
+            raise UsageError(
+                f"{side.file} is edited in its place, for no commit holds it.",
+                f"Edit {path}; it is looked at again afterwards.",
+            )
+        done = memory.replace_text(side.file, text, replaces=side.digest).written
+        return given.finish(f"Stored your wording of {side.name}.", done)
+    if action == Action.KEEP:
+        if is_on_hold:
+            memory.adopt()  # the others, so that the commit below holds this one alone
+            left = path, read_regular(path), 0o644
+        done = memory.confirm(side.file).written
+        id = done.id or done.commit
+        return Reviewed(item, action, f"Confirmed {side.name}.", memory, id, done.commit, left)
+    done = memory.remove(side.file).written
+    if is_on_hold:  # what git has by now waits no more: that takes a word of its own
+        said = f"Removed {side.name}; `mdmemory undo {done.id}` brings it back, and confirms it."
+        return Reviewed(item, action, said, memory, None, done.commit)
+    return given.finish(f"Removed {side.name}.", done)
+
+
+def _refusal(given: _Answer) -> Reviewed:
+    """What a pass wanted and was refused: a person does it, or says that the notes stay."""
+    _, memory, item, action, _ = given
+    folder = memory.project.private
+    path = left_out.place(folder)
+    left, written, sentence = (path, read_regular(path), 0o600), None, "The notes stay as they are."
+    if action in (Action.THIS, Action.THAT):
+        stays, gone = item.notes if action == Action.THIS else reversed(item.notes)
+        text = mark_superseded(memory.note(gone.file).note, stays.name, memory._today()).text
+        written = memory.replace_text(gone.file, text, replaces=gone.digest).written
+        sentence = f"{stays.name} holds, and replaced {gone.name}."
+    elif action == Action.DROP:
+        written = memory.remove(item.notes[0].file).written
+        sentence = f"Removed {item.notes[0].name}."
+    left_out.settle(folder, item.key)
+    return given.finish(sentence, written or Written(), left)
+
+
+def _in_force(text: str, file: str, today: str) -> str:
+    """A note's text without the mark that it is not, or not yet, in force."""
+    note = parse(text, file)
+    with suppress(BadNote):
+        if note.head.status == SUPERSEDED:
+            return unmark_superseded(note, today).text
+        wanted = note_editing.confirm(note, "manual") | {"metadata.updated": today}
+        return note_editing.edit(note, set=wanted).text
+    return text
+
+
+def _loss(given: _Answer) -> Reviewed:
+    """Many notes are gone: they come back, or were meant to go."""
+    _, memory, item, action, _ = given
+    writer = memory._writer()
+    if action == Action.DROP:
+        memory.adopt()  # what else other hands did, so that the commit below holds this alone
+        with writer.lock_store():
+            commit = writer.adopt(accept_loss=True)
+        return Reviewed(item, action, "Committed that they are gone.", memory, commit, commit)
+    from mdmemory.store import adopt
+
+    with writer.lock_store():
+        assert writer.history is not None
+        files = adopt.restore_lost(writer.refresher, writer.history)
+    return Reviewed(item, action, f"Put back {len(files)} notes.", memory)
+
+
+_BY_KIND: dict[str, Callable[[_Answer], Reviewed]] = {
+    Kind.LOST: _loss, Kind.WISH: _file, Kind.CONFLICT: _conflict, Kind.FORGET: _removal,
+    Kind.PENDING: _fact, Kind.UNCONFIRMED: _note, Kind.ORPHANED: _note, Kind.ON_CHANGED: _note,
+    Kind.REFUSED: _refusal, Kind.ON_HOLD: _note, Kind.REST: _file,
 }  # fmt: skip

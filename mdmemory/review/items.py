@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import StrEnum
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any, NamedTuple
 
 
 class Kind(StrEnum):
@@ -42,8 +38,7 @@ _OF_KIND: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """One of the texts: of a note, or of what may become one. `date` is `YYYY-MM-DD` or "",
     `file` the note's file, "" where it is no note yet."""
 
@@ -56,8 +51,7 @@ class Side:
     digest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class InboxItem:
+class InboxItem(NamedTuple):
     """`key` is what its own room knows it by (an id or a file), `layer` whose memory it waits in.
     `is_shielded`: it reads like an order to an assistant, and is shown to a person alone. Of those
     that one `session` left, the one with the highest `rank` comes first."""
@@ -121,7 +115,7 @@ def in_order(items: Iterable[InboxItem], mine: str) -> list[InboxItem]:
     first = set[str]()
     for at, item in enumerate(ranked):
         if item.id in first:
-            ranked[at] = replace(item, id=f"{mine}{item.id}")
+            ranked[at] = item._replace(id=f"{mine}{item.id}")
         first.add(item.id)
     ranked.sort(key=lambda item: item.rank, reverse=True)
     ranked.sort(key=lambda item: (item.since, item.session), reverse=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
 
 from mdmemory.capture import wishes
 from mdmemory.compact import left_out
@@ -93,24 +91,36 @@ def find_item(layers: Layers, name: str) -> InboxItem:
         raise UsageError(f"{name} is in {len(named)} items.", f"Name one by its id: {ids}.")
     if named:
         return named[0]
-    side = side_of(layer, stored)
-    return InboxItem(
-        _id("u", *about, side.digest), Kind.UNCONFIRMED, (side,),
-        "nothing waits; you can confirm it", (Action.KEEP, Action.LATER), *about,
-        since=side.date, is_shielded=bool(suspicion_of(side.text)),
-    )  # fmt: skip
+    side, why = side_of(layer, stored), "nothing waits; you can confirm it"
+    actions = (Action.KEEP, Action.LATER)
+    return _of_note("u", Kind.UNCONFIRMED, side, why, actions, shield=bool(suspicion_of(side.text)))
+
+
+def _of_note(
+    letter: str, kind: Kind, side: Side, why: str, actions: tuple[str, ...] = _EVERY_WAY,
+    *, more: str = "", shield: bool = False,
+) -> InboxItem:  # fmt: skip
+    """The item on one note; `more` is what its id stands for besides the note's text."""
+    about = (side.layer, side.file)
+    id = _id(letter, *about, side.digest, *([more] if more else []))
+    return InboxItem(id, kind, (side,), why, actions, *about, since=side.date, is_shielded=shield)
 
 
 def _list_layer(layer: str, memory: Memory, shown: bool) -> Iterator[InboxItem]:
     refresher = memory._refresher()
     refresher.current()
     catalog = refresher.catalog()
-    yield from _find_loss(layer, memory)
+    if (seen := memory.unadopted()) and seen.lost:
+        sides = tuple(Side(file.removesuffix(".md"), layer, "", file=file) for file in seen.lost)
+        why = f"{len(seen.lost)} of {seen.before} notes are gone and no commit removes them"
+        yield InboxItem(_id("g", layer), Kind.LOST, sides, why, _AS_IT_IS, layer, Kind.LOST)
     for entry in refresher.open_conflicts():
         yield _conflict(layer, refresher.store, entry, shown)
     yield from _notes(layer, refresher.store, catalog, shown)
     if catalog.with_status(SUPERSEDED) and not lead_on(catalog.heads()):
-        yield from (_orphaned(layer, each) for each in orphan_notes(refresher.store.notes()))
+        why = "another note replaced it, and that one is gone: does it hold again?"
+        for each in orphan_notes(refresher.store.notes()):
+            yield _of_note("o", Kind.ORPHANED, side_of(layer, each), why)
     yield from _on_changed(layer, memory, catalog)
     yield from _list_refused(layer, memory)
     if memory.project.has_inbox() or memory.project.state_file.exists():
@@ -118,14 +128,6 @@ def _list_layer(layer: str, memory: Memory, shown: bool) -> Iterator[InboxItem]:
         yield from _removals(layer, memory)
         yield from _wishes(layer, memory)
         yield from _rests(layer, memory)
-
-
-def _find_loss(layer: str, memory: Memory) -> Iterator[InboxItem]:
-    seen = memory.unadopted()
-    if seen and seen.lost:
-        sides = tuple(Side(file.removesuffix(".md"), layer, "", file=file) for file in seen.lost)
-        why = f"{len(seen.lost)} of {seen.before} notes are gone and no commit removes them"
-        yield InboxItem(_id("g", layer), Kind.LOST, sides, why, _AS_IT_IS, layer, Kind.LOST)
 
 
 def _conflict(layer: str, store: Store, entry: Entry, shown: bool) -> InboxItem:
@@ -160,38 +162,37 @@ def _file_side(layer: str, store: Store, file: str) -> Side:
 
 def side_of(layer: str, stored: StoredNote) -> Side:
     """A note as one side of an item."""
-    head, body = stored.note.head, stored.note.body.strip()
-    text = head.description
-    if body.rstrip(".").casefold() != text.rstrip(".").casefold():
-        text = f"{text}\n\n{body}".strip()
+    head, text = stored.note.head, _whole_text(stored.note.head.description, stored.note.body)
     return Side(
         head.name, layer, text[:_MOST], head.updated or head.created, head.source, stored.file,
         stored.digest,
     )  # fmt: skip
 
 
+def _whole_text(description: str, body: str) -> str:
+    """What a note says: its body once, where that is its description."""
+    if body.strip().rstrip(".").casefold() == description.rstrip(".").casefold():
+        return description
+    return f"{description}\n\n{body.strip()}".strip()
+
+
 def _notes(layer: str, store: Store, catalog: Catalog, shown: bool) -> Iterator[InboxItem]:
     """Notes that are not served, or not without a mark, until a person saw them."""
     files, strangers = catalog.held, catalog.waiting
     for head in catalog.heads_of({*files, *strangers, *catalog.with_status("unconfirmed")}):
-        side, about = Side(head.name, layer, "", file=head.file), (layer, head.file)
+        side = clean = Side(head.name, layer, "", file=head.file)
         if shown:
             side = _file_side(layer, store, head.file)
-        id, clean = _id("h", *about, side.digest), _without_secrets(side) if shown else side
+            name, text = redacted_text(side.name), redacted_text(side.text)
+            clean = side._replace(name=name, text=text)
         if why := strangers.get(head.file):
             text = f"{WHY[why]}, and no command of yours wrote it"
-            actions: tuple[str, ...] = _EVERY_WAY
-            yield InboxItem(
-                id, Kind.ON_HOLD, (clean,), text, actions, *about, since=side.date, is_shielded=True
-            )
+            yield _of_note("h", Kind.ON_HOLD, clean, text, shield=True)
         elif head.file in files:
-            actions = (Action.EDIT, Action.LATER)
-            yield InboxItem(id, Kind.ON_HOLD, (clean,), _HELD, actions, *about, since=side.date)
+            yield _of_note("h", Kind.ON_HOLD, clean, _HELD, (Action.EDIT, Action.LATER))
         else:
-            yield InboxItem(
-                _id("u", *about, side.digest), Kind.UNCONFIRMED, (side,), _UNPROVEN, _EVERY_WAY,
-                *about, since=side.date, is_shielded=bool(suspicion_of(side.text)),
-            )  # fmt: skip
+            is_order = bool(suspicion_of(side.text))
+            yield _of_note("u", Kind.UNCONFIRMED, side, _UNPROVEN, shield=is_order)
 
 
 def _list_refused(layer: str, memory: Memory) -> Iterator[InboxItem]:
@@ -213,19 +214,6 @@ def _list_refused(layer: str, memory: Memory) -> Iterator[InboxItem]:
         )
 
 
-def _without_secrets(side: Side) -> Side:
-    return replace(side, name=redacted_text(side.name), text=redacted_text(side.text))
-
-
-def _orphaned(layer: str, stored: StoredNote) -> InboxItem:
-    side, about = side_of(layer, stored), (layer, stored.file)
-    why = "another note replaced it, and that one is gone: does it hold again?"
-    actions = _EVERY_WAY
-    return InboxItem(
-        _id("o", *about, side.digest), Kind.ORPHANED, (side,), why, actions, *about, since=side.date
-    )
-
-
 def _on_changed(layer: str, memory: Memory, catalog: Catalog) -> Iterator[InboxItem]:
     """Notes in force of which the project changed what they cite, by the last check."""
     if layer == USER:
@@ -239,19 +227,13 @@ def _on_changed(layer: str, memory: Memory, catalog: Catalog) -> Iterator[InboxI
         changes = "\n".join(f"{each.place} {each.state}\n{each.diff}".strip() for each in cited)
         places = ", ".join(each.place for each in cited)
         why = f"the project changed what it cites: {places}"
-        shown = replace(side, text=f"{side.text}\n\n{changes}"[:_MOST])
-        yield InboxItem(
-            _id("d", layer, file, side.digest, changes), Kind.ON_CHANGED, (shown,), why,
-            _EVERY_WAY, layer, file, since=side.date,
-            is_shielded=bool(suspicion_of(shown.text)),
-        )  # fmt: skip
+        shown = side._replace(text=f"{side.text}\n\n{changes}"[:_MOST])
+        is_order = bool(suspicion_of(shown.text))
+        yield _of_note("d", Kind.ON_CHANGED, shown, why, more=changes, shield=is_order)
 
 
 def _pending(layer: str, fact: PendingFact) -> InboxItem:
-    body = fact.body.strip()
-    text = fact.description
-    if body.rstrip(".").casefold() != text.rstrip(".").casefold():
-        text = f"{text}\n\n{body}".strip()
+    text = _whole_text(fact.description, fact.body)
     why = "; ".join(map(reason, fact.reasons))
     side = Side(fact.name, layer, text, fact.since, f"session {fact.session}")
     return InboxItem(
@@ -294,7 +276,10 @@ def _wishes(layer: str, memory: Memory) -> Iterator[InboxItem]:
             wish = known.get(path)
             if wish and not wish.why and not wish.is_over(memory.now(), "", ""):
                 continue  # its turn may still run, and settles it
-            text = wish.text if wish else _text(path)
+            text = wish.text if wish else ""
+            if wish is None:
+                with suppress(MdmemoryError):
+                    text = redacted_text(read_regular(path).decode("utf-8", "replace"))
             since, source = (wish.since, f"session {wish.session}") if wish else ("", "unknown")
             why = (
                 _WISH_REASONS.get(wish.why, "you asked to remember it, and it could not be written")
@@ -333,12 +318,6 @@ def _list_across(layers: Layers) -> Iterator[InboxItem]:
         yield InboxItem(
             pair.id, Kind.CONFLICT, sides, why, actions, BETWEEN, pair.id, since=pair.since
         )
-
-
-def _text(path: Path) -> str:
-    with suppress(MdmemoryError):
-        return redacted_text(read_regular(path).decode("utf-8", "replace"))
-    return ""
 
 
 def _id(letter: str, *parts: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -13,8 +13,8 @@ from starlette.responses import Response
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.files import digest, to_bytes
 from mdmemory.review import answers, waiting
+from mdmemory.review.answers import Wording
 from mdmemory.review.items import KEYS, KINDS, Action, InboxItem, Kind, Side, fold, label
-from mdmemory.review.reviewed import Wording
 from mdmemory.web import marks
 from mdmemory.web.site import ITEMS, Form, Site, cut, note_path, redirect, whose
 
@@ -107,10 +107,10 @@ def _shield(item: InboxItem) -> InboxItem:
     """The item without what only a person at a terminal is shown."""
     texts = item.as_json()
     sides = tuple(
-        replace(side, name=clean["name"], text=clean["text"], file="")
+        side._replace(name=clean["name"], text=clean["text"], file="")
         for side, clean in zip(item.notes, texts["notes"], strict=True)
     )
-    return replace(item, notes=sides, quote=texts["quote"])
+    return item._replace(notes=sides, quote=texts["quote"])
 
 
 def _sides(site: Site, item: InboxItem) -> list[dict[str, Any]]:
@@ -189,7 +189,7 @@ def _answer(site: Site, request: Request, action: str, form: Form) -> Response:
     done = answers.answer(site.layers, item, action, _wording(site, item, form, action))
     site.kept.change(ITEMS, lambda items: [each for each in items if each.id != item.id])
     layers = site.layers
-    back = (lambda: answers.take_back(layers, done)) if done.can_be_taken_back else None
+    back = (lambda: answers.take_back(layers, done)) if done.id or done.left else None
     return site.done(done.said, back, after, f"/inbox#{anchor(item.id)}")
 
 

@@ -162,7 +162,7 @@ def test_only_a_person_at_a_terminal_erases(
     words = ["forget", "graz-affair", "--erase"]
     assert main(words) == 2
     assert "Only a person at a terminal" in capsys.readouterr().err
-    monkeypatch.setattr("mdmemory.cli.forgetting.is_terminal", lambda: True)
+    monkeypatch.setattr("mdmemory.cli.notes.is_terminal", lambda: True)
     for answer, code in (("yes", 1), ("graz-affair", 0)):
         monkeypatch.setattr("builtins.input", lambda _, said=answer: said)
         assert main(words) == code

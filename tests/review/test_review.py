@@ -18,8 +18,8 @@ from mdmemory.errors import NoteChanged, NotFound, UsageError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.review import answers, waiting
+from mdmemory.review.answers import Wording
 from mdmemory.review.items import KINDS, Action, InboxItem
-from mdmemory.review.reviewed import Wording
 
 Git = Callable[..., str]
 DAY = "2026-06-01"
