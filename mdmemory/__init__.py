@@ -95,9 +95,9 @@ if TYPE_CHECKING:
     from mdmemory.search.results import Found as Found
     from mdmemory.search.results import Hit as Hit
     from mdmemory.search.results import Passage as Passage
-    from mdmemory.session.known import KnownSession as KnownSession
-    from mdmemory.session.known import NoteRecalled as NoteRecalled
     from mdmemory.session.promotion import Accounting as Accounting
+    from mdmemory.session.recalls import KnownSession as KnownSession
+    from mdmemory.session.recalls import NoteRecalled as NoteRecalled
     from mdmemory.session.session import SessionMemory as SessionMemory
     from mdmemory.session.storage import Swept as Swept
     from mdmemory.store.adopt import Look as Look
@@ -147,7 +147,7 @@ _PUBLIC = {
     "search.notes": "Report",
     "search.project": "Updated",
     "search.results": "Found Hit Passage",
-    "session.known": "KnownSession NoteRecalled",
+    "session.recalls": "KnownSession NoteRecalled",
     "session.promotion": "Accounting",
     "session.session": "SessionMemory",
     "session.storage": "Swept",

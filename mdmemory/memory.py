@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from mdmemory.search.notes import Report
     from mdmemory.search.project import Search, Updated
     from mdmemory.search.results import Found, Passage
-    from mdmemory.session.known import KnownSession, NoteRecalled
     from mdmemory.session.promotion import Accounting
+    from mdmemory.session.recalls import KnownSession, NoteRecalled
     from mdmemory.session.session import SessionMemory
     from mdmemory.session.storage import Swept
     from mdmemory.store.adopt import Look
@@ -584,12 +584,12 @@ class Memory:
     def known_sessions(self) -> list[KnownSession]:
         """The sessions that anything is remembered of, the newest first."""
         with self.state() as state:
-            return sessions.known.list_sessions(state)
+            return sessions.recalls.list_sessions(state)
 
     def recalled(self, session: str) -> list[NoteRecalled]:
         """The notes that went along with the messages of a session."""
         with self.state() as state:
-            return sessions.known.list_recalled(state, session)
+            return sessions.recalls.list_recalled(state, session)
 
     def pending(self) -> list[PendingFact]:
         """Candidates without enough proof, which wait for a person."""

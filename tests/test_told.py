@@ -16,7 +16,7 @@ from mdmemory.cli.commands import COMMANDS
 from mdmemory.mcp import server
 from mdmemory.prompt import lines
 from mdmemory.prompt.message_part import part
-from mdmemory.session.block import MOST
+from mdmemory.session.session import MOST
 from mdmemory.store.adopt import Unadopted
 from mdmemory.tools.table import TOOLS, _stored_sentences
 

@@ -48,8 +48,8 @@ def write(memory: Sections, block: str, text: str, *, append: bool = False) -> s
     """
     text = clean(visible(text)).strip()
     before = memory.blocks.pop(block, "")
-    if append and before:
-        text = f"{before}\n{text}" if text else before
+    if append:
+        text = f"{before}\n{text}".strip()
     fit = text[: BLOCKS[block]].rstrip()
     if fit:
         memory.blocks[block] = fit
@@ -83,12 +83,28 @@ def add(memory: Sections, section: str, text: str, *, is_candidate: bool = False
     if not text:
         return ""
     if section == ERRORS:
-        return _note_error(memory, text)
-    if section == POOL:
+        category, _, rest = text.partition(": ")
+        if not rest or category not in {each.name for each in CATEGORIES}:
+            category, rest = NOTED, text
+        if not any(is_same(each.summary, rest) for each in memory.errors):
+            mark = fingerprint(rest)
+            open_error(memory, Error(category, rest, mark, mark, [], "open", memory.event))
+        text = rest
+    elif section == POOL:
         text = cut(text, SLOTS["todos"].longest)
-        _mention(memory, text)
+        before = sum(each.score_at(memory.event) for each in memory.pool if each.text == text)
+        item = Item(text, memory.event, min(1 + before, 1 / (1 - FADING)))
+        memory.pool = [*(each for each in memory.pool if each.text != text), item]
+        memory.pool = by_score(memory)[: HOLDS[POOL]]
     else:
-        text = _put(memory, section, text, is_candidate)
+        items = memory.slots.get(section, ())
+        same = [each for each in items if is_same(each.text, text)]
+        others = [each for each in items if each not in same]
+        # the longer wording says more, and is the user's own where the assistant repeated it
+        text = max((text, *(each.text for each in same)), key=len)
+        is_candidate = is_candidate or any(each.is_candidate for each in same)
+        item = Item(text, memory.event, is_candidate=is_candidate)
+        memory.slots[section] = [*others, item][-SLOTS[section].holds :]
     return SessionEntry(section, text, text).id
 
 
@@ -167,17 +183,9 @@ def halve(memory: Sections) -> None:
 
 
 def _drop(memory: Sections, gone: SessionEntry) -> None:
-    if gone.section == ERRORS:
-        memory.errors = [each for each in memory.errors if each.summary != gone.text]
-    elif gone.section == FILES:
-        memory.files = [each for each in memory.files if each.path != gone.text]
-    elif gone.section == CANDIDATES:
-        memory.candidates = [each for each in memory.candidates if each.text != gone.text]
-    elif gone.section == POOL:
-        memory.pool = [each for each in memory.pool if each.text != gone.text]
-    else:
-        items = memory.slots[gone.section]
-        memory.slots[gone.section] = [each for each in items if each.text != gone.text]
+    named = {ERRORS: "summary", FILES: "path"}.get(gone.section, "text")
+    items = memory.slots.get(gone.section) or getattr(memory, gone.section)
+    items[:] = [each for each in items if getattr(each, named) != gone.text]
 
 
 def _place(texts: list[str], wanted: str, section: str) -> int:
@@ -193,32 +201,3 @@ def _place(texts: list[str], wanted: str, section: str) -> int:
             f"{len(inside)} entries hold {cut(wanted, 40)!r}.", "Name more of its words."
         )
     raise NotFound(f"{where} has no entry {cut(wanted, 40)!r}.", "Name it by its words.")
-
-
-def _put(memory: Sections, section: str, text: str, is_candidate: bool) -> str:
-    same = [each for each in memory.slots.get(section, ()) if is_same(each.text, text)]
-    others = [each for each in memory.slots.get(section, ()) if each not in same]
-    # the longer wording says more, and is the user's own where the assistant repeated it in short
-    text = max((text, *(each.text for each in same)), key=len)
-    is_candidate = is_candidate or any(each.is_candidate for each in same)
-    item = Item(text, memory.event, is_candidate=is_candidate)
-    memory.slots[section] = [*others, item][-SLOTS[section].holds :]
-    return text
-
-
-def _note_error(memory: Sections, text: str) -> str:
-    category, _, rest = text.partition(": ")
-    if not rest or category not in {each.name for each in CATEGORIES}:
-        category, rest = NOTED, text
-    if not any(is_same(each.summary, rest) for each in memory.errors):
-        mark = fingerprint(rest)
-        open_error(memory, Error(category, rest, mark, mark, [], "open", memory.event))
-    return SessionEntry(ERRORS, rest, rest).id
-
-
-def _mention(memory: Sections, text: str) -> None:
-    old = [each for each in memory.pool if each.text == text]
-    before = sum(each.score_at(memory.event) for each in old)
-    others = [each for each in memory.pool if each.text != text]
-    memory.pool = [*others, Item(text, memory.event, min(1 + before, 1 / (1 - FADING)))]
-    memory.pool = by_score(memory)[: HOLDS[POOL]]

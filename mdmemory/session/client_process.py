@@ -13,7 +13,7 @@ _START = 22  # the field of /proc/PID/stat
 
 def of_parent() -> str:
     """The process that started this one."""
-    return _name_process(os.getppid())
+    return _read_process(os.getppid())[0]
 
 
 def list_ancestors() -> str:
@@ -22,26 +22,18 @@ def list_ancestors() -> str:
     names: list[str] = []
     pid = os.getppid()
     while pid > 1 and len(names) < _MOST:
-        names.append(_name_process(pid))
-        pid = _find_parent(pid)
+        name, pid = _read_process(pid)
+        names.append(name)
     return " ".join(names)
 
 
-def _name_process(pid: int) -> str:
-    fields = _read_fields(pid)
-    return f"{pid}:{fields[_START - 3] if len(fields) > _START - 3 else ''}"
-
-
-def _find_parent(pid: int) -> int:
-    fields = _read_fields(pid)
-    return int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else 0
-
-
-def _read_fields(pid: int) -> list[str]:
-    """The fields of a process behind its name, which may hold anything; [] where there is no
-    /proc."""
+def _read_process(pid: int) -> tuple[str, int]:
+    """The name of a process and its parent, 0 where there is no /proc."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()
+            # behind its own name, which may hold anything
+            fields = file.read().rpartition(")")[2].split()
     except OSError:
-        return []
+        fields = []
+    start = fields[_START - 3] if len(fields) > _START - 3 else ""
+    return f"{pid}:{start}", int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else 0

@@ -7,7 +7,7 @@ command, or of `git log` or `cat`, are none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,29 +46,21 @@ def list_decisive(command: str) -> tuple[list[str], bool]:
             continue
         chain.append((before, words))
         before, words = token["op"], ""
-    chain.append((before, words))
-    chain = [(op, strip_wrappers(words)) for op, words in chain if words.strip()]
-    return _known(chain, "pipefail" in command)
-
-
-def strip_wrappers(words: str) -> str:
-    """A simple command without assignments, wrappers and its program's folder."""
-    words = words.strip()
-    wrapped = _WRAPPERS.match(words[:MAX_WRAPPED])
-    words = words[wrapped.end() :] if wrapped else words
-    return _FOLDER.sub("", words, count=1) if _FOLDER.match(words) else words
-
-
-def _known(chain: list[tuple[str, str]], pipefail: bool) -> tuple[list[str], bool]:
     known: list[str] = []
     certain = True
-    for op, words in chain:
+    chain.append((before, words))
+    for op, written in chain:
+        if not (words := written.strip()):
+            continue
         if op in (";", "\n", "&"):
             known, certain = [], True
-        elif op in ("|", "|&") and not pipefail and known:
+        elif op in ("|", "|&") and "pipefail" not in command and known:
             known.pop()
         certain = certain and op != "||"
-        known.append(words)
+        # without assignments, wrappers and its program's folder
+        if wrapped := _WRAPPERS.match(words[:MAX_WRAPPED]):
+            words = words[wrapped.end() :]
+        known.append(_FOLDER.sub("", words, count=1) if _FOLDER.match(words) else words)
     return known, certain
 
 
@@ -182,7 +174,12 @@ def find_failure(
         real = [each for each in list_decisive(command)[0] if not _is_showing(each)]
         if not real:
             return None
-        category = _guess_category([category_of(each) for each in real], output)
+        # of several the one whose words are in the output; else the last one
+        names = [category_of(each) for each in real]
+        says = {name: _find_words(name) for name in names if name != "tool"}
+        likely = (name for name in reversed(names) if name in says)
+        told = (name for name in likely if re.search(says[name], output))
+        category = next(told, names[-1]) if len({*names}) > 1 else names[-1]
         closed_by = _mark(category, real[-1])
     lines = pick_telling(output.split("\n"), category)
     # of an unknown kind the command says more than the kind
@@ -214,10 +211,7 @@ def _mark(category: str, command: str) -> str:
 
 def category_of(command: str) -> str:
     """The category of a bare command."""
-    for category in CATEGORIES:
-        if re.match(category.command, command):
-            return category.name
-    return "tool"
+    return next((each.name for each in CATEGORIES if re.match(each.command, command)), "tool")
 
 
 def command_of(tool: str, args: Mapping[str, Any]) -> str:
@@ -232,8 +226,7 @@ def pick_telling(lines: Iterable[str], category: str) -> list[str]:
     error, else by those of a refusal; at last the last line alone."""
     full = [each.strip() for each in lines if each.strip()]
     for says in (_find_words(category), _find_words(""), REFUSALS):
-        expression = re.compile(says, re.IGNORECASE)
-        if matching := [each for each in full if expression.search(each)]:
+        if matching := [each for each in full if re.search(says, each, re.IGNORECASE)]:
             return matching[:LINES]
     return full[-1:]
 
@@ -241,15 +234,6 @@ def pick_telling(lines: Iterable[str], category: str) -> list[str]:
 def paths(text: str) -> list[str]:
     """The words of a text that look like paths of files."""
     return [path.removeprefix("./") for path in _PATH.findall(text[:500])]
-
-
-def _guess_category(categories: Sequence[str], output: str) -> str:
-    """The category whose words are in the output; else the last one."""
-    if len(set(categories)) > 1:
-        for name in reversed(categories):
-            if name != "tool" and re.search(_find_words(name), output):
-                return name
-    return categories[-1]
 
 
 def _find_words(name: str) -> str:

@@ -70,13 +70,10 @@ def usable(context: int, input: int = 0, output: int = 0) -> int:
 def find_level(usage: ContextUsage) -> str:
     """The level of the highest threshold that is reached. Where the window is not known there is
     none, and the last count that was to be reported stands in its place, as `100,000 tokens`."""
-    if usage.percent is None:
-        return (
-            f"{_count(usage.size):,} tokens" if usage.size >= FIRST_COUNT else THRESHOLDS[0].level
-        )
-    reached = [
-        each for each in THRESHOLDS if usage.percent >= each.percent or each is THRESHOLDS[0]
-    ]
+    first, percent = THRESHOLDS[0], usage.percent
+    if percent is None:
+        return f"{_count(usage.size):,} tokens" if usage.size >= FIRST_COUNT else first.level
+    reached = [each for each in THRESHOLDS if percent >= each.percent or each is first]
     return reached[-1].level
 
 
@@ -90,36 +87,28 @@ def notice(before: str, usage: ContextUsage, sizes: Mapping[str, int]) -> str:
     if now == before:
         return ""
     if usage.percent is None:
-        grew = usage.size >= FIRST_COUNT and _count(usage.size) > _parse_count(before)
-        return _render_count(usage.size) if grew else ""
+        known = before.removesuffix(" tokens").replace(",", "")
+        last = int(known) if known.isdecimal() else 0
+        if usage.size < FIRST_COUNT or _count(usage.size) <= last:
+            return ""
+        return (
+            f"Context: about {usage.size:,} tokens; how many fit is not known. Write what must "
+            "survive with session_memory."
+        )
     threshold = next(each for each in THRESHOLDS if each.level == now)
     if threshold is THRESHOLDS[0] and before not in {each.level for each in THRESHOLDS}:
         return ""  # there was no level yet
     line = f"Context {now}: about {int(usage.percent)}% full. {threshold.advice}"
-    return f"{line}\n{_render_choices(sizes)}" if now == INTERVENES else line
+    if now != INTERVENES:
+        return line
+    ours = ", ".join(f"{name} {size:,}" for name, size in sizes.items()) or "nothing"
+    return (
+        f"{line}\nOf the session's memory the prompt holds, in characters: {ours}. Choices: write "
+        "the goal and the state of the work with session_memory; remove or clear there what is "
+        "done; finish the step and let the session be compacted; or go on in a new session."
+    )
 
 
 def _count(size: int) -> int:
     """FIRST_COUNT, doubled as often as it still fits into `size`."""
     return FIRST_COUNT << ((size // FIRST_COUNT).bit_length() - 1)
-
-
-def _parse_count(level: str) -> int:
-    digits = level.removesuffix(" tokens").replace(",", "")
-    return int(digits) if digits.isdecimal() else 0
-
-
-def _render_count(size: int) -> str:
-    return (
-        f"Context: about {size:,} tokens; how many fit is not known. Write what must survive with "
-        "session_memory."
-    )
-
-
-def _render_choices(sizes: Mapping[str, int]) -> str:
-    ours = ", ".join(f"{name} {size:,}" for name, size in sizes.items()) or "nothing"
-    return (
-        f"Of the session's memory the prompt holds, in characters: {ours}. Choices: write the goal "
-        "and the state of the work with session_memory; remove or clear there what is done; finish "
-        "the step and let the session be compacted; or go on in a new session."
-    )

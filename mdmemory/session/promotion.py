@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mdmemory.capture.candidates import MAX_CANDIDATES
 from mdmemory.errors import MdmemoryError
@@ -20,7 +20,7 @@ from mdmemory.session.storage import PROMOTION_DAYS
 
 if TYPE_CHECKING:  # loaded where something is promoted
     from mdmemory.capture.candidate import Extracted
-    from mdmemory.store.state import State, Statement
+    from mdmemory.store.state import State
 
 MAX_ENTRIES = 50
 MAX_ATTEMPTS = 3
@@ -102,61 +102,47 @@ def promote(
     account = Accounting()
     entries = [each for each in read_journal(state, session) if each.outcome == TO_DO]
     left = entries[:MAX_CANDIDATES]  # the others follow at the next compaction
-    outcomes = _capture(take, left, account) if left else {}
-    changes: list[Statement] = [
-        ("UPDATE promotion SET outcome = ? WHERE id = ?", (outcome, id))
-        for id, outcome in outcomes.items()
-    ]
-    if account.failure:
-        changes += _another_try(left, account)
-    state.change(*changes)
+    outcomes: dict[str, str] = {}
+    try:
+        outcomes = _capture(take, left, account) if left else {}
+    except MdmemoryError as problem:
+        account.failure = problem
+        for each in left:  # after the last attempt an entry is rejected
+            is_over = each.attempts + 1 >= MAX_ATTEMPTS
+            account.rejected += [each.text] if is_over else []
+            outcomes[each.id] = "rejected" if is_over else TO_DO
+    attempts = 1 if account.failure else 0
+    update = "UPDATE promotion SET attempts = attempts + ?, outcome = ? WHERE id = ?"
+    state.change(*((update, (attempts, outcome, id)) for id, outcome in outcomes.items()))
     return account
 
 
 def _capture(
     take: Callable[[str], Extracted], left: list[JournalEntry], account: Accounting
 ) -> dict[str, str]:
-    """Outcomes by id, counted in `account`; {} if the write failed."""
+    """Outcomes by id, counted in `account`. Raises what a failed write raises."""
     from mdmemory.capture.note_text import description_of
 
     lines = [f"- [{each.type}] {each.text}" for each in left]
-    try:
-        text = "\n".join(["Memory candidates:", *lines])
-        extracted = take(text)
-    except MdmemoryError as problem:
-        account.failure = problem
-        return {}
+    extracted = take("\n".join(["Memory candidates:", *lines]))
     account.promoted = [*extracted.added, *extracted.flagged, *extracted.updated]
     account.absorbed = [*extracted.reinforced]
+    is_taken = bool(account.promoted or account.absorbed)
     # by the first line, as capture reports a candidate that it did not store
-    reasons = {str(drop["text"]): drop["reasons"] for drop in extracted.dropped}
+    reasons: dict[str, Any] = {str(drop["text"]): drop["reasons"]
+               for drop in extracted.dropped}  # fmt: skip
     outcomes = {}
     for each in left:
-        outcome = _outcome(reasons.get(description_of(each.text)))
-        if outcome == "stored" and not (account.promoted or extracted.reinforced):
-            outcome = "rejected"  # capture did not take it for a candidate at all
+        why = reasons.get(description_of(each.text))
+        if why is None and is_taken:
+            outcomes[each.id] = "stored"
+            continue
+        # without a reason, capture did not take it for a candidate at all
+        why = why or []
+        outcome = "waiting" if "pending" in why else "absorbed" if "known" in why else "rejected"
         outcomes[each.id] = outcome
-        if outcome != "stored":
-            getattr(account, outcome).append(each.text)
+        getattr(account, outcome).append(each.text)
     return outcomes
-
-
-def _outcome(reasons: object) -> str:
-    if reasons is None:
-        return "stored"
-    named = reasons if isinstance(reasons, list) else []
-    if "pending" in named:
-        return "waiting"
-    return "absorbed" if "known" in named else "rejected"
-
-
-def _another_try(left: list[JournalEntry], account: Accounting) -> list[Statement]:
-    """Count an attempt; entries after their last attempt are rejected."""
-    given_up = [each for each in left if each.attempts + 1 >= MAX_ATTEMPTS]
-    account.rejected += [each.text for each in given_up]
-    ids = {each.id for each in given_up}
-    change = "UPDATE promotion SET attempts = attempts + 1, outcome = ? WHERE id = ?"
-    return [(change, ("rejected" if each.id in ids else TO_DO, each.id)) for each in left]
 
 
 def _id(session: str, type: str, text: str) -> str:

@@ -7,11 +7,9 @@ the whole output is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import merge
-from itertools import islice
-from string import hexdigits
+from itertools import groupby, islice
 from typing import Any
 
 from mdmemory.session.failures import command_of, list_decisive
@@ -86,20 +84,10 @@ _ERROR = re.compile(
     re.IGNORECASE,
 )
 _NO_ERROR = re.compile(r"\b(?:0|no) (?:errors?|failed|failures?)\b", re.IGNORECASE)
-# Every line that `_ERROR` matches holds one of these in small letters, after its line end.
-_ERROR_HINTS = (
-    "error", "fail", "fatal", "panic", "exception", "traceback", "critical", "\ne  ", "✗", "✕",
-)  # fmt: skip
+
 _LOOKED_AT = 500  # characters of a line that are searched
-_HEX = re.compile(rb"0[xX][0-9a-fA-F]+")
-# An id by its classes: h for hexadecimal, w for other letters. The literal stands first, because
-# it is quick to search.
-_ID = re.compile(rb"hhhhhhhh(?<![hw]hhhhhhhh)h*(?![hw])")
-_CLASSES = bytes(
-    104 if chr(byte) in hexdigits else 119 if byte > 127 or chr(byte).isidentifier() else 46
-    for byte in range(256)
-)
-_DIGITS = bytes(48 if 48 <= byte < 58 else byte for byte in range(256))
+# A number, or an id in hexadecimal, by which two lines that are else alike may differ.
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|\b(?=[a-fA-F]*[0-9])[0-9a-fA-F]{8,}\b|[0-9]+")
 _RUN = 4  # the least similar lines of which some are left out
 
 
@@ -108,24 +96,14 @@ def _count_share(lines: Lines, expression: re.Pattern[str]) -> float:
     return sum(1 for each in some if expression.search(each)) / (len(some) or 1)
 
 
-def _is(expression: re.Pattern[str]) -> Callable[[Sequence[str]], bool]:
-    return lambda commands: any(expression.match(each) for each in commands)
-
-
 def ends(lines: Lines, level: Level) -> set[int]:
     """The first and the last lines."""
     count = len(lines)
     return {*range(min(level.head, count)), *range(max(0, count - level.tail), count)}
 
 
-def _beginning(lines: Lines, level: Level) -> set[int]:
-    """The beginning of a listing, and its last lines, which may hold a total."""
-    return {*range(level.head + level.tail - 3), *range(max(0, len(lines) - 3), len(lines))}
-
-
-def _end(lines: Lines, level: Level) -> set[int]:
-    """Mostly the end of a log: the latest events."""
-    head = level.head // 3
+def _ends_at(lines: Lines, level: Level, head: int) -> set[int]:
+    """So many first lines, and as many last ones as there is room for besides."""
     return {*range(head), *range(len(lines) - (level.head + level.tail - head), len(lines))}
 
 
@@ -141,15 +119,19 @@ def _pick_shallow(lines: Lines, level: Level) -> set[int]:
 # The first that fits is used; the last one always does.
 RULES: tuple[Rule, ...] = (
     Rule("tree", lambda lines, _: _count_share(lines, _TREE) > 0.6, _pick_shallow),
-    Rule(
+    Rule(  # mostly the end of a log: the latest events
         "log",
-        lambda lines, commands: _is(_LOG_COMMAND)(commands) or _count_share(lines, _STAMPED) > 0.6,
-        _end,
+        lambda lines, commands: (
+            any(map(_LOG_COMMAND.match, commands)) or _count_share(lines, _STAMPED) > 0.6
+        ),
+        lambda lines, level: _ends_at(lines, level, level.head // 3),
     ),
-    Rule(
+    Rule(  # the beginning of a listing, and its last lines, which may hold a total
         "listing",
-        lambda lines, commands: _is(_LISTING)(commands) or _count_share(lines, _PATH_LINE) > 0.9,
-        _beginning,
+        lambda lines, commands: (
+            any(map(_LISTING.match, commands)) or _count_share(lines, _PATH_LINE) > 0.9
+        ),
+        lambda lines, level: _ends_at(lines, level, level.head + level.tail - 3),
     ),
     Rule("ends", lambda lines, commands: True, ends),
 )
@@ -168,131 +150,55 @@ def prune(
     """
     lines = output.split("\n")
     limits = LEVELS[level]
-    if synthetic or not _is_pruned(tool, level):
+    least = TOOLS.get(tool.lower(), ORDER[0])
+    is_whole = synthetic or least is None or OWN_TOOL.fullmatch(tool)
+    if is_whole or least is None or ORDER.index(level) < ORDER.index(least):
         return None
     if len(lines) <= limits.over and len(output) <= limits.longest:
         return None
-    if output.strip("\n") and not any(0 < len(each) <= limits.longest for each in lines):
-        text = _both_ends(output.strip("\n"), limits.longest // 2, len(lines), where)
-        return Pruned(text, 0, len(lines), "long")
-    name, numbers = _choose(output, lines, limits, _list_commands(tool, args))
+    bare, room, count = output.strip("\n"), limits.longest // 2, len(lines)
+    if bare and not any(0 < len(each) <= limits.longest for each in lines):
+        # where all lines are too long, the two ends of the output stay
+        first, last = bare[:room].split("\n")[0], bare[-room:].split("\n")[-1]
+        text = "\n".join((
+            first, f"{MARK}{len(bare) - len(first) - len(last):,} characters left out]", last,
+            f"{MARK}0 of {count:,} line{'' if count == 1 else 's'} shown whole; "
+            f"the whole output: {where}]",
+        ))  # fmt: skip
+        return Pruned(text, 0, count, "long")
+    command = command_of(tool, args)
+    commands = list_decisive(command)[0] if command else [tool.lower()]
+    name, numbers = _choose(lines, limits, commands)
     if len(numbers) == len(lines):
         return None
     text = _render_marked(lines, numbers, where)
     return Pruned(text, len(numbers), len(lines), name) if len(text) < len(output) else None
 
 
-def _is_pruned(tool: str, level: str) -> bool:
-    least = TOOLS.get(tool.lower(), ORDER[0])
-    if least is None or OWN_TOOL.fullmatch(tool):
-        return False
-    return ORDER.index(level) >= ORDER.index(least)
-
-
-def _list_commands(tool: str, args: Mapping[str, Any]) -> list[str]:
-    command = command_of(tool, args)
-    return list_decisive(command)[0] if command else [tool.lower()]
-
-
-def _choose(
-    output: str, lines: Lines, level: Level, commands: Sequence[str]
-) -> tuple[str, set[int]]:
-    """The name of the rule, and the numbers of the lines of `output` that stay."""
-    left: Sequence[int] = range(len(lines))
-    if max(map(len, lines)) > level.longest:
-        left = [at for at in left if len(lines[at]) <= level.longest]
+def _choose(lines: Lines, level: Level, commands: Sequence[str]) -> tuple[str, set[int]]:
+    """The name of the rule, and the numbers of the lines that stay."""
+    left = [at for at, each in enumerate(lines) if len(each) <= level.longest]
     if level.repeats:
         left = _without_repeats(lines, left)
-    if len(left) == len(lines):
-        text, some = output, lines
-    else:
-        some = [lines[at] for at in left]
-        text = "\n".join(some)
+    some = [lines[at] for at in left]
     if len(some) <= level.over:
         return "repeats", set(left)
     rule = next(each for each in RULES if each.fits(some, commands))
     chosen = {at for at in rule.keep(some, level) if 0 <= at < len(some)}
-    errors = (at for at in _find_failing(text, some) if at not in chosen)
+    heads = ((at, each[:_LOOKED_AT]) for at, each in enumerate(some) if at not in chosen)
+    errors = (at for at, head in heads if _ERROR.search(head) and not _NO_ERROR.search(head))
     chosen |= set(islice(errors, level.errors))
     return rule.name, {left[at] for at in chosen}
 
 
-def _find_failing(text: str, lines: Lines) -> Iterator[int]:
-    """The numbers of the lines of a text about errors, in order."""
-    for at in _find_hinting(text, len(lines)):
-        some = lines[at][:_LOOKED_AT]
-        if _ERROR.search(some) and not _NO_ERROR.search(some):
-            yield at
-
-
-def _find_hinting(text: str, lines: int) -> Iterator[int]:
-    """The numbers of the lines that may be about errors. A search of the whole text for literals
-    takes a tenth of the time of an expression line by line."""
-    lower = f"\n{text.lower()}"
-    if len(lower) != len(text) + 1:  # one character of Turkish becomes two
-        yield from range(lines)
-        return
-    number, counted = -1, 0
-    for at in merge(*(_places(hint, lower) for hint in _ERROR_HINTS)):
-        further = lower.count("\n", counted, at + 1)
-        if further:
-            number, counted = number + further, at + 1
-            yield number
-
-
-def _places(hint: str, text: str) -> Iterator[int]:
-    at = text.find(hint)
-    while at >= 0:
-        yield at
-        at = text.find(hint, at + 1)
-
-
 def _without_repeats(lines: Lines, left: Sequence[int]) -> list[int]:
     """Line numbers without the middles of runs of lines that differ only in numbers."""
-    runs: list[list[int]] = []
-    before = None
-    for at, shape in zip(left, _shapes([lines[at] for at in left]), strict=True):
-        if runs and shape == before:
-            runs[-1].append(at)
-        else:
-            runs.append([at])
-        before = shape
+    shapes = (_NUMBER.sub("0", lines[at][:_LOOKED_AT].strip()) for at in left)
     left_over: list[int] = []
-    for run in runs:
+    for _, pairs in groupby(zip(shapes, left, strict=True), key=lambda pair: pair[0]):
+        run = [at for _, at in pairs]
         left_over += run if len(run) < _RUN else (run[0], run[-1])
     return left_over
-
-
-def _shapes(lines: Lines) -> list[bytes]:
-    """Each line with 0 for every number; the whole is handled as bytes, which is quick."""
-    text = "\n".join(each[:_LOOKED_AT].strip() for each in lines).encode("utf-8", "surrogatepass")
-    shape = _HEX.sub(b"0", _without_ids(text)).translate(_DIGITS)
-    while b"00" in shape:
-        shape = shape.replace(b"00", b"0")
-    return shape.split(b"\n")
-
-
-def _without_ids(text: bytes) -> bytes:
-    """`text` with 0 for each hexadecimal word of 8 or more characters with a digit."""
-    pieces: list[bytes] = []
-    end = 0
-    for id in _ID.finditer(text.translate(_CLASSES)):
-        start, stop = id.span()
-        if not text[start:stop].isalpha():
-            pieces += text[end:start], b"0"
-            end = stop
-    return b"".join((*pieces, text[end:]))
-
-
-def _both_ends(output: str, room: int, lines: int, where: str) -> str:
-    """The first and last `room` characters of an output whose lines are all too long."""
-    first, last = output[:room].split("\n")[0], output[-room:].split("\n")[-1]
-    out = len(output) - len(first) - len(last)
-    counted = f"0 of {lines:,} line{'' if lines == 1 else 's'}"
-    return "\n".join((
-        first, f"{MARK}{out:,} characters left out]", last,
-        f"{MARK}{counted} shown whole; the whole output: {where}]",
-    ))  # fmt: skip
 
 
 def _render_marked(lines: Lines, numbers: set[int], where: str) -> str:
@@ -300,13 +206,9 @@ def _render_marked(lines: Lines, numbers: set[int], where: str) -> str:
     shown: list[str] = []
     before = -1
     for at in [*sorted(numbers), len(lines)]:
-        gap = at - before - 1
-        if gap:
+        if gap := at - before - 1:
             shown.append(f"{MARK}{gap:,} line{'' if gap == 1 else 's'} left out]")
-        if at < len(lines):
-            shown.append(lines[at])
+        shown += lines[at : at + 1]
         before = at
-    shown.append(
-        f"{MARK}{len(numbers):,} of {len(lines):,} lines shown; the whole output: {where}]"
-    )
-    return "\n".join(shown)
+    counted = f"{len(numbers):,} of {len(lines):,} lines shown"
+    return "\n".join((*shown, f"{MARK}{counted}; the whole output: {where}]"))

@@ -139,8 +139,8 @@ def sweep(state: State, now: datetime) -> Swept:
         for at, (session, updated) in enumerate(sessions(state))
         if at >= MAX_SESSIONS or updated < oldest
     ]
-    folder = state.path.parent / FOLDER
-    removed = [_remove_old(folder, now), _remove_beyond(folder)]
+    folder, old = state.path.parent / FOLDER, (now - timedelta(days=MAX_FILE_DAYS)).timestamp()
+    removed = [_remove([each for each in _files(folder) if each[0] < old]), _remove_beyond(folder)]
     removed += [remove_outputs(folder, session) for session in gone]
     oldest_day = (now - timedelta(days=PROMOTION_DAYS)).date().isoformat()
     state.change(
@@ -162,7 +162,7 @@ def forget(state: State, session: str) -> None:
 
 def output_id(session: str, text: str) -> str:
     """The id of a session's output; the same text has the same id."""
-    return f"{_of(session)}{_short(text)}"
+    return f"o-{digest(session)[:8]}-{digest(text)[:8]}"
 
 
 def output_path(folder: Path, id: str) -> Path:
@@ -196,7 +196,7 @@ def get_output(folder: Path, id: str) -> str:
 
 def remove_outputs(folder: Path, session: str) -> tuple[int, int, int]:
     """Remove the outputs of a session: the files, bytes and errors of it."""
-    start = _of(session)
+    start = f"o-{digest(session)[:8]}-"
     names = (start, f".{start}")  # the second is not whole yet
     return _remove([each for each in _files(folder) if os.path.basename(each[2]).startswith(names)])
 
@@ -220,11 +220,6 @@ def _files(folder: Path) -> Iterator[OutputFile]:
                 continue
             if stat.S_ISREG(status.st_mode):
                 yield status.st_mtime, status.st_size, entry.path
-
-
-def _remove_old(folder: Path, now: datetime) -> tuple[int, int, int]:
-    oldest = (now - timedelta(days=MAX_FILE_DAYS)).timestamp()
-    return _remove([each for each in _files(folder) if each[0] < oldest])
 
 
 def _remove_beyond(folder: Path) -> tuple[int, int, int]:
@@ -251,11 +246,3 @@ def _remove(files: Collection[OutputFile]) -> tuple[int, int, int]:
             continue
         removed, size = removed + 1, size + length
     return removed, size, errors
-
-
-def _of(session: str) -> str:
-    return f"o-{_short(session)}-"
-
-
-def _short(text: str) -> str:
-    return digest(text)[:8]

@@ -12,7 +12,7 @@ from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.layers import MINE, PROJECT, USER
 from mdmemory.memory import Memory
 from mdmemory.review.waiting import reason
-from mdmemory.session.known import KnownSession
+from mdmemory.session.recalls import KnownSession
 from mdmemory.store.store import is_note_name
 from mdmemory.tools.session import stored_content
 from mdmemory.web.changes import subject_of

@@ -38,7 +38,7 @@ from mdmemory.privacy import private, redaction
 from mdmemory.prompt import message_part
 from mdmemory.search import by_message, chunks, database, folders, query
 from mdmemory.search.postgres import postgres
-from mdmemory.session import cleaning, failures, mentions, pruning, sections, tracking
+from mdmemory.session import cleaning, failures, pruning, sections, tracking
 from mdmemory.store import conflicts, index, links, strangers
 from mdmemory.store.store import StoredNote
 from mdmemory.text import (
@@ -172,7 +172,7 @@ def _prune(level: str) -> Call:
 
 
 def _patterns(speaker: str) -> Call:
-    return lambda text: mentions.find_mentions(text, speaker)
+    return lambda text: tracking.find_mentions(text, speaker)
 
 
 def _proved(claim: str, quote: str, text: str) -> object:
@@ -402,7 +402,7 @@ EVERY = (
     row(cleaning.visible, cleaning, "visible"),
     row(cleaning.clean, cleaning, "clean"),
     row(lambda text: cleaning.line(text, 200), cleaning, "line"),
-    *(row(_patterns(each), mentions, each) for each in ("user", "assistant", "tool")),
+    *(row(_patterns(each), tracking, each) for each in ("user", "assistant", "tool")),
     *(row(_prune(each), pruning, each) for each in pruning.LEVELS),
     row(_result, tracking),
     row(_patch, tracking, "patch"),

@@ -16,13 +16,13 @@ from pace import HUNG
 
 import mdmemory
 from mdmemory.config.settings import load_settings
-from mdmemory.session import failures, mentions, pressure, pruning, sections, tracking
+from mdmemory.session import failures, pressure, pruning, sections, tracking
 from mdmemory.session.failures import Category
-from mdmemory.session.mentions import Pattern
 from mdmemory.session.pressure import Threshold
 from mdmemory.session.pruning import MARK, Rule
 from mdmemory.session.sections import Slot
 from mdmemory.session.session import SessionMemory
+from mdmemory.session.tracking import Pattern
 from mdmemory.store.state import State
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
@@ -50,7 +50,7 @@ def test_a_category_of_errors_is_one_row(own: SessionMemory, monkeypatch: Patch)
 def test_a_pattern_and_a_slot_are_a_row_each(own: SessionMemory, monkeypatch: Patch) -> None:
     monkeypatch.setitem(sections.SLOTS, "questions", Slot(2))
     row = Pattern("questions", ("user",), r"\[Question:\s*(?P<text>[^\]\n]+)\]")
-    monkeypatch.setattr(mentions, "PATTERNS", (*mentions.PATTERNS, row))
+    monkeypatch.setattr(tracking, "PATTERNS", (*tracking.PATTERNS, row))
     for number in range(3):
         own.message("user", f"[Question: which port {number}]", now=NOW)
     shown = own.blocks()

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 from rows import each
 
 from mdmemory.errors import NotFound, UsageError
-from mdmemory.session import block, changes, sections
+from mdmemory.session import changes, sections, session
 from mdmemory.session.changes import add, write
-from mdmemory.session.mentions import find_mentions
 from mdmemory.session.sections import BLOCKS, POOL, SLOTS, Item, Sections, entries, sections_of
+from mdmemory.session.tracking import find_mentions
 
 KEY = "sk-ant-api03-" + "aB3" * 30
 
 
 def shown(memory: Sections) -> str:
-    return block.render(memory, sections.names()).text
+    return session.render(memory, sections.names()).text
 
 
 def texts(memory: Sections, section: str) -> list[str]:
@@ -32,7 +32,7 @@ def test_a_block_is_replaced_or_gets_a_line() -> None:
     write(memory, "goal", "Ship the exporter")
     write(memory, "goal", "by Friday", append=True)
     assert shown(memory) == (
-        f'{block.AS_DATA}\n\n<session_memory>\n<goal chars="27/1000">\nShip the exporter\n'
+        f'{session.AS_DATA}\n\n<session_memory>\n<goal chars="27/1000">\nShip the exporter\n'
         "by Friday\n</goal>\n</session_memory>"
     )
     assert changes.remove(memory, "goal", "friday") == "by Friday"
@@ -181,7 +181,7 @@ def test_the_block_is_never_over_its_budget(pairs: list[tuple[str, str]]) -> Non
     memory = Sections()
     for place, text in pairs:
         add(memory, place, text)
-    assert len(shown(memory)) <= block.LISTS + 250
+    assert len(shown(memory)) <= session.LISTS + 250
     assert sections_of(memory.document()) == memory
 
 

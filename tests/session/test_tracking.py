@@ -9,18 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
 
-from mdmemory.session import block, changes, sections
+from mdmemory.session import changes, sections, session
 from mdmemory.session.failures import find_failure, list_succeeded
-from mdmemory.session.mentions import find_mentions
 from mdmemory.session.sections import Sections, sections_of
-from mdmemory.session.tracking import take_result
+from mdmemory.session.tracking import find_mentions, take_result
 
 ROOT = "/home/you/project"
 FAILED = "tests/test_a.py:3: AssertionError\nFAILED tests/test_a.py::test_x - assert 1 == 2"
 
 
 def snapshot(memory: Sections) -> str:
-    return block.render(memory, sections.names()).text
+    return session.render(memory, sections.names()).text
 
 
 def used(state: Sections, tool: str, path: str = "", **more: object) -> None:
@@ -214,7 +213,7 @@ def test_a_snapshot_is_never_over_its_budget_and_tells_whole_lines(
         changes.add(state, "decisions", text)
         changes.propose(state, "project", path)
     shown = snapshot(state)
-    assert len(shown) <= block.LISTS + 250
+    assert len(shown) <= session.LISTS + 250
     lines = shown.split("\n")[3:-1]
     assert sum("x)" in line[-4:] and line.startswith("- ") for line in lines) <= 12
     assert all(line.startswith("- ") or line.endswith(":") for line in lines if line)
