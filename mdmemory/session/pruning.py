@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any
 
 from mdmemory.session.failures import command_of, list_decisive
@@ -83,6 +83,8 @@ _ERROR = re.compile(
     r"|^E  |^FAIL|✗|✕",
     re.IGNORECASE,
 )
+# What each such line holds in small letters, which is ten times as quick to look for.
+_HINTS = ("error", "fail", "fatal", "panic", "exception", "traceback", "critical", "e  ", "✗", "✕")
 _NO_ERROR = re.compile(r"\b(?:0|no) (?:errors?|failed|failures?)\b", re.IGNORECASE)
 
 _LOOKED_AT = 500  # characters of a line that are searched
@@ -185,10 +187,14 @@ def _choose(lines: Lines, level: Level, commands: Sequence[str]) -> tuple[str, s
         return "repeats", set(left)
     rule = next(each for each in RULES if each.fits(some, commands))
     chosen = {at for at in rule.keep(some, level) if 0 <= at < len(some)}
-    heads = ((at, each[:_LOOKED_AT]) for at, each in enumerate(some) if at not in chosen)
-    errors = (at for at, head in heads if _ERROR.search(head) and not _NO_ERROR.search(head))
-    chosen |= set(islice(errors, level.errors))
-    return rule.name, {left[at] for at in chosen}
+    errors = set()
+    for at, each in enumerate(some):
+        head = each[:_LOOKED_AT]
+        if any(map(head.lower().__contains__, _HINTS)) and at not in chosen:
+            errors |= {at} if _ERROR.search(head) and not _NO_ERROR.search(head) else set()
+        if len(errors) == level.errors:
+            break
+    return rule.name, {left[at] for at in chosen | errors}
 
 
 def _without_repeats(lines: Lines, left: Sequence[int]) -> list[int]:
