@@ -38,8 +38,8 @@ from mdmemory.store.project import OURS
 from mdmemory.store.store import INDEX
 from mdmemory.store.strangers import suspicion_of
 from mdmemory.text import conflict
+from mdmemory.text.conflict import count_negations
 from mdmemory.text.literals import literal_tokens
-from mdmemory.text.negation import count_negations
 from mdmemory.text.orders import is_order
 from mdmemory.text.similarity import likeness_of
 from mdmemory.text.words import word_keys

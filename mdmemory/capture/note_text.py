@@ -14,7 +14,7 @@ from mdmemory.note import limits
 from mdmemory.note.limits import MAX_DESCRIPTION
 from mdmemory.note.note import Note
 from mdmemory.privacy.redaction import MARK
-from mdmemory.text.negation import count_negations
+from mdmemory.text.conflict import count_negations
 from mdmemory.text.words import CJK, is_cjk, word_keys
 
 NAME_WORDS = 5

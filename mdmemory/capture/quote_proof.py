@@ -20,9 +20,9 @@ from typing import NamedTuple
 from mdmemory.capture.notice import is_request, spares_note, typed_text, wants_gone
 from mdmemory.note.note import Note
 from mdmemory.text import literals
+from mdmemory.text.conflict import count_negations, reversed_words
 from mdmemory.text.dates import ANY_MONTH, MONTH_THEN_DAY, NAMED_MONTH, WORDED_DAY
-from mdmemory.text.negation import count_negations, reversed_words
-from mdmemory.text.quantities import number_digits
+from mdmemory.text.normal_form import number_digits
 from mdmemory.text.words import is_cjk, normal_text, word_key, word_keys, word_runs
 from mdmemory.transcripts.turns import Turn
 

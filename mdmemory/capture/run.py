@@ -39,7 +39,7 @@ from mdmemory.store.evidence import PREVIEW, Evidence
 from mdmemory.store.state import State
 from mdmemory.store.superseding import in_force, superseded_files
 from mdmemory.store.writer import NoteSource, Writer, find_note
-from mdmemory.text.negation import reversed_words
+from mdmemory.text.conflict import reversed_words
 from mdmemory.text.similarity import likeness_of
 from mdmemory.text.words import word_keys
 from mdmemory.transcripts.sources import read

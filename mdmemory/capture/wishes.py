@@ -101,7 +101,7 @@ class Wish:
         """Whether its answers have all its literals and most of its telling words, and of each of
         its clauses something."""
         from mdmemory.text import literals
-        from mdmemory.text.negation import clause_parts
+        from mdmemory.text.conflict import clause_parts
         from mdmemory.text.words import word_keys
 
         there, text = {*word_keys(self.answer)}, self.answer.casefold()

@@ -22,7 +22,7 @@ from mdmemory.store import merged
 from mdmemory.store.store import StoredNote, is_note_name
 from mdmemory.store.superseding import Chains, superseded_files
 from mdmemory.text import literals
-from mdmemory.text.negation import reversed_words
+from mdmemory.text.conflict import reversed_words
 from mdmemory.text.normal_form import normal_form
 from mdmemory.text.words import word_keys
 

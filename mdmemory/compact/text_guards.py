@@ -19,7 +19,7 @@ from mdmemory.note import limits
 from mdmemory.note.note import Note
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals
-from mdmemory.text.negation import count_negations
+from mdmemory.text.conflict import count_negations
 from mdmemory.text.normal_form import normal_form
 from mdmemory.text.orders import is_order
 

@@ -16,8 +16,7 @@ from mdmemory.search.database import Database, Row
 from mdmemory.search.query import Term, parse
 from mdmemory.search.results import MEMORY, Hit
 from mdmemory.text import words
-from mdmemory.text.everyday import everyday_words
-from mdmemory.text.search_words import stem_ways
+from mdmemory.text.search_words import everyday_words, stem_ways
 
 BAR = 2.0  # how far above chance, as a logarithm: chance alone reaches it in one message of seven
 CHANCES = 0.5  # of the logarithm of how many words tell that is added: more words, more chances

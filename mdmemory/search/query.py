@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mdmemory.bounds import QUERY
-from mdmemory.text import dates, east_asian
+from mdmemory.text import dates, search_words
 from mdmemory.text.search_words import (
     SmallWords,
     WantedStems,
@@ -214,5 +214,5 @@ def _cjk_pieces(text: str) -> list[Term]:
         return []
     return [
         Term(((piece.text,),), piece.is_prefix, piece.weight)
-        for piece in east_asian.asked_pieces(text)
+        for piece in search_words.asked_pieces(text)
     ]

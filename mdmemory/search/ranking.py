@@ -206,7 +206,7 @@ def _word_set(text: str) -> frozenset[str]:
 
 
 def _tells_apart(word: str) -> bool:
-    from mdmemory.text.negation import count_negations  # few hits are so much alike
+    from mdmemory.text.conflict import count_negations
 
     return not (word.isascii() and word.islower() and word.isalpha()) or bool(count_negations(word))
 

@@ -111,10 +111,7 @@ def audit_literals(
     `merged` are the names of the sources: links among them may go, for they are one note now.
     At most 20 of each are listed.
     """
-    before, after = (
-        _Reading([_compose_text(text) for text in sources]),
-        _Reading([_compose_text(result)]),
-    )
+    before, after = _Reading([*map(_compose_text, sources)]), _Reading([_compose_text(result)])
     own = {f"[[{fold_link(name)}]]" for name in merged}
     lost = {token for token in before.lacking_literals(after) if token not in own}
     invented = set(after.lacking_literals(before, strange=True))
@@ -141,9 +138,7 @@ class _Reading:
 
     def names(self, folded: str) -> bool:
         """Whether a proper noun is among the words, in whatever number, case or spelling."""
-        if folded in self.vocabulary or not self._vocabulary_forms.isdisjoint(
-            _folded_forms(folded)
-        ):
+        if not self._vocabulary_forms.isdisjoint(_folded_forms(folded)):
             return True
         return folded in all_spellings() and word_key(folded) in self._vocabulary_keys
 
@@ -157,11 +152,16 @@ class _Reading:
         `strange`: this is the result, which is a stranger to the sources. Then a `Why:` line need
         not be one there, only made of their words.
         """
-        plain = {token for text in self.texts for token in self._demanded_tokens(text)}
+        # without the numbers of list items
+        plain = {each for text in self.texts for each in _word_literals(_ORDINAL.sub("", text))}
         yield from (token for token in plain - other.tokens if not other.holds(token))
         yield from (f"[[{name}]]" for name in self.links - other.links)
         for span in {span for text in self.texts for span in _span_literals(text)}:
-            if span not in other.tokens and not other.quotes_span(span):
+            # the case of its first letter is form
+            forms = {span, span[0].swapcase() + span[1:] if span[0].isalpha() else span}
+            if span not in other.tokens and not any(
+                stands_alone(form, other.whole) for form in forms
+            ):
                 yield span
         for reason in (reason for text in self.texts for reason in _WHY.findall(text)):
             if not other.gives(reason, strange):
@@ -171,10 +171,6 @@ class _Reading:
             for folded, noun in proper_nouns(text, german=german).items():
                 if not other.names(folded) and not stands_alone(folded, other.folded):
                     yield noun
-
-    def _demanded_tokens(self, text: str) -> Iterable[str]:
-        bare = _ORDINAL.sub("", text)
-        return self.tokens if bare == text and len(self.texts) == 1 else _word_literals(bare)
 
     def holds(self, token: str) -> bool:
         """Whether a token stands here that a neighbour makes read otherwise ("`" left open), or
@@ -187,12 +183,6 @@ class _Reading:
             return "." in token and any(each.startswith(f"{token}.") for each in self.tokens)
         return stands_alone(token, self.whole) or (
             token in all_spellings() and word_key(token) in self._vocabulary_keys
-        )
-
-    def quotes_span(self, span: str) -> bool:
-        """Whether a span stands here; the case of its first letter is form."""
-        return stands_alone(span, self.whole) or (
-            span[:1].isalpha() and stands_alone(span[0].swapcase() + span[1:], self.whole)
         )
 
     @cached_property
@@ -214,27 +204,20 @@ class _Reading:
 
 def stands_alone(token: str, text: str) -> bool:
     """Whether the token stands in the text with nothing touching it that could belong to it."""
-    at = text.find(token) if token else 0
+    at = text.find(token) if token else -1
     while at >= 0:
-        if _is_free(token, text, at):
+        end = at + len(token)
+        before, after = text[at - 1 : at] if at else "", text[end : end + 1]
+        begins = _is_wordy(token[0]) or token[0] in "-./~@"
+        is_free = not (begins and (_is_wordy(before) or before in _JOINS_BEFORE))
+        if is_free and _is_wordy(token[-1]):
+            goes_on = after and after in ".:,'’" and _is_wordy(text[end + 1 : end + 2])
+            is_free = not (_is_wordy(after) or after in _JOINS_AFTER)
+            is_free = is_free and (not goes_on or text[end : end + 3] in _OWNS)
+        if is_free:
             return True
         at = text.find(token, at + 1)
     return False
-
-
-def _is_free(token: str, text: str, at: int) -> bool:
-    end = at + len(token)
-    before, after = text[at - 1 : at] if at else "", text[end : end + 1]
-    if (_is_wordy(token[0]) or token[0] in "-./~@") and (
-        _is_wordy(before) or before in _JOINS_BEFORE
-    ):
-        return False
-    if not _is_wordy(token[-1]):
-        return True
-    further = text[end + 1 : end + 2]
-    if _is_wordy(after) or after in _JOINS_AFTER:
-        return False
-    return not (after in ".:,'’" and after and _is_wordy(further)) or text[end : end + 3] in _OWNS
 
 
 _JOINS_BEFORE = frozenset("-./~@\\+")
@@ -247,10 +230,9 @@ def _is_wordy(char: str) -> bool:
 
 
 def _compose_text(text: str) -> str:
-    if text.isascii():
-        return text.replace("\r\n", "\n").replace("\r", "\n")
-    composed = unicodedata.normalize("NFC", text).translate(_WIDE_DIGITS)
-    return composed.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text).translate(_WIDE_DIGITS)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _flatten_text(text: str) -> str:
@@ -290,22 +272,16 @@ def _span_literals(text: str) -> Iterator[str]:
     yield from filter(None, (" ".join(span.split()) for span in _CODE.findall(flat)))
     for groups in _QUOTED.findall(flat):
         yield from filter(None, (span.strip().rstrip(_END) for span in groups))
-    if "```" in text or "~~~" in text:
-        yield from filter(None, (" ".join(line.split()) for line in _fenced_lines(text)))
-
-
-def _fenced_lines(text: str) -> Iterator[str]:
-    """The lines of the code blocks of a text; one that is left open holds none."""
-    fence, lines_held = "", list[str]()
-    for line in text.split("\n"):
+    fence, held = "", list[str]()  # a code block that is left open holds none
+    for line in text.split("\n") if "```" in text or "~~~" in text else ():
         mark = _FENCE.match(line)
         if fence and mark and mark[1].startswith(fence):
-            yield from lines_held
+            yield from filter(None, (" ".join(each.split()) for each in held))
             fence = ""
         elif fence:
-            lines_held.append(line)
+            held.append(line)
         elif mark:
-            fence, lines_held = mark[1], []
+            fence, held = mark[1], []
 
 
 def _piece_parts(piece: str) -> Iterable[str]:
@@ -374,29 +350,24 @@ def proper_nouns(text: str, *, german: bool | None = None) -> dict[str, str]:
     """
     text = _WRAP.sub(" ", normal_text(text))
     shaped = [word for word in _SHAPED.findall(text) if any(map(str.isupper, word[1:]))]
-    inside, capital = _capital_words(text)
     if german is None:
-        german = _is_german(inside, capital)
-    nouns = shaped if german else [*capital, *shaped]
+        german = is_german(text)
+    nouns = shaped if german else [*_capital_words(_INSIDE.findall(text)), *shaped]
     return {_bare_word(word).casefold(): _bare_word(word) for word in nouns}
+
+
+def _capital_words(inside: list[str]) -> list[str]:
+    capital = (word for word in inside if word[0].isupper() and word not in _NOT_NAMES)
+    return [word for word in capital if _bare_word(word).casefold() not in ENGLISH]
 
 
 def is_german(text: str) -> bool:
     """Whether a text writes so many capitals inside sentences that they name nothing."""
-    return _is_german(*_capital_words(_WRAP.sub(" ", text)))
-
-
-def _capital_words(text: str) -> tuple[list[str], list[str]]:
-    inside = _INSIDE.findall(text)
-    capital = (word for word in inside if word[0].isupper() and word not in _NOT_NAMES)
-    return inside, [word for word in capital if _bare_word(word).casefold() not in ENGLISH]
-
-
-def _is_german(inside: list[str], capital: list[str]) -> bool:
+    inside = _INSIDE.findall(_WRAP.sub(" ", text))
     if sum(word.casefold() in _OF_GERMAN for word in inside) * _OFTEN >= len(inside) > 3:
         return True
     words = [word for word in inside if len(word) > 1]
-    nouns = [word for word in capital if len(word) > 1]
+    nouns = [word for word in _capital_words(inside) if len(word) > 1]
     return len(words) >= _ENOUGH and len(nouns) > _GERMAN * len(words)
 
 
@@ -445,23 +416,13 @@ def _value_contexts(texts: Sequence[str]) -> _Clauses:
     for text in texts:
         before: set[str] = set()
         for clause in _CLAUSE.split(text):
-            values = _clause_values(clause)
-            words = _words_of(clause, values)
+            every = literal_tokens(clause)
+            every = every if len(every) <= _MOST_VALUES else set()
+            parts = {one for one in every for other in every if one != other and one in other}
+            values = every - parts
+            for value in sorted(values, key=len, reverse=True):
+                clause = clause.replace(value, " ")
+            before = {key for key in word_keys(clause) if key[0].isalpha()} or before
             for value in values:
-                contexts[value] |= words or before
-            before = words or before
+                contexts[value] |= before
     return {value: frozenset(words) for value, words in contexts.items()}
-
-
-def _clause_values(clause: str) -> set[str]:
-    """The literals of a clause that are no part of another one."""
-    values = literal_tokens(clause)
-    if len(values) > _MOST_VALUES:
-        return set()
-    return {each for each in values if not any(each != other and each in other for other in values)}
-
-
-def _words_of(clause: str, values: set[str]) -> set[str]:
-    for value in sorted(values, key=len, reverse=True):
-        clause = clause.replace(value, " ")
-    return {key for key in word_keys(clause) if key[0].isalpha()}

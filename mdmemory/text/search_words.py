@@ -9,16 +9,23 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Set
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from mdmemory.text import korean
 from mdmemory.text.korean import cut_word, is_korean
-from mdmemory.text.stop_words import light_words, likely_languages, stop_words
+from mdmemory.text.stop_words import (
+    east_asian,
+    likely_languages,
+    listed_words,
+    small_words_of,
+    table_lines,
+)
 from mdmemory.text.words import (
+    CJK,
     LONGEST,
     char_grams,
-    has_cjk,
     is_cjk,
     normal_text,
     stem_in,
@@ -31,12 +38,12 @@ from mdmemory.text.words import (
 RULES = {"en": "", "de": "\u1d48", "romance": "\u02b3"}
 _DOER = 6  # letters, from which on an English word in `er` may be who does something
 _TELLING = 80  # words of a text that tell its language
-_IRREGULAR = Path(__file__).parent / "words" / "irregular.txt"
 _EXCHANGED = Path(__file__).parent / "words" / "exchanged.txt"
 _HEADED = {"Deutsch": "de", "Français": "romance", "Español": "romance", "Português": "romance"}
 # One word, and the signs that make it a name: `C++`, `C#`, `.NET`.
 SIGNED = re.compile(r"(?<![^\W_])(?:\.[^\W_]{1,64}|[^\W_]{1,64}(?:\+\+|#))(?![^\W_])")
 _HUMP = re.compile("[A-Z](?<=[a-z0-9].)")  # in few texts, and quicker to look for than such a name
+_CAPITAL = re.compile("(?=[A-Z])")
 _HUMPS = re.compile(r"\b[a-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
 
 
@@ -60,8 +67,17 @@ def index_text(text: str, rule: str = "en") -> str:
     The parts of German compounds stand at the end, so that all other words stay side by side."""
     text = normal_text(text)
     if _HUMP.search(text):
-        text = _HUMPS.sub(_with_parts, text)
-    stems = [*_text_stems(text, rule)]
+        text = _HUMPS.sub(lambda name: f"{name[0]} {_CAPITAL.sub(' ', name[0])}", text)
+    stems: list[str] = []
+    for run in word_runs(text):
+        if not is_cjk(run[0]):
+            stems.append(stem_by(rule, run))
+            continue
+        stems += char_grams(run)
+        if len(run) > 1:
+            stems.append(run[-1])  # each character begins some token: one is looked for as a prefix
+            if is_korean(run) and len(alone := cut_word(run)) == 1:
+                stems.append(alone)
     if rule == "de":
         stems += (half for word in word_runs(text) for half in compound_halves(word))
     return " ".join(stems)
@@ -83,13 +99,16 @@ def small_words(text: str) -> SmallWords:
     """The small words of the languages that a question may be in."""
     words_there = word_parts(normal_text(text).casefold())
     likely = likely_languages(words_there, text)
-    stop = frozenset[str]().union(*map(stop_words, likely))
-    light = frozenset[str]().union(*map(light_words, likely))
+    stop, light = (
+        frozenset[str]().union(*(small_words_of(language, use) for language in likely))
+        for use in ("stop", "light")
+    )
     # `IT` is no pronoun, and the letter of `C#` no article
     named = {name.casefold().strip(".+#") for name in written_names(text)}
     # the one word that is small elsewhere, where nothing else speaks for those languages, counts a
     # little: the `font` of a worksheet is no French
-    foreign = {word for word in words_there if word in stop and word not in stop_words("en")}
+    english = small_words_of("en", "stop")
+    foreign = {word for word in words_there if word in stop and word not in english}
     others = [word for word in words_there if word not in foreign]
     if len(foreign) == 1 and others and "en" in likely_languages(others, text):
         stop, light = stop - foreign, light | foreign
@@ -146,8 +165,6 @@ class WantedStems:
         self._begun = frozenset(map(_first_letters, stems))
 
     def has(self, word: str) -> bool:
-        if self._begun.isdisjoint(_stem_beginnings(word)):
-            return False
         return any(
             _stem_beginning(rule, word) in self._begun and stem_by(rule, word) in self._stems
             for rule in RULES
@@ -155,11 +172,6 @@ class WantedStems:
 
 
 @lru_cache(maxsize=100_000)
-def _stem_beginnings(word: str) -> frozenset[str]:
-    """How the stems of a word by each rule begin: mostly all alike."""
-    return frozenset(_stem_beginning(rule, word) for rule in RULES)
-
-
 def _stem_beginning(rule: str, word: str) -> str:
     """How the stem of a word by a rule begins."""
     plain = _plain_word(word.casefold())
@@ -183,21 +195,16 @@ def stem_by(rule: str, word: str) -> str:
     plain = _plain_word(word)
     base = _irregular_bases(rule).get(plain, word)
     if rule == "en":
-        return _doer_stem(stem_in(rule, _plain_word(base)))
+        stem = stem_in(rule, _plain_word(base))
+        if len(stem) < _DOER or not stem.endswith("er"):
+            return stem
+        # what somebody or something does, for the word of the doer: `formatt`, `scann`
+        return stem[:-3] if stem[-3] == stem[-4] and stem[-3] not in "lsz" else stem[:-2]
     # Few words of a question tell which of four sister languages it is in: one stemmer finds a note
     # in each, and of these four the French finds most (`make bench-search`).
     language = "fr" if rule == "romance" else rule
-    return (
-        _plain_word(stem_in(language, base)) + RULES[rule]
-    )  # German tells ä from a until it is cut
-
-
-def _doer_stem(stem: str) -> str:
-    """What somebody or something does, for the English word of the doer: `formatt`, `scann`."""
-    if len(stem) < _DOER or not stem.endswith("er"):
-        return stem
-    stem = stem[:-2]
-    return stem[:-1] if stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
+    # German tells ä from a until it is cut
+    return _plain_word(stem_in(language, base)) + RULES[rule]
 
 
 def _plain_word(word: str) -> str:
@@ -212,36 +219,13 @@ def _rule_of(language: str) -> str:
     return language if language in RULES else "romance"
 
 
-def _text_stems(text: str, rule: str) -> Iterable[str]:
-    if text.isascii() or not has_cjk(text):
-        return map(partial(stem_by, rule), word_runs(text))
-    return _stems_and_pairs(text, rule)
-
-
-def _stems_and_pairs(text: str, rule: str) -> Iterator[str]:
-    for run in word_runs(text):
-        if not is_cjk(run[0]):
-            yield stem_by(rule, run)
-            continue
-        yield from char_grams(run)
-        if len(run) > 1:
-            yield run[-1]  # each character begins some token: one is looked for as a prefix
-            if is_korean(run) and len(alone := cut_word(run)) == 1:
-                yield alone
-
-
-def _with_parts(name: re.Match[str]) -> str:
-    parts = re.sub("([A-Z])", r" \1", name[0])
-    return f"{name[0]} {parts}"
-
-
 @cache
 def _irregular_bases(rule: str) -> dict[str, str]:
     """The base of each irregular form, without accents, of the languages of a rule."""
     bases: dict[str, str] = {}
-    for line in _IRREGULAR.read_text("utf-8").splitlines():
+    for _, line in table_lines("irregular"):
         language, _, words = line.partition(": ")
-        if not line.startswith("#") and _rule_of(language) == rule:
+        if _rule_of(language) == rule:
             for group in words.split(", "):
                 base, *forms = group.split()
                 bases |= {_plain_word(form): base for form in forms if len(form) > 2}
@@ -250,26 +234,13 @@ def _irregular_bases(rule: str) -> dict[str, str]:
 
 # --- German compounds in their two parts, where one of them is a word that many are made of
 
-_COMPOUNDS = Path(__file__).parent / "words" / "compounds.txt"
+
 _SHORTEST = 8  # letters of a compound
 _PART = 3  # letters of a part that the table has not
 _JOINTS = ("s", "n", "en", "es", "e", "er")  # between the parts
 
 # A verb's, which make no noun of their own.
-_PREFIXES = (
-    "ver",
-    "zer",
-    "ent",
-    "abg",
-    "ang",
-    "aufg",
-    "ausg",
-    "beig",
-    "eing",
-    "umg",
-    "vorg",
-    "zug",
-)
+_PREFIXES = tuple("ver zer ent abg ang aufg ausg beig eing umg vorg zug".split())
 
 
 @lru_cache(maxsize=20_000)
@@ -303,6 +274,121 @@ def _front_stem(part: str) -> str:
 
 @cache
 def _parts_known() -> frozenset[str]:
-    lines = _COMPOUNDS.read_text("utf-8").splitlines()
-    words = (word for line in lines if not line.startswith("#") for word in line.split())
-    return frozenset(stem_in("de", word) for word in words)
+    lines = table_lines("compounds")
+    return frozenset(stem_in("de", word) for _, line in lines for word in line.split())
+
+
+# --- what a question in Chinese, Japanese or Korean asks for: the pairs of characters that tell. It
+# has words of grammar between those, and Japanese shows by its scripts, Korean by its spaces where
+# words end
+
+LIGHT = 0.3  # of a word counts that may be one by chance
+_RUNS = re.compile(f"[\uac00-\ud7a3]+|(?:(?![\uac00-\ud7a3])[{CJK}])+")
+_KANA = re.compile("[\u3040-\u30ff]")
+# Han with what Japanese verbs have behind it, words of foreign origin, and the rest.
+_JAPANESE = re.compile(
+    "(?P<han>[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)|(?P<foreign>[\u30a0-\u30ff]+)"
+    "|(?P<own>[\u3040-\u309f]+)"
+)
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_PARTICLES = "はがをにでとのもへやかよねなさ"
+
+
+class Piece(NamedTuple):
+    """A pair of characters to look for, or one alone: whatever begins with it, if `is_prefix`.
+    `weight` is what its absence says, from 0 to 1."""
+
+    text: str
+    weight: float = 1.0
+    is_prefix: bool = False
+
+
+def asked_pieces(text: str) -> list[Piece]:
+    """The pieces of a question, each once, those that tell the most first; all pairs where none
+    of them tells."""
+    runs: list[str] = _RUNS.findall(text)
+    read = _japanese_pieces if _KANA.search(text) else _chinese_pieces
+    pieces_found: dict[str, Piece] = {}
+    for run in runs:
+        for piece in (_korean_pieces if korean.is_korean(run) else read)(run):
+            known = pieces_found.get(piece.text)
+            if known is None or known.weight < piece.weight:
+                pieces_found[piece.text] = piece
+    if not any(piece.weight for piece in pieces_found.values()):
+        pieces_found = {each.text: each for run in runs for each in _all_pieces(run)}
+    return sorted(pieces_found.values(), key=lambda piece: -piece.weight)
+
+
+def _chinese_pieces(run: str) -> Iterator[Piece]:
+    """The pairs outside words of grammar. One with a sign that is only mostly grammar makes a text
+    better, and says nothing where it is missing."""
+    marks = bytearray(len(run))  # 1: may be grammar, 2: is
+    at = 0
+    kept_pairs, stop = east_asian("zh", "kept"), east_asian("zh", "stop")
+    single = listed_words("zh", "single")
+    while at < len(run):
+        if word := kept_pairs.match(run, at):
+            at = word.end()
+        elif word := stop.match(run, at):
+            marks[at : word.end()] = b"\2" * len(word[0])
+            at = word.end()
+        else:
+            marks[at] = run[at] in single
+            at += 1
+    for at, gram in enumerate(char_grams(run)):
+        around = marks[at : at + len(gram)]
+        if len(gram) > 1 and 2 not in around and not all(around):
+            yield Piece(gram, 0.0 if any(around) else 1.0)
+    # each sign alone, too: most have a sense of their own, and two words often share just one; that
+    # a text lacks one says nothing
+    yield from (Piece(run[at], LIGHT, is_prefix=True) for at, mark in enumerate(marks) if not mark)
+
+
+def _all_pieces(run: str) -> Iterator[Piece]:
+    """Every pair of a run; of one sign what begins with it."""
+    return (
+        Piece(gram) if len(gram) > 1 else Piece(gram, LIGHT, is_prefix=True)
+        for gram in char_grams(run)
+    )
+
+
+def _japanese_pieces(run: str) -> Iterator[Piece]:
+    """Words in Han signs and of foreign origin; of others what is no grammar, and lightly."""
+    stop, asking = east_asian("ja", "stop"), listed_words("ja", "kanji")
+    for word in _JAPANESE.finditer(run):
+        if han := word["han"]:
+            if han not in asking:
+                yield from (Piece(sign, LIGHT, is_prefix=True) for sign in han)
+                yield from _all_pieces(han) if len(han) > 1 else ()
+        elif foreign := word["foreign"]:
+            yield from _all_pieces(foreign)
+        elif not word.start() or not _HAN.match(run, word.start() - 1):  # there it is an ending
+            for own in stop.sub(" ", word["own"]).split():
+                if len(own := own.strip(_PARTICLES)) > 1:
+                    yield from (Piece(gram, LIGHT) for gram in char_grams(own))
+
+
+def _korean_pieces(word: str) -> Iterator[Piece]:
+    """The word without particles and endings."""
+    stem = korean.cut_word(word)
+    stop = listed_words("ko", "stop")
+    if word not in stop and stem not in stop:
+        yield from (Piece(gram, 1.0 if len(gram) > 1 else LIGHT) for gram in char_grams(stem))
+
+
+# --- words of everyday work, which any message to an assistant may have
+
+
+@cache
+def everyday_words() -> frozenset[str]:
+    """These words in lower case and in the forms that they stand in, of English ones also the
+    regular others, and some that there are not; of Chinese, Japanese and Korean ones their pairs of
+    characters. Stems of all of them would take a tenth of a second."""
+    found: set[str] = set()
+    for section, line in table_lines("everyday"):
+        for word in line.split():
+            found.update(char_grams(word))
+            if section == "en":
+                found.update(word + end for end in ("s", "es", "d", "ed", "ing"))
+                found |= {f"{word[:-1]}ing", f"{word[:-1]}ies"}
+    return frozenset(found)

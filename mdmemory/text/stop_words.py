@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
-_TABLE = Path(__file__).parent / "words" / "stop_words.txt"
 _LATIN = ("en", "de", "fr", "es", "pt", "it")
 _NEAR = 0.9  # of the words that speak for the likeliest language, from which another may be it, too
 _LETTERS = {"de": "äöüß", "es": "ñ¿¡", "fr": "êèœëïùûç", "fr es pt it": "áàâéíóôú", "pt": "ãõç"}
@@ -37,15 +36,15 @@ def listed_words(language: str, use: str) -> frozenset[str]:
 
 
 @cache
-def stop_words(language: str) -> frozenset[str]:
-    """The words that say nothing in a language, with and without their accents."""
-    return _with_plain(listed_words(language, "stop"))
-
-
-@cache
-def light_words(language: str) -> frozenset[str]:
-    """The words of asking and doing of a language, with and without their accents."""
-    return _with_plain(listed_words(language, "light"))
+def small_words_of(language: str, use: str) -> frozenset[str]:
+    """The words of a language that say nothing (`stop`), or those of asking and doing (`light`),
+    with and without their accents."""
+    words = listed_words(language, use)
+    return words.union(
+        "".join(sign for sign in unicodedata.normalize("NFD", word) if sign < "\u0300")
+        for word in words
+        if not word.isascii()
+    )
 
 
 def likely_languages(words: Iterable[str], text: str = "") -> tuple[str, ...]:
@@ -78,19 +77,12 @@ def east_asian(language: str, use: str) -> re.Pattern[str]:
 @lru_cache(maxsize=100_000)
 def _spoken_languages(word: str) -> tuple[tuple[str, float], ...]:
     """The languages that a word speaks for, each with how much."""
-    languages_found = _word_speakers().get(word) or _by_ending(word)
-    is_small = word in _word_speakers() and len(word) > 1  # `s` is in it's and in s'occupe
-    return tuple(
-        (each, (1.0 if is_small else _ENDING) / len(languages_found)) for each in languages_found
-    )
-
-
-def _by_ending(word: str) -> Sequence[str]:
-    """The languages whose words mostly end like this one."""
-    if len(word) < _SHORTEST:
-        return ()
-    languages_found = (each for each, endings in _ENDINGS.items() if word.endswith(endings))
-    return next(languages_found, "").split()
+    speakers = _word_speakers().get(word, ())
+    share = 1.0 if speakers and len(word) > 1 else _ENDING  # `s` is in it's and in s'occupe
+    if not speakers and len(word) >= _SHORTEST:
+        alike = (each for each, endings in _ENDINGS.items() if word.endswith(endings))
+        speakers = tuple(next(alike, "").split())
+    return tuple((each, share / len(speakers)) for each in speakers)
 
 
 @cache
@@ -98,29 +90,28 @@ def _word_speakers() -> dict[str, tuple[str, ...]]:
     """The languages that have each small word."""
     speakers_found: dict[str, tuple[str, ...]] = {}
     for language in _LATIN:
-        for word in stop_words(language):
+        for word in small_words_of(language, "stop"):
             speakers_found[word] = (*speakers_found.get(word, ()), language)
     return speakers_found
-
-
-def _with_plain(words: Collection[str]) -> frozenset[str]:
-    return frozenset(words).union(
-        "".join(sign for sign in unicodedata.normalize("NFD", word) if sign < "\u0300")
-        for word in words
-        if not word.isascii()
-    )
 
 
 @cache
 def _word_lists() -> dict[tuple[str, str], frozenset[str]]:
     """The lines of the table, by language and use; a section is named after either."""
     lists_found: dict[tuple[str, str], frozenset[str]] = {}
+    for section, line in table_lines("stop_words"):
+        name, _, words = line.partition(":")
+        place = (name, section) if name in _LATIN else (section, name)
+        lists_found[place] = frozenset(words.split())
+    return lists_found
+
+
+def table_lines(name: str) -> Iterator[tuple[str, str]]:
+    """The lines of a table of `words/`, each with the section that it stands in."""
     section = ""
-    for line in _TABLE.read_text("utf-8").splitlines():
+    table = Path(__file__).parent / "words" / f"{name}.txt"
+    for line in table.read_text("utf-8").splitlines():
         if line.startswith("["):
             section = line.strip("[]")
         elif line and not line.startswith("#"):
-            name, _, words = line.partition(":")
-            place = (name, section) if name in _LATIN else (section, name)
-            lists_found[place] = frozenset(words.split())
-    return lists_found
+            yield section, line

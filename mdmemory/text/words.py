@@ -13,7 +13,6 @@ from _thread import get_ident
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import chain
 from pathlib import Path
 
 TYPE_CHECKING = False
@@ -51,11 +50,6 @@ def normal_text(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
-def has_cjk(text: str) -> bool:
-    """Whether a text holds a character of a script that counts in pairs of characters."""
-    return _IS_CJK.search(text) is not None
-
-
 def is_cjk(char: str) -> bool:
     """Whether a character belongs to a script that counts in pairs of characters."""
     return char > "\u3000" and _IS_CJK.match(char) is not None
@@ -70,9 +64,8 @@ def char_grams(word: str) -> list[str]:
 
 def match_words(text: str) -> Iterator[re.Match[str]]:
     """The words of a text in scripts that have spaces."""
-    return (_PLAIN if text.isascii() or not _IS_CJK.search(text) else re.compile(_WORD)).finditer(
-        text
-    )
+    is_plain = text.isascii() or not _IS_CJK.search(text)
+    return (_PLAIN if is_plain else re.compile(_WORD)).finditer(text)
 
 
 def word_runs(text: str) -> list[str]:
@@ -97,29 +90,22 @@ def word_tokens(text: str) -> list[str]:
 
 
 def word_keys(text: str) -> list[str]:
-    """The words of a text that tell it from others, each as its `word_key`, in their order."""
-    words_found = word_tokens(text) if text.isascii() else _normal_tokens(normal_text(text))
+    """The words of a text that tell it from others, each as its `word_key`, in their order; Korean
+    ones by what they say."""
+    plain = normal_text(text)
+    if text.isascii() or not _KOREAN.search(plain):
+        words_found = word_tokens(plain)
+    else:
+        from mdmemory.text.korean import core_of  # with it comes a table that nothing else needs
+
+        words_found = []
+        for word in word_runs(plain.casefold()):
+            if _KOREAN.match(word):
+                # a character alone is a verb where it lost an ending, and mostly a particle else
+                word = core_of(word) if len(word) > 1 else ""
+            words_found += char_grams(word) if word else ()
     telling = (w for w in words_found if w not in STOP and (len(w) > 1 or _KOREAN.match(w)))
     return [word if word > _CJK else word_key(word) for word in telling]
-
-
-def _normal_tokens(text: str) -> list[str]:
-    """The tokens of a text in normal form, those of Korean words by what these say."""
-    if not _KOREAN.search(text):
-        return word_tokens(text)
-    words = word_runs(text.casefold())
-    token_groups = (
-        _korean_grams(word) if _KOREAN.match(word) else char_grams(word) for word in words
-    )
-    return list(chain.from_iterable(token_groups))
-
-
-def _korean_grams(run: str) -> list[str]:
-    """What a Korean word says, without particles and endings, in pairs of characters. A character
-    alone is a verb where it lost an ending, and mostly a particle where it stands so."""
-    from mdmemory.text.korean import core_of  # with it comes a table that nothing else needs here
-
-    return char_grams(what) if len(run) > 1 and (what := core_of(run)) else []
 
 
 @lru_cache(maxsize=100_000)
@@ -162,12 +148,11 @@ def stem_in(language: str, word: str) -> str:
     word = word.casefold()
     if language not in _STEMMED or not word.isalpha() or not 2 < len(word) <= LONGEST:
         return word
-    stem_there = word
     if language != "en" or word[-1] in _ENGLISH_ENDS:
-        stem_there = _language_stemmer(_STEMMED[language]).stemWord(word)
-    if stem_there.isascii():
-        return stem_there
-    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", stem_there)))
+        word = _language_stemmer(_STEMMED[language]).stemWord(word)
+    if word.isascii():
+        return word
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", word)))
 
 
 _STEMMED = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory.text.negation import clause_parts, count_negations, find_polarities, reversed_words
+from mdmemory.text.conflict import clause_parts, count_negations, find_polarities, reversed_words
 
 OPPOSITE = [
     ("Deploy on Fridays", "never deploy on Fridays"),

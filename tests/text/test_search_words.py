@@ -12,7 +12,7 @@ from mdmemory.search.chunks import Chunk
 from mdmemory.search.database import Document
 from mdmemory.search.query import parse
 from mdmemory.search.sqlite import SQLite
-from mdmemory.text import east_asian, korean
+from mdmemory.text import korean, search_words
 from mdmemory.text.search_words import (
     compound_halves,
     index_text,
@@ -137,7 +137,7 @@ def test_korean_words_lose_particles_and_endings_alone(word: str, cut: str) -> N
     ],
 )
 def test_pairs_of_grammar_are_not_asked_for(question: str, pieces: set[str]) -> None:
-    assert {each.text for each in east_asian.asked_pieces(question) if each.weight == 1} == pieces
+    assert {each.text for each in search_words.asked_pieces(question) if each.weight == 1} == pieces
 
 
 @pytest.mark.parametrize(
