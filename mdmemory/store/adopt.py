@@ -81,17 +81,18 @@ def look_at_folder(refresher: Refresher, history: History) -> Look:
         data = _differing_bytes(refresher, history, there)
         if not data and there.keys() == known:
             catalog.tree, catalog.has_learned = tree, True
-        waits = _files_ahead(history, data)
+        left = history.kept.read_left()  # by writes of ours that no branch has yet
+        ids = {file: history.blob_id(data[file]) for file in left if file in data}
+        waits = {f for f, blob in left.items() if ids.get(f) == (blob.id if blob else None)}
         data = {file: each for file, each in data.items() if file not in waits}
         gone = _removed_notes(refresher, history, there, waits)
         unseen = Transactions(history).list_unseen(sorted(data)) if data else {}
-    hold_reason = _hold_reasons(refresher) if data else str
-    foreign = [
-        Unadopted(
-            file, CHANGED if file in there else NEW, UNSEEN if file in unseen else hold_reason(file)
-        )
-        for file in data
-    ]
+    why: dict[str, str] = {}  # of the notes that may not be committed
+    if data:
+        copied = sync_copies(catalog.files, catalog.names)
+        why = {file: COPY for file, base in copied.items() if base == INDEX}
+        why |= dict.fromkeys(catalog.held, SECRET) | catalog.waiting | dict.fromkeys(unseen, UNSEEN)
+    foreign = [Unadopted(f, CHANGED if f in there else NEW, why.get(f, "")) for f in data]
     foreign += [Unadopted(file, GONE) for file in gone]
     foreign.sort(key=lambda each: each.file)
     return Look(tuple(foreign), len(there), len(refresher.catalog().files), data)
@@ -119,32 +120,15 @@ def _differing_bytes(
     return different
 
 
-def _files_ahead(history: History, data: Mapping[str, bytes]) -> set[str]:
-    """Those of the files that a write of ours left so which no branch has yet."""
-    left = history.kept.read_left()
-    ids = {file: history.blob_id(data[file]) for file in left if file in data}
-    return {file for file, blob in left.items() if ids.get(file) == (blob.id if blob else None)}
-
-
 def _removed_notes(
     refresher: Refresher, history: History, there: Mapping[str, str], waits: Collection[str]
 ) -> list[str]:
     """Notes that a hand removed: git has them, the folder does not. Sparse ones are no such."""
-    missing = there.keys() - {*refresher.catalog().files}
+    missing = there.keys() - {*refresher.catalog().files} - {*waits}
     if missing:  # a link or a folder of the name is something, if no note
         missing -= {*map(as_text, os.listdir(refresher.store.folder))}
-    missing = {file for file in missing if file not in waits}
     staged = history.read_index(missing)
     return [file for file in missing if file not in staged or staged[file].trusted]
-
-
-def _hold_reasons(refresher: Refresher) -> Callable[[str], str]:
-    """Why a note may not be committed, "" where it may."""
-    catalog = refresher.catalog()
-    copied = sync_copies(catalog.files, catalog.names)
-    why = {file: COPY for file, base in copied.items() if base == INDEX}
-    why |= dict.fromkeys(catalog.held, SECRET) | catalog.waiting
-    return lambda file: why.get(file, "")
 
 
 def sudden_loss(seen: Look, store: Path) -> MdmemoryError:
@@ -198,8 +182,7 @@ def plan_adoption(
     if only is not None:
         accepted_notes = [each for each in accepted_notes if each.file in only]
     if settled:
-        is_settled = _settled_test(refresher, settled)
-        accepted_notes = [each for each in accepted_notes if is_settled(each)]
+        accepted_notes = _list_settled(refresher, accepted_notes, settled)
     if not [each for each in accepted_notes if each.file not in ours]:
         return None
     also = [*needed, *ours]
@@ -217,35 +200,27 @@ def _is_taken(each: Unadopted, seen: Look, accepted: Collection[str], accept_los
     return not each.why or (each.file in accepted and each.why in WHY)
 
 
-def _settled_test(refresher: Refresher, seconds: float) -> Callable[[Unadopted], bool]:
-    """Whether a note stayed as it is for so long, and reads as one."""
+def _list_settled(
+    refresher: Refresher, found: Sequence[Unadopted], seconds: float
+) -> list[Unadopted]:
+    """Those that stayed as they are for so long, and read as a note."""
     catalog = refresher.catalog()
     before = catalog.clock - int(seconds * 1e9)
-    times = catalog.changed_at()
-    folder = os.stat(refresher.store.folder).st_mtime_ns  # names came and went
-    unfit = {head.file for head in catalog.heads() if not _reads_as_note(head)}
-
-    def is_settled(each: Unadopted) -> bool:
-        if each.change == GONE:
-            return folder <= before
-        return each.file not in unfit and times.get(each.file, before + 1) <= before
-
-    return is_settled
-
-
-def _reads_as_note(head: Head) -> bool:
-    is_cut = any(UNCLOSED in problem for problem in head.problems)
-    return head.status != UNREADABLE and bool(head.description) and not is_cut
+    settled = {file for file, time in catalog.changed_at().items() if time <= before}
+    for head in catalog.heads():
+        is_cut = any(UNCLOSED in problem for problem in head.problems)
+        if head.status == UNREADABLE or not head.description or is_cut:
+            settled.discard(head.file)
+    if os.stat(refresher.store.folder).st_mtime_ns <= before:  # names came and went
+        settled |= {each.file for each in found if each.change == GONE}
+    return [each for each in found if each.file in settled]
 
 
 def _adoption_message(
     foreign: Sequence[Unadopted], heads: Mapping[str, Head], flagged: Sequence[str]
 ) -> Message:
     names = [headline(heads[each.file]) if each.file in heads else each.file for each in foreign]
-    if len(foreign) == 1:
-        about = subject(_SAID[foreign[0].change], names)
-    else:
-        about = subject("adopt", names)
+    about = subject(_SAID[foreign[0].change] if len(foreign) == 1 else "adopt", names)
     lines = [
         f"{_SAID[each.change]} {each.file}"
         + (f": {text}" if (text := _text_of(heads, each)) else "")
@@ -279,10 +254,16 @@ def _extended_ledger(
 ) -> tuple[tuple[Change, ...], list[str]]:
     """The ledger with the contradictions between these notes and any others, and a line on each."""
     files = [each.file for each in foreign if each.change != GONE]
-    pairs = chain(_copied_pairs(refresher, files), _contradicting_pairs(refresher, files, heads))
+    # the copies that a sync tool made, each with the note that it is another text of
+    catalog, read = refresher.catalog(), refresher.store.read
+    copied = sync_copies(catalog.files, catalog.names)
+    copies = [(file, copied[file]) for file in files if copied.get(file, INDEX) != INDEX]
+    copies = [pair for pair in copies if catalog.held.isdisjoint(pair)]
+    texts = ((read(file), read(base), _COPIED) for file, base in copies)
+    pairs = chain(texts, _contradicting_pairs(refresher, files, heads))
     before = refresher.store.ledger()
     ledger = conflicts.Ledger(before)
-    times = refresher.catalog().changed_at()
+    times = catalog.changed_at()
     lines: list[str] = []
     for one, other, why in pairs:
         since = datetime.fromtimestamp(times.get(one.file, 0) / 1e9, UTC).date().isoformat()
@@ -292,18 +273,6 @@ def _extended_ledger(
         return (), []
     old, new = (text.encode("utf-8", "surrogateescape") for text in (before, ledger.text()))
     return (Change(LEDGER, digest(old) if old else None, new),), lines
-
-
-def _copied_pairs(
-    refresher: Refresher, files: Sequence[str]
-) -> Iterator[tuple[StoredNote, StoredNote, str]]:
-    """The copies that a sync tool made, each with the note that it is another text of."""
-    catalog = refresher.catalog()
-    copied = sync_copies(catalog.files, catalog.names)
-    for file in files:
-        base = copied.get(file, INDEX)
-        if base != INDEX and not {file, base} & catalog.held:
-            yield refresher.store.read(file), refresher.store.read(base), _COPIED
 
 
 def _contradicting_pairs(

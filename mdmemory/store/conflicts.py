@@ -92,8 +92,13 @@ class Ledger:
 
     def add(self, pairs: Iterable[tuple[StoredNote, StoredNote, str]], today: str) -> bool:
         """Write these pairs and why they contradict; whether any was not known already."""
-        added = [self._add(_new_entry(one, other, why, today)) for one, other, why in pairs]
-        return any(added)
+        is_new = False
+        for one, other, why in pairs:
+            first, second = sorted((one, other), key=lambda note: note.file)
+            digests = (_short_digest(first.digest), _short_digest(second.digest))
+            files, id = (first.file, second.file), entry_id(first.file, second.file)
+            is_new |= self._add(Entry(id, files, _one_line(why), today, digests, False))
+        return is_new
 
     def text(self) -> str:
         """The ledger as it stands now."""
@@ -106,8 +111,13 @@ class Ledger:
             return False
         if waiting := [old.since for old in there if not old.cleared]:
             entry = entry._replace(since=min(waiting))
-        self._take_out(entry.id)
-        if self._is_empty():
+        # its notes changed, and it is flagged anew: its lines go
+        for at in self._entries.pop(entry.id, ()):
+            self._lines[at] = None
+            self._there -= 1
+        while self._lines and self._lines[-1] is None:
+            self._lines.pop()
+        if self._there == 0 or (self._there == 1 and self._lines[-1] == ""):
             self._lines.clear()
             self._extend_entries(HEADER.split("\n"))
         if self._lines[-1] == "":
@@ -122,17 +132,6 @@ class Ledger:
                 self._entries[entry.id][at] = entry
         self._lines += lines
         self._there += len(lines)
-
-    def _take_out(self, id: str) -> None:
-        """The notes of this id changed, and it is flagged anew: its lines go."""
-        for at in self._entries.pop(id, ()):
-            self._lines[at] = None
-            self._there -= 1
-        while self._lines and self._lines[-1] is None:
-            self._lines.pop()
-
-    def _is_empty(self) -> bool:
-        return self._there == 0 or (self._there == 1 and self._lines[-1] == "")
 
 
 def clear_entry(text: str, entry: str) -> str:
@@ -171,19 +170,17 @@ def move_entries(text: str, changes: Iterable[tuple[StoredNote, StoredNote]]) ->
     lines = text.split("\n")
     for at, line in enumerate(lines):
         entry = _parse_entry(line)
-        if entry and not now.keys().isdisjoint(entry.files):
-            lines[at] = _entry_line(_move_entry(entry, now))
+        if entry is None or now.keys().isdisjoint(entry.files):
+            continue
+        sides = []
+        for file, shown in zip(entry.files, entry.digests, strict=True):
+            was, after, digest = now.get(file, ("", file, shown))
+            sides.append((after, digest if shown == was else shown))
+        one, other = sorted(sides)
+        files, digests = (one[0], other[0]), (one[1], other[1])
+        moved = entry._replace(id=entry_id(*files), files=files, digests=digests)
+        lines[at] = _entry_line(moved)
     return "\n".join(lines)
-
-
-def _move_entry(entry: Entry, now: Mapping[str, tuple[str, str, str]]) -> Entry:
-    sides = []
-    for file, shown in zip(entry.files, entry.digests, strict=True):
-        was, after, digest = now.get(file, ("", file, shown))
-        sides.append((after, digest if shown == was else shown))
-    one, other = sorted(sides)
-    files, digests = (one[0], other[0]), (one[1], other[1])
-    return entry._replace(id=entry_id(*files), files=files, digests=digests)
 
 
 def is_known(entries: Iterable[Entry], one: StoredNote, other: StoredNote) -> bool:
@@ -233,18 +230,6 @@ def _settle_entries(entries: Iterable[Entry]) -> list[Entry]:
         ))
         for entry in settled
     ]  # fmt: skip
-
-
-def _new_entry(one: StoredNote, other: StoredNote, why: str, today: str) -> Entry:
-    first, second = sorted((one, other), key=lambda note: note.file)
-    return Entry(
-        entry_id(first.file, second.file),
-        (first.file, second.file),
-        _one_line(why),
-        today,
-        (_short_digest(first.digest), _short_digest(second.digest)),
-        False,
-    )
 
 
 def _short_digest(digest: str) -> str:

@@ -53,12 +53,22 @@ def is_broken(path: Path, mark: int) -> bool:
     """
     check(path.parent)
     try:
-        _check_sides(path)
+        # what SQLite writes beside a database: it would follow links there, too
+        for beside in (path.with_name(path.name + side) for side in _SIDES):
+            with suppress(FileNotFoundError):
+                status = os.lstat(beside)
+                if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+                    raise NoState(str(beside), "is not a file of ours", moving_step(beside))
         header, status = _read_head(path)
     except FileNotFoundError:
         return False
     except OSError as problem:
-        raise _other_state(path, problem) from problem
+        with suppress(OSError):
+            if not stat.S_ISREG(mode := os.lstat(path).st_mode):
+                is_link = stat.S_ISLNK(mode)
+                kind = "a symbolic link, and links are not followed" if is_link else "not a file"
+                raise NoState(str(path), f"is {kind}", moving_step(path)) from problem
+        raise as_refusal(path, problem) from problem
     if status.st_nlink > 1:
         raise NoState(str(path), "has another name elsewhere", moving_step(path))
     if len(header) < 100 or not header.startswith(_MAGIC):
@@ -67,29 +77,6 @@ def is_broken(path: Path, mark: int) -> bool:
     if mark_there == mark or (mark_there == 0 and _is_empty(path)):
         return False
     raise NoState(str(path), "is a database of another program", moving_step(path))
-
-
-def _check_sides(path: Path) -> None:
-    """What SQLite writes beside a database: it would follow links there, too."""
-    for side in _SIDES:
-        beside = path.with_name(path.name + side)
-        try:
-            status = os.lstat(beside)
-        except FileNotFoundError:
-            continue
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-            raise NoState(str(beside), "is not a file of ours", moving_step(beside))
-
-
-def _other_state(path: Path, problem: OSError) -> NoState:
-    try:
-        mode = os.lstat(path).st_mode
-    except OSError:
-        return as_refusal(path, problem)
-    if stat.S_ISREG(mode):
-        return as_refusal(path, problem)
-    kind = "a symbolic link, and links are not followed" if stat.S_ISLNK(mode) else "not a file"
-    return NoState(str(path), f"is {kind}", moving_step(path))
 
 
 def _is_empty(path: Path) -> bool:
@@ -134,10 +121,12 @@ def connect_file(
             database, trouble = _open(path, mark, migrations, is_checked=tell is not None)
             if database is not None:
                 return database
-        if tell is None:
-            remove_database(path)
-        else:
-            tell(f"{path.name} {trouble}; it was moved to {_move_aside(path).name}.")
+        number, aside = 1, None
+        while tell and (aside := path.with_name(f"{path.name}.aside-{number}")).exists():
+            number += 1
+        remove_database(path, aside)
+        if tell and aside:
+            tell(f"{path.name} {trouble}; it was moved to {aside.name}.")
     raise NoState(str(path), "cannot be opened", moving_step(path))
 
 
@@ -176,8 +165,19 @@ def _open(
             )
         except sqlite3.Error as problem:
             raise failure_state(path, problem) or problem from problem
+        trouble = None
         try:
-            trouble = _brought_up(database, mark, migrations, is_checked)
+            database.execute("PRAGMA trusted_schema = OFF")
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+            if version > len(migrations):
+                trouble = "was written by a newer mdmemory"  # and nothing in it is touched
+            elif is_checked and database.execute("PRAGMA quick_check").fetchone() != ("ok",):
+                trouble = "is corrupt"
+            else:
+                put_mark(database, mark)
+                database.execute("PRAGMA journal_mode = WAL")
+                if version < len(migrations):
+                    _run_migrations(database, migrations)
         except sqlite3.Error as problem:
             database.close()
             if _error_code(problem) in _BUSY and time.monotonic() < deadline:
@@ -190,22 +190,6 @@ def _open(
             database.close()
             return None, trouble
         return database, None
-
-
-def _brought_up(
-    database: sqlite3.Connection, mark: int, migrations: Sequence[str], is_checked: bool
-) -> str | None:
-    database.execute("PRAGMA trusted_schema = OFF")
-    version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version > len(migrations):
-        return "was written by a newer mdmemory"  # and nothing in it is touched
-    if is_checked and database.execute("PRAGMA quick_check").fetchone() != ("ok",):
-        return "is corrupt"
-    put_mark(database, mark)
-    database.execute("PRAGMA journal_mode = WAL")
-    if version < len(migrations):
-        _run_migrations(database, migrations)
-    return None
 
 
 def _run_migrations(database: sqlite3.Connection, migrations: Sequence[str]) -> None:
@@ -233,27 +217,13 @@ def write_transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connecti
         raise
 
 
-def _move_aside(path: Path) -> Path:
-    number = 1
-    while (aside := path.with_name(f"{path.name}.aside-{number}")).exists():
-        number += 1
-    with _refuse_errors(path):
-        path.rename(aside)
-    remove_database(path)
-    return aside
-
-
-def remove_database(path: Path) -> None:
-    """Remove a database, and what SQLite wrote beside it. Raises NoState."""
-    with _refuse_errors(path):
+def remove_database(path: Path, aside: Path | None = None) -> None:
+    """Remove a database (or move it `aside`), and what SQLite wrote beside it. Raises NoState."""
+    try:
+        if aside:
+            path.rename(aside)
         for suffix in ("", *_SIDES):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-@contextmanager
-def _refuse_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
     except OSError as problem:
         raise as_refusal(path, problem) from problem
 

@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -197,8 +198,15 @@ def met_again(store: Path, around: Path, is_moved: bool) -> tuple[bytes, bytes] 
     None where there is nothing to write down.
     """
     entry = read(store)
-    if entry is None or not (is_moved or _is_behind(entry, around)):
+    if entry is None:
         return None
+    if not is_moved and not set(entry.seen) <= set(entry.roots):
+        text, common = b"", private_folder.common_dir(around)
+        with suppress(MdmemoryError):
+            text = read_regular(common / "config") if common else b""
+        urls = re.findall(r"(?m)^\s*url\s*=\s*(\S+)", text.decode("utf-8", "replace"))
+        if all(identity.parse_remote(url) in entry.remotes for url in urls):
+            return None  # asking git takes longer, and tells nothing new
     repository = repositories.find(around)
     project = identity.identify(repository, entry.roots) if repository else None
     if repository is None or project is None:
@@ -206,18 +214,6 @@ def met_again(store: Path, around: Path, is_moved: bool) -> tuple[bytes, bytes] 
     before = read_regular(store / PROJECT_FILE)
     after = write(entry.met(project, identity.read_head(repository)), before)
     return None if after == before else (before, after)
-
-
-def _is_behind(entry: Known, around: Path) -> bool:
-    if set(entry.seen) <= set(entry.roots):
-        return True
-    common = private_folder.common_dir(around)
-    try:
-        text = read_regular(common / "config") if common else b""
-    except MdmemoryError:
-        return False
-    urls = re.findall(r"(?m)^\s*url\s*=\s*(\S+)", text.decode("utf-8", "replace"))
-    return any(identity.parse_remote(url) not in entry.remotes for url in urls)
 
 
 def _add_newest(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
@@ -246,20 +242,20 @@ def find_match(home: Path, start: Path) -> Match:
     if common is None:  # it may be gone from where a project was
         above = Path(os.path.realpath(start))
         return Match(asked=tuple(_seen_at(home, [up / ".git" for up in (above, *above.parents)])))
-    here = [e for e in _seen_at(home, [common]) if _holds_a_root(start, common, e.roots)]
+    state = os.stat(common)  # a place may be used by another repository now
+    place = (str(start), str(common), state.st_dev, state.st_ino)
+    here = [e for e in _seen_at(home, [common]) if not e.roots or _holds_a_root(*place, e.roots)]
     if len(here) == 1:
         return Match(here[0])
     known = here or list(read_entries(home))
     if not known:
         return Match()
-    try:
-        repository = repositories.find(start)
-    except RepositoryState:  # bare, or another's
-        return Match()
-    if repository is None:
-        return Match()
-    project = identity.identify(repository, {root for entry in known for root in entry.roots})
-    return Match() if project is None else search(known, project, repository)
+    with suppress(RepositoryState):  # bare, or another's
+        if repository := repositories.find(start):
+            roots = {root for entry in known for root in entry.roots}
+            if project := identity.identify(repository, roots):
+                return search(known, project, repository)
+    return Match()
 
 
 def _seen_at(home: Path, folders: Sequence[Path]) -> list[Known]:
@@ -285,15 +281,9 @@ def _is_sure(entry: Known, project: Identity, repository: repositories.Repositor
     there = [Path(folder) for folder in entry.folders if Path(folder).is_dir()]
     if not project.remotes and (entry.remotes or there):
         return False  # a copy of what is still in its place, and nothing says whose
-    return _is_known(entry, repository, there)
-
-
-def _is_known(entry: Known, repository: repositories.Repository, there: Sequence[Path]) -> bool:
-    """Whether a commit shows that the clone comes from the project.
-
-    A stranger can copy a first commit, but has no later one that was seen in the project; and of
-    a clone's own head the project's repository knows, where it is still `there`.
-    """
+    # A commit has to show that the clone comes from the project. A stranger can copy a first
+    # commit, but has no later one that was seen in the project; and of a clone's own head the
+    # project's repository knows, where it is still `there`.
     at = identity.read_head(repository)
     if at in entry.seen:
         return True
@@ -304,19 +294,10 @@ def _is_known(entry: Known, repository: repositories.Repository, there: Sequence
     return any(repositories.run(folder, words).returncode == 0 for folder in there)
 
 
-def _holds_a_root(start: Path, common: Path, roots: tuple[str, ...]) -> bool:
-    """Whether the repository has one of the first commits: a place may be used by another now."""
-    if not roots:
-        return True
-    there = os.stat(common)
-    return _asked_for_a_root(str(start), str(common), there.st_dev, there.st_ino, roots)
-
-
 @lru_cache(maxsize=64)
-def _asked_for_a_root(
-    start: str, common: str, device: int, inode: int, roots: tuple[str, ...]
-) -> bool:
-    """Asked of git once in a process for each repository, which place and inode tell apart."""
+def _holds_a_root(start: str, common: str, device: int, inode: int, roots: tuple[str, ...]) -> bool:
+    """Whether the repository has one of the first commits, asked of git once in a process for each
+    repository, which place and inode tell apart."""
     data = "".join(f"{root}\n" for root in roots).encode()
     try:
         done = repositories.run(Path(start), ["cat-file", "--batch-check"], data=data)

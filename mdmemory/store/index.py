@@ -104,8 +104,26 @@ class Index:
 
     @cached_property
     def more(self) -> str | None:
-        """Written out when it is asked for, which whoever only reads never does."""
-        return _more_text(self._columns, self.others, self._known) if self.others else None
+        """All of the others if they fit, else the best, and how many those are. Written out when it
+        is asked for, which whoever only reads never does."""
+        if not self.others:
+            return None
+        columns, others = self._columns, _in_order(self._columns, self.others)
+        text = _TOP_OF_MORE + "".join(_body_lines(columns, others))
+        if _byte_count(text) <= MAX_MORE:
+            return text
+        longest = _footer_text([_count_sentence(len(others), len(others) + 2, *_MORE_NOTES)])
+        headings = map(_HEADING.format, {columns.sections[place] for place in others})
+        room = MAX_MORE - sum(map(_byte_count, (_TOP_OF_MORE, longest, *headings)))
+        listed: set[int] = set()
+        for place in sorted(sorted(others), key=self._known.__getitem__, reverse=True):
+            room -= _byte_count(columns.lines[place]) + 1
+            if room < 0:
+                break
+            listed.add(place)
+        body = _body_lines(columns, [place for place in others if place in listed])
+        footer = _footer_text([_count_sentence(len(listed), len(others), *_MORE_NOTES)])
+        return _TOP_OF_MORE + "".join(body) + footer
 
     @cached_property
     def strengths(self) -> Mapping[str, float]:
@@ -132,16 +150,20 @@ def arrange_index(
         ]
         columns = columns._replace(lines=lines)
     shown = [place for place, section in enumerate(columns.sections) if section]
-    remarks = _make_remarks(columns.held, conflicts) if columns.held or conflicts else []
+    remarks = []
+    if conflicts:
+        people = "1 conflict needs" if conflicts == 1 else f"{conflicts} conflicts need"
+        remarks.append(f"{people} a person ({CONTESTED}): _CONFLICTS.md.")
+    if columns.held:
+        held = "1 note" if columns.held == 1 else f"{columns.held} notes"
+        remarks.append(f"{held} held back: `mdmemory doctor`.")
     room = min(max_chars, MOST_CHARS) - len(_TOP)
     chosen, strengths = set(shown), list[float]()
-    is_few = len(shown) <= max_entries
-    whole = (
-        sum(map(_text_width, _body_lines(columns, _in_order(columns, shown))))
-        if is_few
-        else room + 1
-    )
-    if whole > room - len(_footer_text(remarks)):
+    is_whole = len(shown) <= max_entries
+    if is_whole:
+        body = _body_lines(columns, _in_order(columns, shown))
+        is_whole = sum(map(_text_width, body)) <= room - len(_footer_text(remarks))
+    if not is_whole:
         strengths = _note_strengths(columns)
         best = sorted(shown, key=strengths.__getitem__, reverse=True)  # equals as their files
         longest = [_count_sentence(len(shown), len(shown) + 2, *_NOTES), *remarks]
@@ -234,47 +256,19 @@ def _choose_places(
             owner = pool_of(columns.traces[place])
             if capped and not places[owner]:
                 continue
-            cost = _line_cost(columns, place, opened)
+            heading = columns.sections[place]  # it takes room, too, when this is the first below it
+            cost = _text_width(columns.lines[place]) + 1
+            cost += 0 if heading in opened else _text_width(_HEADING.format(heading))
             if cost <= room:
                 room -= cost
                 places[owner] -= 1
                 chosen.add(place)
-                opened.add(columns.sections[place])
+                opened.add(heading)
     return chosen
-
-
-def _more_text(columns: IndexColumns, others: Sequence[int], strengths: Sequence[float]) -> str:
-    """The text of _MORE.md: all of `others` if they fit, else the best, and how many those are."""
-    others = _in_order(columns, others)
-    text = _TOP_OF_MORE + "".join(_body_lines(columns, others))
-    if _byte_count(text) <= MAX_MORE:
-        return text
-    longest = _footer_text([_count_sentence(len(others), len(others) + 2, *_MORE_NOTES)])
-    headings = map(_HEADING.format, {columns.sections[place] for place in others})
-    room = MAX_MORE - sum(map(_byte_count, (_TOP_OF_MORE, longest, *headings)))
-    listed: set[int] = set()
-    for place in sorted(sorted(others), key=strengths.__getitem__, reverse=True):
-        room -= _byte_count(columns.lines[place]) + 1
-        if room < 0:
-            break
-        listed.add(place)
-    body = _body_lines(columns, [place for place in others if place in listed])
-    return (
-        _TOP_OF_MORE
-        + "".join(body)
-        + _footer_text([_count_sentence(len(listed), len(others), *_MORE_NOTES)])
-    )
 
 
 def _byte_count(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
-
-
-def _line_cost(columns: IndexColumns, place: int, opened: Collection[str]) -> int:
-    """What a line takes from the room: itself, and its heading when it is the first below it."""
-    heading = columns.sections[place]
-    above = 0 if heading in opened else _text_width(_HEADING.format(heading))
-    return above + _text_width(columns.lines[place]) + 1
 
 
 def _in_order(columns: IndexColumns, places: Iterable[int]) -> list[int]:
@@ -306,18 +300,6 @@ _MORE_NOTES = "more notes", "`memory_search` or `mdmemory list`"
 def _count_sentence(listed: int, total: int, notes: str, place: str) -> str:
     others = "the other" if total - listed == 1 else "the others"
     return f"{listed} of {total} {notes}; {others}: {place}."
-
-
-def _make_remarks(held_count: int, conflicts: int) -> list[str]:
-    remarks = []
-    if conflicts:
-        people = "1 conflict needs" if conflicts == 1 else f"{conflicts} conflicts need"
-        remarks.append(f"{people} a person ({CONTESTED}): _CONFLICTS.md.")
-    if held_count:
-        remarks.append(
-            f"{held_count} {'note' if held_count == 1 else 'notes'} held back: `mdmemory doctor`."
-        )
-    return remarks
 
 
 # --- what an assistant or a person wrote into the file that no note says

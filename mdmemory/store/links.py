@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -75,14 +75,27 @@ def find_strays(
     links = [
         (note.head.file, target)
         for note in notes
-        for target in dict.fromkeys(_link_targets(note))
+        for target in _link_targets(note)
         if fold_name(target) not in known
     ]
     if not links:
         return []
-    now = _former_names(notes)
+    # folded names that exactly one note had before, by what a link to it says now
+    former: dict[str, dict[str, str]] = defaultdict(dict)
+    for note in notes:
+        stem = fold_name(note.head.file)
+        kind, _, rest = stem.partition("-")
+        if rest and kind in TYPES:
+            former[rest][stem] = note.head.name  # its file still says what it was called
+        for name, said in former_names(note).items():
+            former[name][stem] = said
+    now = {name: said for name, by in former.items() if len(by) == 1 for said in by.values()}
     if lost := sorted({target for _, target in links if fold_name(target) not in now}):
-        now |= {fold_name(target): _as_said(target, note) for target, note in renamed(lost).items()}
+        for target, note in renamed(lost).items():
+            # the name for a name, the stem of the file for a stem
+            is_stem = fold_name(target).partition("-")[0] in TYPES
+            file = note.head.file.removesuffix(".md")
+            now[fold_name(target)] = file if is_stem else note.head.name
     aliases = {name for note in notes for name in alias_names(note.head)}
     strays = [Link(file, target, now.get(fold_name(target), "")) for file, target in links]
     return [link for link in strays if link.now or fold_name(link.target) not in aliases]
@@ -101,7 +114,7 @@ def by_name(notes: Sequence[Note]) -> list[Link]:
             aliased[name].add(stem)
     files = []
     for note in notes:
-        for target in dict.fromkeys(_link_targets(note)):
+        for target in _link_targets(note):
             meant = owners.get(fold_name(target)) or aliased.get(fold_name(target), set())
             if fold_name(target) not in stems and len(meant) == 1:
                 files.append(Link(note.head.file, target, min(meant), shows=True))
@@ -126,16 +139,15 @@ def follow_note(note: Note, old: Head, new: Head, *, by_name: bool = True) -> st
     stem = new.file.removesuffix(".md")
     names = {fold_name(old.name): new.name} if by_name else {}
     names[fold_name(old.file)] = stem
-
-    def name_now(target: str) -> str | None:
-        return names.get(fold_name(target))
-
-    def file_now(target: str) -> str | None:
-        return new.file if unquote(target) == old.file else None
-
     start, _ = body_span(note.text, split(note.text)[0])
-    parts = (note.text[:start], note.text[start:])
-    text = "".join(_replace_targets(part, name_now, file_now) for part in parts)
+    text = "".join(
+        _replace_targets(
+            part,
+            lambda target: names.get(fold_name(target)),
+            lambda target: new.file if unquote(target) == old.file else None,
+        )
+        for part in (note.text[:start], note.text[start:])
+    )
     for bar in ("|", "\\|") if by_name else ():
         # a link that shows the name, as `doctor` writes it for Obsidian
         text = text.replace(f"[[{stem}{bar}{old.name}]]", f"[[{stem}{bar}{new.name}]]")
@@ -173,9 +185,10 @@ def _replace_targets(
     return _LINK.sub(replaced_link, text) if may_link(text) else text
 
 
-def _link_targets(note: Note) -> Iterator[str]:
-    if "[[" in note.body:
-        yield from (match["target"] for match in _LINK.finditer(note.body) if match["target"])
+def _link_targets(note: Note) -> dict[str, None]:
+    """What the [[links]] of a note name, each once."""
+    found = _LINK.finditer(note.body) if "[[" in note.body else ()
+    return dict.fromkeys(match["target"] for match in found if match["target"])
 
 
 def named_in(note: Note) -> list[str]:
@@ -190,22 +203,3 @@ def named_in(note: Note) -> list[str]:
         elif file := match["file"] or match["angled"]:
             names[unquote(file).removesuffix(".md")] = None
     return [*names]
-
-
-def _former_names(notes: Iterable[Note]) -> dict[str, str]:
-    """Folded names that exactly one note had before, by what a link to it says now."""
-    names: dict[str, dict[str, str]] = defaultdict(dict)
-    for note in notes:
-        stem = fold_name(note.head.file)
-        kind, _, rest = stem.partition("-")
-        if rest and kind in TYPES:
-            names[rest][stem] = note.head.name  # its file still says what it was called
-        for name, now in former_names(note).items():
-            names[name][stem] = now
-    return {name: now for name, by in names.items() if len(by) == 1 for now in by.values()}
-
-
-def _as_said(target: str, note: Note) -> str:
-    """The name for a name, the stem of the file for a stem."""
-    is_stem = fold_name(target).partition("-")[0] in TYPES
-    return note.head.file.removesuffix(".md") if is_stem else note.head.name

@@ -26,7 +26,7 @@ def merged_names(head: Mapping[str, object]) -> set[str]:
     """
     block = head.get("metadata")
     block = block if isinstance(block, dict) else head
-    written = _listed_words(block.get(KEY, head.get(KEY)))
+    written = _listed_in(head)
     files = [file_name(str(block.get("type", head.get("type", ""))), name) for name in written]
     return {fold_name(name) for name in (*written, *files)}
 
@@ -54,7 +54,7 @@ def former_names(note: Note) -> dict[str, str]:
     """The names that the note took over, folded, each with what a link to it should say now:
     the name for a name, the stem of the file for a stem."""
     head, stem = note.head, note.head.file.removesuffix(".md")
-    written = _listed_in(note)
+    written = _listed_of(note)
     names = {fold_name(file_name(head.type, name)): stem for name in written}
     return names | {fold_name(name): head.name for name in written}
 
@@ -64,10 +64,10 @@ def join_merged(base: Note, name: str, gone: Iterable[Note]) -> str | None:
 
     `base` is the note that is written, `name` the one it will have.
     """
-    before = _listed_in(base)
+    before = _listed_of(base)
     names = dict.fromkeys(before)
     for note in gone:
-        names |= dict.fromkeys((*_listed_in(note), *last_names(note.head)))
+        names |= dict.fromkeys((*_listed_of(note), *last_names(note.head)))
     others = [each for each in names if fold_name(each) != fold_name(name)]
     return ", ".join(others) if others and others != before else None
 
@@ -79,15 +79,17 @@ def last_names(head: Head) -> list[str]:
     return [name for name in names if "," not in name and name.isprintable()]
 
 
-def _listed_in(note: Note) -> list[str]:
-    fields = read_fields(note) if f"{KEY}:" in note.text else {}
+def _listed_in(fields: Mapping[str, object]) -> list[str]:
+    """The names of `metadata.merged`, as they are written; a list, or one text with commas."""
     block = fields.get("metadata")
-    return _listed_words((block if isinstance(block, dict) else fields).get(KEY, fields.get(KEY)))
-
-
-def _listed_words(value: object) -> list[str]:
+    value = (block if isinstance(block, dict) else fields).get(KEY, fields.get(KEY))
     words = value if isinstance(value, list) else str(value or "").split(",")
     return [name for word in words if (name := str(word).strip().removesuffix(".md"))]
+
+
+def _listed_of(note: Note) -> list[str]:
+    # cheap: few notes were ever merged, and reading a head again is dear
+    return _listed_in(read_fields(note)) if f"{KEY}:" in note.text else []
 
 
 def fold_name(name: str) -> str:
@@ -144,7 +146,10 @@ def unite_notes(base: Note, others: Sequence[Note]) -> Note:
 
     Raises BadNote where two notes differ in a way that cannot be kept side by side.
     """
-    owned = [(other, own_keys(other) | _citation_fields(other)) for other in others]
+    owned: list[tuple[Note, dict[str, object]]] = []
+    for other in others:
+        cites = {f"metadata.{CITES}": [*other.head.cites]} if other.head.cites else {}
+        owned.append((other, own_keys(other) | cites))
     if not any(own for _, own in owned):
         return base
     union = _Union(base)
@@ -158,11 +163,6 @@ def unite_notes(base: Note, others: Sequence[Note]) -> Note:
         for place, value in own.items():
             union.take(place, value, other)
     return union.note()
-
-
-def _citation_fields(note: Note) -> dict[str, object]:
-    """The citations of a note, as `own_keys` gives what is a person's."""
-    return {f"metadata.{CITES}": [*note.head.cites]} if note.head.cites else {}
 
 
 class _Union:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -173,23 +172,14 @@ class State:
         before.close()
         self._lose_file(failure)
 
-    @contextmanager
-    def _write_lock(self) -> Iterator[sqlite3.Connection]:
-        # IMMEDIATE: a deferred transaction that reads first fails as soon as two processes write
+    def _write(self, act: Callable[[sqlite3.Connection], Any]) -> Any:
+        """Do all of it or none; once more without the file where that fails in the middle."""
         try:
-            self._database.execute("BEGIN IMMEDIATE")
+            with database_file.write_transaction(self._database) as database:
+                return act(database)
         except sqlite3.Error as problem:
             self._go_on_without(problem)
-            self._database.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._database
-            self._database.execute("COMMIT")
-        except BaseException as problem:
-            with suppress(sqlite3.Error):
-                self._database.execute("ROLLBACK")
-            if not isinstance(problem, sqlite3.Error):
-                raise
-            self._go_on_without(problem)  # this one change is lost, as the file may be
+            return self._write(act)
 
     # tables whose meaning lies in a module of its own
 
@@ -207,18 +197,19 @@ class State:
 
     def change(self, *statements: Statement) -> None:
         """Carry out statements with their values, all or none."""
-        with self._write_lock() as database:
-            for statement, values in statements:
-                database.execute(statement, values)
+        self.amend("SELECT 1", (), lambda _: statements)
 
     def amend(
         self, query: str, values: Sequence[object],
         statements: Callable[[list[Any]], Sequence[Statement]],
     ) -> None:  # fmt: skip
         """Carry out what `statements` makes of the rows of a query; nobody writes in between."""
-        with self._write_lock() as database:
+
+        def act(database: sqlite3.Connection) -> None:
             for statement, given in statements(database.execute(query, values).fetchall()):
                 database.execute(statement, given)
+
+        self._write(act)
 
     # how far a session has been read
 
@@ -228,12 +219,12 @@ class State:
         `reader` names one that is ahead of the others: it has a watermark of its own.
         """
         query = "SELECT turn FROM watermark WHERE session = ?"
-        row = self._first_row(query, (_mark_name(session, reader),))
+        row = self._first_row(query, (f"{session} {reader}".strip(),))  # no id holds a space
         return row[0] if row else None
 
     def set_watermark(self, session: str, turn: str, reader: str = "") -> None:
         """Remember the last turn that was read."""
-        row = (_mark_name(session, reader), turn)
+        row = (f"{session} {reader}".strip(), turn)
         self.change(("INSERT OR REPLACE INTO watermark VALUES (?, ?)", row))
 
     # compaction passes
@@ -259,19 +250,20 @@ class State:
         Calls for vectors, purpose EMBED, are many and cheap: they have a limit of their own.
         Raises NoState where nothing can be counted: a limit on what is spent has to hold.
         """
-        with self._write_lock() as database:
-            database.execute(
-                "DELETE FROM model_call WHERE day < date(?, ?)", (day, f"-{_KEPT_DAYS} days")
-            )
-            query = "SELECT sum(calls) FROM model_call WHERE day = ? AND (purpose = ?) = ?"
-            made = database.execute(query, (day, EMBED, purpose == EMBED)).fetchone()[0]
-            if (made or 0) >= limit:
-                return False
-            database.execute(
-                "INSERT INTO model_call VALUES (?, ?, ?, 1, 0, 0)"
-                " ON CONFLICT DO UPDATE SET calls = calls + 1",
-                (day, purpose, model),
-            )
+        query = "SELECT sum(calls) FROM model_call WHERE day = ? AND (purpose = ?) = ?"
+        forget = "DELETE FROM model_call WHERE day < date(?, ?)"
+        put = "INSERT INTO model_call VALUES (?, ?, ?, 1, 0, 0)"
+        again = " ON CONFLICT DO UPDATE SET calls = calls + 1"
+
+        def act(database: sqlite3.Connection) -> bool:
+            database.execute(forget, (day, f"-{_KEPT_DAYS} days"))
+            (made,) = database.execute(query, (day, EMBED, purpose == EMBED)).fetchone()
+            if (made or 0) < limit:
+                database.execute(put + again, (day, purpose, model))
+            return (made or 0) < limit
+
+        if not self._write(act):
+            return False
         if self.trouble is not None:
             hint = f"Its calls could not be counted. {self.trouble.hint}"
             raise NoState(str(self.path), f"{self.trouble.what}, so no model is asked", hint)
@@ -311,7 +303,3 @@ class State:
         """Remember something about an endpoint (a digest, as above) as of that day."""
         row = (endpoint, what, value, day)
         self.change(("INSERT OR REPLACE INTO endpoint VALUES (?, ?, ?, ?)", row))
-
-
-def _mark_name(session: str, reader: str) -> str:
-    return f"{session} {reader}".strip()  # no session's id holds a space

@@ -99,11 +99,7 @@ class Store:
         """All notes, sorted by file. All are read, but what is `known` of the same bytes, by file,
         is not parsed again: that takes most of the time."""
         stored = []
-        for file in self.files():
-            try:
-                data = self._file_bytes(file)
-            except NotFound:
-                continue  # removed between the listing and the reading
+        for file, data in self._read_each(self.files()):
             before, now = known.get(file), "" if isinstance(data, Note) else digest(data)
             if now and before and before.digest == now:
                 stored.append(before)
@@ -118,11 +114,7 @@ class Store:
         """The notes of these files of which `may` says yes to file and whole text: the others are
         not parsed, which takes most of the time."""
         stored = []
-        for file in files:
-            try:
-                data = self._file_bytes(file)
-            except NotFound:
-                continue  # removed meanwhile
+        for file, data in self._read_each(files):
             if not isinstance(data, Note) and may(file, data.decode("utf-8", "replace")):
                 stored.append(StoredNote(file, digest(data), decode_note(data, file)))
         return stored
@@ -130,14 +122,20 @@ class Store:
     def digests(self, files: Iterable[str] | None = None) -> dict[str, str]:
         """What `notes`, or `those_of` these files, gives as the digest of each file, without a note
         being read as one."""
-        digests = {}
-        for file in self.files() if files is None else self._listed_files(files):
+        listed = self.files() if files is None else self._listed_files(files)
+        return {
+            file: "" if isinstance(data, Note) else digest(data)
+            for file, data in self._read_each(listed)
+        }
+
+    def _read_each(self, files: Iterable[str]) -> Iterator[tuple[str, bytes | Note]]:
+        """These files, but those that were removed since they were listed, with what they hold."""
+        for file in files:
             try:
                 data = self._file_bytes(file)
             except NotFound:
                 continue
-            digests[file] = "" if isinstance(data, Note) else digest(data)
-        return digests
+            yield file, data
 
     def ledger(self) -> str:
         """The text of the conflict ledger, "" when there is none; encodes back to its bytes."""
@@ -157,17 +155,29 @@ class Store:
             return self.read(file)
         notes, files = self.notes(), self.files()
         matches = [note for note in notes if note.note.head.name.casefold() == name.casefold()]
-        matches = matches or _otherwise_named(name, notes)
-        if len(matches) == 1:
-            if not former and _took_over(matches[0], name):
+        if not matches:  # perhaps an alias, or a name that one had before a merge
+            from mdmemory.store import merged
+
+            wanted = merged.fold_name(name)
+            matches = [note for note in notes if wanted in merged.note_names(note.note)]
+            if not former and len(matches) == 1 and wanted in merged.former_names(matches[0].note):
                 hint = f"It was merged into {matches[0].file}: name that."
                 raise NotFound(f"There is no note {name} any more.", hint)
+        if len(matches) == 1:
             return matches[0]
         if matches:
             files = [note.file for note in matches]
-            shown = " and ".join(filter(None, [", ".join(files[:-1]), files[-1]]))
+            shown = f"{', '.join(files[:-1])} and {files[-1]}"
             raise Ambiguous(f"{name} names {len(files)} notes: {shown}.", "Name the file.")
-        raise NotFound(f"There is no note {name}.", _nearest_names(name, files))
+        import difflib  # only for this message
+
+        stems = [file.removesuffix(".md") for file in files]
+        # what follows the type is what people type
+        short = {stem.partition("-")[2] or stem: stem for stem in stems}
+        near = difflib.get_close_matches(name, [*stems, *short], 3, 0.5)
+        near = list(dict.fromkeys(short.get(word, word) for word in near))
+        hint = f"Near it: {', '.join(near)}." if near else "`mdmemory list` shows all."
+        raise NotFound(f"There is no note {name}.", hint)
 
     def _find_named(self, name: str) -> str | None:
         """The file that NAME says letter by letter, where it is a note. Listed, not looked for:
@@ -187,28 +197,3 @@ def decode_note(data: bytes, file: str) -> Note:
         return notes_format.parse(notes_format.decode(data), file)
     except BadNote as problem:
         return notes_format.make_unreadable(file, problem.sentences)
-
-
-def _otherwise_named(name: str, notes: Iterable[StoredNote]) -> list[StoredNote]:
-    """The notes with this alias, or that had the name before a merge."""
-    from mdmemory.store import merged  # only where nothing is called so now
-
-    return [note for note in notes if merged.fold_name(name) in merged.note_names(note.note)]
-
-
-def _took_over(note: StoredNote, name: str) -> bool:
-    from mdmemory.store import merged
-
-    is_own = name.casefold() == note.note.head.name.casefold()
-    return not is_own and merged.fold_name(name) in merged.former_names(note.note)
-
-
-def _nearest_names(name: str, files: Iterable[str]) -> str:
-    import difflib  # only for this message
-
-    stems = [file.removesuffix(".md") for file in files]
-    # what follows the type is what people type
-    short = {stem.partition("-")[2] or stem: stem for stem in stems}
-    near = difflib.get_close_matches(name, [*stems, *short], 3, 0.5)
-    near = list(dict.fromkeys(short.get(word, word) for word in near))
-    return f"Near it: {', '.join(near)}." if near else "`mdmemory list` shows all."

@@ -17,10 +17,6 @@ from mdmemory.store.project import Project
 from mdmemory.store.store import INDEX
 from mdmemory.text.orders import is_order
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # few commands ask git about notes of others
-    from mdmemory.git.commits_of_store import History
-
 ORDER, HIDDEN = "order", "hidden"
 WHY = {
     ORDER: "it reads like an order to an assistant",
@@ -68,24 +64,14 @@ def _uncommitted_notes(project: Project, notes: Mapping[str, Note]) -> dict[str,
             return {}
         history = History(repository, project.store)
         with history.objects.open():
-            left = dict(notes)
-            for commit in dict.fromkeys((history.head(), history.kept.tip())):
-                left = _differing_notes(history, commit, left)
+            left = {file: note.text.encode("utf-8") for file, note in notes.items()}
+            for commit in filter(None, (history.head(), history.kept.tip())):
+                for end in (b"\n", b"\r\n"):  # whatever line ends git gave them here
+                    plain = {file: data.replace(end, b"\n") for file, data in left.items()}
+                    ids = {file: history.blob_id(data) for file, data in plain.items()}
+                    left = {file: left[file] for file in history.list_differing(commit, ids)}
     except (RepositoryState, GitFailed):
         return {}
-    return left
-
-
-def _differing_notes(
-    history: History, commit: str | None, notes: Mapping[str, Note]
-) -> dict[str, Note]:
-    """The notes whose bytes a commit does not hold, whatever line ends git gave them here."""
-    if commit is None or not notes:
-        return dict(notes)
-    left = {file: note.text.encode("utf-8") for file, note in notes.items()}
-    for end in (b"\n", b"\r\n"):
-        ids = {file: history.blob_id(data.replace(end, b"\n")) for file, data in left.items()}
-        left = {file: left[file] for file in history.list_differing(commit, ids)}
     return {file: notes[file] for file in left}
 
 

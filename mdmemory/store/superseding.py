@@ -75,22 +75,18 @@ class Chains:
 
     def last(self, note: StoredNote) -> StoredNote | None:
         """The note in force at the end of the chain; None where the chain ends in nothing."""
-        for each in self._notes_onward(note):
-            if each.note.head.status != SUPERSEDED:
-                return each
-        return None
+        return next(iter(in_force(self._notes_onward(note))), None)
 
     def replaced_notes(self, note: StoredNote) -> list[StoredNote]:
         """The notes that this one replaced, and those that these replaced, the nearest first."""
-        notes: dict[str, StoredNote] = {}
+        notes = {note.file: note}
         wanted = [note.file]
-        while wanted:
-            file = wanted.pop(0)
+        for file in wanted:
             for other in self._notes_before.get(file, ()):
-                if other.file not in notes and other.file != note.file:
+                if other.file not in notes:
                     notes[other.file] = other
                     wanted.append(other.file)
-        return list(notes.values())
+        return [*notes.values()][1:]
 
     def has_replaced(self, note: StoredNote) -> bool:
         """Whether a note names this one as the one that replaced it."""
@@ -103,9 +99,8 @@ class Chains:
             if note.note.head.status != SUPERSEDED or self.last(note) is not None:
                 continue
             *_, end = self._notes_onward(note)
-            why = "circle" if self.successor(end) else "missing"
-            if not end.note.head.superseded_by:
-                why = "unnamed"
+            is_named = bool(end.note.head.superseded_by)
+            why = "circle" if self.successor(end) else "missing" if is_named else "unnamed"
             broken.append(Broken(note, why))
         return sorted(broken, key=lambda each: each.note.file)
 
