@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from mdmemory.store.state import State
+from mdmemory.store.state import State, Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +30,20 @@ def of_place(state: State, place: str) -> list[TakenText]:
     """What was taken from a folder, the oldest first."""
     query = "SELECT file, digest, note, was, told FROM taken WHERE place = ? ORDER BY id"
     rows = state.rows(query, (place,))
-    return [TakenText(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows]
+    return [
+        TakenText(file, digest, note, was, bool(told)) for file, digest, note, was, told in rows
+    ]
 
 
 def put_texts(state: State, place: str, *texts: TakenText) -> None:
     """Note texts; the same one again takes the place of the first."""
     remove = "DELETE FROM taken WHERE place = ? AND file = ? AND digest = ?"
     insert = "INSERT INTO taken (place, file, digest, note, was, told) VALUES (?, ?, ?, ?, ?, ?)"
-    rows = [
-        ((remove, (place, each.file, each.digest)),
-         (insert, (place, each.file, each.digest, each.note, each.was, each.told)))
-        for each in texts
-    ]  # fmt: skip
-    state.change(*(statement for pair in rows for statement in pair))
+    rows: list[Statement] = []
+    for each in texts:
+        key = (place, each.file, each.digest)
+        rows += [(remove, key), (insert, (*key, each.note, each.was, each.told))]
+    state.change(*rows)
 
 
 KEPT_DAYS = 90
@@ -73,10 +74,8 @@ def record_evidence(state: State, evidence: Sequence[Evidence], now: datetime) -
     if not evidence:
         return
     at = now.isoformat(timespec="seconds")
-    insert = (
-        "INSERT INTO evidence (at, session, phase, outcome, reasons, preview, near)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)"
-    )
+    columns = "at, session, phase, outcome, reasons, preview, near"
+    insert = f"INSERT INTO evidence ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)"
     rows = [
         (insert, (at, each.session, each.phase, each.outcome, json.dumps(each.reasons),
                   each.preview[:PREVIEW], json.dumps(each.near)))
@@ -92,17 +91,11 @@ def record_evidence(state: State, evidence: Sequence[Evidence], now: datetime) -
 
 def recorded_evidence(state: State, limit: int | None = None) -> list[Evidence]:
     """The newest rows first."""
-    query = (
-        "SELECT session, phase, outcome, reasons, preview, near, at FROM evidence"
-        " ORDER BY id DESC LIMIT ?"
-    )
-    return [
-        Evidence(session, phase, outcome, _read_words(reasons), preview, _read_words(near), at)
-        for session, phase, outcome, reasons, preview, near, at in state.rows(
-            query, (-1 if limit is None else limit,)
-        )
-    ]
-
-
-def _read_words(text: str) -> tuple[str, ...]:
-    return tuple(json.loads(text))
+    query = "SELECT session, phase, outcome, reasons, preview, near, at FROM evidence"
+    query += " ORDER BY id DESC LIMIT ?"
+    recorded = []
+    for row in state.rows(query, (-1 if limit is None else limit,)):
+        session, phase, outcome, reasons, preview, near, at = row
+        words, files = tuple(json.loads(reasons)), tuple(json.loads(near))
+        recorded.append(Evidence(session, phase, outcome, words, preview, files, at))
+    return recorded

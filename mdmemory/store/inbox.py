@@ -89,11 +89,9 @@ def is_committed(history: History, file: str) -> bool:
 def stop_ignoring(folder: Path) -> None:
     """Take our own `.gitignore` away; a person's stays."""
     ignore = folder / ".gitignore"
-    try:
+    with suppress(MdmemoryError, OSError):
         if read_regular(ignore, len(_IGNORED) + 1) == _IGNORED:
             ignore.unlink()
-    except (MdmemoryError, OSError):
-        pass
 
 
 def _is_folder(path: Path) -> bool:

@@ -152,7 +152,8 @@ def root_in_tree(start: Path) -> Path | None:
             return now if is_inside else None
         if _has_store(folder):
             return folder
-    main = _main_worktree(start)
+    common = common_dir(start)  # without a main worktree it is bare, or a submodule's
+    main = common.parent if common is not None and common.name == ".git" else None
     return main if main is not None and _has_store(main) else None
 
 
@@ -189,21 +190,17 @@ def _named_project(path: Path, start: Path, places: Places) -> Project:
 def _checked_project(project: Project) -> Project:
     root, store = project.root, project.store
     direct = os.path.normpath(os.path.join(os.path.realpath(root), store.relative_to(root)))
-    if os.path.realpath(store) != direct:
-        if not store.exists() and not store.is_symlink():
-            return _missing_project(project)
+    if os.path.realpath(store) != direct and (store.exists() or store.is_symlink()):
         raise NoStore(
             f"The store {store} is, or lies behind, a symbolic link, and links are not followed.",
             "Move the folder to its place, or name its real place: `mdmemory --store PATH`.",
         )
-    return project if store.is_dir() else _missing_project(project)
-
-
-def _missing_project(project: Project) -> Project:
-    raise NoStore(
-        f"The store {project.store} is not there, though {project.root / PROJECT_FILE} names it.",
-        "Restore the folder, or run `mdmemory init` to begin an empty one.",
-    )
+    if not store.is_dir():
+        raise NoStore(
+            f"The store {store} is not there, though {root / PROJECT_FILE} names it.",
+            "Restore the folder, or run `mdmemory init` to begin an empty one.",
+        )
+    return project
 
 
 def _folders_upward(start: Path) -> Iterator[Path]:
@@ -218,12 +215,6 @@ def _folders_upward(start: Path) -> Iterator[Path]:
         if folder.stat().st_uid != owner or folder == Path(folder.anchor):
             return
         yield folder
-
-
-def _main_worktree(start: Path) -> Path | None:
-    """The main worktree of the repository around `start`, or None: bare, a submodule."""
-    common = common_dir(start)
-    return common.parent if common is not None and common.name == ".git" else None
 
 
 # The note in a project's git directory that says where its store was moved to. The commits of a

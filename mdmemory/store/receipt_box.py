@@ -62,18 +62,14 @@ def take_receipts(
     if not names or not is_folder(folder):
         return []
     receipts = []
-    for name in names:
-        path = folder / name
+    for path in (folder / name for name in names):
         receipt = _read(path)
         if receipt is not None and not wanted(receipt):
             continue
-        try:
+        with suppress(OSError):  # another client was quicker
             if remove:
                 path.unlink()
-        except OSError:  # another client was quicker
-            continue
-        if receipt is not None:
-            receipts.append(receipt)
+            receipts += [receipt] if receipt else []
     return receipts
 
 

@@ -12,23 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
 
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.files import holds_bytes, read_start, write_atomic
 from mdmemory.note.note import SUPERSEDED, Note
 from mdmemory.store import index, strangers
+from mdmemory.store import store as stores
 from mdmemory.store.catalog import NOTHING, Catalog, Rows
 from mdmemory.store.project import Project
-from mdmemory.store.store import (
-    GENERATED,
-    INDEX,
-    LEDGER,
-    OVERFLOW,
-    Store,
-    decode_note,
-    is_note_name,
-)
+from mdmemory.store.store import GENERATED, INDEX, LEDGER, OVERFLOW, Store
 from mdmemory.version import VERSION
 
 TYPE_CHECKING = False
@@ -52,14 +44,6 @@ class Refreshed:
     def index(self) -> index.Index:
         """The index as it now is; made when it is asked for, which most commands never do."""
         return self._arrange()
-
-
-class _Foreseen(NamedTuple):
-    """What a write was told that the index would be: the notes that it changes, and the bytes of
-    the generated files."""
-
-    rows: Rows
-    texts: Sequence[tuple[str, bytes | None]]
 
 
 def _judged_once(is_secret: Callable[[str], bool]) -> Callable[[str], bool]:
@@ -91,7 +75,9 @@ class Refresher:
         self.store = Store(project.store)
         self.is_secret = _judged_once(is_secret)
         self._known: Catalog | None = None
-        self._foreseen: _Foreseen | None = None
+        # what a write was told that the index would be: the notes that it changes, and the bytes of
+        # the generated files
+        self._foreseen: tuple[Rows, Sequence[tuple[str, bytes | None]]] | None = None
         self._is_settled = False
 
     def catalog(self) -> Catalog:
@@ -134,8 +120,10 @@ class Refresher:
             if write and stale:
                 self.require_ours()
                 for name, data in texts:
-                    if name in stale:
-                        self._put(name, data)
+                    if name in stale and data is None:
+                        (self.store.folder / name).unlink(missing_ok=True)
+                    elif name in stale and data is not None:
+                        write_atomic(self.store.folder / name, data)
         if write:
             self.catalog().save()
         return Refreshed(self.catalog(), tuple(stale), arrange)
@@ -191,12 +179,14 @@ class Refresher:
         for change in changes:
             if change.file == LEDGER:
                 ledger = (change.new or b"").decode("utf-8", "replace")
-            elif is_note_name(change.file):
+            elif stores.is_note_name(change.file):
                 data = change.new
-                replaced[change.file] = None if data is None else decode_note(data, change.file)
+                replaced[change.file] = (
+                    None if data is None else stores.decode_note(data, change.file)
+                )
         rows = self.catalog().foresee_rows(replaced)
         texts = _index_texts(self._arrange(self.catalog().columns(rows), ledger, rows))
-        self._foreseen = _Foreseen(rows, texts)
+        self._foreseen = rows, texts
         return [
             Change(name, None, data, derived=True)
             for name, data in texts
@@ -209,12 +199,12 @@ class Refresher:
         Call it only if the write kept nothing. What a person changed meanwhile looks other than
         it did when the catalog was loaded, so the next command reads it.
         """
-        foreseen, self._foreseen = self._foreseen, None
-        if foreseen is None or any(self._file_differs(name, data) for name, data in foreseen.texts):
+        (rows, texts), self._foreseen = self._foreseen or (NOTHING, ()), None
+        if not texts or any(self._file_differs(name, data) for name, data in texts):
             self.refresh()
             return
         self._is_settled = True
-        self.catalog().take(foreseen.rows)
+        self.catalog().take(rows)
         self.catalog().save()
 
     def _arrange(
@@ -222,7 +212,18 @@ class Refresher:
         most: int = 0,
     ) -> index.Index:  # fmt: skip
         """The index of these notes; `coming` are those that a write is about to put in place."""
-        entries = self._open_entries(columns, ledger, coming) if ledger else []
+        entries: list[Entry] = []
+        if ledger:
+            from mdmemory.store.conflicts import open_entries  # most stores have no ledger
+
+            entries = open_entries(ledger)
+            sections = dict(zip(columns.files, columns.sections, strict=True)) if entries else {}
+            unlisted = {f for entry in entries for f in entry.files if sections.get(f) == ""}
+            if unlisted:
+                superseded = {*self.catalog().with_status(SUPERSEDED)} - coming.keys()
+                superseded |= {f for f, row in coming.items() if row and row.status == SUPERSEDED}
+                unlisted &= superseded
+            entries = [entry for entry in entries if unlisted.isdisjoint(entry.files)]
         return index.arrange_index(
             columns,
             conflicts=len(entries),
@@ -231,29 +232,9 @@ class Refresher:
             max_entries=self.project.settings.whole("index.max_entries"),
         )
 
-    def _open_entries(self, columns: index.IndexColumns, ledger: str, coming: Rows) -> list[Entry]:
-        from mdmemory.store.conflicts import open_entries  # most stores have no ledger
-
-        entries = open_entries(ledger)
-        sections = dict(zip(columns.files, columns.sections, strict=True)) if entries else {}
-        unlisted = {f for entry in entries for f in entry.files if sections.get(f) == ""}
-        if unlisted:
-            superseded = {*self.catalog().with_status(SUPERSEDED)} - coming.keys()
-            superseded |= {f for f, row in coming.items() if row and row.status == SUPERSEDED}
-            unlisted &= superseded
-        return [entry for entry in entries if unlisted.isdisjoint(entry.files)]
-
     def _file_differs(self, name: str, data: bytes | None) -> bool:
         path = self.store.folder / name
-        if data is None:
-            return os.path.lexists(path)
-        return not holds_bytes(path, data)
-
-    def _put(self, name: str, data: bytes | None) -> None:
-        if data is None:
-            (self.store.folder / name).unlink(missing_ok=True)
-        else:
-            write_atomic(self.store.folder / name, data)
+        return os.path.lexists(path) if data is None else not holds_bytes(path, data)
 
     def require_ours(self) -> None:
         """Raise MdmemoryError when a person's own file stands under one of our names."""

@@ -112,8 +112,7 @@ def commit_kept(
         sessions = {entry.get(_SESSION) for entry in entries}
         more += [(_SESSION, name) for name in sessions if name and len(sessions) == 1]
         lines = [line for entry in reversed(entries) for line in entry.ops]
-        about = memory_trailers(KIND, more, groups=groups)
-        message = Message(subject("", facts), lines, about)
+        message = Message(subject("", facts), lines, memory_trailers(KIND, more, groups=groups))
         transactions.apply(derived, transactions.checkpoint((), KEEP), message, others=chosen)
         tell(f"Committed now, as it was waiting: {message.subject}")
     tip = history.kept.tip()

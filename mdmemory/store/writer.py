@@ -71,8 +71,7 @@ def find_note(sources: Sequence[NoteSource], name: str) -> StoredIn:
             raise
         except NotFound:
             continue
-        held_files = source.writer.refresher.catalog().held
-        if stored.file not in held_files and stored.note.text:
+        if stored.file not in source.writer.refresher.catalog().held and stored.note.text:
             return StoredIn(source, stored)
     raise NotFound(f"There is no note {name[:80]!r}.", "Name its file, as memory_search gives it.")
 
@@ -153,10 +152,15 @@ class Writer:
     def lock_recovered(self) -> Iterator[None]:
         """Hold the store for the block, after finishing what a killed process left."""
         require_utf8([str(self.project.store)])
-        private = self._private_folder()
+        private = None
+        try:
+            private = self.project.prepare_private()
+        except NoState:  # with git nothing needs it
+            if self.repository is None:
+                raise
         common = self.repository.common_dir / "mdmemory.lock" if self.repository else None
         reading = self.history.objects.open() if self.history else nullcontext()
-        path = common or self.project.prepare_private() / "lock"
+        path = common or self.project.private / "lock"
         with hold_lock(path, self.holder, self.patience), reading:
             self.refresher.forget()  # what was seen before the lock may be of yesterday
             if self.history and not self.automatic and not self.is_own:
@@ -189,9 +193,7 @@ class Writer:
     def waits(self) -> bool:
         """Whether a write of ours is automatic and the repository a person's own: their branch
         does not move then, and what is written waits for a command that they type."""
-        if not self.automatic or self.history is None:
-            return False
-        return not self.is_own
+        return self.automatic and self.history is not None and not self.is_own
 
     @cached_property
     def is_own(self) -> bool:
@@ -258,15 +260,6 @@ class Writer:
         """What is remembered of our own work; `tell` hears where that is not to be had."""
         return State(self.project.state_file, self.tell)
 
-    def _private_folder(self) -> Path | None:
-        """`.mdmemory/`, or None where it is not to be had: with git nothing needs it."""
-        try:
-            return self.project.prepare_private()
-        except NoState:
-            if self.repository is None:
-                raise
-            return None
-
     def write(
         self, subject: str, groups: Sequence[Group], *, kind: str, destructive: bool = False,
         trailers: Sequence[tuple[str, str]] = (), by_model: bool = False,
@@ -282,7 +275,11 @@ class Writer:
         if refusal and (destructive or any(change.new is None for change in changes)):
             raise refusal
         if self.history is None:
-            return Written(kept=self._write_plainly(changes))
+            from mdmemory.store.uncommitted import write_plainly
+
+            left = write_plainly(self.project.store, self.project.prepare_private(), changes)
+            self.refresher.refresh()
+            return Written(kept=self._report_unchanged(left))
         files = [[change.file for change in group.changes] for group in groups]
         lines, id = [group.line for group in groups], new_id()
         if refusal or self.waits:
@@ -291,14 +288,10 @@ class Writer:
         transactions = Transactions(self.history)
         if checkpoint is None:
             old = [change.file for change in changes if change.old is not None]
-            flags = LEDGER not in (change.file for change in changes)
-            checkpoint = self._adopt_and_check(
-                transactions, old, destructive=destructive, flags=flags
-            )
-        more = list(trailers)
-        if checkpoint.made:
-            more.append(("Memory-Checkpoint", str(checkpoint.commit)))
-        about = memory_trailers(kind, more, groups=files, id=id)
+            how = {"destructive": destructive, "flags": LEDGER not in [c.file for c in changes]}
+            checkpoint = self._adopt_and_check(transactions, old, **how)
+        made = [("Memory-Checkpoint", str(checkpoint.commit))] if checkpoint.made else []
+        about = memory_trailers(kind, [*trailers, *made], groups=files, id=id)
         message = Message(subject, lines, about, by_model)
         derived = [*self._index(changes), *self._with_place(changes)]
         done = transactions.apply([*changes, *derived], checkpoint, message)
@@ -405,14 +398,6 @@ class Writer:
         known = home.met_again(project.store, project.around, project.is_moved)
         # what a person wrote there is in the new text, too
         return [Change(PROJECT_FILE, None, known[1], derived=True)] if known else []
-
-    def _write_plainly(self, changes: Sequence[Change]) -> tuple[tuple[str, str], ...]:
-        """Without git."""
-        from mdmemory.store.uncommitted import write_plainly
-
-        kept_aside = write_plainly(self.project.store, self.project.prepare_private(), changes)
-        self.refresher.refresh()
-        return self._report_unchanged(kept_aside)
 
     def _report_unchanged(
         self, unchanged: Sequence[tuple[str, str]]
