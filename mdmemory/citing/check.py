@@ -12,6 +12,7 @@ from contextlib import suppress
 from os.path import basename, commonpath
 from typing import NamedTuple
 
+from mdmemory.citing import lines as lines_of_files
 from mdmemory.citing.citation import (
     COMMIT,
     DRIFTED,
@@ -25,19 +26,12 @@ from mdmemory.citing.citation import (
     parse,
     write_place,
 )
-from mdmemory.citing.lines import (
-    IN_FILES,
-    Comparison,
-    Hunk,
-    Span,
-    Squeezed,
-    find_plainly,
-    lines_hash,
-)
+from mdmemory.citing.lines import Comparison, Hunk, Span, Squeezed
 from mdmemory.citing.snapshot import FOLDERS, FileEdit, Snapshot, repository_of, take_snapshot
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound
 from mdmemory.files import MAX_FILE, read_if_there, write_atomic
 from mdmemory.git import identity
+from mdmemory.git.log import Touched
 from mdmemory.git.repositories import Repository
 from mdmemory.store.project import Project
 
@@ -107,11 +101,8 @@ def recorded_citations(project: Project, notes: Notes) -> dict[str, tuple[Checke
     """What the last check found out of that which some notes cite, by the file of the note."""
     known, citations = _read_known(project), dict[str, tuple[CheckedCitation, ...]]()
     for file, cites in notes if known else ():
-        shown = [
-            _shown_citation(file, cite, parse(cite), CitationVerdict(*known[cite]))
-            for cite in cites
-            if cite in known
-        ]
+        rows = [(cite, known[cite]) for cite in cites if cite in known]
+        shown = [_shown_citation(file, cite, parse(cite), CitationVerdict(*r)) for cite, r in rows]
         citations |= {file: tuple(shown)} if shown else {}
     return citations
 
@@ -119,14 +110,10 @@ def recorded_citations(project: Project, notes: Notes) -> dict[str, tuple[Checke
 def _read_known(project: Project) -> Mapping[str, Sequence[str]]:
     with suppress(MdmemoryError, ValueError):
         known = json.loads(read_if_there(project.private / NAME, 8 * MAX_FILE) or b"{}")
-        if isinstance(known, dict):
-            return {cite: row for cite, row in known.items() if _is_row(row)}
+        kinds = [str for _ in CitationVerdict._fields]
+        rows = known.items() if isinstance(known, dict) else ()
+        return {c: row for c, row in rows if isinstance(row, list) and [*map(type, row)] == kinds}
     return {}
-
-
-def _is_row(row: object) -> bool:
-    size = len(CitationVerdict._fields)
-    return isinstance(row, list) and [*map(type, row)] == [str] * size
 
 
 def _record_checked(project: Project, checked: Iterable[CheckedCitation]) -> None:
@@ -251,14 +238,11 @@ class _Judge:
             if self._now.entry(path):
                 return path
             ends = [each for each in self._now.path_edits(path) if not each.after]
-            path = next(filter(None, (self._renamed_path(path, each) for each in ends)), "")
+            changes = (each for e in ends for each in self._now.changes(e.parent, e.commit))
+            path = next((each.path for each in changes if each.old_path == path), "")
             if not path:
                 break
         return ""
-
-    def _renamed_path(self, path: str, edit: FileEdit) -> str:
-        changes = self._now.changes(edit.parent, edit.commit)
-        return next((each.path for each in changes if each.old_path == path), "")
 
     # --- lines
 
@@ -287,7 +271,7 @@ class _Judge:
             return CitationVerdict(UNKNOWN, why=_LARGE)
         if blob and (text := self._now.text(blob)):
             span = text.span(lines)
-            if cite.lines_hash and lines_hash(text.text(span)) != cite.lines_hash:
+            if cite.lines_hash and lines_of_files.lines_hash(text.text(span)) != cite.lines_hash:
                 return CitationVerdict(UNKNOWN, why=_UNFIT)
             return _Lines(cite.path, blob, span) if span[0] < span[1] else CitationVerdict(FRESH)
         past = [] if self._now.is_cut_off else self._now.path_edits(cite.path)[:_VERSIONS]
@@ -310,7 +294,7 @@ class _Judge:
             return None
         if new == at.blob:
             return _Lines(path or at.path, new, at.span)
-        span = find_plainly(self._blob_text(at.blob), self._blob_text(new), at.span)
+        span = lines_of_files.find_plainly(self._blob_text(at.blob), self._blob_text(new), at.span)
         span = span or self._compare_blobs(at.blob, new).standing_lines(at.span)
         return _Lines(path or at.path, new, span) if span else None
 
@@ -335,11 +319,14 @@ class _Judge:
         source = self._blob_text(at.blob)
         if edit.after and self._compare_blobs(at.blob, edit.after).is_edited(at.span):
             return None
-        others = sorted(
-            (pair for pair in changes if pair[0].path != at.path),
-            key=lambda pair: _path_distance(at.path, pair[0].path),
-        )[:_OTHERS]
-        for each, blob in others:
+
+        def distance(pair: tuple[Touched, str]) -> tuple[bool, int, str]:
+            # the likeliest files first: those of the same name, then the nearest
+            path = pair[0].path
+            return basename(at.path) != basename(path), -len(commonpath((at.path, path))), path
+
+        others = sorted((pair for pair in changes if pair[0].path != at.path), key=distance)
+        for each, blob in others[:_OTHERS]:
             new = self._blob_text(blob)
             if source.text(at.span) not in new.flat:
                 continue
@@ -348,7 +335,7 @@ class _Judge:
                 self._compare_blobs(old.id, blob) if old
                 else Comparison(Squeezed(b""), new, [Hunk(0, 0, 0, new.numbers[-1])])
             )  # fmt: skip
-            if span := there.arrived_lines(source, at.span, IN_FILES):
+            if span := there.arrived_lines(source, at.span, lines_of_files.IN_FILES):
                 return _Lines(each.path, blob, span)
         return None
 
@@ -368,11 +355,15 @@ class _Judge:
         # without lines: nothing was put in their place
         stands = compared.new.in_file(instead) if instead[0] < instead[1] else None
         now = write_place(path, stands)
-        rows = (
-            self._blob_rows(blob, cite.lines),
-            self._blob_rows(entry.id, stands) if stands else [],
-        )
-        return CitationVerdict(DRIFTED, "" if now == cite.place else now, _diff_text(*rows))
+        old = self._blob_rows(blob, cite.lines)
+        new = self._blob_rows(entry.id, stands) if stands else []
+        from difflib import unified_diff  # only where something was changed
+
+        from mdmemory.privacy.redaction import redact
+
+        rows = [*unified_diff(old, new, n=_SHOWN, lineterm="")][3:]
+        diff, _ = redact("\n".join(rows[:_SHOWN]))
+        return CitationVerdict(DRIFTED, "" if now == cite.place else now, diff)
 
     def _blob_rows(self, blob: str, lines: tuple[int, int]) -> list[str]:
         """Some lines of a blob, at most as many as are shown of a diff."""
@@ -387,17 +378,3 @@ class _Judge:
             return CitationVerdict(UNKNOWN, why=_SHALLOW)
         is_known = bool(self._now.path_edits(cite.path.rstrip("/")))
         return CitationVerdict(GONE) if is_known else CitationVerdict(UNKNOWN, why=_NEVER)
-
-
-def _diff_text(old: list[str], new: list[str]) -> str:
-    from difflib import unified_diff  # only where something was changed
-
-    from mdmemory.privacy.redaction import redact
-
-    rows = [*unified_diff(old, new, n=_SHOWN, lineterm="")][3:]
-    return redact("\n".join(rows[:_SHOWN]))[0]
-
-
-def _path_distance(one: str, other: str) -> tuple[bool, int, str]:
-    """What sorts the likeliest files first: those of the same name, then the nearest."""
-    return basename(one) != basename(other), -len(commonpath((one, other))), other

@@ -6,34 +6,213 @@ What a note names is looked up in the project; what is not there is no citation.
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from mdmemory.citing.citation import (
-    BLOB,
-    COMMIT,
-    DRIFTED,
-    GONE,
-    MOVED,
-    UNKNOWN,
-    Citation,
-    is_path,
-    parse,
-)
-from mdmemory.citing.snapshot import MOST_BYTES, repository_of
+from mdmemory.citing import citation
+from mdmemory.citing.citation import BLOB, COMMIT, MOST_LINE, Citation, is_path, parse
+from mdmemory.citing.lines import Squeezed, lines_hash
+from mdmemory.citing.snapshot import FOLDERS, MOST_BYTES, repository_of
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.files import as_given, read_regular, to_text
 from mdmemory.git import identity
+from mdmemory.git.identity import parse_remote
 from mdmemory.git.objects import Object, Objects
 from mdmemory.git.repositories import Repository
 from mdmemory.store.project import Project
+from mdmemory.text import literals
+from mdmemory.text.words import word_tokens as words_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mdmemory.citing.mentions import Mention
+_MOST = 40  # mentions of one note that are looked up
+_LONGEST = 24_000  # characters of a text: more than a note has
+_NAME = r"[^\W_][\w@+.-]*|[_.@][\w@+.-]+"
+_PATH = re.compile(
+    rf"(?<![\w/:.~@+-])(?P<path>(?:\.{{1,2}}/|/)?(?:{_NAME})(?:/(?:{_NAME}))*/?)"
+    r"(?::(?P<from>\d{1,7})(?:[-–](?P<to>\d{1,7}))?(?![\d.])"
+    r"|#L(?P<first>\d{1,7})(?:-L?(?P<last>\d{1,7}))?)?"
+)
+_SPAN = re.compile(r"(?<!`)`([^`\n]{1,300})`(?!`)")
+_NUMBERS = r"lines?[ \n](?P<from>\d{1,7})(?: ?(?:-|–|to) ?(?P<to>\d{1,7}))?"
+_BEHIND = re.compile(rf"[`,;:]{{0,2}}[ \n]?\(?(?:(?:at|on|in) )?{_NUMBERS}", re.IGNORECASE)
+_BEFORE = re.compile(rf"{_NUMBERS} (?:of|in) `?\Z", re.IGNORECASE)
+_FROM_BEFORE = 60  # characters before a path that may name its lines
+_URL = re.compile(r"(?<![A-Za-z0-9])https?://[^\s<>\"'`)\]，。；、）」]{1,500}")
+_COMMIT = re.compile(r"(?<![\w/.@#:-])(?P<said>commit )?`?(?P<id>[0-9a-f]{7,64})(?![\w/-])")
+# what stands between a repository and a revision in the address of a file at a host of repositories
+_IN_HOST = re.compile(r"/(?:-/)?(blob|tree|blame|raw|edit|src|commits?)/")
+
+# A file that is merely named would drift with each change of anything in it. So only lines that
+# stand for a claim, a name or a number, are cited, and only where none of them stands there twice.
+_ROWS = 3  # lines of one file
+_CLAIMS = 40  # of one note that are looked for
+_FEW = 4  # lines with a claim, among which the note's other words decide
+_MANY = 200  # places at which a claim is looked at
+_WIDEST = 400  # bytes of a line: in a longer one, as of a packed file, anything may change
+_SHORTEST = 4  # bytes of a line without white space
+_WORD = 4  # letters of a word that a line and a note share
+_WORDY = re.compile(rb"\w")
+_IN_SPAN = 4  # names of one code span
+_CALLED = re.compile(r"(?<!\w)(?P<name>[^\W\d]\w{1,80})\(")
+_IDENTIFIER = re.compile(r"(?<!\w)[^\W\d]\w{1,80}(?!\w)")
+_CODED = re.compile(  # ALL_CAPITALS, snake_case, camelCase and PascalCase with a second capital
+    r"(?<!\w)(?:[A-Z][A-Z0-9_]{3,60}|[a-zA-Z][a-zA-Z0-9]{0,40}_\w{1,60}|[A-Za-z][a-z0-9]{1,40}[A-Z]\w{0,60})(?!\w)"
+)
+# words before a name by which a language defines it
+_DEFINING = frozenset(
+    b"class struct enum interface trait type typedef union record protocol object module namespace"
+    b" def fn func fun function sub proc procedure macro defmacro defn define #define"
+    b" const let var val static final export local readonly table view alias rule"
+    b" message service resource variable data target".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place that a text may mean. `is_sure`: it stands in a code span, or names its lines, so
+    that even a single word may be a path."""
+
+    path: str
+    lines: tuple[int, int] | None = None
+    is_sure: bool = False
+
+
+def find_paths(text: str) -> list[Mention]:
+    """The paths that a text may name, without its addresses; each once."""
+    text = _URL.sub(" ", text[:_LONGEST])
+    spans = {match.start(1): match.end(1) for match in _SPAN.finditer(text)}
+    mentions: dict[tuple[str, tuple[int, int] | None], Mention] = {}
+    for match in _PATH.finditer(text):
+        lines = _lines_named(match)
+        if not lines:  # perhaps the words beside it name them
+            start = max(0, match.start() - _FROM_BEFORE)
+            behind = _BEHIND.match(text, match.end())
+            beside = behind or _BEFORE.search(text[start : match.start()])
+            lines = _lines_named(beside) if beside else None
+        path = match["path"].rstrip(".,;:")
+        is_span = spans.get(match.start()) == match.end()
+        if lines or is_span or "/" in path.strip("/") or path.endswith("/") or "." in path[1:-1]:
+            mention = Mention(path, lines, is_sure=bool(lines) or is_span)
+            mentions.setdefault((path, lines), mention)
+    for start, end in spans.items():  # with blanks, perhaps, or signs that prose has beside words
+        if (path := text[start:end].strip()) and not any(path == each.path for each in
+                                                         mentions.values()):  # fmt: skip
+            mentions.setdefault((path, None), Mention(path, is_sure=True))
+    return [*mentions.values()][:_MOST]
+
+
+def _lines_named(match: re.Match[str]) -> tuple[int, int] | None:
+    groups = match.groupdict()
+    first = groups["from"] or groups.get("first")
+    if not first:
+        return None
+    last = groups["to"] or groups.get("last") or first
+    low, high = int(first), int(last)
+    return (low, high) if 0 < low <= high <= MOST_LINE else None
+
+
+def find_commits(text: str) -> list[str]:
+    """The words of a text that may be the id of a commit."""
+    commits = []
+    for match in _COMMIT.finditer(_URL.sub(" ", text[:_LONGEST])):
+        id = match["id"]
+        # a number, or a word, unless it is called a commit
+        if match["said"] or not (id.isdigit() or id.isalpha()):
+            commits.append(id)
+    return [*dict.fromkeys(commits)][:_MOST]
+
+
+def find_addresses(text: str, remotes: tuple[str, ...]) -> Iterator[tuple[str, Mention]]:
+    """The files and commits that addresses in the project's own `remotes` name: the word of its
+    host for what it is, and what follows it, the revision still in front."""
+    for url in _URL.findall(text[:_LONGEST]):
+        whole, _, anchor = url.rstrip(".,;:!?").partition("#")
+        host = parse_remote(whole.partition("?")[0])
+        for remote in remotes:
+            rest = host.removeprefix(remote)
+            if rest != host and (match := _IN_HOST.match(rest)):
+                lines = re.fullmatch(r"L(?P<from>\d{1,7})(?:-L?(?P<to>\d{1,7}))?", anchor)
+                yield match[1], Mention(rest[match.end() :], _lines_named(lines) if lines else None)
+
+
+def lines_of_claims(data: bytes, text: str, but: Sequence[str] = ()) -> list[int]:
+    """The numbers of the lines (from 1) of a file that hold what a text claims, in their order; at
+    most three. `but` are words of the text that claim nothing of the file, such as its path."""
+    rows = data.split(b"\n")
+    known = {*but, *(part for each in but for part in each.split("/"))}
+    # the names and numbers of the text, names first
+    claims = [*{claim.removesuffix("()") for claim in literals.literal_tokens(text)} - known]
+    claims = [claim for claim in claims if len(claim) > 1 and not claim.startswith("[[")]
+    claims.sort(key=lambda claim: (claim[0].isdigit(), text.find(claim), claim))
+    names = [name for name in dict.fromkeys(_defined_names(text)) if name not in known][:_CLAIMS]
+    shared = {word.encode() for word in words_of(text) if len(word) >= _WORD and word not in known}
+    shared -= {part.casefold().encode() for part in known}
+    rows_found: dict[int, None] = {}
+    for claim, is_name in [*((n, True) for n in names), *((c, False) for c in claims[:_CLAIMS])]:
+        wanted = claim.encode("utf-8", "replace")
+        places = [*_find_places(data, wanted)]
+        if is_name:  # the one line that defines it
+            near = {row for row, at in places if _is_defined(rows[row], at, len(wanted))}
+        else:  # the one line that stands for it, or of a few the one that shares another word
+            near = {row for row, _ in places}
+            others = [word for word in shared if word not in wanted.lower()]
+            if 1 < len(near) <= _FEW:
+                near = {row for row in near if any(word in rows[row].lower() for word in others)}
+        if len(near) == 1 and _is_fit(rows, row := near.pop()):
+            rows_found.setdefault(row + 1)
+    return sorted([*rows_found][:_ROWS])
+
+
+def _defined_names(text: str) -> Iterator[str]:
+    """The words of a text that a file may define: what is called, code, and what is written as no
+    word of prose is."""
+    for match in _CALLED.finditer(text):
+        yield match["name"]
+    for span in _SPAN.findall(text):
+        yield from _IDENTIFIER.findall(span)[:_IN_SPAN]
+    yield from _CODED.findall(text)
+
+
+def _find_places(data: bytes, wanted: bytes) -> Iterator[tuple[int, int]]:
+    """Line and column, from 0, of each place where these bytes stand as a whole word: 30 is no part
+    of 1.30, nor of 30.5, but of 30.0."""
+    before = rb"(?<![\w.])" if wanted[:1].isdigit() else rb"\b" if _WORDY.match(wanted) else rb""
+    behind = rb"(?!\w)" if _WORDY.match(wanted[-1:]) else rb""
+    fraction = rb"(?!\.0{0,40}[1-9])" if wanted[-1:].isdigit() else rb""
+    whole = re.compile(before + re.escape(wanted) + behind + fraction)
+    row = begin = 0
+    for match in islice(whole.finditer(data), _MANY):
+        row += data.count(b"\n", begin, match.start())
+        begin = match.start()
+        yield row, begin - (data.rfind(b"\n", 0, begin) + 1)
+
+
+def _is_defined(row: bytes, at: int, length: int) -> bool:
+    """Whether a line defines the name that stands there."""
+    before, behind = row[:at], row[at + length :].lstrip()
+    last = before.split()[-1:] or [b""]
+    if last[0] in _DEFINING:
+        return True
+    if b"(" in before or b"=" in before or b":" in before:
+        return False
+    if behind.startswith((b"=", b":")) and not behind.startswith((b"==", b"=>", b"::")):
+        return True
+    return behind.startswith(b"(") and behind.rstrip().endswith((b"{", b"{}"))
+
+
+def _is_fit(rows: Sequence[bytes], row: int) -> bool:
+    """Whether a line can be cited: long enough to say something, and there only once."""
+    line = rows[row]
+    squeezed = b"".join(line.split())
+    if not _SHORTEST <= len(squeezed) <= len(line) <= _WIDEST:
+        return False
+    return sum(b"".join(each.split()) == squeezed for each in rows if squeezed[:1] in each) == 1
+
 
 MOST = 8  # citations that a note gets by its text
 _NAMES = 32 * 1024 * 1024  # bytes of a list of all files; of more only whole paths are known
@@ -74,11 +253,11 @@ def cited_anew(project: Project, cites: Sequence[str]) -> dict[str, str | None]:
     making = _Making(project, require_repository(project))
     for each in check_citations(project, [("", cites)]):
         place = parse(each.now or each.place)
-        if each.state == GONE:
+        if each.state == citation.GONE:
             changes[each.cite] = None
-        elif place is not None and each.state in (MOVED, DRIFTED):
+        elif place is not None and each.state in (citation.MOVED, citation.DRIFTED):
             changes[each.cite] = str(making.pin_citation(place))
-        elif place is not None and each.state == UNKNOWN and not place.is_commit:
+        elif place is not None and each.state == citation.UNKNOWN and not place.is_commit:
             fresh = making.pin_citation(place)
             changes[each.cite] = str(fresh) if fresh.is_pinned else each.cite
     return changes
@@ -101,8 +280,6 @@ class _Making:
     def of_text(self, text: str, but: Iterable[Citation] = ()) -> list[Citation]:
         """The citations for all that a text names and the project holds, at most eight; without
         those in files that are cited already (`but`)."""
-        from mdmemory.citing.mentions import find_commits
-
         citations: dict[str, Citation] = {}
         paths_cited = {each.path for each in but}
         names: list[str] = []
@@ -140,7 +317,11 @@ class _Making:
             )
         cites = self._of_mention(path, mention, text, [mention.path, path])
         if mention.lines and not any(each.lines for each in cites):
-            raise self._no_lines(path)
+            if path.endswith("/") or self._data(path) is None:
+                what = "is a folder" if path.endswith("/") else "is too large, or no text"
+                no_lines = f"{path} {what}: its lines cannot be cited."
+                raise UsageError(no_lines, f"Cite {path} itself.")
+            raise UsageError(f"{path} has no such lines, or they are blank.", "Name others.")
         return cites
 
     def pin_citation(self, cite: Citation) -> Citation:
@@ -152,8 +333,6 @@ class _Making:
 
     def _mention_meant(self, word: str, given: Citation | None) -> Mention | None:
         """The place that a word names by itself: as a citation, a path, or an address."""
-        from mdmemory.citing.mentions import Mention, find_paths
-
         if "://" in word:
             return next(self._path_mentions(word), None)
         mentions = find_paths(f"`{word}`")
@@ -163,15 +342,7 @@ class _Making:
             return mentions[0]  # src/app.py:10-20
         return Mention(given.path, given.lines, is_sure=True)
 
-    def _no_lines(self, path: str) -> UsageError:
-        if path.endswith("/") or self._data(path) is None:
-            what = "is a folder" if path.endswith("/") else "is too large, or no text"
-            return UsageError(f"{path} {what}: its lines cannot be cited.", f"Cite {path} itself.")
-        return UsageError(f"{path} has no such lines, or they are blank.", "Name others.")
-
     def _path_mentions(self, text: str) -> Iterator[Mention]:
-        from mdmemory.citing.mentions import Mention, find_paths
-
         yield from find_paths(text)
         for kind, mention in self._address_mentions(text):
             # the revision is in front, and may have slashes, too
@@ -182,8 +353,6 @@ class _Making:
                 yield Mention(there, mention.lines, is_sure=True)
 
     def _address_mentions(self, text: str) -> Iterator[tuple[str, Mention]]:
-        from mdmemory.citing.mentions import find_addresses
-
         if "://" in text:
             yield from find_addresses(text, identity.list_remotes(self._repository))
 
@@ -209,13 +378,10 @@ class _Making:
                 return bare
             if ("/" in each or mention.is_sure) and self._is_folder(bare):
                 return f"{bare}/"
-        return self._by_its_end(plain) if is_path(plain) else None
-
-    def _by_its_end(self, path: str) -> str | None:
-        """The one file whose path ends so: people call a file by its name."""
-        if path.endswith("/") or "." not in path[1:] or path.startswith("../"):
+        # people call a file by its name: the one file whose path ends so
+        if not is_path(plain) or plain.endswith("/") or "." not in plain[1:]:
             return None
-        names = [each for each in self._head_names if f"/{each}".endswith(f"/{path}")]
+        names = [each for each in self._head_names if f"/{each}".endswith(f"/{plain}")]
         names = [each for each in names if not self._is_stores(each)]
         return names[0] if len(names) == 1 else None
 
@@ -234,8 +400,6 @@ class _Making:
         return is_left_out or (os.path.lexists(place) and any(row[2:] == path for row in rows))
 
     def _is_folder(self, path: str) -> bool:
-        from mdmemory.citing.snapshot import FOLDERS
-
         words = ("ls-tree", "-z", "--full-tree", self._tip, "--", path)
         return bool(self._tip) and self._repository.run(*words).decode()[:6] in FOLDERS
 
@@ -252,8 +416,6 @@ class _Making:
         self, path: str, mention: Mention, text: str, names: Sequence[str]
     ) -> list[Citation]:
         """The lines of a path that a mention names, or of which a text speaks; else the path."""
-        from mdmemory.citing.mentions import lines_of_claims
-
         if path.endswith("/"):
             return [Citation(path)]
         if mention.lines:
@@ -262,14 +424,11 @@ class _Making:
             rows = lines_of_claims(self._data(path) or b"", text, names)
             # each for itself: what comes between two of them changes neither
             citations = [self._pin_lines(path, (row, row)) for row in rows]
-        return [each for each in citations if each] or [
-            *filter(None, [self._pin_lines(path, None)])
-        ]
+        whole = [] if any(citations) else [self._pin_lines(path, None)]
+        return [*filter(None, citations + whole)]
 
     def _read(self, path: str) -> bytes | None:
         """The text of a file; None where it is none, or too large."""
-        from mdmemory.citing.lines import Squeezed
-
         with suppress(MdmemoryError):
             data = read_regular(f"{self._top}/{as_given(path)}", MOST_BYTES)
             return data if Squeezed(data).is_text else None
@@ -277,8 +436,6 @@ class _Making:
 
     def _pin_lines(self, path: str, lines: tuple[int, int] | None) -> Citation | None:
         """A citation of what stands there now; None for lines that are not there, or blank."""
-        from mdmemory.citing.lines import Squeezed, lines_hash
-
         blob = self._blob_of(path)[:BLOB]
         if lines is None:
             return Citation(path, None, blob)

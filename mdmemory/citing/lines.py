@@ -192,23 +192,20 @@ class Comparison:
         (start, end), (first, last) = span, there
         if not self._fresh.issuperset(range(first, last)):
             return 0
-        while start and first - 1 in self._fresh and self._is_same(source, start - 1, first - 1):
+        fresh, old, new = self._fresh, source.lines, self.new.lines
+        while start and first - 1 in fresh and old[start - 1] == new[first - 1]:
             start, first = start - 1, first - 1
-        while end < len(source.lines) and last in self._fresh and self._is_same(source, end, last):
+        while end < len(old) and last in fresh and old[end] == new[last]:
             end, last = end + 1, last + 1
         return len(self.new.text((first, last)).translate(None, _SIGNS))
-
-    def _is_same(self, source: Squeezed, line: int, other: int) -> bool:
-        return source.lines[line] == self.new.lines[other]
 
     def is_edited(self, span: Span) -> bool:
         """Whether something like one of the lines stands where they stood."""
         rows = [at for at in range(*self.lines_instead(span)) if at in self._fresh]
-        near = (
-            rows if len(rows) <= _LOOKED_AT else rows[: _LOOKED_AT // 2] + rows[-_LOOKED_AT // 2 :]
-        )
+        if len(rows) > _LOOKED_AT:
+            rows = rows[: _LOOKED_AT // 2] + rows[-_LOOKED_AT // 2 :]
         cited = self.old.lines[span[0] : min(span[1], span[0] + _LOOKED_AT)]
-        return any(_is_like(self.new.lines[at], line) for at in near for line in cited)
+        return any(_is_like(self.new.lines[at], line) for at in rows for line in cited)
 
     def _is_copied(self, span: Span, there: Span) -> bool:
         """Whether new lines stand between the neighbours that these had, so that these are a copy:

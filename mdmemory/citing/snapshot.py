@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from mdmemory.files import as_given, to_bytes, to_text
 from mdmemory.git import identity, repositories
 from mdmemory.git.gitpython import ShownRepository
 from mdmemory.git.log import RENAMES, Touched, parse_touched
-from mdmemory.git.objects import Objects
+from mdmemory.git.objects import Blob, Objects
 from mdmemory.git.persons_git import BY_US
 from mdmemory.git.repositories import Repository
 from mdmemory.store import home
@@ -30,13 +30,6 @@ MOST_BYTES = 4 * 1024 * 1024  # of a file whose lines are judged
 _BATCH = 500  # paths on one command line
 _EDITS = 300  # of a file that are looked into
 FOLDERS = ("040000", "160000", "120000")  # modes of what may be called a folder
-
-
-class TreeEntry(NamedTuple):
-    """What a commit has at a path: its mode, and its object id."""
-
-    mode: str
-    id: str
 
 
 class FileEdit(NamedTuple):
@@ -56,7 +49,7 @@ class Snapshot:
         self.objects = Objects(ours)
         about = (ours.top, ours.git_dir, ours.common_dir, ours.hash_name, ours.patience)
         self._shown = ShownRepository(*about)
-        self._entries: dict[tuple[str, str], TreeEntry | None] = {}
+        self._entries: dict[tuple[str, str], Blob | None] = {}
         self._blobs: dict[str, str] = {}
         for name in ("data", "text", "blob_hunks", "path_edits", "changes"):
             setattr(self, name, lru_cache(maxsize=500)(getattr(self, name)))
@@ -77,9 +70,9 @@ class Snapshot:
             for row in filter(None, out.split("\0")):
                 about, _, path = row.partition("\t")
                 mode, _, id = about.split(" ")
-                self._entries[commit, path] = TreeEntry(mode, id)
+                self._entries[commit, path] = Blob(mode, id)
 
-    def entry(self, path: str, commit: str = "") -> TreeEntry | None:
+    def entry(self, path: str, commit: str = "") -> Blob | None:
         """What a commit (the one of now) has at a path without a slash at its end."""
         self.look([path], commit)
         return self._entries[commit or self.now, path]
@@ -211,30 +204,21 @@ def _is_fit(top: Path, path: str) -> bool:
 
 def repository_of(project: Project) -> Repository | None:
     """The repository of the project that a store serves; None where it is not here."""
-    for folder in _project_folders(project):
+    # around where we are, else where the store says it was seen
+    folders, known = [project.top], None
+    if project.around is None and project.root == project.store:
+        with suppress(MdmemoryError):
+            known = home.read(project.root)
+        folders = [Path(each).parent for each in reversed(known.folders)] if known else []
+    for folder in folders:
         try:
             repository = repositories.find(folder) if folder.is_dir() else None
         except MdmemoryError:  # bare, damaged, somebody else's
             continue
         if repository is None or os.path.samefile(repository.top, project.store):
             continue
-        if project.around is None and folder != project.top and not _is_known(repository, project):
+        roots = known.roots if known and folder != project.top else None
+        if roots is not None and not any(identity.has_commit(repository, root) for root in roots):
             continue  # another repository lies there by now
         return repository
     return None
-
-
-def _is_known(repository: Repository, project: Project) -> bool:
-    known = home.read(project.root)
-    return known is not None and any(identity.has_commit(repository, root) for root in known.roots)
-
-
-def _project_folders(project: Project) -> list[Path]:
-    """Where the project may lie: around where we are, else where the store says it was seen."""
-    if project.around is not None or project.root != project.store:
-        return [project.top]
-    try:
-        known = home.read(project.root)
-    except MdmemoryError:
-        known = None
-    return [Path(folder).parent for folder in reversed(known.folders)] if known else []

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
 
-from mdmemory.citing import mentions
+from mdmemory.citing import cite
 from mdmemory.citing.citation import MAY_CITE, Citation, is_path, parse
 
 HEX = st.text("0123456789abcdef", min_size=12, max_size=12)
@@ -51,7 +51,7 @@ def test_a_hand_may_write_less() -> None:
 
 def test_paths_and_lines_are_found_in_prose() -> None:
     def check(text: str, path: str, lines: tuple[int, int] | None) -> None:
-        found = {(each.path, each.lines) for each in mentions.find_paths(text)}
+        found = {(each.path, each.lines) for each in cite.find_paths(text)}
         assert (path, lines) in found, found
 
     each(
@@ -75,16 +75,18 @@ def test_paths_and_lines_are_found_in_prose() -> None:
 
 
 def test_commits_are_told_from_numbers_and_words() -> None:
-    assert mentions.find_commits(
-        "since 1f3a5b7 and commit 1234567, 20260601, effaced, deadbee1f"
-    ) == ["1f3a5b7", "1234567", "deadbee1f"]
+    assert cite.find_commits("since 1f3a5b7 and commit 1234567, 20260601, effaced, deadbee1f") == [
+        "1f3a5b7",
+        "1234567",
+        "deadbee1f",
+    ]
 
 
 def test_an_address_in_the_projects_own_remote_names_a_file() -> None:
     ours = ("example.org/team/app",)
 
     def check(url: str, kind: str, path: str, lines: tuple[int, int] | None) -> None:
-        [(found, mention)] = mentions.find_addresses(f"See {url}.", ours)
+        [(found, mention)] = cite.find_addresses(f"See {url}.", ours)
         assert (found, mention.path, mention.lines) == (kind, path, lines)
 
     base = "https://example.org/team/app"
@@ -100,7 +102,7 @@ def test_an_address_in_the_projects_own_remote_names_a_file() -> None:
     others = (
         "https://example.org/team/apple/blob/main/a.py https://other.example/team/app/blob/x/a.py"
     )
-    assert [*mentions.find_addresses(others, ours)] == []
+    assert [*cite.find_addresses(others, ours)] == []
 
 
 def test_a_text_that_may_cite_is_told_at_a_glance() -> None:
@@ -127,7 +129,7 @@ static int max_width(int a) {
 
 def test_the_lines_of_a_claim_are_chosen_and_no_others() -> None:
     def check(text: str, *lines: int) -> None:
-        assert mentions.lines_of_claims(CODE.encode(), text, ["code.py"]) == [*lines]
+        assert cite.lines_of_claims(CODE.encode(), text, ["code.py"]) == [*lines]
 
     each(
         [

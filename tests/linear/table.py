@@ -22,8 +22,7 @@ from mdmemory.capture import run as capturing
 from mdmemory.capture.imports import markdown
 from mdmemory.capture.imports import run as importing
 from mdmemory.capture.quote_proof import invented_literals
-from mdmemory.citing import citation
-from mdmemory.citing import mentions as citing_mentions
+from mdmemory.citing import citation, cite
 from mdmemory.cli import history
 from mdmemory.compact import dialogue, plan, text_guards
 from mdmemory.config import settings, table
@@ -273,13 +272,11 @@ def _recited(text: str) -> object:
 
 
 def _claimed(data: bytes, text: str) -> object:
-    return citing_mentions.lines_of_claims(data, text)
+    return cite.lines_of_claims(data, text)
 
 
 def _addresses(text: str) -> object:
-    return list(
-        citing_mentions.find_addresses(f"https://example.org/a/b/blob/{text}", ("example.org/a/b",))
-    )
+    return list(cite.find_addresses(f"https://example.org/a/b/blob/{text}", ("example.org/a/b",)))
 
 
 def quietly(call: Call) -> Call:
@@ -464,11 +461,11 @@ EVERY = (
     row(identity.parse_remote, identity),
     row(citation.parse, citation),
     row(lambda text: citation.MAY_CITE.search(text), citation, "may_cite", NOTE),
-    row(citing_mentions.find_paths, citing_mentions, "paths", NOTE),
-    row(citing_mentions.find_commits, citing_mentions, "commits", NOTE),
-    row(_addresses, citing_mentions, "find_addresses", NOTE),
-    row(lambda text: _claimed(b"a = 1\n", text), citing_mentions, "text", limits.MAX_BODY),
-    row(lambda text: _claimed(text.encode(), "`a` is 17"), citing_mentions, "data", NOTE),
+    row(cite.find_paths, cite, "paths", NOTE),
+    row(cite.find_commits, cite, "commits", NOTE),
+    row(_addresses, cite, "find_addresses", NOTE),
+    row(lambda text: _claimed(b"a = 1\n", text), cite, "text", limits.MAX_BODY),
+    row(lambda text: _claimed(text.encode(), "`a` is 17"), cite, "data", NOTE),
     row(_recited, editing, "", frontmatter.MAX_HEAD),
     row(tools._visible_text, cleaning),
     row(_carried, editing, "", frontmatter.MAX_HEAD),
