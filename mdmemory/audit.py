@@ -22,7 +22,7 @@ from mdmemory import bounds, unseen
 from mdmemory.capture.imports import markdown
 from mdmemory.capture.imports.run import facts_of, graph_of, is_graph
 from mdmemory.citing.citation import MAY_CITE
-from mdmemory.citing.mentions import find_paths
+from mdmemory.citing.cite import find_paths
 from mdmemory.compact.text_guards import plain
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_regular, to_text

@@ -88,7 +88,7 @@ class Metered:
                     "Wait until tomorrow, or raise llm.daily_calls in your settings.",
                     "over_cap",
                 )
-        system, user = self._fit(system), self._fit(user)
+        system, user = self._clean_text(system), self._clean_text(user)
         with debugging.timed_block("model %s, %d characters", self.name, len(system) + len(user)):
             try:
                 answer = self.model.complete(system, user, schema)
@@ -107,7 +107,7 @@ class Metered:
         with State(self.state_file) as state:
             state.add_tokens(self.today, self.purpose, self.name, into, out)
 
-    def _fit(self, text: str) -> str:
+    def _clean_text(self, text: str) -> str:
         """The text without secrets and lone surrogates; of a question in JSON each text by itself,
         for no label says what stands in another note."""
         text = text.encode("utf-8", "replace").decode("utf-8")
@@ -169,11 +169,21 @@ def verifier(project: Project, today: str) -> Metered | None:
 
 def sends_to(settings: Settings) -> str | None:
     """The places that text is sent to with these settings; None if nowhere."""
-    places = [_planner_sends_to(settings)]
+    places: list[str] = []
+    planner = settings.text("planner")
+    addresses = [settings.text("openai.base_url")] if planner == "openai" else []
     if settings.text("search.embeddings") == "openai":
+        addresses.append(_embedding_address(settings)[0])
+    if addresses:
         from mdmemory.llm.connection import host
 
-        places.append(host(_embedding_address(settings)[0]))
+        places += map(host, addresses)
+    if planner == "opencode":
+        from mdmemory.llm import opencode_run
+
+        chosen = (_chosen(purpose, settings) for purpose in (EXTRACT, COMPACT, VERIFY))
+        providers = [opencode_run.provider(name if by_hand else "") for name, by_hand in chosen]
+        places = [*dict.fromkeys(providers), *places]
     if settings.text("search.backend") == "postgres" and settings.text("search.dsn"):
         places.append("the PostgreSQL server of search.dsn")  # which may hold a password
     return " and ".join(dict.fromkeys(filter(None, places))) or None
@@ -200,22 +210,6 @@ def _embedding_address(settings: Settings) -> tuple[str, str]:
     return settings.text("openai.base_url"), settings.text("openai.api_key")
 
 
-def _planner_sends_to(settings: Settings) -> str | None:
-    match settings.text("planner"):
-        case "openai":
-            from mdmemory.llm.connection import host
-
-            return host(settings.text("openai.base_url"))
-        case "opencode":
-            from mdmemory.llm import opencode_run
-
-            chosen = (_chosen(purpose, settings) for purpose in (EXTRACT, COMPACT, VERIFY))
-            places = [opencode_run.provider(name if by_hand else "") for name, by_hand in chosen]
-            return " and ".join(dict.fromkeys(places))
-        case _:
-            return None
-
-
 def _model(purpose: str, project: Project, environment: Mapping[str, str], today: str) -> Model:
     settings = project.settings
     timeout, context = settings.whole("llm.timeout_s"), settings.whole("llm.context_tokens")
@@ -229,11 +223,17 @@ def _model(purpose: str, project: Project, environment: Mapping[str, str], today
         )
     from mdmemory.llm.opencode_run import OpenCodeModel, find_program
 
-    name = _opencode_name(purpose, settings)
+    name, by_hand = _chosen(purpose, settings)
+    if by_hand and "/" not in name:
+        raise BadSetting(
+            f"The model {name} has no provider, which the opencode planner needs.",
+            f"Write it as provider/model, such as openai/{name}.",
+        )
     search = environment.get("PATH", "")
     program, path = find_program(settings.text("opencode.command"), search, project.root)
     environment = {**environment, "PATH": path}
-    return OpenCodeModel(name, program, environment, timeout, context=context)
+    # without a name it is OpenCode's default, if nobody chose one
+    return OpenCodeModel(name if by_hand else "", program, environment, timeout, context=context)
 
 
 def _chosen(purpose: str, settings: Settings) -> tuple[str, bool]:
@@ -241,14 +241,3 @@ def _chosen(purpose: str, settings: Settings) -> tuple[str, bool]:
     own = _OWN_MODEL.get(purpose, "")
     setting = own if own and settings.text(own) else "extract.model"
     return settings.text(setting), settings.origins.get(setting, "default") != "default"
-
-
-def _opencode_name(purpose: str, settings: Settings) -> str:
-    """provider/model, or "" for OpenCode's default, if nobody chose one."""
-    name, chosen = _chosen(purpose, settings)
-    if chosen and "/" not in name:
-        raise BadSetting(
-            f"The model {name} has no provider, which the opencode planner needs.",
-            f"Write it as provider/model, such as openai/{name}.",
-        )
-    return name if chosen else ""

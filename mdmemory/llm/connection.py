@@ -1,5 +1,8 @@
-"""The answer of a chat as it comes in: a stream of events, or one object where the server gives no
-other. Both become the same object, as of a server that does not stream."""
+"""A connection to a server of a model that ends at its deadline, whatever the server sends, and the
+answer of a chat as it comes in: a stream of events, or one object where the server gives no other.
+
+A timeout of the HTTP library begins anew with every byte that comes. So a call runs in a thread of
+its own, which nobody waits for beyond the deadline: then its socket is shut down."""
 
 from __future__ import annotations
 
@@ -8,15 +11,16 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:  # loaded by the first call: it takes a second
     from openai import OpenAI
 
+    Ask = Callable[[OpenAI], AbstractContextManager[Any]]
 
 SILENCE, PING, TOKEN = 0, 1, 2  # signs of life that bytes may be
 PINGED = 5  # times the wait for a token that pings may prolong it
@@ -30,16 +34,6 @@ class TooLong(Exception):
 def host(base_url: str) -> str:
     """The host of an address, with its port where one is named."""
     return urlsplit(base_url).netloc.rpartition("@")[2]
-
-
-class Taker(Protocol):
-    """What a response is given to, piece by piece; when it `is_done` no more is waited for."""
-
-    @property
-    def is_done(self) -> bool: ...
-
-    def take(self, data: bytes) -> int:
-        """The sign of life that these bytes are, after which the wait for the next one begins."""
 
 
 @dataclass
@@ -88,9 +82,7 @@ class Connection:
     _is_cut: bool = False
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
-    def body(
-        self, ask: Callable[[OpenAI], AbstractContextManager[Any]], seconds: float, most: int
-    ) -> bytes:
+    def body(self, ask: Ask, seconds: float, most: int) -> bytes:
         """The body of the response to what `ask` sends, whole.
 
         Raises TimeoutError `seconds` after the call, TooLong for over `most` bytes, and whatever
@@ -100,21 +92,32 @@ class Connection:
         self.give(ask, taker, seconds, seconds)
         return bytes(taker.data)
 
-    def give(
-        self, ask: Callable[[OpenAI], AbstractContextManager[Any]], taker: Taker, silence: float,
-        longest: float,
-    ) -> None:  # fmt: skip
-        """Give the body of the response to what `ask` sends to `taker`, until it is done.
+    def give(self, ask: Ask, taker: ChatReader | _Whole, silence: float, longest: float) -> None:
+        """Give the body of the response to what `ask` sends to `taker`, until it is done; what
+        `take` returns is the sign of life after which the wait for the next one begins.
 
         Raises TimeoutError after `silence` seconds without a sign of life and `longest` seconds
         after the call, and whatever the taker and the client raise.
         """
+        import httpx
+        import openai
+
         clock = _Clock(silence, time.monotonic() + longest)
         failed: list[Exception] = []
 
         def work() -> None:
+            assert self.client is not None
             try:
-                self._give(ask, taker, clock)
+                with ask(self.client) as response:
+                    for chunk in response.iter_bytes():
+                        if life := taker.take(chunk):
+                            clock.restart(life)
+                        if taker.is_done:
+                            return
+                        if clock.left() <= 0:
+                            raise TimeoutError
+            except (openai.APITimeoutError, httpx.TimeoutException):
+                failed.append(TimeoutError())
             except Exception as problem:  # noqa: BLE001 - raised again by the one who waits
                 failed.append(problem)
 
@@ -132,25 +135,6 @@ class Connection:
             raise TimeoutError
         if failed:
             raise failed[0]
-
-    def _give(
-        self, ask: Callable[[OpenAI], AbstractContextManager[Any]], taker: Taker, clock: _Clock
-    ) -> None:
-        import httpx
-        import openai
-
-        assert self.client is not None
-        try:
-            with ask(self.client) as response:
-                for chunk in response.iter_bytes():
-                    if life := taker.take(chunk):
-                        clock.restart(life)
-                    if taker.is_done:
-                        return
-                    if clock.left() <= 0:
-                        raise TimeoutError
-        except (openai.APITimeoutError, httpx.TimeoutException):
-            raise TimeoutError from None
 
     def cut(self) -> None:
         """Shut every socket down, those that are opened later too."""
@@ -216,7 +200,8 @@ def _shut(opened: socket.socket) -> None:
 MOST_BYTES = 64 * 1024 * 1024  # of a stream, which wraps each token into 200 to 400 bytes
 _EVENTS = (b"data:", b"event:", b"id:", b"retry:", b":")  # how a line of a stream begins
 _LONGEST = max(map(len, _EVENTS))
-_REPEATED, _TAIL, _TIMES = 4_000, 80, 12  # see `_is_repeating`
+# A small model that repeats itself comes to no end: so often its last characters stand in the last.
+_TIMES, _TAIL, _REPEATED = 12, 80, 4_000
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")  # DeepSeek and vLLM, OpenRouter, others
 
 
@@ -263,7 +248,9 @@ class ChatReader:
         self._bytes += len(data)
         self._waiting += data
         if self._is_stream is None:
-            self._is_stream = self._guess()
+            begun = bytes(self._waiting[: _LONGEST + 16]).lstrip(b"\xef\xbb\xbf \t\r\n")
+            is_open = len(begun) < _LONGEST and any(each.startswith(begun) for each in _EVENTS)
+            self._is_stream = None if is_open else begun.startswith(_EVENTS)
         if not self._is_stream:
             if len(self._waiting) > self.most:
                 raise TooLong
@@ -288,8 +275,12 @@ class ChatReader:
                 return json.loads(bytes(self._waiting))
             except (ValueError, RecursionError):
                 raise Senseless from None
-        if not self.is_done:
-            self._last()
+        if not self.is_done:  # what came without the end of a line
+            try:
+                self._line(bytes(self._waiting).rstrip(b"\r"))
+                self._line(b"")
+            except Senseless:  # half an event is an end too early
+                raise Unfinished from None
         if self._error is not None:
             return {"error": self._error}
         if not self.is_whole and not self.is_done:
@@ -297,20 +288,6 @@ class ChatReader:
         message = {"content": "".join(self._texts), "refusal": self._refusal}
         choice = {"index": 0, "message": message, "finish_reason": self._end}
         return {"choices": [choice], "usage": self._usage}
-
-    def _last(self) -> None:
-        """Take what came without the end of a line; half an event is an end too early."""
-        try:
-            self._line(bytes(self._waiting).rstrip(b"\r"))
-            self._line(b"")
-        except Senseless:
-            raise Unfinished from None
-
-    def _guess(self) -> bool | None:
-        begun = bytes(self._waiting[: _LONGEST + 16]).lstrip(b"\xef\xbb\xbf \t\r\n")
-        if len(begun) < _LONGEST and any(each.startswith(begun) for each in _EVENTS):
-            return None
-        return begun.startswith(_EVENTS)
 
     def _line(self, line: bytes) -> None:
         name, _, value = line.removeprefix(b"\xef\xbb\xbf").partition(b":")
@@ -336,37 +313,28 @@ class ChatReader:
         self._usage = event.get("usage") or self._usage
         choices = event.get("choices")
         for choice in choices if isinstance(choices, list) else ():
-            if isinstance(choice, dict) and choice.get("index") in (0, None):
-                self._take_choice(choice)
-
-    def _take_choice(self, choice: dict[str, Any]) -> None:
-        message = choice.get("delta") or choice.get("message")
-        if isinstance(message, dict):
-            self._take_content(message.get("content"))
-            thoughts = (message.get(name) for name in _THOUGHTS)
-            self._size += sum(len(each) for each in thoughts if isinstance(each, str))
-            self._refusal = self._refusal or bool(message.get("refusal"))
-        if isinstance(choice.get("finish_reason"), str):
-            self._end = choice["finish_reason"]
+            if not isinstance(choice, dict) or choice.get("index") not in (0, None):
+                continue
+            message = choice.get("delta") or choice.get("message")
+            if isinstance(message, dict):
+                self._take_content(message.get("content"))
+                thoughts = (message.get(name) for name in _THOUGHTS)
+                self._size += sum(len(each) for each in thoughts if isinstance(each, str))
+                self._refusal = self._refusal or bool(message.get("refusal"))
+            if isinstance(choice.get("finish_reason"), str):
+                self._end = choice["finish_reason"]
 
     def _take_content(self, content: object) -> None:
         """Text, or (Mistral's) a list of parts, of which some are thoughts."""
         if isinstance(content, str):
             self._texts.append(content)
             self._size += len(content)
-            if _is_repeating(self._texts):
-                self._end, self.is_done = "length", True
+            if len(self._texts) % 40 == 0:  # looked at once in about 40 tokens
+                text = "".join(self._texts[-_REPEATED:])[-_REPEATED:]
+                if text.count(text[-_TAIL:]) >= _TIMES:
+                    self._end, self.is_done = "length", True
         for part in content if isinstance(content, list) else ():
             if isinstance(part, dict) and isinstance(part.get("text"), str):
                 self._take_content(part["text"])
             else:
                 self._size += len(str(part))
-
-
-def _is_repeating(texts: Sequence[str]) -> bool:
-    """Whether the last 80 characters stand twelve times in the last 4,000: a small model that
-    repeats itself comes to no end. Looked at once in about 40 tokens."""
-    if len(texts) % 40:
-        return False
-    text = "".join(texts[-_REPEATED:])[-_REPEATED:]
-    return text.count(text[-_TAIL:]) >= _TIMES

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from mdmemory.errors import MdmemoryError
@@ -63,23 +63,22 @@ _TO_PLAIN = re.compile(r"\\(.)|\"", re.DOTALL)
 def strict(text: str) -> Any:
     """The one value that the whole text is. Raises ValueError where it is not exactly JSON, where
     a key stands twice, or where it is nested too deep. A number is its digits, as a string."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        fields = dict(pairs)
+        if len(fields) != len(pairs):
+            raise ValueError("a key stands twice")
+        return fields
+
+    def no_number(word: str) -> Any:
+        raise ValueError(f"{word} is no number")
+
     try:
         return json.loads(
-            text, object_pairs_hook=_once, parse_int=str, parse_float=str, parse_constant=_no_number
+            text, object_pairs_hook=once, parse_int=str, parse_float=str, parse_constant=no_number
         )
     except RecursionError:
         raise ValueError("nested too deep") from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("a key stands twice")
-    return fields
-
-
-def _no_number(word: str) -> Any:
-    raise ValueError(f"{word} is no number")
 
 
 def values(text: str) -> list[PlacedValue]:
@@ -114,14 +113,10 @@ def string(text: str) -> str | None:
 
 def _says_something(value: Any) -> bool:
     """Whether it holds an object that is whole, or is whole itself; not the "[" of some prose."""
-    if isinstance(value, Damaged):
-        inner = value.part
-        return any(_holds(each) for each in (inner.values() if isinstance(inner, dict) else inner))
-    return True
-
-
-def _holds(value: Any) -> bool:
-    return isinstance(value, dict | list) or (isinstance(value, Damaged) and _says_something(value))
+    if not isinstance(value, Damaged):
+        return True
+    inner = value.part.values() if isinstance(value.part, dict) else value.part
+    return any(isinstance(each, dict | list | Damaged) and _says_something(each) for each in inner)
 
 
 class _Reader:
@@ -333,7 +328,9 @@ def as_text(value: Any) -> str | None:
     A number is its digits."""
     if value is None:
         return ""
-    return value if isinstance(value, str) and _is_sound(value) else None
+    # it can be written as UTF-8: JSON may carry half a surrogate pair
+    is_sound = isinstance(value, str) and not re.search("[\ud800-\udfff\x00]", value)
+    return value if is_sound else None
 
 
 def as_texts(value: Any) -> list[str] | None:
@@ -349,11 +346,6 @@ def as_word(value: Any) -> str | None:
     """A value where one of a few words was asked for, in lower case; None where it is no text."""
     text = as_text(value)
     return text if text is None else text.strip().lower()
-
-
-def _is_sound(text: str) -> bool:
-    """Whether it can be written as UTF-8: JSON may carry half a surrogate pair."""
-    return not re.search("[\ud800-\udfff\x00]", text)
 
 
 def _named(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -417,9 +409,15 @@ def _list(value: Any, key: str, mark: str, deep: int) -> Any:
     """The list that a value holds: a list, or Damaged with one; None where it holds none."""
     inner = value.part if isinstance(value, Damaged) else value
     if isinstance(inner, str):
-        return _in_string(inner, key, mark, deep)
+        if not deep or inner.lstrip()[:1] not in ("{", "["):
+            return None
+        lists = [_list(each, key, mark, deep - 1) for each, _ in _places(inner, deep - 1)]
+        return next((each for each in reversed(lists) if each is not None), None)
     if isinstance(inner, list):
-        return _bare(value, inner, key, mark, deep)
+        if any(_is_marked(each, mark) for each in inner) or value == []:
+            return value
+        is_wrapped = len(inner) == 1 and inner[0] != [] and deep
+        return _list(inner[0], key, mark, deep - 1) if is_wrapped else None
     if not isinstance(inner, dict) or not deep or _is_marked(value, mark):
         return None
     names = {name.strip().lower(): each for name, each in inner.items()}
@@ -439,24 +437,10 @@ def _under_its_key(value: Any, key: str, mark: str, deep: int) -> Any:
     if inner is None or inner == "":
         return []
     if isinstance(inner, list):
-        is_lost = inner and not any(isinstance(each, dict | Damaged) for each in inner)
-        is_lost = is_lost or (not inner and isinstance(value, Damaged))
+        objects = any(isinstance(each, dict | Damaged) for each in inner)
+        is_lost = not objects if inner else isinstance(value, Damaged)
         return None if is_lost else value
     return [value] if _is_marked(value, mark) else _list(value, key, mark, deep - 1)
-
-
-def _bare(value: Any, inner: Sequence[Any], key: str, mark: str, deep: int) -> Any:
-    if any(_is_marked(each, mark) for each in inner) or value == []:
-        return value
-    is_wrapped = len(inner) == 1 and inner[0] != [] and deep
-    return _list(inner[0], key, mark, deep - 1) if is_wrapped else None
-
-
-def _in_string(text: str, key: str, mark: str, deep: int) -> Any:
-    if not deep or text.lstrip()[:1] not in ("{", "["):
-        return None
-    lists = [_list(value, key, mark, deep - 1) for value, _ in _places(text, deep - 1)]
-    return next((each for each in reversed(lists) if each is not None), None)
 
 
 def _is_marked(value: Any, mark: str) -> bool:

@@ -1,5 +1,8 @@
 """How a server is asked: the form of answer, the fields that not every server knows, and which of
-them are given up when it refuses. What works is remembered for each server and model."""
+them are given up when it refuses. What works is remembered for each server and model.
+
+Of a refusal's words only a number and names of our own fields are taken: they may repeat the text.
+"""
 
 from __future__ import annotations
 
@@ -69,13 +72,9 @@ def read(status: int, body: bytes | str, sent: str, fields: frozenset[str]) -> R
     named = frozenset(name for name in fields if re.search(rf"\b{name}\b", words))
     is_too_long = status == 413 or any(code in words for code in _CODES)
     is_too_long = is_too_long or bool(_TOO_LONG.search(words))
-    return Refusal(is_too_long, _window(words) if is_too_long else 0, named)
-
-
-def _window(words: str) -> int:
     plain = re.sub(r"(?<=\d)[,_](?=\d{3})", "", words)
-    matches = (size.search(plain) for size in _SIZES)
-    return next((int(each[1]) for each in matches if each), 0)
+    sizes = (size.search(plain) for size in _SIZES) if is_too_long else ()
+    return Refusal(is_too_long, next((int(each[1]) for each in sizes if each), 0), named)
 
 
 def _words(body: bytes | str, sent: str) -> str:

@@ -1,7 +1,8 @@
-"""Any server that speaks OpenAI's chat protocol, through the `openai` package.
+"""Any server that speaks OpenAI's protocol, for chats and vectors, through the `openai` package.
 
 Every call ends in bounded time: a deadline for the first token and for the silence between two, one
-for the whole answer where it is not streamed, a cap where it is; and one second try.
+for the whole answer where it is not streamed, a cap where it is; and few tries. What a server says
+when it fails is never told: it may repeat the key or the text.
 """
 
 from __future__ import annotations
@@ -49,163 +50,19 @@ from mdmemory.llm.manners import (
 from mdmemory.llm.sizes import FRAME, LEAST, THOUGHT, answer_tokens, tokens, was_cut
 from mdmemory.store.state import EMBED, State
 
-PAUSES = (1.0, 2.0, 4.0)  # seconds before the second, third and fourth try
-TIMEOUT = 30.0  # seconds for a request with all its tries, the pauses apart
-LONGEST_TEXT = 24_000  # characters of a text; models take about 8,000 tokens
-MAX_VECTORS = 64 * 1024 * 1024  # bytes: 100 vectors of 16,000 numbers, in digits
-REST = 60.0  # seconds in which a server that was late is not asked: each search would wait
-_late: dict[str, float] = {}  # by address, when that was
-
-
-@dataclass(frozen=True)
-class EmbeddingAPI:
-    """The model `name` at `base_url`.
-
-    On the day `today` (UTC) it is asked `daily_calls` times at most; `redact` cleans what it is
-    asked. `sleep` is for tests.
-    """
-
-    name: str
-    base_url: str
-    key: str = field(repr=False)
-    state_file: Path
-    today: str
-    daily_calls: int
-    redact: Callable[[str], str]
-    timeout: float = field(default_factory=lambda: TIMEOUT)
-    sleep: Callable[[float], None] = time.sleep
-
-    @property
-    def model(self) -> str:
-        """The name of the vector space: only vectors with the same name can be compared."""
-        return f"{self.sends_to} {self.name}"
-
-    @property
-    def sends_to(self) -> str:
-        """The host, and the port where one is named."""
-        return host(self.base_url)
-
-    def embed(self, texts: Sequence[str]) -> list[Any]:
-        """The vectors of up to 100 texts, in their order.
-
-        Raises ModelFailed, BadSetting without the key that it wants, and RuntimeError where the
-        store is locked.
-        """
-        outside_locks()
-        if not self.key and self.sends_to == HOSTED:
-            raise BadSetting(
-                f"There is no key for {HOSTED}.",
-                "Set OPENAI_API_KEY, or openai.api_key in your settings.",
-            )
-        with State(self.state_file) as state:
-            if not state.begin_call(self.today, EMBED, self.name, self.daily_calls):
-                raise ModelFailed(
-                    f"Vectors were asked for {self.daily_calls} times today (UTC): the limit.",
-                    "Wait until tomorrow; search goes by words until then.",
-                    "over_cap",
-                )
-        with debugging.timed_block("vectors of %s for %d texts", self.name, len(texts)):
-            vectors, cost = self._try([self._fit(text) for text in texts])
-        with State(self.state_file) as state:
-            state.add_tokens(self.today, EMBED, self.name, cost, 0)
-        return vectors
-
-    def _fit(self, text: str) -> str:
-        """The text without secrets and lone surrogates."""
-        return self.redact(text.encode("utf-8", "replace").decode("utf-8"))[:LONGEST_TEXT]
-
-    def _try(self, texts: list[str]) -> tuple[list[Any], int]:
-        if time.monotonic() < _late.get(self.base_url, -REST) + REST:
-            raise ModelFailed(f"{self.sends_to} did not answer a moment ago.", "Try again later.")
-        left = self.timeout
-        for pause in (*PAUSES, 0.0):
-            begun = time.monotonic()
-            try:
-                with connect(self.base_url, self.key, left) as line:
-                    return _vectors(self._ask(line, texts, left), self.sends_to)
-            except _Again as problem:
-                left -= time.monotonic() - begun
-                if not pause or left <= 0:
-                    raise problem.failure from None
-            self.sleep(pause)
-        raise AssertionError("the last try has no pause after it")
-
-    def _ask(self, line: Connection, texts: list[str], seconds: float) -> bytes:
-        import httpx
-        import openai
-
-        request: dict[str, Any] = {"model": self.name, "input": texts, "encoding_format": "float"}
-        try:
-            return line.body(
-                lambda client: client.embeddings.with_streaming_response.create(**request),
-                seconds, MAX_VECTORS,
-            )  # fmt: skip
-        except TimeoutError:
-            raise self._is_late() from None
-        except TooLong:
-            raise _senseless(self.sends_to) from None
-        except openai.APIStatusError as problem:
-            raise self._failure(problem.status_code) from None
-        except (openai.OpenAIError, httpx.HTTPError):
-            raise ModelFailed(
-                f"{self.sends_to} cannot be reached, or hung up before its answer was whole.",
-                "Check the network, and the address in your settings.",
-            ) from None
-
-    # never what the server said, which may repeat the key or the text
-
-    def _failure(self, status: int) -> Exception:
-        if status == 429 or status >= 500:
-            reason = f"{self.sends_to} gives no vectors for now ({status})."
-            return _Again(ModelFailed(reason, "Try again later."))
-        if status in (400, 413, 422):
-            return ModelFailed(
-                f"{self.sends_to} refused these texts ({status}).",
-                "One may be too long for search.embedding_model: it has to read 400 tokens.",
-                "refused",
-            )
-        sentence, hint = {
-            401: ("did not accept the key", "Check OPENAI_API_KEY, or search.embedding_key."),
-            404: (f"knows no model {self.name}, or is no such server",
-                  "Check search.embedding_model, and the address (mostly .../v1)."),
-        }.get(status, ("did not take the texts", "Check search.embedding_model."))  # fmt: skip
-        return ModelFailed(f"{self.sends_to} {sentence} ({status}).", hint)
-
-    def _is_late(self) -> ModelFailed:
-        _late[self.base_url] = time.monotonic()
-        return ModelFailed(
-            f"{self.sends_to} did not answer within {self.timeout:g} s.", "Try again later."
-        )
-
-
-def _senseless(place: str) -> ModelFailed:
-    return ModelFailed(
-        f"{place} answered with something that is no list of vectors.",
-        "Check the address in your settings: it mostly ends in /v1.",
-    )
-
-
-def _vectors(data: bytes, place: str) -> tuple[list[Any], int]:
-    """The vectors of an answer in the order of the texts, and their cost in tokens."""
-    try:
-        whole = json.loads(data)
-        rows = sorted(whole["data"], key=lambda row: row["index"])
-        vectors = [row["embedding"] for row in rows]
-        usage = whole.get("usage") or {}
-        cost = usage.get("prompt_tokens", 0)
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        raise _senseless(place) from None
-    if not all(isinstance(vector, list) for vector in vectors):
-        raise _senseless(place)
-    return vectors, cost if type(cost) is int and 0 <= cost < 2**40 else 0
-
-
 HOSTED = "api.openai.com"  # the one host that is known to want a key
 MAX_ANSWER = 4 * 1024 * 1024  # bytes; a plan for the largest batch has a tenth of it
 # Seconds for a whole answer, however lively: a model of five tokens a second writes 4,500 in it,
 # and a plan has hardly more. Who asks may hold up a command that a person waits for.
 LONGEST = 900.0
 MAX_PAUSE = 20.0  # seconds; a server that asks for more is not asked again
+
+PAUSES = (1.0, 2.0, 4.0)  # seconds before the second, third and fourth try of vectors
+TIMEOUT = 30.0  # seconds for a request of vectors with all its tries, the pauses apart
+LONGEST_TEXT = 24_000  # characters of a text; models take about 8,000 tokens
+MAX_VECTORS = 64 * 1024 * 1024  # bytes: 100 vectors of 16,000 numbers, in digits
+REST = 60.0  # seconds in which a server that was late is not asked: each search would wait
+_late: dict[str, float] = {}  # by address, when that was
 
 
 @dataclass(eq=False)
@@ -222,6 +79,26 @@ class _Again(Exception):
 
     failure: ModelFailed
     pause: float | None = None  # seconds, where the server named them
+
+
+@dataclass(frozen=True)
+class _Endpoint:
+    name: str
+    base_url: str
+    key: str = field(repr=False)
+    state_file: Path
+
+    @property
+    def sends_to(self) -> str:
+        """The host, and the port where one is named."""
+        return host(self.base_url)
+
+    def _require_key(self) -> None:
+        if not self.key and self.sends_to == HOSTED:
+            raise BadSetting(
+                f"There is no key for {HOSTED}.",
+                "Set OPENAI_API_KEY, or openai.api_key in your settings.",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,26 +120,17 @@ class _Question:
 
 
 @dataclass(frozen=True)
-class OpenAIModel:
+class OpenAIModel(_Endpoint):
     """The model `name` at `base_url`. `state_file` remembers how it is best asked, as of `today`.
 
     `context` are the tokens of its window, where a person set them (0: they did not).
     """
 
-    name: str
-    base_url: str
-    key: str = field(repr=False)
-    state_file: Path
     timeout: float = 60.0
     sleep: Callable[[float], None] = time.sleep
     kind: str = "openai"
     context: int = 0
     today: str = ""
-
-    @property
-    def sends_to(self) -> str:
-        """The host, and the port where one is named."""
-        return host(self.base_url)
 
     @property
     def context_tokens(self) -> int:
@@ -271,11 +139,7 @@ class OpenAIModel:
 
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
         """See Model."""
-        if not self.key and self.sends_to == HOSTED:
-            raise BadSetting(
-                f"There is no key for {HOSTED}.",
-                "Set OPENAI_API_KEY, or openai.api_key in your settings.",
-            )
+        self._require_key()
         fixed = tokens(system) + (tokens(in_words(schema)) if schema else 0)
         question = _Question(system, user, schema, fixed, tokens(user))
         with connect(self.base_url, self.key, self.timeout) as line:
@@ -301,38 +165,29 @@ class OpenAIModel:
                 answer = self._try_twice(line, question, manner, window)
             except _Refused as problem:
                 if problem.refusal.is_too_long:
-                    window = self._smaller(question, manner, window, problem.refusal)
-                    if is_shorter or not self._fits(question, window):
+                    # the window that it names, or half of what was asked
+                    fixed, length = question.fixed, question.length
+                    most = answer_tokens(length, fixed, window) if manner.limit else 0
+                    window = max(LEAST, problem.refusal.window or (fixed + length + most) // 2)
+                    self._learn({"context": str(window)})
+                    # whether the question has room, with an answer a third of its length
+                    if is_shorter or FRAME + fixed + length * 4 // 3 > window:
                         raise self._too_long(window) from None
                     is_shorter = True  # once more, with less room for the answer
                     continue
                 tried |= {manner.limit}
                 following = manner.after(problem.refusal, tried)
                 if following is None:
-                    raise self._refuse(problem.status) from None
+                    text = f"{self.sends_to} refused the request to {self.name} ({problem.status})."
+                    hint = "If the text is too long for this model, set llm.context_tokens to what "
+                    raise ModelFailed(text, f"{hint}it holds.") from None
                 manner = following
                 continue
-            self._remember(begun, manner, form if question.schema else manner.form)
+            self._learn(learn_manner(begun, manner))
+            if question.schema and manner.form != form:
+                with State(self.state_file) as state:
+                    state.set_answer_form(self._endpoint, manner.form)
             return answer
-
-    def _smaller(self, question: _Question, manner: Manner, window: int, refusal: Refusal) -> int:
-        """The window that a refusal names, or half of what was asked; remembered."""
-        most = answer_tokens(question.length, question.fixed, window) if manner.limit else 0
-        size = question.fixed + question.length + most
-        smaller = max(LEAST, refusal.window or size // 2)
-        self._learn({"context": str(smaller)})
-        return smaller
-
-    @staticmethod
-    def _fits(question: _Question, window: int) -> bool:
-        """Whether the question has room in a window, with an answer a third of its length."""
-        return FRAME + question.fixed + question.length * 4 // 3 <= window
-
-    def _remember(self, begun: Manner, manner: Manner, form: str | None) -> None:
-        self._learn(learn_manner(begun, manner))
-        if manner.form != form:
-            with State(self.state_file) as state:
-                state.set_answer_form(self._endpoint, manner.form)
 
     @property
     def _endpoint(self) -> str:
@@ -428,8 +283,6 @@ class OpenAIModel:
             raise self._no("gave an empty answer", "Try again, or choose another model.")
         return Answer(text, *_cost(whole.get("usage")), is_cut)
 
-    # what can go wrong, in words; never what the server said, which may repeat the key or the text
-
     def _failure(
         self, status: int, retry_after: str, body: bytes, request: dict[str, Any]
     ) -> Exception:
@@ -456,12 +309,6 @@ class OpenAIModel:
             sentence = "points to another address, where text is not sent unasked"
             hint = "Set openai.base_url to the address that answers."
         return ModelFailed(f"{self.sends_to} {sentence} ({status}).", hint)
-
-    def _refuse(self, status: int) -> ModelFailed:
-        return ModelFailed(
-            f"{self.sends_to} refused the request to {self.name} ({status}).",
-            "If the text is too long for this model, set llm.context_tokens to what it holds.",
-        )
 
     def _too_long(self, window: int, cost: tuple[int, int] = (0, 0)) -> ContextExceeded:
         """A question that was cut, or refused for its length; the window is remembered."""
@@ -516,3 +363,123 @@ def _cost(usage: object) -> tuple[int, int]:
     counts = (fields.get("prompt_tokens"), fields.get("completion_tokens"))
     into, out = (n if type(n) is int and 0 <= n < 2**40 else 0 for n in counts)
     return into, out
+
+
+@dataclass(frozen=True)
+class EmbeddingAPI(_Endpoint):
+    """Makes vectors by the model `name` at `base_url`. What a server answers is not trusted: who
+    asks has to look at the numbers.
+
+    On the day `today` (UTC) it is asked `daily_calls` times at most; `redact` cleans what it is
+    asked. `sleep` is for tests.
+    """
+
+    today: str
+    daily_calls: int
+    redact: Callable[[str], str]
+    timeout: float = field(default_factory=lambda: TIMEOUT)
+    sleep: Callable[[float], None] = time.sleep
+
+    @property
+    def model(self) -> str:
+        """The name of the vector space: only vectors with the same name can be compared."""
+        return f"{self.sends_to} {self.name}"
+
+    def embed(self, texts: Sequence[str]) -> list[Any]:
+        """The vectors of up to 100 texts, in their order.
+
+        Raises ModelFailed, BadSetting without the key that it wants, and RuntimeError where the
+        store is locked.
+        """
+        outside_locks()
+        self._require_key()
+        with State(self.state_file) as state:
+            if not state.begin_call(self.today, EMBED, self.name, self.daily_calls):
+                raise ModelFailed(
+                    f"Vectors were asked for {self.daily_calls} times today (UTC): the limit.",
+                    "Wait until tomorrow; search goes by words until then.",
+                    "over_cap",
+                )
+        # without secrets and lone surrogates
+        whole = [self.redact(text.encode("utf-8", "replace").decode("utf-8")) for text in texts]
+        with debugging.timed_block("vectors of %s for %d texts", self.name, len(texts)):
+            vectors, cost = self._try([text[:LONGEST_TEXT] for text in whole])
+        with State(self.state_file) as state:
+            state.add_tokens(self.today, EMBED, self.name, cost, 0)
+        return vectors
+
+    def _try(self, texts: list[str]) -> tuple[list[Any], int]:
+        if time.monotonic() < _late.get(self.base_url, -REST) + REST:
+            raise ModelFailed(f"{self.sends_to} did not answer a moment ago.", "Try again later.")
+        left = self.timeout
+        for pause in (*PAUSES, 0.0):
+            begun = time.monotonic()
+            try:
+                with connect(self.base_url, self.key, left) as line:
+                    return self._read_vectors(self._ask(line, texts, left))
+            except _Again as problem:
+                left -= time.monotonic() - begun
+                if not pause or left <= 0:
+                    raise problem.failure from None
+            self.sleep(pause)
+        raise AssertionError("the last try has no pause after it")
+
+    def _ask(self, line: Connection, texts: list[str], seconds: float) -> bytes:
+        import httpx
+        import openai
+
+        request: dict[str, Any] = {"model": self.name, "input": texts, "encoding_format": "float"}
+        try:
+            return line.body(
+                lambda client: client.embeddings.with_streaming_response.create(**request),
+                seconds, MAX_VECTORS,
+            )  # fmt: skip
+        except TimeoutError:
+            _late[self.base_url] = time.monotonic()
+            reason = f"{self.sends_to} did not answer within {self.timeout:g} s."
+            raise ModelFailed(reason, "Try again later.") from None
+        except TooLong:
+            raise self._senseless() from None
+        except openai.APIStatusError as problem:
+            raise self._failure(problem.status_code) from None
+        except (openai.OpenAIError, httpx.HTTPError):
+            raise ModelFailed(
+                f"{self.sends_to} cannot be reached, or hung up before its answer was whole.",
+                "Check the network, and the address in your settings.",
+            ) from None
+
+    def _read_vectors(self, data: bytes) -> tuple[list[Any], int]:
+        """The vectors of an answer in the order of the texts, and their cost in tokens."""
+        try:
+            whole = json.loads(data)
+            rows = sorted(whole["data"], key=lambda row: row["index"])
+            vectors = [row["embedding"] for row in rows]
+            cost = _cost(whole.get("usage"))[0]
+        except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+            raise self._senseless() from None
+        if not all(isinstance(vector, list) for vector in vectors):
+            raise self._senseless()
+        return vectors, cost
+
+    def _senseless(self) -> ModelFailed:
+        return ModelFailed(
+            f"{self.sends_to} answered with something that is no list of vectors.",
+            "Check the address in your settings: it mostly ends in /v1.",
+        )
+
+    def _failure(self, status: int) -> Exception:
+        if status == 429 or status >= 500:
+            reason = f"{self.sends_to} gives no vectors for now ({status})."
+            return _Again(ModelFailed(reason, "Try again later."))
+        if status in (400, 413, 422):
+            return ModelFailed(
+                f"{self.sends_to} refused these texts ({status}).",
+                "One may be too long for search.embedding_model: it has to read 400 tokens.",
+                "refused",
+            )
+        sentence, hint = {
+            401: ("did not accept the key", "Check OPENAI_API_KEY, or search.embedding_key."),
+            404: (f"knows no model {self.name}, or is no such server",
+                  "Check search.embedding_model, and the address (mostly .../v1)."),
+        }.get(status, ("did not take the texts", "Check search.embedding_model."))  # fmt: skip
+        return ModelFailed(f"{self.sends_to} {sentence} ({status}).", hint)

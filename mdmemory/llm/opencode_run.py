@@ -73,12 +73,7 @@ class OpenCodeModel:
                 f"OpenCode gave no answer within {START + self.timeout:g} s.",
                 "Try `opencode run hello`; a slow model needs a larger llm.timeout_s.",
             )
-        try:
-            return _answer(events, user)
-        except _TooLong as problem:
-            window = problem.window or tokens(prompt + user) // 2
-            reason = f"The question is too long for OpenCode's model, which takes {window} tokens."
-            raise ContextExceeded(reason, window) from None
+        return _answer(events, prompt, user)
 
     def _environment(self, folder: str) -> dict[str, str]:
         env = {k: v for k, v in self.environment.items() if k not in _NOT_INHERITED}
@@ -97,7 +92,9 @@ class OpenCodeModel:
             "description": "Answers in text.", "mode": "primary",
             "prompt": "\0", "permission": {"*": "deny"},
         }  # fmt: skip
-        config = _object(self.environment.get("OPENCODE_CONFIG_CONTENT", ""))
+        config: dict[str, Any] = {}
+        with suppress(ValueError):
+            config = _dict(json.loads(self.environment.get("OPENCODE_CONFIG_CONTENT") or "{}"))
         agents = config.get("agent")
         config["agent"] = {**(agents if isinstance(agents, dict) else {}), AGENT: agent}
         # OpenCode replaces {env:NAME} and {file:PATH} in the text of a configuration: in a prompt
@@ -126,7 +123,12 @@ class OpenCodeModel:
                 return out.decode("utf-8", "replace"), process.returncode
             except subprocess.TimeoutExpired:
                 _kill(process)
-                return _rest(process).decode("utf-8", "replace"), None
+                try:
+                    out = process.communicate(timeout=_DYING)[0]
+                except subprocess.TimeoutExpired as problem:
+                    # a process that left its group may keep the output open; it is not waited for
+                    out = problem.output or b""
+                return out.decode("utf-8", "replace"), None
             except BaseException:
                 _kill(process)
                 raise
@@ -188,23 +190,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _rest(process: subprocess.Popen[bytes]) -> bytes:
-    """The output of a killed client. A process that left its group may keep the output open; it is
-    not waited for."""
-    try:
-        return process.communicate(timeout=_DYING)[0]
-    except subprocess.TimeoutExpired as problem:
-        return problem.output or b""
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text or "{}")
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
 def _events(out: str) -> Iterator[dict[str, Any]]:
     """The JSON objects among the lines; a killed client may leave half of one."""
     for line in out.splitlines():
@@ -216,10 +201,10 @@ def _events(out: str) -> Iterator[dict[str, Any]]:
             yield event
 
 
-def _answer(events: list[dict[str, Any]], sent: str) -> Answer:
+def _answer(events: list[dict[str, Any]], prompt: str, sent: str) -> Answer:
     for event in events:
         if event.get("type") == "error":
-            raise _failure(event, sent)
+            raise _failure(event, prompt, sent)
     parts = [_dict(event.get("part")) for event in events]
     text = "".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")
     ends = [part for part in parts if part.get("type") == "step-finish"]
@@ -239,22 +224,16 @@ def _answer(events: list[dict[str, Any]], sent: str) -> Answer:
     return Answer(text, into, out, is_cut)
 
 
-class _TooLong(Exception):
-    """The provider refused the question for its length; `window` tokens are what it takes."""
-
-    def __init__(self, window: int) -> None:
-        super().__init__(window)
-        self.window = window
-
-
-def _failure(event: dict[str, Any], sent: str) -> Exception:
+def _failure(event: dict[str, Any], prompt: str, sent: str) -> ModelFailed:
     """The error's name and number only: its message may repeat the text or a key."""
     error = _dict(event.get("error"))
     status = _dict(error.get("data")).get("statusCode")
     name = str(error.get("name", ""))
     refusal = read(status if type(status) is int else 0, json.dumps(error), sent, frozenset())
     if refusal.is_too_long:
-        return _TooLong(refusal.window)
+        window = refusal.window or tokens(prompt + sent) // 2
+        reason = f"The question is too long for OpenCode's model, which takes {window} tokens."
+        return ContextExceeded(reason, window)
     code = str(status) if type(status) is int else name if name.isidentifier() else "unnamed"
     return ModelFailed(
         f"OpenCode's provider gave no answer (error {code[:60]}).",
