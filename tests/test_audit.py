@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -235,5 +236,7 @@ def test_five_thousand_notes_are_read_without_a_look_at_each_two(tmp_path: Path)
         some = " ".join(words[(number * 7 + at * at) % 800] for at in range(30))
         text = HEAD.format(f"n{number}", f"About {some[:80]} {number}", some)
         write(tmp_path / "m", {f"n{number}.md": text})
-    done = subprocess.run(["mdmemory", "audit", tmp_path / "m"], timeout=HUNG, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "mdmemory", "audit", tmp_path / "m"], timeout=HUNG, check=False
+    )
     assert done.returncode in (0, 1)

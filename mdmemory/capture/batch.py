@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from functools import cached_property
 from typing import NamedTuple
 
 from mdmemory.actions.editing import taken_names
@@ -80,7 +81,6 @@ class Batch:
         self._today, self._route = now.date().isoformat(), route
         self._groups: dict[str, Group] = {}
         self._flags: list[tuple[StoredNote, StoredNote, str]] = []
-        self._taken: set[str] | None = None
         self._is_anothers = tell_anothers(writer)
 
     def known_elsewhere(self, fact: Fact) -> str:
@@ -115,10 +115,7 @@ class Batch:
     ) -> Put:  # fmt: skip
         """Take in a fact that no note says, with a head of these values. Raises BadNote,
         NotStored."""
-        if self._taken is None:
-            refresher = self.writer.refresher
-            self._taken = taken_names(refresher.store, refresher.catalog().names)
-        name = limits.free_name(fact.name, fact.type, self._taken)
+        name = limits.free_name(fact.name, fact.type, self._names_taken)
         sentences = f"{fact.description}\n{fact.body}"
         text = editing.compose(
             name=name, type=fact.type, description=fact.description, title=fact.title,
@@ -130,8 +127,21 @@ class Batch:
         if self.writer.refresher.is_secret(text):
             raise NotStored("secret")  # the parts are clean, and side by side they are not
         file = limits.file_name(fact.type, name)
-        self._taken |= {name.casefold(), file.casefold()}
+        self._names_taken.update((name.casefold(), file.casefold()))
         return self._take_put(None, parse(text, file), "added", verb)
+
+    def add_whole(self, note: Note, verb: str) -> Put | None:
+        """Take in a note as it is; None where another has its name."""
+        names = {note.head.name.casefold(), note.head.file.casefold()}
+        if not names.isdisjoint(self._names_taken):
+            return None
+        self._names_taken.update(names)
+        return self._take_put(None, note, "added", verb)
+
+    @cached_property
+    def _names_taken(self) -> set[str]:
+        refresher = self.writer.refresher
+        return taken_names(refresher.store, refresher.catalog().names)
 
     def _take_put(self, old: StoredNote | None, note: Note, outcome: str, verb: str) -> Put:
         """Have a note as it will be, in place of `old`, in the commit."""

@@ -34,7 +34,7 @@ COMMANDS = (
     ("setup", "assistants", "connect your assistants, for all projects"),
     ("init", "setup", "create a store for a project"),
     ("import", "moving", "import the facts of another memory"),
-    ("export", "moving", "write all notes as JSON or as one markdown file"),
+    ("export", "moving", "write all notes as JSON or as markdown"),
     ("move", "moving", "move the store, with its history"),
     ("sync", "moving", "share the notes with your other machines, by git"),
     ("status", "upkeep", "show the store, what waits, and where text is sent"),

@@ -22,6 +22,7 @@ from mdmemory.cli.output import (
 from mdmemory.config import person
 from mdmemory.errors import NoStore, Unwritable
 from mdmemory.git.lock import Patience
+from mdmemory.layers import MINE, PROJECT, USER
 from mdmemory.note.note import UNREADABLE, read_fields
 from mdmemory.privacy import is_secret
 from mdmemory.store.writer import Writer
@@ -72,6 +73,11 @@ def run_export(layers: Layers, options: Namespace) -> int:
         (layer, row, stored) for layer, memory in layers.each()
         for row, stored in _export_rows(memory)
     ]  # fmt: skip
+    if options.okf is not None:
+        notes: dict[str, list[StoredNote]] = {layer: [] for layer, _ in layers.each()}
+        for layer, _, stored in exported:
+            notes[layer].append(stored)
+        return _export_folder(options, notes)
     if options.markdown is None:
         emit_json([
             {
@@ -103,6 +109,19 @@ def run_export(layers: Layers, options: Namespace) -> int:
         ) from problem
     written = f"Wrote {count_noun(len(exported), 'note')} to {path}."
     show_value(options, {"path": str(path), "notes": len(exported)}, written)
+    return 0
+
+
+def _export_folder(options: Namespace, layers: dict[str, list[StoredNote]]) -> int:
+    """Write a folder of Open Knowledge Format: the person's own notes lie in one inside, if there
+    are others."""
+    from mdmemory.capture.imports.okf import write_bundle
+
+    prefixes = {USER: MINE if layers.get(PROJECT) else ""}
+    path, count = Path(options.okf).expanduser(), sum(map(len, layers.values()))
+    write_bundle(path, {prefixes.get(layer, ""): notes for layer, notes in layers.items()})
+    written = f"Wrote {count_noun(count, 'note')} to {path}. `mdmemory import` reads them."
+    show_value(options, {"path": str(path), "notes": count}, written)
     return 0
 
 

@@ -215,10 +215,11 @@ def import_options(parser: Parser) -> None:
 
 
 def export_options(parser: Parser) -> None:
-    """Write all notes to standard output as JSON, or to one markdown file. Notes on hold are left
-    out."""
+    """Write all notes to standard output as JSON, to one markdown file, or to a folder. Notes on
+    hold are left out."""
     about = "write one markdown file instead (- is standard output)"
     value(parser, "--markdown", "FILE", about)
+    value(parser, "--okf", "DIR", "write a folder of Open Knowledge Format")
 
 
 def move_options(parser: Parser) -> None:

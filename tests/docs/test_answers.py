@@ -68,6 +68,7 @@ def of_notes(ask: Ask) -> Answers:
     found["undo"] = ask("undo")
     ask("forget", "tabs-in-go")
     found["export --markdown"] = ask("export", "--markdown", "all.md")
+    found["export --okf"] = ask("export", "--okf", "bundle")
     Path("server.py").write_text("PORT = 8081\n", "utf-8")
     ask("add", "The server has one port", *PLACE)
     Path("server.py").write_text("PORT = 9090\n", "utf-8")

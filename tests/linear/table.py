@@ -19,7 +19,7 @@ from mdmemory.actions import word_diff
 from mdmemory.actions.note_history import TextChange
 from mdmemory.capture import candidates, fact, note_text, notice, quote_proof, summary
 from mdmemory.capture import run as capturing
-from mdmemory.capture.imports import markdown
+from mdmemory.capture.imports import markdown, okf
 from mdmemory.capture.imports import run as importing
 from mdmemory.capture.quote_proof import invented_literals
 from mdmemory.citing import citation, cite
@@ -351,6 +351,8 @@ EVERY = (
     row(importing._JSON.match, importing),
     row(lambda text: [*audit.text_findings(audit.Text("a.md", 1, text))], audit),
     row(_dead_links, audit, "links"),
+    row(okf.note_text, okf),
+    row(lambda text: okf.note_text(f"---\n{text}"), okf, "below a fence"),
     row(lambda text: strangers.sync_copies([text, f"MEMORY{text}"], []), strangers, "copies", 255),
     row(markdown.day, markdown, "day"),
     row(markdown.word_of, markdown, "word_of"),

@@ -31,11 +31,14 @@ from mdmemory.capture.note_text import description_of, keys_of, keys_of_fact, na
 from mdmemory.capture.notice import is_personal, letter_weight, notice_wishes
 from mdmemory.capture.stores import ALL, Stores
 from mdmemory.capture.wishes import Rest, keep_rests
+from mdmemory.config.table import PERSON
 from mdmemory.errors import BadNote
 from mdmemory.note import limits
 from mdmemory.note.note import parse
 from mdmemory.privacy.private import strip_private
-from mdmemory.privacy.redaction import names_secret, redact, says_something
+from mdmemory.privacy.redaction import has_secret, names_secret, redact, says_something
+from mdmemory.store.store import is_note_name
+from mdmemory.store.strangers import suspicion_of
 from mdmemory.store.writer import Writer
 
 DEPTH = 40  # of nested lists and objects that are looked into
@@ -227,7 +230,8 @@ def import_from(stores: Stores, path: Path, now: datetime, dry_run: bool = False
     groups: dict[str, tuple[Writer, list[Incoming]]] = {}
     for each in read(path):
         fact = _with_type(each)
-        personal, sources = is_personal(fact.type, fact.text), stores.sources()
+        is_own = bool(fact.whole) and fact.origin.startswith(f"{PERSON}/")
+        personal, sources = is_own or is_personal(fact.type, fact.text), stores.sources()
         if dry_run and sources:  # which makes no store
             source = sources[-1 if personal else 0]
         else:
@@ -285,6 +289,8 @@ class _Desk:
         self._known = {key: each.file for each in visible for key in keys_of(each.note)}
 
     def take(self, fact: Incoming) -> None:
+        if fact.whole and self._take_whole(fact):
+            return
         if max(len(fact.text), len(fact.description), len(fact.name)) > bounds.FACT:
             self._too_long(fact)
             return
@@ -296,6 +302,22 @@ class _Desk:
             self.done.known.append((same, fact.origin))
         else:
             self._add(fact, _word_fact(fact, body, about or hook_line(body)))
+
+    def _take_whole(self, fact: Incoming) -> bool:
+        """Take in a note that we exported as it was; False where it is read as any other."""
+        file, text = Path(fact.origin).name, fact.whole
+        if (
+            not is_note_name(file)
+            or suspicion_of(text)
+            or strip_private(text)[1]
+            or has_secret(text)
+            or not self._known.keys().isdisjoint(keys_of_fact(fact.text))
+        ):
+            return False
+        put = self.batch.add_whole(parse(text, file), "import")
+        if put is not None:
+            self.done.added.append((file, put.note.note.head.description, fact.origin))
+        return put is not None
 
     def _add(self, fact: Incoming, worded: Fact) -> None:
         try:
