@@ -351,15 +351,14 @@ def _gone_findings(texts: Sequence[Text], root: Path, around: Path) -> _Found:
 
 
 def _once_there(repository: Repository, paths: Sequence[str]) -> set[str]:
-    """Those of these paths that a commit took away, of a folder all that was in it."""
+    """Those of these paths that a commit had, of a folder all that was in it."""
     gone = set[str]()
+    how = ("diff-tree", "--stdin", "-r", "--root", "--no-commit-id", "--name-only", "-z", "--")
     for at in range(0, len(paths), _BATCH):
-        some, words = (
-            paths[at : at + _BATCH],
-            ("log", "--diff-filter=D", "--no-renames", "--name-only", "--format=", "-z", "--"),
-        )
-        for path in to_text(repository.ask(*words, *some) or b"").split("\0"):
-            parts = path.strip("\n").split("/")
+        some = paths[at : at + _BATCH]
+        commits = repository.ask("rev-list", "HEAD", "--", *some) or b""
+        for path in to_text(repository.ask(*how, *some, data=commits) or b"").split("\0"):
+            parts = path.split("/")
             gone.update("/".join(parts[:end]) for end in range(1, len(parts) + 1))
     return gone.intersection(paths)
 
