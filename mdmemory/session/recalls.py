@@ -110,3 +110,9 @@ def revert_message(state: State, session: str, message: str) -> None:
 def forget(state: State, session: str) -> None:
     """Forget a session that was deleted."""
     state.change(("DELETE FROM recalled WHERE session = ?", (session,)))
+
+
+def count_files(state: State) -> list[tuple[str, int]]:
+    """How often each note came with a message, in all sessions that are remembered."""
+    query = "SELECT file, count(*) FROM recalled GROUP BY file ORDER BY 2 DESC, 1"
+    return [(file, count) for file, count in state.rows(query)]

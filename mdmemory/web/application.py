@@ -14,7 +14,17 @@ from starlette.staticfiles import StaticFiles
 
 from mdmemory import assets
 from mdmemory.errors import Busy, MdmemoryError, NoteChanged, NotFound
-from mdmemory.web import changes, compaction, health, inbox, note, notes, searching, sessions
+from mdmemory.web import (
+    changes,
+    compaction,
+    health,
+    inbox,
+    note,
+    notes,
+    overview,
+    searching,
+    sessions,
+)
 from mdmemory.web.site import TEMPLATES, Site, redirect
 
 _NOTE = "/note/{layer}/{name}"
@@ -24,6 +34,7 @@ PAGES = (
     ("GET", "/inbox/edit/{id:path}", inbox.edit),
     ("POST", "/inbox/answer/{action}/{id:path}", inbox.answer),
     ("POST", "/undo", inbox.undo),
+    ("GET", "/overview", overview.overview),
     ("GET", "/memory", notes.memory),
     ("GET", "/memory/index", notes.index),
     ("POST", "/memory/add", notes.add),

@@ -66,9 +66,8 @@ def _card(site: Site, item: InboxItem) -> Mapping[str, Any]:
     shown = item if site.is_at_terminal or not item.is_shielded else _shield(item)
     possible = _possible(site, item)
     text = next((side.text for side in shown.notes if side.text), "").strip()
-    title = " × ".join(side.name for side in shown.notes[:2])
-    if len(shown.notes) == 1:
-        title = text.partition("\n")[0] or shown.notes[0].name
+    firsts = [side.text.strip().partition("\n")[0] or side.name for side in shown.notes[:2]]
+    title = " × ".join(dict.fromkeys(firsts))
     return {
         "id": item.id, "anchor": anchor(item.id), "kind": item.kind, "why": item.why,
         "quote": shown.quote, "is_pair": item.is_pair, "seen": _remember(site, item),

@@ -19,6 +19,7 @@ from mdmemory.store import catalog
 from mdmemory.store.store import Store, StoredNote, is_note_name
 from mdmemory.unseen import shown_text
 from mdmemory.web import marks
+from mdmemory.web.around import Surroundings
 from mdmemory.web.markdown import render
 from mdmemory.web.notes import STRONGEST, NoteRow, rows, why
 from mdmemory.web.site import Form, Site, note_path
@@ -28,6 +29,11 @@ _QUICKLY = 2.0  # seconds that one command of git may take while a page waits
 WAITS = "waits"
 STEPS = 30  # of a history that are shown at once
 MOST_LINKED = 50
+_WHY = "Why:"  # begins a line with a reason
+_SAID = {
+    "explicit": "You asked for it", "manual": "Written by hand", "extraction": "Found in a session",
+    "assistant": "An assistant stored it",
+}  # fmt: skip
 
 
 def note(site: Site, request: Request) -> Response:
@@ -47,17 +53,24 @@ def note(site: Site, request: Request) -> Response:
     if stored is None and not steps:
         raise NotFound(f"There is no note {file.removesuffix('.md')}.", "The list shows all notes.")
     more = request.query_params.get("more", "")
+    links = Surroundings(link_map(site, layer), every.value)
+    text, reasons = stored.note.body if stored else "", list[str]()
+    if stored and not hold:
+        text, reasons = _split_reasons(stored)
     return site.page(
         request, "note.html", is_fresh=every.is_fresh, layer=layer, file=file, stored=stored,
         row=row, hold=hold,
         head=stored.note.head if stored else None,
-        body=_body(site, layer, stored, is_hidden, is_shielded),
+        body=_body(site, layer, stored, text, is_hidden, is_shielded),
+        reasons=render("\n\n".join(reasons), _leads(site, layer)) if reasons else "",
         is_secret=is_hidden, held_why=_why_it_waits(site, layer, file) if hold == WAITS else "",
         timeline=[] if is_shielded else _timeline(steps, None if more else STEPS, is_hidden),
         total=0 if is_shielded else len(steps),
         problem=problem, why=why, told=row.place.told() if row else "", strongest=STRONGEST,
-        place=str(memory.project.store / file), links=_list_links(site, layer, file, stored),
+        place=str(memory.project.store / file), links=_list_links(site, layer, file, stored, links),
         name=_name(stored, file, is_hidden), path_of=note_path(layer, file),
+        said=_SAID.get(stored.note.head.source, "") if stored else "",
+        around=links.picture(file) if stored else None,
         facts=_facts(stored.note.head, is_hidden) if stored else [],
         cited=_cited(memory, stored) if stored and not hold else [],
     )  # fmt: skip
@@ -90,8 +103,9 @@ def _name(stored: StoredNote | None, file: str, is_hidden: bool) -> str:
 
 
 def _body(
-    site: Site, layer: str, stored: StoredNote | None, is_hidden: bool, is_shielded: bool
-) -> Any:
+    site: Site, layer: str, stored: StoredNote | None, text: str, is_hidden: bool,
+    is_shielded: bool,
+) -> Any:  # fmt: skip
     """The text of a note; of one that is on hold without its secrets, as it stands."""
     if stored is None or stored.note.head.status == UNREADABLE:
         return ""
@@ -101,7 +115,16 @@ def _body(
         return Markup('<pre class="plain">{}</pre>').format(
             shown_text(redacted_text(stored.note.body))
         )
-    return render(stored.note.body, _leads(site, layer))
+    return render(text, _leads(site, layer))
+
+
+def _split_reasons(stored: StoredNote) -> tuple[str, list[str]]:
+    """The text of a note without what its title says already, and the reasons that it gives."""
+    lines = stored.note.body.splitlines()
+    text = "\n".join(line for line in lines if not line.startswith(_WHY)).strip()
+    is_same = text.rstrip(".") == stored.note.head.description.strip().rstrip(".")
+    reasons = [line.removeprefix(_WHY).strip() for line in lines if line.startswith(_WHY)]
+    return "" if is_same else text, reasons
 
 
 def _facts(head: Head, is_hidden: bool) -> list[tuple[str, str]]:
@@ -112,7 +135,7 @@ def _facts(head: Head, is_hidden: bool) -> list[tuple[str, str]]:
         ("Source", head.source), ("Importance", head.importance), ("Created", head.created),
         ("Changed", head.updated), ("Said again", reinforced if head.reinforced else ""),
         ("Also called", ", ".join(each for each in head.aliases if each != head.name)),
-        ("Superseded", head.superseded), ("Quote", head.quote),
+        ("Superseded", head.superseded),
     ]  # fmt: skip
     return [(name, redacted_text(text) if is_hidden else text) for name, text in pairs if text]
 
@@ -153,20 +176,32 @@ def _leads(site: Site, layer: str) -> Callable[[str], str | None]:
     return leads
 
 
-def _list_links(site: Site, layer: str, file: str, stored: StoredNote | None) -> dict[str, Any]:
-    """The links of a note in both directions, with what the other notes are about."""
+def _list_links(
+    site: Site, layer: str, file: str, stored: StoredNote | None, around: Surroundings
+) -> dict[str, Any]:
+    """The links of a note in both directions, and what it replaced, with what they are about."""
     known = link_map(site, layer)
     about = rows(site, layer).value
+
+    def shown(other: str) -> dict[str, str]:
+        name, row = other.removesuffix(".md"), about.get(other)
+        return {"name": name, "path": note_path(layer, other),
+                "about": row.description if row else name}  # fmt: skip
+
     leads = _leads(site, layer) if stored else lambda _: None
-    out = [(name, leads(name)) for name, _ in known.out_of(file)]
+    out = [
+        {
+            "name": name,
+            "path": leads(name),
+            "about": about[to].description if to and to in about else "",
+        }
+        for name, to in known.out_of(file)
+    ]
     into = known.into(file)
     return {
-        "out": [{"name": name, "path": path} for name, path in out[:MOST_LINKED]],
-        "into": [
-            {"name": other.removesuffix(".md"), "path": note_path(layer, other),
-             "about": about[other].description if other in about else ""}
-            for other in into[:MOST_LINKED]
-        ],
+        "out": out[:MOST_LINKED],
+        "into": [shown(other) for other in into[:MOST_LINKED]],
+        "replaced": [shown(other) for other in around.older[file]],
         "more": max(0, len(into) - MOST_LINKED),
     }  # fmt: skip
 

@@ -58,6 +58,8 @@ class NoteRow:
     place: IndexPlace
     day: str
     told: str
+    again: int
+    superseded_by: str
 
 
 def rows(site: Site, layer: str) -> KeptValue[Mapping[str, NoteRow]]:
@@ -85,6 +87,7 @@ def _row(layer: str, listed: Listed, place: IndexPlace) -> NoteRow:
     return NoteRow(
         layer, head.file, head.name, description, type, head.source, status, mark,
         listed.strength, listed.listed, place, head.updated or head.created, words,
+        head.reinforced, head.superseded_by,
     )  # fmt: skip
 
 

@@ -33,14 +33,15 @@ def search(site: Site, request: Request) -> Response:
 
 
 def _show(site: Site, hit: Hit, query: str) -> dict[str, Any]:
-    lines = [hit.description] if hit.description not in ("", hit.title) else []
+    title = hit.title or hit.description or hit.name or hit.file
+    lines = [hit.description] if hit.description not in ("", title) else []
     lines += telling_lines(hit, query, _SHOWN, _WIDTH)
     layer = hit.layer or next((layer for layer, _ in site.layers.each()), "")
     path = note_path(layer, hit.file) if hit.source == MEMORY and not hit.project else ""
     if hit.source == "sessions":
         path = f"/sessions/{hit.file}"
     return {
-        "title": hit.title or hit.name or hit.file, "path": path,
+        "title": title, "path": path,
         "mark": hit.mark, "date": hit.date,
         "where": f"{hit.file}:{hit.start_line}-{hit.end_line}", "layer": layer,
         "source": "" if hit.source == MEMORY else hit.source, "words": hit.matched,

@@ -16,6 +16,7 @@ from mdmemory.session.recalls import KnownSession
 from mdmemory.store.store import is_note_name
 from mdmemory.tools.session import stored_content
 from mdmemory.web.changes import subject_of
+from mdmemory.web.notes import rows
 from mdmemory.web.site import Site, cut, note_path
 
 SIZE = 40
@@ -58,13 +59,16 @@ def session(site: Site, request: Request) -> Response:
         {"time": each.time, "phase": _PHASES.get(each.phase, each.phase), "outcome": each.outcome,
          "reasons": [reason(word) for word in each.reasons], "preview": each.preview,
          "path": _path(layer, each.preview) if is_note_name(each.preview or "_") else "",
-         "near": [(file.removesuffix(".md"), _path(layer, file)) for file in each.near]}
+         "about": _sentence(site, layer, each.preview),
+         "near": [(_sentence(site, layer, file) or file.removesuffix(".md"), _path(layer, file))
+                  for file in each.near]}
         for layer, memory in site.layers.each()
         for each in memory.captures()
         if each.session == id
     ]  # fmt: skip
     recalls = [
         {"name": each.file.removesuffix(".md"), "path": _path(layer, each.file),
+         "about": _sentence(site, layer, each.file),
          "time": each.time, "tokens": each.tokens, "is_seen": each.is_seen}
         for layer, memory in site.layers.each()
         for each in memory.recalled(id)
@@ -72,7 +76,7 @@ def session(site: Site, request: Request) -> Response:
     changes = [
         (layer, entry, undone)
         for layer, memory in site.layers.each()
-        for entry, undone in _log(site, memory)
+        for entry, undone in read_log(site, memory)
         if entry.get("Memory-Session") == id
     ]
     parts = _stored(site, id)
@@ -101,7 +105,16 @@ def _path(layer: str, file: str) -> str:
     return note_path(USER if mine else layer, file.removeprefix(MINE))
 
 
-def _log(site: Site, memory: Memory) -> list[Any]:
+def _sentence(site: Site, layer: str, file: str) -> str:
+    """What a note is about; "" where it is there no more."""
+    layer = USER if file.startswith(MINE) else layer
+    known = rows(site, layer).value if layer in dict(site.layers.each()) else {}
+    row = known.get(file.removeprefix(MINE))
+    return row.description if row else ""
+
+
+def read_log(site: Site, memory: Memory) -> list[Any]:
+    """All changes of a store, each with whether it was undone; none where git cannot be asked."""
     try:
         return list(site.of_commits("log", memory, memory.log))
     except MdmemoryError:

@@ -12,8 +12,8 @@ from visiting import Visit
 from mdmemory import Layers
 
 PATHS = (
-    "/inbox", "/memory", "/memory/index", "/changes", "/changes/project/newest", "/compaction",
-    "/search", "/search?q=staging", "/sessions", "/health", "/keys",
+    "/inbox", "/overview", "/memory", "/memory/index", "/changes", "/changes/project/newest",
+    "/compaction", "/search", "/search?q=staging", "/sessions", "/health", "/keys",
     "/note/project/reference-staging-address", "/note/project/reference-staging-address/edit",
 )  # fmt: skip
 
