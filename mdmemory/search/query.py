@@ -41,6 +41,10 @@ _SMALL_WEIGHT = 0.01  # of a word that says nothing, in a query of such words: w
 _HALF = 0.5  # of a German compound counts each of its parts
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,500})[\"“”]")
 JOINED = re.compile(r"(?<![0-9A-Za-z])[0-9A-Za-z]+(?:[._/:@+-]+[0-9A-Za-z]+)+")
+_VERSION = re.compile(r"[vV]?\d+(?:\.\d+)+")
+# Names of signs, as they are spelled where signs are in the way.
+_SPELLED = {"cpp": "c++", "csharp": "c#", "c sharp": "c#", "fsharp": "f#", "dotnet": ".net"}
+_SPELLED_NAME = re.compile(rf"\b(?:{'|'.join(_SPELLED)})\b", re.IGNORECASE)
 _BETWEEN = re.compile(r"[\s/,;:|*!?()\[\]{}\"'`“”]+")
 _SIGN = r"[+#.$@&~%=<>^-]"
 _SIGNED = re.compile(rf"{_SIGN}+\w.*|.*\w{_SIGN}+|\w+&\w+")
@@ -76,6 +80,7 @@ class Query(NamedTuple):
 def parse(text: str, today: date) -> Query:
     """The query in a text; without terms when there is no word in it."""
     text = normal_text(text[:LONGEST].encode("utf-8", "ignore").decode())
+    text = " ".join((text, *(_SPELLED[name.lower()] for name in _SPELLED_NAME.findall(text))))
     words = frozenset(word_parts(text.casefold()))
     phrases = tuple(
         Term(_stem_runs(quoted)) for quoted in _QUOTED.findall(text) if len(word_tokens(quoted)) > 1
@@ -192,7 +197,14 @@ def _joined_names(text: str, small: SmallWords) -> Iterator[Term]:
     """Names such as `index.max_chars`, as a whole: numbers count, of others also the parts."""
     for match in JOINED.finditer(text):
         if not small.stop.issuperset(word_tokens(match[0])):
-            yield Term(_stem_runs(match[0], small.likely), weight=float(_is_number(match[0])))
+            runs = _stem_runs(match[0], small.likely)
+            if _VERSION.fullmatch(match[0]):  # people write it with its v and without
+                runs += tuple((_other_version(first), *rest) for first, *rest in runs)
+            yield Term(runs, weight=float(_is_number(match[0])))
+
+
+def _other_version(first: str) -> str:
+    return first[1:] if first.startswith("v") else f"v{first}"
 
 
 def _stem_runs(text: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:

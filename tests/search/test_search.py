@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rows import each
 from search.conftest import note
 
 from mdmemory import Memory
@@ -410,3 +411,35 @@ def test_a_note_with_the_very_signs_comes_first(opened: Opened, name: str) -> No
     facts = (f"{bare} is where all of it begins", f"Our plan rests on {name} now", f"A {bare} fact")
     notes = {f"user-n{n}.md": note(f"n{n}", fact) for n, fact in enumerate(facts)}
     assert files(opened(notes), name)[0] == "user-n1.md"
+
+
+SIGNED_FACTS = (
+    "C++ sources are built with Bazel", "C code of the firmware is built with Meson",
+    "The C# worker lives in services/worker", "F# is used in the pricing engine",
+    ".NET 8 is the target of all services", "The net of the warehouse is 10.4.0.0/16",
+    "node.js 20 runs the gateway", "The third node of the cluster is slow",
+    "@acme/ui-kit is published from packages/ui", "Acme pays by invoice",
+    "Run the migration with --dry-run first", "Dry goods are in hall 2",
+    "Logs lie in /var/log/shop-api/current", "var is forbidden in the frontend",
+    "The client speaks protocol v2.13.1", "The client spoke protocol v2.13.10 before",
+    "DATABASE_URL is set by the operator", "The database is in Graz",
+    "src/**/*.gen.ts is generated, never edited", "ops@bakery.example gets the alerts",
+    "The kernel module bans std::vector", "Vite is pinned to ^4.2.0", "C:\\Tills\\bin has drivers",
+)  # fmt: skip
+
+
+def test_a_name_with_signs_finds_its_fact_first(opened: Opened) -> None:
+    memory = opened(
+        {f"user-n{at}.md": note(f"n{at}", fact) for at, fact in enumerate(SIGNED_FACTS)}
+    )
+
+    def check(question: str, fact: int) -> None:
+        assert files(memory, question)[0] == f"user-n{fact}.md", files(memory, question)
+
+    each([
+        ("c++ build", 0), ("cpp", 0), ("(C#)?", 2), ("csharp worker", 2), ("c sharp", 2), ("F#", 3),
+        ("which .net version", 4), ("dotnet", 4), ("Node.js version", 6), ("@acme/ui-kit", 8),
+        ("acme ui-kit publish", 8), ("what does --dry-run do", 10), ("/var/log", 12),
+        ("v2.13.1", 14), ("2.13.1", 14), ("2.13.10", 15), ("DATABASE_URL", 16), ("*.gen.ts", 18),
+        ("ops@bakery.example", 19), ("std::vector", 20), ("^4.2.0", 21), ("C:\\Tills\\bin", 22),
+    ], check)  # fmt: skip
