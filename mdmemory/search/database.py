@@ -23,7 +23,7 @@ from mdmemory.version import VERSION
 
 KEPT_QUERIES = 1_000  # vectors of queries; one has 1.5 to 6 kB
 HELD = "held"  # the status of a file of which nothing is kept, not even its name
-SCHEMA_VERSION = 10  # raise it when a table, or what goes into it, takes another shape
+SCHEMA_VERSION = 11  # raise it when a table, or what goes into it, takes another shape
 RANGE = 1 << 40  # numbers of chunks that one source has, so that a search can keep to it
 
 # A vector belongs to a text, not to a chunk: embeddings cost money, and outlive all other tables

@@ -16,31 +16,83 @@ MONTHS = (
 )  # fmt: skip
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
+_MONTH_NAMES = tuple(
+    frozenset(names.split())
+    for names in (
+        "january jan januar jänner janvier janv enero ene janeiro gennaio gen",
+        "february feb februar février fevrier févr febrero fevereiro fev febbraio",
+        "march mar märz maerz mär mars marzo março marco",
+        "april apr avril avr abril abr aprile",
+        "may mai mayo maio maggio mag",
+        "june jun juni juin junio junho giugno giu",
+        "july jul juli juillet juil julio julho luglio lug",
+        "august aug août aout agosto ago",
+        "september sep sept septembre septiembre setembro set settembre",
+        "october oct oktober okt octobre octubre outubro out ottobre ott",
+        "november nov novembre noviembre novembro",
+        "december dec dezember dez décembre déc diciembre dic dezembro dicembre",
+    )
+)
+# 1 to 12 by each name of a month, in lower case; and an expression for any of them
+NAMED_MONTH = {name: at for at, names in enumerate(_MONTH_NAMES, 1) for name in names}
+ANY_MONTH = "|".join(sorted(NAMED_MONTH, key=len, reverse=True))
 MANY = 20  # dates of one frontmatter
-_LETTERS = re.compile("[a-z]+")
-_MONTHS = frozenset(form for name in MONTHS for form in (name, name[:3]))
-_MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS)
-_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
+_LETTERS = re.compile(r"[^\W\d_]+")
+# Short ones of other languages are words of English, too, as "set" and "out".
+_MONTHS = frozenset(
+    name for name in NAMED_MONTH if len(name) > 3 or name in ("mai", "mär", "okt", "dez")
+) | {name[:3] for name in MONTHS}
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DAY = r"(\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
+_YEAR_BEHIND = r"(?:,?\s{1,3}(?:de\s{1,3})?(\d{4}))?\b"
 # Left to be compiled where they are used (`re` keeps them): that takes 10 ms, for few queries.
 _ISO = r"(\d(?<!\w\d)\d{3})-(\d\d)(?:-(\d\d))?(?!\d)"  # `\b` in front would be slow
-_MONTH_FIRST = rf"(?i)\b({_MONTH})\b\.?\s{{1,3}}(?:{_DAY}\b(?!\d*:),?\s{{0,3}})?(\d{{4}})?\b"
-_DAY_FIRST = rf"(?i)\b{_DAY}\s{{1,3}}(?:of\s{{1,3}})?({_MONTH})\b\.?,?\s{{0,3}}(\d{{4}})?\b"
+_MONTH_FIRST = (
+    rf"(?i)\b({_MONTH})\b\.?\s{{1,3}}(?:de\s)?(?:{_DAY}\b(?!\d*:),?\s{{0,3}})?(\d{{4}})?\b"
+)
+_DAY_FIRST = rf"(?i)\b{_DAY}\s{{1,3}}(?:(?:of|de|di)\s{{1,3}})?({_MONTH})\b\.?{_YEAR_BEHIND}"
+_FIGURES = r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?![\d.]\d)"
+_SLASHES = r"(?<![\d/])(\d{4})/(\d{1,2})/(\d{1,2})(?![\d/])"
 _CHINESE = r"(?:(\d{4})\s{0,3}年\s{0,3})?(\d{1,2})\s{0,3}月(?:\s{0,3}(\d{1,2})\s{0,3}[日号])?"
-_AGO = r"(?i)\b(\d{1,3}|an?|one|two|three)\s{1,3}(day|week|month)s?\s{1,3}ago\b"
+_AGO = (
+    r"(?i)\b(\w{1,9})\s{1,3}(day|week|month|year)s?\s{1,3}ago\b"
+    r"|\bvor\s{1,3}(\w{1,9})\s{1,3}(tag|woche|monat|jahr)(?:en|n)?\b"
+    r"|(\d{1,3}|[一二两三四五六七八九十]{1,2})\s?(天|日|周|週間|个月|か月|ヶ月|年|일|주|달|개월|년)\s?(?:以?前|전)"
+)
+_UNITS = {
+    form: unit
+    for unit, forms in {
+        "day": "day tag 天 日 일", "week": "week woche 周 週間 주",
+        "month": "month monat 个月 か月 ヶ月 달 개월", "year": "year jahr 年 년",
+    }.items()
+    for form in forms.split()
+}  # fmt: skip
+_IN_LAST = r"(?i)\b(?:in\s{1,3}the\s{1,3})?(?:last|past)\s{1,3}(\w{1,9})\s{1,3}(day|week)s\b"
 _LAST_DAY = rf"(?i)\b(last|this|past|on)\s{{1,3}}({'|'.join(DAYS)})\b"
 _SPAN = r"(?i)\b(last|this|past|previous)\s{1,3}(week|month|year)\b"
 _NEAR = {
     "today": 0, "yesterday": 1, "the day before yesterday": 2, "今天": 0, "昨天": 1, "前天": 2,
+    "heute": 0, "gestern": 1, "vorgestern": 2, "ayer": 1, "ontem": 1, "今日": 0, "昨日": 1,
+    "一昨日": 2, "오늘": 0, "어제": 1, "그저께": 2,
 }  # fmt: skip
 _CHINESE_SPAN = {
     "上周": ("last", "week"), "上个月": ("last", "month"), "去年": ("last", "year"),
     "本周": ("this", "week"), "这周": ("this", "week"), "本月": ("this", "month"),
     "这个月": ("this", "month"), "今年": ("this", "year"),
+    "先週": ("last", "week"), "先月": ("last", "month"), "昨年": ("last", "year"),
+    "今週": ("this", "week"), "今月": ("this", "month"), "지난주": ("last", "week"),
+    "지난달": ("last", "month"), "작년": ("last", "year"), "이번 주": ("this", "week"),
+    "이번 달": ("this", "month"), "올해": ("this", "year"), "letzte woche": ("last", "week"),
+    "letzten monat": ("last", "month"), "letztes jahr": ("last", "year"),
+    "diese woche": ("this", "week"), "diesen monat": ("this", "month"),
+    "la semana pasada": ("last", "week"), "la semaine dernière": ("last", "week"),
 }  # fmt: skip
 _NEAR_WORDS = f"(?i){'|'.join(sorted(_NEAR, key=len, reverse=True))}"
-_CHINESE_SPANS = "|".join(_CHINESE_SPAN)
-_HINTS = re.compile(r"(?i)\b(?:ago|last|this|past|previous|on|today|yesterday)\b|[今昨前上去本这]")
-_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3}
+_CHINESE_SPANS = f"(?i){'|'.join(_CHINESE_SPAN)}"
+_HINTS = re.compile(
+    r"(?i)\b(?:ago|last|this|past|previous|on|today|yesterday|heute|(?:vor)?gestern|vor|letzt\w+"
+    r"|diesen?|ayer|ontem|semana|semaine)\b|[今昨前上去本这先전난작올번오어그]"
+)
 
 
 def date_words(text: str, known: tuple[str, ...] = ()) -> str:
@@ -76,11 +128,12 @@ def asked_dates(text: str, today: date) -> tuple[list[tuple[str, ...]], str]:
             dates_found.append((f"{year}{month:02}",))
 
     def take_relative(match: re.Match[str]) -> str:
-        dates_found.append(tuple(_relative_days(match, today)))
-        return " "
+        days = tuple(_relative_days(match, today))
+        dates_found.extend([days] if days else [])
+        return " " if days else match[0]
 
     if _HINTS.search(text):
-        for pattern in (_AGO, _LAST_DAY, _SPAN, _NEAR_WORDS, _CHINESE_SPANS):
+        for pattern in (_AGO, _IN_LAST, _LAST_DAY, _SPAN, _NEAR_WORDS, _CHINESE_SPANS):
             text = re.sub(pattern, take_relative, text)
     return dates_found, re.sub(_ISO, " ", text)
 
@@ -91,6 +144,9 @@ def _written_dates(text: str) -> Iterator[tuple[int, int, int]]:
         return
     for match in re.finditer(_ISO, text):
         yield from _valid_parts(match[1], match[2], match[3])
+    for form, order in ((_FIGURES, (3, 2, 1)), (_SLASHES, (1, 2, 3))):
+        for match in re.finditer(form, text):
+            yield from _valid_parts(*(match[at] for at in order))
     if not _MONTHS.isdisjoint(_LETTERS.findall(text.casefold())):
         for match in re.finditer(_MONTH_FIRST, text):
             if match[2] or match[3]:
@@ -103,15 +159,15 @@ def _written_dates(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _valid_parts(
-    year: str | None, month: str | int, day: str | None
+    year: str | None, month: str | int | None, day: str | None
 ) -> Iterator[tuple[int, int, int]]:
-    parts = int(year or 0), int(month), int(day or 0)
+    parts = int(year or 0), int(month or 0), int(day or 0)
     if 1 <= parts[1] <= 12 and parts[2] <= 31 and (not parts[0] or 1900 <= parts[0] <= 2199):
         yield parts
 
 
 def _month_number(month: str) -> int:
-    return next(at for at, name in enumerate(MONTHS, 1) if name.startswith(month.lower()))
+    return NAMED_MONTH[month.lower()]
 
 
 def _newest_date(month: int, day: int, today: date) -> tuple[int, int, int]:
@@ -127,8 +183,13 @@ def _relative_days(match: re.Match[str], today: date) -> Iterator[str]:
     if phrase in _NEAR:
         yield f"{today - timedelta(_NEAR[phrase]):%Y%m%d}"
     elif match.re.pattern == _AGO:
-        count = _COUNTS.get(match[1].lower()) or int(match[1])
-        yield from _days_ago(count, match[2].lower(), today)
+        word, unit = (each.lower() for each in match.groups() if each)
+        yield from _days_ago(_read_count(word), _UNITS[unit], today)
+    elif match.re.pattern == _IN_LAST:
+        days = _read_count(match[1].lower()) * (7 if match[2].lower() == "week" else 1)
+        yield from (
+            f"{today - timedelta(back):%Y%m%d}" for back in range(min(days, 31) + bool(days))
+        )
     elif match.re.pattern == _LAST_DAY:
         if match[1].lower() == "on":  # that day, or each
             yield match[2].lower()
@@ -139,7 +200,22 @@ def _relative_days(match: re.Match[str], today: date) -> Iterator[str]:
         yield from _span_days(which, what, today)
 
 
+def _read_count(word: str) -> int:
+    """The number that a word says, 0 for another word."""
+    from mdmemory.text.normal_form import eastern_number, number_digits  # few queries need them
+
+    if word in ("a", "an") or word.startswith("ein"):
+        return 1
+    count = word if word.isdecimal() else number_digits(word) or eastern_number(word) or 0
+    return min(int(count), 999)
+
+
 def _days_ago(count: int, unit: str, today: date) -> Iterator[str]:
+    if not count:
+        return
+    if unit == "year":
+        yield f"{today.year - count}"
+        return
     if unit == "month":
         at = today.year * 12 + today.month - 1 - count
         yield f"{at // 12}{at % 12 + 1:02}"
@@ -162,26 +238,6 @@ def _span_days(which: str, what: str, today: date) -> Iterator[str]:
 
 # --- dates in one form, in eight languages
 
-_MONTH_NAMES = tuple(
-    frozenset(names.split())
-    for names in (
-        "january jan januar jänner janvier janv enero ene janeiro gennaio gen",
-        "february feb februar février fevrier févr febrero fevereiro fev febbraio",
-        "march mar märz maerz mär mars marzo março marco",
-        "april apr avril avr abril abr aprile",
-        "may mai mayo maio maggio mag",
-        "june jun juni juin junio junho giugno giu",
-        "july jul juli juillet juil julio julho luglio lug",
-        "august aug août aout agosto ago",
-        "september sep sept septembre septiembre setembro set settembre",
-        "october oct oktober okt octobre octubre outubro out ottobre ott",
-        "november nov novembre noviembre novembro",
-        "december dec dezember dez décembre déc diciembre dic dezembro dicembre",
-    )
-)
-# 1 to 12 by each name of a month, in lower case; and an expression for any of them
-NAMED_MONTH = {name: at for at, names in enumerate(_MONTH_NAMES, 1) for name in names}
-ANY_MONTH = "|".join(sorted(NAMED_MONTH, key=len, reverse=True))
 _ANY_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?"
 _OF = r"(?:of\s|de\s|del\s|di\s|d['’])?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
