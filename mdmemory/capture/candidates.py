@@ -86,25 +86,15 @@ def _read_candidate(value: Mapping[str, Any]) -> Candidate | None:
     if len(trimmed) < len(texts):
         return None
     files = tuple(dict.fromkeys(each.strip() for each in named if each.strip()))
-    candidate = Candidate(**trimmed, replaces=files)
-    return candidate if _fields_fit(candidate) else None
-
-
-def _fields_fit(candidate: Candidate) -> bool:
-    """Whether the fields are those that the action needs."""
-    action = candidate.action
-    if action not in ACTIONS or not candidate.quote:
-        return False
-    if max(map(len, (candidate.fact, candidate.why, candidate.quote))) > MAX_TEXT:
-        return False
-    if action == "reinforce":
-        return bool(candidate.replaces)
-    if candidate.type not in TYPES or candidate.kind not in KINDS:
-        return False
-    if candidate.kind and candidate.type != "project":
-        return False
+    each = Candidate(**trimmed, replaces=files)
+    is_long = max(map(len, (each.fact, each.why, each.quote))) > MAX_TEXT
+    if each.action not in ACTIONS or not each.quote or is_long:
+        return None
+    if each.action == "reinforce":
+        return each if each.replaces else None
+    is_typed = each.type in TYPES and each.kind in (KINDS if each.type == "project" else ("",))
     # a bare number or mark says nothing
-    return any(map(str.isalpha, candidate.fact))
+    return each if is_typed and any(map(str.isalpha, each.fact)) else None
 
 
 def _preview_text(value: Mapping[str, Any]) -> str:
@@ -138,7 +128,7 @@ def redact_turns(turns: Sequence[Turn]) -> list[Turn]:
     """
     asked = ["", *(turn.text.rstrip()[-_ASKED:] for turn in turns)]
     return [
-        turn._replace(text=_cut_text(_redact_answer(question, redact(turn.text)[0])))
+        _cut_turn(turn._replace(text=_redact_answer(question, redact(turn.text)[0])), MAX_CHARS)
         for question, turn in zip(asked, turns, strict=False)
     ]
 
@@ -148,9 +138,10 @@ def _redact_answer(question: str, text: str) -> str:
     return joined.removeprefix(f"{question} ") if joined.startswith(f"{question} ") else text
 
 
-def _cut_text(text: str) -> str:
-    more = len(text) - MAX_CHARS
-    return text if more <= 0 else f"{text[:MAX_CHARS]}\n[{more} more characters]"
+def _cut_turn(turn: Turn, length: int) -> Turn:
+    more = len(turn.text) - length
+    text = f"{turn.text[:length]}\n[{more} more characters]"
+    return turn._replace(text=text) if more > 0 else turn
 
 
 def is_worth_asking(turns: Sequence[Turn]) -> bool:
@@ -244,16 +235,10 @@ def _shown_note(note: StoredNote, whole: bool) -> dict[str, str]:
 
 def clean_candidate(candidate: Candidate) -> Candidate:
     """Without secrets and what nobody sees, the fact one line."""
-    return candidate._replace(
-        title=" ".join(_plain_text(candidate.title).split()),
-        fact=" ".join(_plain_text(candidate.fact).split()),
-        why=" ".join(_plain_text(candidate.why).split()),
-        quote=_plain_text(candidate.quote),
-    )
-
-
-def _plain_text(text: str) -> str:
-    return redact(unseen.without_unseen(text))[0]
+    texts = (candidate.title, candidate.fact, candidate.why, candidate.quote)
+    *lines, quote = (redact(unseen.without_unseen(text))[0] for text in texts)
+    title, fact, why = (" ".join(line.split()) for line in lines)
+    return candidate._replace(title=title, fact=fact, why=why, quote=quote)
 
 
 LEAST = 200  # characters of a turn: what is left of it where a window is too small for the whole
@@ -379,10 +364,7 @@ def _fit_turn(turn: Turn, most: int) -> Turn:
     if _turn_size(turn) <= most:
         return turn
     length = max(LEAST, Room(most).characters(len(turn.text), turn.text) * 9 // 10 - LEAST)
-    more = len(turn.text) - length
-    return (
-        turn._replace(text=f"{turn.text[:length]}\n[{more} more characters]") if more > 50 else turn
-    )
+    return _cut_turn(turn, length) if len(turn.text) - length > 50 else turn
 
 
 def _turn_size(turn: Turn) -> int:

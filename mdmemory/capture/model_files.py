@@ -32,9 +32,7 @@ from mdmemory.store.strangers import WHY, suspicion_of
 from mdmemory.store.writer import Group, Writer, Written
 
 # What of a head says how the note came to be and who stands by it. A model sets none of it.
-_STANDING = tuple(
-    key for key in limits.METADATA_KEYS if key not in ("type", "kind", "importance")
-)  # fmt: skip
+_STANDING = [key for key in limits.METADATA_KEYS if key not in ("type", "kind", "importance")]
 _LONGEST = 2 * limits.MAX_BODY  # characters of a whole file: a head has few
 
 
@@ -74,7 +72,7 @@ def create_note(
         names = taken_names(writer.refresher.store, writer.refresher.catalog().names)
         if {file.casefold(), name.casefold()} & names:
             raise BadNote(f"The name {name} is taken.", "Choose another name.", code="taken")
-        return _write_note(writer, _as_now(file, fresh), None, session, today)
+        return _write_note(writer, file, fresh, None, session, today)
 
 
 def change_note(
@@ -96,7 +94,7 @@ def change_note(
         if not fresh.head.status:
             wanted["metadata.status"] = UNCONFIRMED
         fresh = editing.edit(fresh, set=wanted)
-        return _write_note(writer, _as_now(stored.file, fresh), stored.digest, session, today)
+        return _write_note(writer, stored.file, fresh, stored.digest, session, today)
 
 
 def refuse_unsettled(writer: Writer, stored: StoredNote) -> None:
@@ -145,12 +143,8 @@ def _admit_text(writer: Writer, stored: StoredNote, text: str) -> Note:
 
 
 def _standing_fields(note: Note) -> Mapping[str, object]:
-    free = ("description", "title", limits.ALIASES)
-    return {
-        key: value
-        for key, value in frontmatter.flatten(read_fields(note)).items()
-        if key.partition(".")[0] not in free
-    }
+    free, fields = ("description", "title", limits.ALIASES), frontmatter.flatten(read_fields(note))
+    return {key: value for key, value in fields.items() if key.partition(".")[0] not in free}
 
 
 def _check_length(text: str) -> None:
@@ -172,26 +166,19 @@ def _refuse_suspicious(text: str) -> None:
 # --- the write
 
 
-def _as_now(file: str, note: Note) -> StoredNote:
-    return StoredNote(file, digest(note.text.encode("utf-8")), note)
-
-
 def _write_note(
-    writer: Writer, new: StoredNote, before: str | None, session: str, today: str
+    writer: Writer, file: str, note: Note, before: str | None, session: str, today: str
 ) -> ModelFile:
     """Write it with the entries of the ledger on what it contradicts, in one commit."""
-    near = near_notes(writer.refresher)(new.note.head.description)
+    data = note.text.encode("utf-8")
+    new = StoredNote(file, digest(data), note)
+    near = near_notes(writer.refresher)(note.head.description)
     meetings = replacing.met_by(writer, new, (), near, today)
     kind = "edit" if before else "store"
-    line = f"{kind} {new.file}: {new.note.head.description}"
-    change = Change(new.file, before, new.note.text.encode("utf-8"))
-    written = writer.write(
-        subject(kind, [headline(new.note.head)]),
-        meetings.joined_groups([Group(line, (change,))], writer.refresher.store.ledger(), today),
-        kind=kind,
-        trailers=session_trailer(session),
-        by_model=True,
-    )
+    group = Group(f"{kind} {file}: {note.head.description}", (Change(file, before, data),))
+    groups = meetings.joined_groups([group], writer.refresher.store.ledger(), today)
+    title, trailers = subject(kind, [headline(note.head)]), session_trailer(session)
+    written = writer.write(title, groups, kind=kind, trailers=trailers, by_model=True)
     if written.kept:
-        raise NoteChanged(f"{new.file} was changed at this very moment.", "Look at it again.")
+        raise NoteChanged(f"{file} was changed at this very moment.", "Look at it again.")
     return ModelFile(new, written, tuple(note.file for note, _ in meetings.doubtful))

@@ -37,8 +37,14 @@ def bare_line(fact: str) -> str:
 def word_note(fact: str) -> tuple[str, str]:
     """The description and the body of a note that states the fact: its first sentence, and what
     follows it. The body is "" where nothing follows; of a list it is the list."""
-    text = bare_line(fact)
-    first, rest = _divide_text(text)
+    line = first = bare_line(fact)
+    weight, begin, rest = 0, 0, ""
+    for end in _NEXT.finditer(line):  # the first sentence that says enough alone
+        weight += letter_weight(line[begin : end.start()])
+        begin = end.start()
+        if weight >= _SENTENCE:
+            first, rest = line[:begin], line[end.end() :]
+            break
     description = description_of(as_sentence(first))
     if description.endswith("…") or "\n" in fact.strip():
         return description, fact.strip()
@@ -48,9 +54,12 @@ def word_note(fact: str) -> tuple[str, str]:
 def as_sentence(text: str) -> str:
     """The text with a capital at its beginning, unless that is a name written small, and without
     the point at its end."""
-    first = _PLAIN_WORD.match(text)
-    is_word = first and first.end() in (len(text), text.find(" ")) and _is_word(first[0])
-    begun = text[0].upper() + text[1:] if is_word else text
+    first, begun = _PLAIN_WORD.match(text), text
+    if first and first.end() in (len(text), text.find(" ")):
+        plain = first[0].rstrip(",.;:!?")
+        is_small = plain[1:] == plain[1:].lower()  # but for a name: "npm", "iPhone"
+        if is_small and (_VOWEL.search(plain) or not plain.isascii()):
+            begun = text[0].upper() + text[1:]
     return begun[:-1] if re.search(r"(?<![.…])[.。]\Z", begun) else begun
 
 
@@ -61,57 +70,44 @@ def body_beside(description: str, body: str) -> str:
 
 def keys_of_fact(fact: str) -> set[str]:
     """The keys that a note may have which states the fact."""
-    return {
-        canonical_key(bare_line(fact)),
-        canonical_key(" ".join(word_note(fact))),
-        pointer_key(bare_line(fact)),
-    } - {""}
+    line = bare_line(fact)
+    keys = {canonical_key(line), canonical_key(" ".join(word_note(fact))), pointer_key(line)}
+    return keys - {""}
 
 
 def keys_of_text(description: str, body: str) -> set[str]:
     """The keys of the facts that a note of this text states; a cut description states none."""
     hook = "" if description.endswith("…") else description
     whole = canonical_key(f"{hook} {body}")
-    return {
-        canonical_key(body),
-        canonical_key(hook),
-        whole,
-        pointer_key(hook),
-        pointer_key(body),
-    } - {""}
+    keys = {canonical_key(body), canonical_key(hook), whole, pointer_key(hook), pointer_key(body)}
+    return keys - {""}
 
 
 def stating_test(keys: Collection[str]) -> Callable[[str, str], bool]:
     """Whether a note of a description and a body has one of these keys, by `keys_of_text`. Most
     notes have not, and lack a word that they would need."""
-    needed = {_needed_word(key) for key in keys}
-
-    def has_key(description: str, body: str) -> bool:
-        text = fold_plain(f"{description} {body}")
-        if not any(word in text for word in needed):
-            return False
-        return not keys_of_text(description, body).isdisjoint(keys)
-
-    return has_key
+    may = may_state(keys)
+    return lambda description, body: (
+        may(f"{description} {body}") and not keys_of_text(description, body).isdisjoint(keys)
+    )
 
 
 def may_state(keys: Collection[str]) -> Callable[[str], bool]:
     """Whether a text has a word that a note needs which has one of these keys, in its description
     or its body. No is certain."""
-    needed = {_needed_word(key) for key in keys}
+    needed = set()
+    for (
+        key
+    ) in keys:  # the longest word, and of a pointer, which begins with its address, the machine
+        _, is_pointer, address = key.partition("://")
+        word = re.split("[/ ]", address)[0] if is_pointer else max(key.split(), key=len)
+        needed.add(fold_plain(word) if is_pointer else word)
 
     def may_have_key(text: str) -> bool:
         text = fold_plain(text)
         return any(word in text for word in needed)
 
     return may_have_key
-
-
-def _needed_word(key: str) -> str:
-    """What the folded text of a note holds that has this key: the longest word, and of the key of
-    a pointer, which begins with its address, the machine."""
-    _, is_pointer, address = key.partition("://")
-    return fold_plain(re.split("[/ ]", address)[0]) if is_pointer else max(key.split(), key=len)
 
 
 def keys_of(note: Note) -> set[str]:
@@ -141,28 +137,6 @@ def description_of(fact: str) -> str:
     word = room.rfind(" ") if line[MAX_DESCRIPTION - 1] != " " else len(room)
     # Text without spaces, as Chinese or a long link, is cut where the room ends.
     return room[: word if word > MAX_DESCRIPTION // 2 else len(room)].rstrip() + "…"
-
-
-def _divide_text(text: str) -> tuple[str, str]:
-    """The first sentence of a text that says enough alone, and the rest."""
-    weight = begin = 0
-    for end in _NEXT.finditer(text):
-        weight += letter_weight(text[begin : end.start()])
-        begin = end.start()
-        if weight >= _SENTENCE:
-            return text[:begin], text[end.end() :]
-    return text, ""
-
-
-def _is_word(text: str) -> bool:
-    """Whether this is a word and no name that is written small: "npm", "iPhone"."""
-    plain = text.rstrip(",.;:!?")
-    small = plain[1:].islower() or len(plain) == 1 or not plain[1:].isupper()
-    return (
-        small
-        and plain[1:] == plain[1:].lower()
-        and bool(_VOWEL.search(plain) or not plain.isascii())
-    )
 
 
 def name_of(fact: str) -> str:
@@ -244,6 +218,6 @@ def pointer_key(text: str) -> str:
         return ""
     rest = text.replace(urls[0], " ")
     about = sorted({*word_keys(rest)})
-    return (
-        f"{url_identity(urls[0])} {' '.join(about)}" if about and not count_negations(rest) else ""
-    )
+    if not about or count_negations(rest):
+        return ""
+    return f"{url_identity(urls[0])} {' '.join(about)}"

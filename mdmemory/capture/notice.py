@@ -136,8 +136,7 @@ def without_unwanted(message: str) -> tuple[str, int]:
 
 def letter_weight(text: str) -> int:
     """How many letters a text has; a Chinese, Japanese or Korean character counts as three."""
-    wide = len(re.findall(f"[{CJK}]", text))
-    return sum(map(str.isalnum, text)) + 2 * wide
+    return sum(map(str.isalnum, text)) + 2 * len(re.findall(f"[{CJK}]", text))
 
 
 # --- requests
@@ -149,14 +148,10 @@ def _split_paragraphs(text: str) -> Iterator[str]:
     parts = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
     while parts:
         paragraph = parts.pop(0)
-        if paragraph.rstrip().endswith((":", "：")) or _is_list(paragraph):
+        if paragraph.rstrip().endswith((":", "：")) or ITEM.match(paragraph.splitlines()[-1]):
             while parts and ITEM.match(parts[0]):
                 paragraph += f"\n{parts.pop(0)}"
         yield paragraph
-
-
-def _is_list(paragraph: str) -> bool:
-    return ITEM.match(paragraph.splitlines()[-1]) is not None
 
 
 def _find_requests(paragraph: str) -> Iterator[tuple[str, bool]]:
@@ -165,7 +160,7 @@ def _find_requests(paragraph: str) -> Iterator[tuple[str, bool]]:
     masked = _mask_text(paragraph)
     spans = [each for each in _find_spans(masked) if _is_plain(masked[each[1] :])]
     if not spans:
-        if closed := _closing_pattern().search(masked):
+        if closed := _form("closing").search(masked):
             fact = paragraph[: closed.start()].strip(_MARKS)
             yield fact, _can_be_kept(fact, paragraph)
         return
@@ -176,10 +171,12 @@ def _find_requests(paragraph: str) -> Iterator[tuple[str, bool]]:
         fact = paragraph[begin:end].lstrip(_BEFORE).rstrip(_MARKS)
         if number == 0 and letter_weight(fact) < FLOOR:  # "we use tabs. Remember that."
             fact = _without_lead(paragraph[:start].strip(_MARKS))
-        if thanks := _thanks_pattern().search(_mask_text(fact)):
+        if thanks := _form("thanks").search(_mask_text(fact)):
             fact = fact[: thanks.start()].rstrip(_MARKS)
         polite = _POLITE.match(masked, start) is not None
-        is_own = not _is_anothers(paragraph[:start])
+        # what stands before it may name somebody who makes it
+        named = _SPEAKER.search(paragraph[:start][-_COURTESY:])
+        is_own = named is None or _form("lead").fullmatch(_mask_text(named[1])) is not None
         yield fact, is_own and _can_be_kept(fact, paragraph[start:end], polite)
 
 
@@ -192,7 +189,7 @@ def _find_spans(masked: str) -> list[tuple[int, int]]:
         if start is None:
             continue
         begin = each.end()
-        while step := _join_pattern().match(masked, begin):
+        while step := _form("join").match(masked, begin):
             begin = step.end()
         spans.append((start, begin))
     return spans
@@ -209,7 +206,7 @@ def _find_head(masked: str, at: int) -> int | None:
     if joined := _JOINED.search(rest):
         start, rest = at - len(joined[0]), ""
     rest = rest.strip(_EMPHASIS)
-    while rest and (step := _lead_pattern().match(rest)):
+    while rest and (step := _form("lead").match(rest)):
         rest = rest[step.end() :].strip(_EMPHASIS)
     return None if rest else start
 
@@ -221,15 +218,9 @@ def _is_plain(rest: str) -> bool:
     )
 
 
-def _is_anothers(before: str) -> bool:
-    """Whether what stands before a request names somebody who makes it."""
-    speaker = _SPEAKER.search(before[-_COURTESY:])
-    return speaker is not None and _lead_pattern().fullmatch(_mask_text(speaker[1])) is None
-
-
 def _without_lead(text: str) -> str:
     """A text without the courtesy that it begins with."""
-    while text and (step := _lead_pattern().match(_mask_text(text))):
+    while text and (step := _form("lead").match(_mask_text(text))):
         text = text[step.end() :].lstrip(_MARKS)
     return text
 
@@ -275,20 +266,14 @@ def _phrase_rows() -> dict[str, list[tuple[str, str, str]]]:
 def _either_phrase(section: str) -> str:
     """An expression for the phrases of a section, the longest first: as whole words where blanks
     stand between words. It is for a text in lower case: to ignore case costs a second."""
-    phrases = sorted({phrase for _, phrase, _ in _phrase_rows()[section]}, key=len, reverse=True)
-    joined = [_phrase_pattern(each) for each in phrases if is_cjk(each[0])]
-    elided = [_phrase_pattern(each) for each in phrases if each.endswith("'")]
-    words = [
-        _phrase_pattern(each) for each in phrases if not (is_cjk(each[0]) or each.endswith("'"))
-    ]
+    joined, elided, words = list[str](), list[str](), list[str]()
+    for phrase in sorted({row[1] for row in _phrase_rows()[section]}, key=len, reverse=True):
+        place = joined if is_cjk(phrase[0]) else elided if phrase.endswith("'") else words
+        escaped = re.escape(phrase).replace(r"\ ", r"[ \t\n]+")
+        # "don't" also without its mark
+        place.append(re.sub("'(.?)", lambda it: f"['’]{'?' if it[1] else ''}{it[1]}", escaped))
     parts = [*joined, rf"(?<!\w)(?:{'|'.join(words)})(?!\w)"]
     return "|".join([*parts, rf"(?<!\w)(?:{'|'.join(elided)})"] if elided else parts)
-
-
-def _phrase_pattern(phrase: str) -> str:
-    """An expression for a phrase; of "don't" also without its mark."""
-    escaped = re.escape(phrase).replace(r"\ ", r"[ \t\n]+")
-    return re.sub("'(.?)", lambda mark: f"['’]{'?' if mark[1] else ''}{mark[1]}", escaped)
 
 
 @cache
@@ -296,30 +281,19 @@ def _section_pattern(section: str) -> re.Pattern[str]:
     return re.compile(_either_phrase(section))
 
 
-@cache
-def _lead_pattern() -> re.Pattern[str]:
-    return re.compile(rf"\s*(?:{_either_phrase('lead')})[,.:!]?")
+# What stands around the phrases of a section; `thanks` is courtesy alone at the end of a text.
+_FORMS = {
+    "lead": r"\s*(?:{lead})[,.:!]?",
+    "join": r"[ \t\n]*(?:[:,：，](?:\*\*|__)?|(?:\*\*|__)[:：]|(?:{join}))",
+    "closing": rf"{_QUOTING}[,.;:，。、：]?[ \t]*(?:{{closing}})[ \t]*(?:{{lead}})?[.!。！~ ]*\Z",
+    "thanks": r"(?:[.!?。！？]\s+|\n\s*|(?<=[。！？]))(?:{lead})[.!。！~ ]*\Z",
+}
 
 
 @cache
-def _join_pattern() -> re.Pattern[str]:
-    return re.compile(
-        rf"[ \t\n]*(?:[:,：，](?:\*\*|__)?|(?:\*\*|__)[:：]|(?:{_either_phrase('join')}))"
-    )
-
-
-@cache
-def _closing_pattern() -> re.Pattern[str]:
-    end = rf"[ \t]*(?:{_either_phrase('lead')})?[.!。！~ ]*\Z"
-    return re.compile(rf"{_QUOTING}[,.;:，。、：]?[ \t]*(?:{_either_phrase('closing')}){end}")
-
-
-@cache
-def _thanks_pattern() -> re.Pattern[str]:
-    """Courtesy that stands alone at the end of a text."""
-    return re.compile(
-        rf"(?:[.!?。！？]\s+|\n\s*|(?<=[。！？]))(?:{_either_phrase('lead')})[.!。！~ ]*\Z"
-    )
+def _form(name: str) -> re.Pattern[str]:
+    named = re.compile(r"\{(lead|join|closing)\}")
+    return re.compile(named.sub(lambda section: _either_phrase(section[1]), _FORMS[name]))
 
 
 def _says_phrase(section: str, text: str) -> bool:
@@ -374,8 +348,11 @@ def typed_text(message: str, asks: Callable[[str], bool] = lambda _: False) -> s
             break
     if sum(bool(line.strip()) for part in paragraphs for line in part.splitlines()) <= LONG:
         return "\n\n".join(paragraphs)
-    shown_paragraphs = paragraphs if len(paragraphs) < 2 else [paragraphs[0], paragraphs[-1]]
-    return "\n\n".join(_shorten_paragraph(part) for part in shown_paragraphs)
+    shown = []  # of a longer paragraph the first and the last line
+    for part in paragraphs if len(paragraphs) < 2 else (paragraphs[0], paragraphs[-1]):
+        rows = part.splitlines()
+        shown.append(part if len(rows) <= LONG else f"{rows[0]}\n\n{rows[-1]}")
+    return "\n\n".join(shown)
 
 
 def _own_lines(text: str) -> Iterator[str]:
@@ -401,10 +378,3 @@ def _own_lines(text: str) -> Iterator[str]:
             if was_head and is_head:  # a mail: what it says is another's
                 return
             yield "" if is_head or _NOT_TYPED.match(line) else line
-
-
-def _shorten_paragraph(paragraph: str) -> str:
-    """A paragraph of at most as many lines as a message that counts whole; of a longer one the
-    first and the last line."""
-    lines = paragraph.splitlines()
-    return paragraph if len(lines) <= LONG else f"{lines[0]}\n\n{lines[-1]}"

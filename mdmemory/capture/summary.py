@@ -20,7 +20,6 @@ from mdmemory.capture.notice import typed_text
 from mdmemory.capture.run import let_wait, store_all, tell_left_out
 from mdmemory.capture.stores import Stores, shown_notes
 from mdmemory.errors import MdmemoryError
-from mdmemory.note.limits import TYPES
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
@@ -101,23 +100,12 @@ def parse(text: str, numbered: Sequence[str]) -> list[Candidate]:
     has. They have no quote yet.
     """
     candidates: list[Candidate] = []
-    reinforced = 0
     for line in _section_bullets(_FENCE.sub("", text)):
-        candidate = _read_candidate(line, numbered)
-        if candidate is None or len(line) > MAX_TEXT:
-            continue
-        reinforced += candidate.action == "reinforce"
-        if candidate.action != "reinforce" or reinforced <= MAX_REINFORCED:
+        candidate = _read_candidate(line, numbered) if len(line) <= MAX_TEXT else None
+        again = sum(each.action == "reinforce" for each in candidates)
+        if candidate and (candidate.action != "reinforce" or again < MAX_REINFORCED):
             candidates.append(candidate)
     return candidates[:MAX_CANDIDATES]
-
-
-def _with_titles(text: str) -> str:
-    """The text with the older form of the section, a pair of tags, written as a title and an end.
-
-    Before memory is stripped from it: the tags begin like those of injected memory.
-    """
-    return _TAG.sub(lambda tag: _END if tag[1] else _SECTION, text)
 
 
 def _section_bullets(text: str) -> Iterator[str]:
@@ -137,30 +125,22 @@ def _section_bullets(text: str) -> Iterator[str]:
 
 
 def _read_candidate(line: str, numbered: Sequence[str]) -> Candidate | None:
-    if said_again := _REINFORCE.fullmatch(line):
-        return _make_candidate("reinforce", _numbered_file(said_again["number"], numbered))
-    if replaced := _REPLACE.fullmatch(line):
-        file = _numbered_file(replaced["number"], numbered)
-        return _make_candidate(
-            "update", file, replaced["type"] or replaced["bare"], replaced["fact"]
-        )
-    if fact := _FACT.fullmatch(line):
-        return _make_candidate("add", "", fact["type"] or fact["bare"], fact["fact"])
-    return None
-
-
-def _numbered_file(number: str, numbered: Sequence[str]) -> str:
-    at = int(number) - 1
-    return numbered[at] if 0 <= at < len(numbered) else f"[M{number}]"
-
-
-def _make_candidate(action: str, file: str, named: str = "", fact: str = "") -> Candidate:
-    decided = named.lower() == "decision"
-    type = "project" if decided else named.lower()
-    assert not type or type in TYPES
-    kind = "decision" if decided else ""
-    replaces = (file,) if file else ()
-    return Candidate(fact.strip(), type, action=action, kind=kind, replaces=replaces)
+    forms = {"reinforce": _REINFORCE, "update": _REPLACE, "add": _FACT}
+    matches = {action: match for action, form in forms.items() if (match := form.fullmatch(line))}
+    if not matches:
+        return None
+    action, match = next(iter(matches.items()))
+    values = match.groupdict()
+    type = (values.get("type") or values.get("bare") or "").lower()
+    kind = "decision" if type == "decision" else ""
+    replaces: tuple[str, ...] = ()
+    if number := values.get("number"):
+        at = int(number) - 1
+        replaces = (numbered[at] if 0 <= at < len(numbered) else f"[M{number}]",)
+    return Candidate(
+        (values.get("fact") or "").strip(), "project" if kind else type, action=action, kind=kind,
+        replaces=replaces,
+    )  # fmt: skip
 
 
 # --- what becomes of them
@@ -177,7 +157,9 @@ def take_summary(
     Raises whatever a write raises.
     """
     turns = redact_turns([turn for turn in chosen if turn.role == "user"])
-    summary = _with_titles(strip_private(bounds.beginning_of(text))[0])
+    # The older form of the section is a pair of tags, which begin like those of injected memory.
+    summary = strip_private(bounds.beginning_of(text))[0]
+    summary = _TAG.sub(lambda tag: _END if tag[1] else _SECTION, summary)
     find = partial(find_note, stores.sources())
     candidates_read = parse(redact(without_memory(summary))[0], list(shown))
     wanted = [_with_quote(each, turns, find) for each in candidates_read]

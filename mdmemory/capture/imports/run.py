@@ -41,164 +41,6 @@ from mdmemory.store.store import is_note_name
 from mdmemory.store.strangers import suspicion_of
 from mdmemory.store.writer import Writer
 
-DEPTH = 40  # of nested lists and objects that are looked into
-
-_GONE = ("deleted", "archived", "paused")  # states of a memory that its owner took back
-_ENTITY, _RELATION = "entity", "relation"
-# keys whose text is the fact, in any JSON
-_FACTS = (
-    "memory", "fact", "content", "text", "observation", "observations", "note", "notes",
-    "statement", "value", "body", "message", "summary", "description", "facts", "memories",
-)  # fmt: skip
-_USER = ("user", "human")
-_OTHERS = ("assistant", "ai", "model", "system", "developer", "tool", "function")
-_MORE = 24  # the weight of what a message says beside a request, and that is no mere courtesy
-_EXPORTED = {"file", "body", "type", "description", "head"}
-
-
-def facts_of(value: Any, origin: str) -> Iterator[Incoming]:
-    """The facts of a JSON value, of whichever memory it is."""
-    if isinstance(value, list) and value and all(map(_is_exported, value)):
-        yield from map(_exported_note, value)
-    elif isinstance(value, Mapping) and isinstance(value.get("entities"), list):
-        yield from graph_facts([
-            *({"type": _ENTITY, **row} for row in _maps_in(value["entities"])),
-            *({"type": _RELATION, **row} for row in _maps_in(value.get("relations"))),
-        ])  # fmt: skip
-    else:
-        yield from _any_facts(value, Incoming("", origin, source="manual"), 0, is_fact=True)
-
-
-# --- our own export
-
-
-def _is_exported(row: object) -> bool:
-    return isinstance(row, Mapping) and set(row) >= _EXPORTED and isinstance(row["head"], Mapping)
-
-
-def _exported_note(row: Mapping[str, Any]) -> Incoming:
-    """An exported note, read as the file that it was; its head need not name what it was not
-    told there."""
-    import yaml  # which only an import of this needs
-
-    fields = {key: row[key] for key in ("name", "description") if key in row}
-    head = yaml.safe_dump({**fields, "type": row["type"], **row["head"]}, allow_unicode=True)
-    file = word_of(row["file"])
-    return markdown.of_note(
-        parse(f"---\n{text_of(head)}\n---\n\n{text_of(row['body'])}\n", file), file
-    )
-
-
-# --- the memory server of MCP
-
-
-def is_graph(first: str) -> bool:
-    """Whether the first line of a file is one of the memory server's: an entity or a relation."""
-    row = _parse_line(first)
-    return isinstance(row, Mapping) and row.get("type") in (_ENTITY, _RELATION)
-
-
-def graph_of(lines: Sequence[str]) -> Iterator[Incoming]:
-    """The facts of its file, one JSON object a line; a line that is none is handed on."""
-    rows = []
-    for number, line in enumerate(lines, 1):
-        row = _parse_line(line) if line.strip() else {}
-        if isinstance(row, Mapping):
-            rows.append(row)
-        else:
-            yield Incoming(line, f"mcp-memory:line {number}", reason="unreadable")
-    yield from graph_facts(rows)
-
-
-def graph_facts(rows: Sequence[Mapping[str, Any]]) -> Iterator[Incoming]:
-    """Each observation is a fact, with the name of its entity in front unless it has it already;
-    so is each relation, and an entity of which nothing is said."""
-    for row in rows:
-        name, about = word_of(row.get("name")), word_of(row.get("entityType"))
-        if row.get("type") == _ENTITY:
-            for fact in [*map(text_of, _list_in(row.get("observations")))] or [f"is a {about}"]:
-                whole = fact if name.casefold() in fact.casefold() else f"{name}: {fact}"
-                yield Incoming(whole, f"mcp-memory:{name} > {about}", source="manual")
-        elif row.get("type") == _RELATION:
-            verb = word_of(row.get("relationType")).replace("_", " ")
-            fact = f"{word_of(row.get('from'))} {verb} {word_of(row.get('to'))}"
-            yield Incoming(fact, "mcp-memory:relation", source="manual")
-        elif row:
-            yield Incoming(json.dumps(row, ensure_ascii=False), "mcp-memory", reason=NO_FACT)
-
-
-def _parse_line(line: str) -> Any:
-    """The JSON of a line; None where it is none."""
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-
-
-# --- mem0, and any other JSON
-
-
-def _any_facts(value: object, above: Incoming, depth: int, *, is_fact: bool) -> Iterator[Incoming]:
-    """The texts under the keys that hold facts, and those of a list there; other texts that say
-    something are handed on. `above` has the place, and what the objects around tell of a fact."""
-    if depth > DEPTH:
-        yield replace(above, text=json.dumps(value, ensure_ascii=False), reason=NO_FACT)
-    elif isinstance(value, Mapping):
-        row = _row_facts(value, above)
-        for key, inner in value.items():
-            place = replace(row, origin=f"{row.origin} > {word_of(key)}")
-            is_text = isinstance(inner, str | list)
-            wanted = word_of(key).lower() in _FACTS if is_text else is_fact
-            yield from _any_facts(inner, place, depth + 1, is_fact=wanted)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _any_facts(inner, above, depth + 1, is_fact=is_fact)
-    elif content := text_of(value):
-        if above.source == "explicit":
-            yield from _wished_facts(content, above)
-        elif is_fact:
-            yield replace(above, text=content)
-        elif " " in content and not day(content):
-            yield replace(above, text=content, reason=NO_FACT)
-
-
-def _wished_facts(message: str, above: Incoming) -> Iterator[Incoming]:
-    """What a message of the user asks to remember; it is handed on where it says more than that."""
-    left = message
-    for wish in notice_wishes(message).wishes:
-        yield replace(above, text=wish)
-        left = left.replace(wish, "", 1)
-    if left == message or letter_weight(left) >= _MORE:
-        yield replace(above, text=message, reason=NO_FACT)
-
-
-def _row_facts(row: Mapping[str, Any], above: Incoming) -> Incoming:
-    """What an object tells of the facts in it: its id, its days, who found them, its state. In a
-    conversation, which is no list of facts, only what the user asks for is one."""
-    number, author = row.get("id"), row.get("author")
-    role = author.get("role") if isinstance(author, Mapping) else row.get("role", row.get("sender"))
-    speaker = "" if {"memory", "fact"} & row.keys() else word_of(role).lower()
-    days = {"created": day_of(row), "updated": day(row.get("updated_at")),
-            "expires": day(row.get("expiration_date"))}  # fmt: skip
-    reason = "superseded" if word_of(row.get("state")).lower() in _GONE else above.reason
-    return replace(
-        above,
-        origin=f"{above.origin}:{number}" if isinstance(number, str | int) else above.origin,
-        source="explicit" if speaker in _USER
-        else "extraction" if row.get("agent_id") else above.source,
-        metadata={**above.metadata, **{key: at for key, at in days.items() if at}},
-        reason=NO_FACT if speaker in _OTHERS else reason,
-    )  # fmt: skip
-
-
-def _maps_in(value: object) -> list[Mapping[str, Any]]:
-    return [each for each in _list_in(value) if isinstance(each, Mapping)]
-
-
-def _list_in(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 _KEPT = ("explicit", "manual", "assistant")
 _MOST_ALIASES = 20  # of one note
 # Other memories leave out that a fact is about their user, who must not be read in a shared store.
@@ -292,7 +134,14 @@ class _Desk:
         if fact.whole and self._take_whole(fact):
             return
         if max(len(fact.text), len(fact.description), len(fact.name)) > bounds.FACT:
-            self._too_long(fact)
+            # a text that no note may hold is kept whole, a part after the other, and told once
+            left = fact.text or fact.description or fact.name
+            left, told = strip_private(unseen.without_unseen(left))[0], len(self.done.dropped) + 1
+            while left or len(self.done.dropped) < told:
+                part = bounds.beginning_of(left, bounds.FACT)
+                self._drop_text(part, "unfit", fact)
+                left = left[len(part) :]
+            del self.done.dropped[told:]
             return
         body, about = _clean_text(fact.text), description_of(_clean_text(fact.description))
         if why := fact.reason or _find_objection(fact, body, self.today):
@@ -301,7 +150,7 @@ class _Desk:
         elif same := next(filter(None, map(self._known.get, sorted(keys_of_fact(body)))), None):
             self.done.known.append((same, fact.origin))
         else:
-            self._add(fact, _word_fact(fact, body, about or hook_line(body)))
+            self._add(fact, body, about or hook_line(body))
 
     def _take_whole(self, fact: Incoming) -> bool:
         """Take in a note that we exported as it was; False where it is read as any other."""
@@ -319,7 +168,16 @@ class _Desk:
             self.done.added.append((file, put.note.note.head.description, fact.origin))
         return put is not None
 
-    def _add(self, fact: Incoming, worded: Fact) -> None:
+    def _add(self, fact: Incoming, body: str, about: str) -> None:
+        # under its own name where it had one
+        name = limits.slugify(_public_name(fact.name).removesuffix(".md"))
+        name = name.removeprefix(f"{fact.type}-") if name else name_of(about)
+        title = description_of(_clean_text(fact.title))
+        worded = Fact(body, about, name or "fact", fact.type, title, fact.kind)
+        # the other names that it had, secrets and what nobody sees aside
+        short = [alias for alias in fact.aliases if len(alias) <= limits.MAX_DESCRIPTION]
+        seen = map(unseen.without_unseen, short[:_MOST_ALIASES])
+        aliases = [each for each in seen if each.isprintable() and not names_secret(each)]
         try:
             created = fact.metadata.get("created", self.today)
             put = self.batch.add_new(
@@ -328,7 +186,7 @@ class _Desk:
                     "updated": fact.metadata.get("updated", created),
                     "imported_from": description_of(_public_name(fact.origin)),
                 },
-                verb="import", aliases=_other_names(fact), own=_clean_value(fact.own),
+                verb="import", aliases=aliases, own=_clean_value(fact.own),
             )  # fmt: skip
         except BadNote:
             self._drop_text(worded.body, "unfit", fact)
@@ -343,40 +201,12 @@ class _Desk:
         clean = redact(text)[0].strip()
         label = description_of(clean) or "nothing that can be shown"
         self.done.dropped.append({"text": label, "reasons": why.split()})
-        if why not in ("empty", "private"):
-            self._keep_text(clean, why, fact)
-
-    def _keep_text(self, clean: str, why: str, fact: Incoming) -> None:
-        if clean and says_something(clean):
+        if why not in ("empty", "private") and clean and says_something(clean):
             self.rests.append(Rest(clean, _public_name(fact.origin), why))
-
-    def _too_long(self, fact: Incoming) -> None:
-        """A text that no note may hold is kept whole, a part after the other."""
-        text = strip_private(unseen.without_unseen(fact.text or fact.description or fact.name))[0]
-        part = bounds.beginning_of(text, bounds.FACT)
-        self._drop_text(part, "unfit", fact)
-        while text := text[len(part) :]:
-            part = bounds.beginning_of(text, bounds.FACT)
-            self._keep_text(redact(part)[0].strip(), "unfit", fact)
 
 
 def _public_name(name: str) -> str:
     return "" if names_secret(name) else name
-
-
-def _word_fact(fact: Incoming, body: str, about: str) -> Fact:
-    """The fact as a note words it, under its own name where it had one."""
-    name = limits.slugify(_public_name(fact.name).removesuffix(".md"))
-    name = name.removeprefix(f"{fact.type}-") if name else name_of(about)
-    title = description_of(_clean_text(fact.title))
-    return Fact(body, about, name or "fact", fact.type, title, fact.kind)
-
-
-def _other_names(fact: Incoming) -> list[str]:
-    """The other names that the fact had, secrets and what nobody sees aside."""
-    short = [alias for alias in fact.aliases if len(alias) <= limits.MAX_DESCRIPTION]
-    names = map(unseen.without_unseen, short[:_MOST_ALIASES])
-    return [each for each in names if each.isprintable() and not names_secret(each)]
 
 
 def _clean_text(text: str) -> str:
@@ -447,7 +277,11 @@ def _read_file(path: Path) -> Iterator[Incoming]:
     if is_graph(next((line for line in lines if line.strip()), "")):
         yield from graph_of(lines)
     elif path.suffix == ".json" or (_JSON.match(text) and not _is_markdown(path, text)):
-        yield from _read_json(path, text)
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as problem:
+            raise BadImport(f"{path} is not JSON, or was cut off.", "Export it again.") from problem
+        yield from facts_of(value, path.name)
     else:
         yield from markdown.of_file(text, path.name)
 
@@ -461,9 +295,150 @@ def _is_markdown(path: Path, text: str) -> bool:
     return False
 
 
-def _read_json(path: Path, text: str) -> Iterator[Incoming]:
+# --- memories as JSON: what is no fact is handed on with a reason
+
+DEPTH = 40  # of nested lists and objects that are looked into
+
+_GONE = ("deleted", "archived", "paused")  # states of a memory that its owner took back
+_ENTITY, _RELATION = "entity", "relation"
+# keys whose text is the fact, in any JSON
+_FACTS = (
+    "memory", "fact", "content", "text", "observation", "observations", "note", "notes",
+    "statement", "value", "body", "message", "summary", "description", "facts", "memories",
+)  # fmt: skip
+_USER = ("user", "human")
+_OTHERS = ("assistant", "ai", "model", "system", "developer", "tool", "function")
+_MORE = 24  # the weight of what a message says beside a request, and that is no mere courtesy
+_EXPORTED = {"file", "body", "type", "description", "head"}
+
+
+def facts_of(value: Any, origin: str) -> Iterator[Incoming]:
+    """The facts of a JSON value, of whichever memory it is."""
+    rows = _maps_in(value)
+    if rows == value and all(
+        row.keys() >= _EXPORTED and isinstance(row["head"], Mapping) for row in rows
+    ):
+        yield from map(_exported_note, rows)
+    elif isinstance(value, Mapping) and isinstance(value.get("entities"), list):
+        yield from graph_facts([
+            *({"type": _ENTITY, **row} for row in _maps_in(value["entities"])),
+            *({"type": _RELATION, **row} for row in _maps_in(value.get("relations"))),
+        ])  # fmt: skip
+    else:
+        yield from _any_facts(value, Incoming("", origin, source="manual"), 0, is_fact=True)
+
+
+def _exported_note(row: Mapping[str, Any]) -> Incoming:
+    """A note that `mdmemory export` wrote, read as the file that it was; its head need not name
+    what it was not told there."""
+    import yaml  # which only an import of this needs
+
+    fields = {key: row[key] for key in ("name", "description") if key in row}
+    head = yaml.safe_dump({**fields, "type": row["type"], **row["head"]}, allow_unicode=True)
+    file = word_of(row["file"])
+    return markdown.of_note(
+        parse(f"---\n{text_of(head)}\n---\n\n{text_of(row['body'])}\n", file), file
+    )
+
+
+def is_graph(first: str) -> bool:
+    """Whether the first line of a file is one of MCP's memory server: an entity or a relation."""
+    row = _parse_line(first)
+    return isinstance(row, Mapping) and row.get("type") in (_ENTITY, _RELATION)
+
+
+def graph_of(lines: Sequence[str]) -> Iterator[Incoming]:
+    """The facts of its file, one JSON object a line; a line that is none is handed on."""
+    rows = []
+    for number, line in enumerate(lines, 1):
+        row = _parse_line(line) if line.strip() else {}
+        if isinstance(row, Mapping):
+            rows.append(row)
+        else:
+            yield Incoming(line, f"mcp-memory:line {number}", reason="unreadable")
+    yield from graph_facts(rows)
+
+
+def graph_facts(rows: Sequence[Mapping[str, Any]]) -> Iterator[Incoming]:
+    """Those of the memory server of MCP: each observation is a fact, with the name of its entity in
+    front unless it has it already; so is each relation, and an entity of which nothing is said."""
+    for row in rows:
+        name, about = word_of(row.get("name")), word_of(row.get("entityType"))
+        if row.get("type") == _ENTITY:
+            told = row.get("observations")
+            facts = [*map(text_of, told)] if isinstance(told, list) else []
+            for fact in facts or [f"is a {about}"]:
+                whole = fact if name.casefold() in fact.casefold() else f"{name}: {fact}"
+                yield Incoming(whole, f"mcp-memory:{name} > {about}", source="manual")
+        elif row.get("type") == _RELATION:
+            verb = word_of(row.get("relationType")).replace("_", " ")
+            fact = f"{word_of(row.get('from'))} {verb} {word_of(row.get('to'))}"
+            yield Incoming(fact, "mcp-memory:relation", source="manual")
+        elif row:
+            yield Incoming(json.dumps(row, ensure_ascii=False), "mcp-memory", reason=NO_FACT)
+
+
+def _parse_line(line: str) -> Any:
+    """The JSON of a line; None where it is none."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as problem:
-        raise BadImport(f"{path} is not JSON, or was cut off.", "Export it again.") from problem
-    yield from facts_of(value, path.name)
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _any_facts(value: object, above: Incoming, depth: int, *, is_fact: bool) -> Iterator[Incoming]:
+    """Those of mem0, and any other JSON: the texts under the keys that hold facts, and those of a
+    list there; other texts that say something are handed on. `above` has the place, and what the
+    objects around tell of a fact."""
+    if depth > DEPTH:
+        yield replace(above, text=json.dumps(value, ensure_ascii=False), reason=NO_FACT)
+    elif isinstance(value, Mapping):
+        row = _row_facts(value, above)
+        for key, inner in value.items():
+            place = replace(row, origin=f"{row.origin} > {word_of(key)}")
+            is_text = isinstance(inner, str | list)
+            wanted = word_of(key).lower() in _FACTS if is_text else is_fact
+            yield from _any_facts(inner, place, depth + 1, is_fact=wanted)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _any_facts(inner, above, depth + 1, is_fact=is_fact)
+    elif content := text_of(value):
+        if above.source == "explicit":
+            yield from _wished_facts(content, above)
+        elif is_fact:
+            yield replace(above, text=content)
+        elif " " in content and not day(content):
+            yield replace(above, text=content, reason=NO_FACT)
+
+
+def _wished_facts(message: str, above: Incoming) -> Iterator[Incoming]:
+    """What a message of the user asks to remember; it is handed on where it says more than that."""
+    left = message
+    for wish in notice_wishes(message).wishes:
+        yield replace(above, text=wish)
+        left = left.replace(wish, "", 1)
+    if left == message or letter_weight(left) >= _MORE:
+        yield replace(above, text=message, reason=NO_FACT)
+
+
+def _row_facts(row: Mapping[str, Any], above: Incoming) -> Incoming:
+    """What an object tells of the facts in it: its id, its days, who found them, its state. In a
+    conversation, which is no list of facts, only what the user asks for is one."""
+    number, author = row.get("id"), row.get("author")
+    role = author.get("role") if isinstance(author, Mapping) else row.get("role", row.get("sender"))
+    speaker = "" if {"memory", "fact"} & row.keys() else word_of(role).lower()
+    days = {"created": day_of(row), "updated": day(row.get("updated_at")),
+            "expires": day(row.get("expiration_date"))}  # fmt: skip
+    reason = "superseded" if word_of(row.get("state")).lower() in _GONE else above.reason
+    return replace(
+        above,
+        origin=f"{above.origin}:{number}" if isinstance(number, str | int) else above.origin,
+        source="explicit" if speaker in _USER
+        else "extraction" if row.get("agent_id") else above.source,
+        metadata={**above.metadata, **{key: at for key, at in days.items() if at}},
+        reason=NO_FACT if speaker in _OTHERS else reason,
+    )  # fmt: skip
+
+
+def _maps_in(value: object) -> list[Mapping[str, Any]]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
