@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from mdmemory.privacy import values
-from mdmemory.privacy.lexicon import CODES, SHOWN, Label, listed_words
-from mdmemory.privacy.matching import CJK, Span, any_of
+from mdmemory.privacy.lexicon import CODES, SHOWN, Label, Span, any_of, compile_shape, listed_words
 from mdmemory.privacy.values import (
     JOINED,
     STRONG,
@@ -21,6 +20,7 @@ from mdmemory.privacy.values import (
     is_pinlike,
     is_placeholder,
 )
+from mdmemory.text.words import CJK
 
 # A name goes on after its label with one of these: PASSWORD_FILE names no password.
 _NO_SECRET = (
@@ -104,11 +104,8 @@ def _find_argument(text: str, label: Label, at: int) -> Iterator[Span]:
     """The value beside a label in a call: `define('DB_PASSWORD', 'x')`, `getenv("TOKEN", "x")`."""
     call = re.search(r"\w\([ ]?[\"'][\w.-]*\Z", text[max(0, label.start - 40) : label.start])
     match = VALUE.match(text, at, at + 300) if call else None
-    if (
-        match
-        and match["q"]
-        and (grade_word(match["quoted"]) >= WEAK or is_keylike(match["quoted"]))
-    ):
+    value = match["quoted"] or "" if match else ""
+    if value and (grade_word(value) >= WEAK or is_keylike(value)):
         yield from _judge_value(text, label, at, "=>")
 
 
@@ -154,22 +151,14 @@ def _judge_value(
     else:
         good = _fits_label(label, value, group == "quoted", last, is_name)
         if label.kind == "pass" and last and not good and ":" in sign:
-            good = _after_user(text, label) and values.is_passwordlike(value, True)
+            # where the name of a user stands shortly before the label: "user: a / pass: b"
+            before = text[max(0, label.start - 60) : label.start].lower()
+            user = compile_shape(rf"(?<!\w)(?:{any_of(listed_words('user'))})[ ]?[:：=]")
+            good = user.search(before) is not None and values.is_passwordlike(value, True)
     if good:
         yield start, stop, SHOWN[label.kind]
         if label.kind == "pin" and group == "plain":
             yield from _more_groups(text, stop)
-
-
-def _after_user(text: str, label: Label) -> bool:
-    """Whether the name of a user stands shortly before a label: "user: a / pass: b"."""
-    before = text[max(0, label.start - 60) : label.start].lower()
-    return _user_signed().search(before) is not None
-
-
-@cache
-def _user_signed() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{any_of(listed_words('user'))})[ ]?[:：=]")
 
 
 def _is_about(name: str) -> bool:
@@ -199,7 +188,10 @@ def _fits_label(label: Label, value: str, quoted: bool, last: bool, is_name: boo
         )
     if kind in ("password", "phrase"):
         if " " in value:
-            return _is_quoted_phrase(value)
+            words = value.split()
+            about = sum(map(values.says_about, words))
+            is_sentence = value.endswith((".", "?", "!", ":"))
+            return len(words) <= 8 and about * 3 < len(words) and not is_sentence
         return values.is_passwordlike(value, quoted or last or is_name)
     if kind == "session":
         return len(value) >= 16 and is_keylike(value) and not values.is_id(value)
@@ -222,17 +214,10 @@ def _fits_label(label: Label, value: str, quoted: bool, last: bool, is_name: boo
     # "key", "auth": too common a word for anything but what looks random
     if label.word in ("auth", "seed", "keypair", "wif", "nsec", "xprv"):
         return values.is_odd(value) and is_keylike(value) and not re.fullmatch(r"[a-z]+\d?", value)
-    if len(value) >= 16 and (
-        values.is_noisy(value, 0.33) or (is_name and values.is_hexlike(value))
-    ):
+    random = values.is_noisy(value, 0.33) or (is_name and values.is_hexlike(value))
+    if len(value) >= 16 and random:
         return True
     return grade_word(value) == STRONG and not is_name and quoted is False
-
-
-def _is_quoted_phrase(value: str) -> bool:
-    listed = value.split()
-    about = sum(values.says_about(word) for word in listed)
-    return len(listed) <= 8 and about * 3 < len(listed) and not value.endswith((".", "?", "!", ":"))
 
 
 def _stands_out(kind: str, value: str, last: bool) -> bool:
@@ -273,7 +258,7 @@ def _beyond_blank(text: str, lower: str, label: Label) -> Iterator[Span]:
         stop = start + len(value)
     if len(value) < 8 and label.kind in ("secret", "weak", "session"):
         return
-    if not value or is_placeholder(value) or values.is_code(value) or values.made_up(value):
+    if not value or values.is_for_show(value):
         return
     if _fits_bare(text, lower, label, value, stop, quoted):
         yield start, stop, SHOWN[label.kind]
@@ -289,9 +274,8 @@ def _fits_bare(text: str, lower: str, label: Label, value: str, stop: int, quote
     if label.kind == "session":
         return False
     if label.kind == "secret" or label.kind == "weak":
-        long = (
-            8 if label.word.endswith(("key", "キー", "키", "schlüssel", "token", "secret")) else 12
-        )
+        keys = ("key", "キー", "키", "schlüssel", "token", "secret")
+        long = 8 if label.word.endswith(keys) else 12
         if values.is_hexlike(value):
             return label.kind == "secret" or is_flag or "0x" in value
         noise = values.is_noisy(value, 0.33)
@@ -299,9 +283,10 @@ def _fits_bare(text: str, lower: str, label: Label, value: str, stop: int, quote
             noise = noise or (is_keylike(value) and values.is_odd(value))
         return len(value) >= (long if label.kind == "secret" else 16) and noise and " " not in value
     if is_flag:
-        return grade_word(value) >= JOINED or (
-            grade_word(value) >= 0 and len(value) >= 5 and _in_command(text, label)
-        )
+        line = text[text.rfind("\n", 0, label.start) + 1 :][:300].partition("\n")[0]
+        in_command = len(re.findall(r"(?:^|\s)--?\w", line)) >= 2 or line.lstrip().startswith("$ ")
+        plain = grade_word(value) >= 0 and len(value) >= 5
+        return grade_word(value) >= JOINED or (plain and in_command)
     if quoted and " " not in value:
         return grade_word(value) >= JOINED
     if label.kind == "password" and is_pinlike(value) and value.isdigit() and len(value) >= 4:
@@ -309,14 +294,8 @@ def _fits_bare(text: str, lower: str, label: Label, value: str, stop: int, quote
         alone = _CLAUSE_ENDS.match(text, stop) is not None
         return alone and year is None and not values.is_counted(text, stop)
     known = text[label.start : label.end].isupper() or text[label.start - 1 : label.start] == "_"
-    return grade_word(value) >= (
-        JOINED if known and "_" in text[label.start - 1 : label.end] else WEAK
-    )
-
-
-def _in_command(text: str, label: Label) -> bool:
-    line = text[text.rfind("\n", 0, label.start) + 1 :][:300].partition("\n")[0]
-    return len(re.findall(r"(?:^|\s)--?\w", line)) >= 2 or line.lstrip().startswith("$ ")
+    known = known and "_" in text[label.start - 1 : label.end]
+    return grade_word(value) >= (JOINED if known else WEAK)
 
 
 def _more_groups(text: str, stop: int) -> Iterator[Span]:
@@ -366,11 +345,8 @@ def _listed_words(line: str, counted: int, between: str) -> str:
     if between.strip():
         words_named = values.find_phrase(line.strip(), 3)
         whole = line.strip().rstrip(".")
-        return (
-            whole
-            if words_named and counted <= 25 and len(words_named) >= len(whole) - 1
-            else words_named
-        )
+        is_whole = words_named and counted <= 25 and len(words_named) >= len(whole) - 1
+        return whole if is_whole else words_named
     match = re.match(r"[ \t]*((?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})\b", line)
     return match[1] if match else ""
 
@@ -408,14 +384,8 @@ def _find_beside(text: str, start: int, stop: int) -> Iterator[Span]:
 
 def _named_user(match: re.Match[str], offset: int) -> Iterator[Span]:
     name = match["user"]
-    spoken = not match["mark"].strip() and name.lower() in (
-        "and",
-        "has",
-        "had",
-        "with",
-        "uses",
-        "und",
-    )
+    joins = ("and", "has", "had", "with", "uses", "und")
+    spoken = not match["mark"].strip() and name.lower() in joins
     call = re.match(r"\w+[(\[].*|(?:self|re\w+)\..*", name)
     if not (spoken or call or is_placeholder(name)):
         yield offset + match.start("user"), offset + match.end("user"), "username"

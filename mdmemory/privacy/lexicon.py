@@ -8,7 +8,36 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.privacy.matching import CJK, any_of, compile_shape, is_cjk, stands_at
+from mdmemory.text.words import CJK, is_cjk
+
+Span = tuple[int, int, str]  # where a secret begins and ends, and its kind
+
+
+def any_of(literals: Iterable[str]) -> str:
+    """An expression for any of the literals, the longest first; it rejects a place quickly."""
+    by_letter: dict[str, list[str]] = {}
+    for literal in sorted(set(literals), reverse=True):
+        by_letter.setdefault(literal[0], []).append(re.escape(literal[1:]))
+    return "|".join(
+        f"{re.escape(letter)}(?:{'|'.join(rest)})" for letter, rest in sorted(by_letter.items())
+    )
+
+
+@cache
+def compile_shape(written: str, flags: int = 0) -> re.Pattern[str]:
+    """The compiled expression; most texts need few of ours, so each is compiled on first use."""
+    return re.compile(written, flags)
+
+
+def stands_at(piece: str, text: str, at: int) -> int:
+    """Where that piece of the text stands between two blanks; `at` is not behind it."""
+    while True:
+        at = text.index(piece, at)
+        end = at + len(piece)
+        if (not at or text[at - 1].isspace()) and (end == len(text) or text[end].isspace()):
+            return at
+        at += 1
+
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

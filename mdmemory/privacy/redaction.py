@@ -11,9 +11,346 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from mdmemory.privacy import addresses, formats, lexicon, tokens
-from mdmemory.privacy.lexicon import SHOWN
-from mdmemory.privacy.matching import CJK, Span
+from mdmemory.privacy import lexicon, tokens, values
+from mdmemory.privacy.lexicon import SHOWN, Span, compile_shape, stands_at
+from mdmemory.text.words import CJK
+
+
+def private_keys(text: str, _: str) -> Iterator[Span]:
+    """From the first line of a key with something in it to its last line, or to the end."""
+    at = text.find("PRIVATE KEY")
+    begin = compile_shape(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+    end = compile_shape(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+    done = 0
+    while at >= 0:
+        first = begin.search(text, max(done, at - 60), at + 40)
+        if first and compile_shape(r"[A-Za-z0-9+/]{16}").search(
+            text, first.end(), first.end() + 300
+        ):
+            last = end.search(text, first.end())
+            done = last.end() if last else len(text)
+            yield first.start(), done, "private_key"
+        at = text.find("PRIVATE KEY", max(done, at + 1))
+    putty = (
+        r"Private-Lines:[ \t]*\d+[ \t]*\r?\n(?P<key>(?:[A-Za-z0-9+/=]{4,}[ \t]*(?:\r?\n|$))+"
+        r"(?:Private-MAC: [0-9a-f]+)?)"
+    )
+    for match in compile_shape(putty).finditer(text) if "Private-Lines:" in text else ():
+        yield (*match.span("key"), "private_key")
+    for kind, hint, shape in _LONG_KEYS:
+        for match in compile_shape(shape).finditer(text) if hint in text else ():
+            yield (*match.span("key"), kind)
+
+
+# Keys that name themselves by how they begin, though no service gave them out.
+_LONG_KEYS = (
+    ("private_key", '"d"', r"\"d\"\s{0,3}:\s{0,3}\"(?P<key>[A-Za-z0-9_-]{32,1000})\""),
+    ("private_key", "nsec1", r"\b(?P<key>nsec1[0-9a-z]{50,70})\b"),
+    ("private_key", "prv", r"\b(?P<key>[xyz]prv[1-9A-HJ-NP-Za-km-z]{90,120})\b"),
+    ("private_key", "RWRTY0Iy", r"\b(?P<key>RWRTY0Iy[A-Za-z0-9+/=]{60,})"),
+    # "-----BEGIN ... PRIV" in base 64, as kubeconfig has it
+    ("private_key", "LS0tLS1CRUdJTiB",
+     r"(?P<key>LS0tLS1CRUdJTi(?:BSU0EgUFJJ|BQUklWQ|BPUEVOU1NI|BFQyBQUk)[A-Za-z0-9+/=]{20,})"),
+    ("otp_secret", "otpauth://", r"otpauth://[^\s\"'<>]{1,200}[?&]secret=(?P<key>[A-Za-z2-7=]{8,200})"),
+    ("password", "WIFI:", r"WIFI:[^\n]{0,99}?P:(?P<key>[^;\n\\(]{4,99});"),
+)  # fmt: skip
+
+
+def find_markup(text: str, lower: str) -> Iterator[Span]:
+    """The content of an element whose name is a label."""
+    if "</" not in text or not any(h in lower for h in ("pass", "pwd", "secret", "token", "key")):
+        return
+    element = (
+        r"<(?P<name>[\w.:-]{0,30}(?:password|passwd|pwd|secret|token|api-?key)[\w.-]{0,30})"
+        r"(?:\s[^<>]{0,99})?>(?P<value>[^<>\s]{4,200})</(?P=name)>"
+    )
+    for match in compile_shape(element, re.IGNORECASE).finditer(text):
+        value = match["value"]
+        is_password = any(each in match["name"].lower() for each in ("pass", "pwd"))
+        good = len(value) >= 8 and values.is_mixed(value)
+        if is_password:
+            good = values.is_passwordlike(value, True)
+        if good and not values.is_placeholder(value) and not values.is_code(value):
+            yield (*match.span("value"), "password" if is_password else "secret")
+
+
+def find_headers(text: str, lower: str) -> Iterator[Span]:
+    """What follows `Authorization:`, `Bearer` or `Basic`, and the values of cookies."""
+    header = r"\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"'`]?(?:\w{3,12}\s{1,3})?"
+    for hint, before, length in (
+        ("authorization", header, 8),
+        ("bearer", r"\bbearer[ \t]{1,3}", 12),
+        ("basic", r"\bbasic[ \t]{1,3}", 12),
+    ):
+        if hint not in lower:
+            continue
+        shape = rf"{before}([a-z0-9._~+/-]{{{length},}}={{0,2}})"
+        for match in compile_shape(shape, re.IGNORECASE).finditer(text):
+            value = match[1]
+            # A capital alone begins a sentence: "Basic Authentication".
+            random = any(c.isdigit() for c in value) or values.is_mixed(value[1:])
+            if random and not values.is_for_show(value):
+                yield (*match.span(1), "authorization")
+    if "cookie" in lower:
+        yield from _find_cookies(text)
+
+
+def _find_cookies(text: str) -> Iterator[Span]:
+    """Each long value of a Cookie header that could be random."""
+    assigned = compile_shape(r"[\w.-]{1,60}=(?P<value>[^\s;,\"']{16,2000})")
+    line = compile_shape(r"(?i)\b(?:set-)?cookie[\"']?:[ \t]{0,3}(?P<all>[^\n]{1,4000})")
+    for cookies in line.finditer(text):
+        for pair in assigned.finditer(cookies["all"]):
+            value = pair["value"]
+            if any(map(str.isdigit, value)):
+                start = cookies.start("all") + pair.start("value")
+                yield start, start + len(value), "session"
+
+
+# --- numbers, and noise that nothing names
+
+_CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# Length and first digits of the issuers; the check digit alone lets one number in ten through.
+_CARD = (
+    r"(?<![\w.+-])(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6\d{3}|3\d{3})"
+    r"(?:([ -]?)\d{4}\1\d{4}\1\d{4}|([ -]?)\d{6}\2\d{4,5})(?![\w-]|\.\d)"
+)
+
+
+# Country, two check digits, then up to 30 letters and digits, in fours where they are spaced.
+_IBAN = (
+    r"(?<![A-Za-z0-9_])[A-Z]{2}\d{2}( ?)[A-Z0-9]{4}(?:\1[A-Z0-9]{4}){1,6}(?:\1[A-Z0-9]{1,3})?"
+    r"(?![A-Za-z0-9_])"
+)
+
+
+# A text as digits (0), capitals (A), what else may not stand before a number (x) and the rest: in
+# that form a literal is enough to see that no number can be there.
+_FORM = {**dict.fromkeys(b"0123456789", b"0"), **dict.fromkeys(_CAPITALS.encode(), b"A")}
+_FORM |= dict.fromkeys(_CAPITALS.lower().encode() + b"_.+", b"x") | {32: b" ", 45: b"-"}
+_FORMS = b"".join(_FORM.get(byte, b".") for byte in range(256))
+_NUMBER = re.compile(rb"0000(?<![Ax0-]0000)[ -]?0000")
+
+
+def find_numbers(text: str, _: str) -> Iterator[Span]:
+    """Numbers of cards and bank accounts with the right check digits."""
+    form = text.encode("utf-8", "surrogatepass").translate(_FORMS)
+    if _NUMBER.search(form):
+        for match in compile_shape(_CARD, re.ASCII).finditer(text):
+            digits = [int(digit) for digit in match[0] if digit.isdigit()]
+            doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+            if (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0:  # the last is a check digit
+                yield (*match.span(), "card_number")
+    if b"AA00" in form:
+        for match in compile_shape(_IBAN, re.ASCII).finditer(text):
+            plain = match[0].replace(" ", "")
+            if int("".join(str(int(char, 36)) for char in plain[4:] + plain[:4])) % 97 == 1:
+                yield (*match.span(), "iban")
+
+
+# Ids of sessions and calls, checksums of lock files, public keys: random, and no secret.
+_PUBLIC_ID = r"(?:ses|msg|prt|call|toolu|chatcmpl|req|run|evt|sha\d{1,3}|h1|AAAA)(?:[_:=-]|[A-Z])"
+NOISE = 32  # characters
+_RUN = rf"(?<![\w:/.#?&%-])[A-Za-z0-9+/_-]{{{NOISE},}}={{0,2}}"
+
+
+def find_noise(text: str, _: str) -> Iterator[Span]:
+    """Random-looking runs of both cases and digits. Hashes and UUIDs have one case only."""
+    at = 0
+    for word in text.split():
+        if len(word) < NOISE:
+            continue
+        runs = [run.span() for run in compile_shape(_RUN).finditer(word) if _is_random(run, word)]
+        if runs:
+            at = stands_at(word, text, at)
+            yield from ((at + start, at + end, "high_entropy") for start, end in runs)
+            at += len(word)
+
+
+def _is_random(run: re.Match[str], word: str) -> bool:
+    if compile_shape(_PUBLIC_ID).match(run[0]) or not values.is_noisy(run[0]):
+        return False
+    # pictures and fonts in a page: data:image/png;base64,...
+    before = word[max(0, run.start() - 70) : run.start()]
+    return compile_shape(r"data:[\w/+.-]{0,50};base64,\Z").search(before) is None
+
+
+_DIGITS = re.compile(r"\d{1,5}(?:/|$)")
+
+
+def find_addresses(text: str, lower: str) -> Iterator[Span]:
+    """The password before a host. It may hold a slash; a port with a path is none."""
+    at = text.find("://")
+    address = compile_shape(
+        r"://(?P<user>[^\s/@\"'`<>]{0,120}?):(?P<value>[^\s\"'`<>]{1,200}?)@(?=[\w\[$-][^\s@]{0,200}(?:\s|$|[\"'`<>),;])"
+        r"|[\w\[][\w.\]-]{0,200}(?:[:/?,]|$|\s|[\"'`<>)]))"
+    )
+    while at >= 0:
+        match = address.match(text, at, at + 520)
+        if (
+            match
+            and not _DIGITS.match(match["value"])
+            and not _is_stand_in(match["user"], match["value"])
+        ):
+            # of an old address of Sentry's both halves are keys
+            first = "user" if values.is_hexlike(match["user"]) else "value"
+            yield match.start(first), match.end("value"), "url_password"
+        at = text.find("://", at + 3)
+    shapes = [shape for hint, shape in _CONNECTIONS if hint in lower]
+    if _PORT.search(text):
+        shapes.append(_PGPASS)
+    for shape in shapes:
+        for match in compile_shape(shape).finditer(text):
+            if not _is_stand_in("", match["value"]):
+                yield (*match.span("value"), "password")
+
+
+def _is_stand_in(user: str, value: str) -> bool:
+    """Whether it only shows where a password would stand: user:password, guest:guest, $X."""
+    known = value == user or value.lower() in ("postgres", "guest", "passwd")
+    return known or values.is_placeholder(value)
+
+
+_PORT = re.compile(r":(?:\d{2,5}|\*):")
+# a line of .pgpass: host, port, database, user, password
+_PGPASS = (
+    rf"(?m)^[\w.*-]{{1,99}}{_PORT.pattern}[\w*-]{{1,60}}:[\w.*-]{{1,60}}:(?P<value>\S{{3,99}})$"
+)
+_ORACLE = (
+    r"(?i:\b(?:sqlplus|sqlldr|expdp|impdp|exp|imp|jdbc:oracle:thin:|rman target)"
+    r"[ \t]{0,3}(?:-\w[ \t]+)?)[\w.-]{1,60}/\"?(?P<value>[^\s@\"]{3,99})\"?@"
+)
+_NETRC = r"\bmachine[ \t]+\S{1,99}\s+login\s+\S{1,99}\s+password\s+(?P<value>\S{3,99})"
+# What has to stand in the text, in small letters, and the shape that is looked for then.
+_CONNECTIONS = (
+    *((name, _ORACLE) for name in ("sqlplus", "sqlldr", "expdp", "impdp", "oracle:thin", "rman")),
+    ("@tcp(", r"(?<![\w:])[\w.-]{1,60}:(?P<value>[^\s:@]{3,99})@tcp\("),  # Go's form for MySQL
+    ("@unix(", r"(?<![\w:])[\w.-]{1,60}:(?P<value>[^\s:@]{3,99})@unix\("),
+    ("machine", _NETRC),
+)
+
+_ANY = (
+    r"(?:'(?P<value1>[^'\n]{3,99})'|\"(?P<value2>[^\"\n]{3,99})\"|(?P<value3>[^\s'\"|;&<>]{3,99}))"
+)
+_SHORT = r"[^\n|;]{0,160}?[ \t]"
+
+
+def _flag_of(commands: str, flags: str, blank: str = r"[ \t=]{1,3}") -> tuple[str, str]:
+    return commands, rf"\b(?:{commands})\b{_SHORT}(?:{flags}){blank}{_ANY}"
+
+
+# What has to stand in the text, in small letters (one of some), and the shape behind it.
+_COMMANDS = (
+    ("sshpass", rf"\bsshpass[ \t]+-p[ \t]?{_ANY}"),
+    _flag_of("mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump", "-p", ""),
+    _flag_of("curl", "-u|--user|-U|--proxy-user", r"[ \t=]{0,3}"),
+    ("sudo", rf"\becho[ \t]+(?:-n[ \t]+)?{_ANY}[ \t]*\|[ \t]*sudo\b"),
+    ("chpasswd", r"\becho[ \t]+['\"]?[\w.-]{1,40}:(?P<value3>[^\s'\"]{3,99})['\"]?[ \t]*\|"
+                 r"[^\n]{0,20}chpasswd"),
+    ("passwd", rf"\becho[ \t]+{_ANY}[ \t]*\|[ \t]*(?:sudo[ \t]+)?passwd\b"),
+    ("zip", rf"\b(?:un)?zip[ \t]+-P[ \t]?{_ANY}"),
+    ("7z", rf"\b7z[ \t]+\w{_SHORT}-p{_ANY}"),
+    ("htpasswd", r"\bhtpasswd[ ]+-\w*b\w*(?:[ ]+[^\s\\]{1,99}){2}[ ]+(?P<value3>[^\s\\]{3,99})"),
+    _flag_of("redis-cli", "-a|--pass"),
+    _flag_of("docker login|podman login|helm registry login|az login|oc login|cf login|"
+             "skopeo login", "-p|--password"),
+    ("vault login", rf"\bvault login[ \t]+{_ANY}"),
+    _flag_of("sqlcmd|bcp|osql", "-P", r"[ \t]?"),
+    _flag_of("ldapsearch|ldapadd|ldapmodify|ldapwhoami|ldappasswd", "-w"),
+    _flag_of("mosquitto_pub|mosquitto_sub", "-P"),
+    _flag_of("ipmitool", "-P"),
+    _flag_of("mongo|mongosh|mongodump|mongorestore|mongoexport", "-p"),
+    _flag_of("cqlsh", "-p|--password"),
+    _flag_of("cypher-shell", "-p"),
+    _flag_of("influx", "-password|-p"),
+    _flag_of("keytool|jarsigner|apksigner", "-(?:src|dest)?(?:store|key)pass"),
+    ("openssl", r"-pass(?:in|out)?[ \t]+pass:(?P<value3>[^\s'\"]{3,99})"),
+    ("net use", r"\bnet use\b[^\n]{0,120}?/user:\S{1,60}[ \t]+(?P<value3>[^\s/\\]\S{3,99})"),
+    ("net use",
+     r"\bnet use[ \t]+(?:[A-Za-z*]:?[ \t]+)?\\\\\S{1,80}[ \t]+"
+     r"(?P<value7>[^\s/*]\S{3,99})[ \t]+/user:"),
+    ("net user", r"\bnet user[ \t]+\S{1,60}[ \t]+(?P<value3>[^\s/*]\S{3,99})"),
+    ("smb", r"(?:-U|--user)[ =][\w.\\-]{1,60}%(?P<value3>[^\s'\"]{3,99})"),
+    ("freerdp", r"/p:(?P<value3>[^\s'\"]{3,99})"),
+    ("-u", rf"[ \t](?:-u|--user|--username)[ =]\S{{1,60}}[ \t]+-p[ =]?{_ANY}"),
+)  # fmt: skip
+
+
+def find_commands(text: str, lower: str) -> Iterator[Span]:
+    """What a command is given as a password."""
+    if not any(sign in text for sign in (" -", "\t-", "|", "/user:", "/p:", "net user", "login ")):
+        return
+    for names, shape in _COMMANDS:
+        if not any(name in lower for name in names.split("|")):
+            continue
+        for match in compile_shape(shape).finditer(text):
+            group = next(name for name, value in match.groupdict().items() if value is not None)
+            user, shown = "", match[group]
+            if names == "curl":
+                if ":" not in shown:
+                    continue
+                user, shown = shown.partition(":")[0], shown.rpartition(":")[2]
+            variable = shown.isupper() and shown.isalpha()
+            if not (variable or _is_stand_in(user, shown) or values.is_code(shown)):
+                yield (*match.span(group), "password")
+
+
+# --- a name and a password, without a label
+
+_CREDENTIALS = ("login", "log in", "cred", "zugangsdaten", "identifiants")
+_OTHER_CREDENTIALS = ("账号", "帳號", "계정", "ログイン", "логин", "доступ")
+_PAIR = re.compile(
+    r"\w{0,12}[^\n/:]{0,20}?[ \t:：=]{1,3}[\w.@-]{2,64}[ ]?[/:](?!/)[ ]?(?P<value>[^\s\"'`]{6,64})"
+)
+_NAME = re.compile(r"(?i:\b(?:admin|root|user|administrator|guest|sa|postgres|deploy))\Z")
+_AFTER = re.compile(r" / (?P<value>[^\s\"'`]{6,64})")
+
+
+def _hint_places(hint: str, text: str) -> Iterator[int]:
+    at = text.find(hint)
+    while at >= 0:
+        yield at
+        at = text.find(hint, at + len(hint))
+
+
+def find_pairs(text: str, lower: str) -> Iterator[Span]:
+    """`credentials: bob / x9`, `admin / x9!b`, `ssh bob:x9@host`: what stands out by itself."""
+    hints = _CREDENTIALS if lower.isascii() else (*_CREDENTIALS, *_OTHER_CREDENTIALS)
+    for hint in [hint for hint in hints if hint in lower]:
+        for at in _hint_places(hint, lower):
+            match = _PAIR.match(text, at + len(hint))
+            if match:
+                yield from _standing_out(match.start("value"), match["value"])
+    for at in _hint_places(" / ", text) if " / " in text else ():
+        match = _AFTER.match(text, at)
+        if match and _NAME.search(text[max(0, at - 14) : at]):
+            yield from _standing_out(match.start("value"), match["value"])
+    before = compile_shape(r"(?<![\w/:.])[\w.-]{2,32}:([^\s:/@]{6,64})\Z")
+    for at in _hint_places("@", text) if "@" in text else ():
+        value = before.search(text, max(0, at - 100), at)
+        if value and compile_shape(r"@(?!sha\d)[\w-]{2,}[.:]\w").match(text, at):
+            yield from _standing_out(value.start(1), value[1])
+    if "AKIA" in text or "ASIA" in text:
+        yield from _key_pairs(text)
+
+
+def _standing_out(start: int, shown: str) -> Iterator[Span]:
+    password = shown.rstrip(".,;:)")
+    if values.is_for_show(password) or values.is_pinlike(password):
+        return
+    odd = values.is_odd(password) and not values.is_hexlike(password)
+    if odd or values.grade_word(password) >= values.WEAK:
+        yield start, start + len(password), "password"
+
+
+def _key_pairs(text: str) -> Iterator[Span]:
+    """The secret beside the public id of an AWS key: `AKIA... / secret`."""
+    for match in compile_shape(
+        r"\bA[KS]IA[A-Z0-9]{16}[\"']?[ \t]{0,3}[/:,|][ \t]{0,3}[\"']?([A-Za-z0-9/+=]{40})(?![\w/+])"
+    ).finditer(text):
+        if values.is_noisy(match[1], 0.3) and not values.made_up(match[1]):
+            yield (*match.span(1), "aws_secret")
+
 
 MARK = re.compile(r"\[redacted:\w+\]")
 # What says least of a secret; another name for the same span wins.
@@ -141,16 +478,16 @@ def _find_named(text: str, lower: str) -> Iterator[Span]:
 # Each rule behind the length of the shortest word that it can find something in. What is named
 # first wins where two rules find the same: PIN, pair and password, bearer, the rest.
 _RULES: tuple[tuple[int, Callable[[str, str], Iterator[Span]]], ...] = (
-    (0, formats.private_keys),
+    (0, private_keys),
     (tokens.SHORTEST, tokens.find_tokens),
-    (0, addresses.find_addresses),
+    (0, find_addresses),
     (0, _find_named),
-    (0, formats.find_markup),
-    (0, addresses.find_commands),
-    (0, addresses.find_pairs),
-    (0, formats.find_headers),
-    (0, formats.find_numbers),
-    (formats.NOISE, formats.find_noise),
+    (0, find_markup),
+    (0, find_commands),
+    (0, find_pairs),
+    (0, find_headers),
+    (0, find_numbers),
+    (NOISE, find_noise),
 )
 
 

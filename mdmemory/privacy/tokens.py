@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.privacy.matching import Span, any_of, compile_shape, stands_at
+from mdmemory.privacy.lexicon import Span, any_of, compile_shape, stands_at
 from mdmemory.privacy.values import class_changes, is_mixed, made_up
 
 SHORTEST = 14  # characters of the shortest token; none has a blank in it

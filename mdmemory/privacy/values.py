@@ -10,7 +10,7 @@ import re
 from functools import cache
 from itertools import pairwise
 
-from mdmemory.privacy.lexicon import listed_words, not_values
+from mdmemory.privacy.lexicon import compile_shape, listed_words, not_values
 
 STRONG, WEAK, JOINED, PLAIN, NONE = 3, 2, 1, 0, -1
 
@@ -111,24 +111,20 @@ def is_pinlike(token: str) -> bool:
 
 def is_counted(text: str, at: int) -> bool:
     """Whether a measure stands at that place: what stands before it is a number of these."""
-    return _unit_pattern().match(text, at) is not None
+    return _listed_pattern("units").match(text, at) is not None
 
 
 def is_neutral(before: str) -> bool:
     """Whether a text in small letters ends with a word whose number is no secret: a version."""
-    return _neutral_pattern().search(before[-24:]) is not None
+    return _listed_pattern("neutral").search(before[-24:]) is not None
 
 
 @cache
-def _unit_pattern() -> re.Pattern[str]:
-    units = "|".join(sorted(listed_words("units"), reverse=True))
-    return re.compile(rf"[ \t]*(?:{units})(?![a-z])", re.IGNORECASE)
-
-
-@cache
-def _neutral_pattern() -> re.Pattern[str]:
-    neutral = "|".join(listed_words("neutral"))
-    return re.compile(rf"\b(?:{neutral})[ \t]*[:#]?[ \t]*\Z|(?:版本|端口|第|不是|ポート|포트 ?)\Z")
+def _listed_pattern(name: str) -> re.Pattern[str]:
+    words = "|".join(sorted(listed_words(name), reverse=True))
+    if name == "units":
+        return re.compile(rf"[ \t]*(?:{words})(?![a-z])", re.IGNORECASE)
+    return re.compile(rf"\b(?:{words})[ \t]*[:#]?[ \t]*\Z|(?:版本|端口|第|不是|ポート|포트 ?)\Z")
 
 
 def is_mixed(text: str) -> bool:
@@ -251,19 +247,22 @@ def is_placeholder(value: str) -> bool:
     )
 
 
-@cache
-def _code_pattern() -> re.Pattern[str]:
-    return re.compile(
-        r"\w+[(\[].*|(?:[a-z_][a-z0-9_]*\.)+[A-Za-z_]\w*(?:[(\[].*)?|[a-z]+(?:_[a-z]+)+"
-        r"|[A-Z]+(?:_[A-Z]+)+|(?:~|\.{1,2})?/[\w./-]+|https?://.*|[({].*"
-        r"|[\w.-]+(?:/[\w.-]+)*/[\w-]+(?:\.[\w-]+)*\.[a-z]{1,4}"
-        r"|(?:[\w$]+(?:\.|->|::))+\w+\(.*"
-    )
+_CODE = (
+    r"\w+[(\[].*|(?:[a-z_][a-z0-9_]*\.)+[A-Za-z_]\w*(?:[(\[].*)?|[a-z]+(?:_[a-z]+)+"
+    r"|[A-Z]+(?:_[A-Z]+)+|(?:~|\.{1,2})?/[\w./-]+|https?://.*|[({].*"
+    r"|[\w.-]+(?:/[\w.-]+)*/[\w-]+(?:\.[\w-]+)*\.[a-z]{1,4}"
+    r"|(?:[\w$]+(?:\.|->|::))+\w+\(.*"
+)
 
 
 def is_code(value: str) -> bool:
     """Whether it reads as code or a place: a call, a type, a name, a path, a link."""
-    return _code_pattern().fullmatch(value) is not None
+    return compile_shape(_CODE).fullmatch(value) is not None
+
+
+def is_for_show(value: str) -> bool:
+    """Whether it is no value: it stands for one, was made up, or is code or a place."""
+    return is_placeholder(value) or made_up(value) or is_code(value)
 
 
 def is_odd(value: str) -> bool:
@@ -276,20 +275,6 @@ def is_odd(value: str) -> bool:
             r"(?:[A-Z]?[a-z]+|[A-Z]+)[.-]?v?[\d.]+|v?[\d.,:/-]+(?:[a-z]+|[A-Z]{1,4})", value
         )
     )
-
-
-def passes_luhn(digits: list[int]) -> bool:
-    """Whether the last digit is the right check digit of a card number."""
-    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
-    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
-
-
-def passes_mod97(number: str) -> bool:
-    """Whether the check digits of a bank account's international number are right.
-
-    `number` has its country and check digits moved to the end, each letter written as 10 to 35.
-    """
-    return int(number) % 97 == 1
 
 
 def is_noisy(text: str, turns: float = 0.4) -> bool:
