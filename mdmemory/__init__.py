@@ -66,9 +66,9 @@ if TYPE_CHECKING:
     from mdmemory.actions.undo import Agree as Agree
     from mdmemory.actions.undo import Planned as Planned
     from mdmemory.actions.undo import Undone as Undone
-    from mdmemory.capture.candidate import Caller as Caller
-    from mdmemory.capture.candidate import Extracted as Extracted
-    from mdmemory.capture.candidate import FactCall as FactCall
+    from mdmemory.capture.extracted import Caller as Caller
+    from mdmemory.capture.extracted import Extracted as Extracted
+    from mdmemory.capture.fact import FactCall as FactCall
     from mdmemory.capture.forgetting import AskedRemoval as AskedRemoval
     from mdmemory.capture.forgetting import Forgotten as Forgotten
     from mdmemory.capture.imports.run import Imported as Imported
@@ -126,7 +126,8 @@ _PUBLIC = {
     "actions.setup": "Setup",
     "actions.sync": "Synced",
     "actions.undo": "Agree Planned Undone",
-    "capture.candidate": "Caller Extracted FactCall",
+    "capture.extracted": "Caller Extracted",
+    "capture.fact": "FactCall",
     "capture.forgetting": "AskedRemoval Forgotten",
     "capture.imports.run": "Imported",
     "capture.pending": "PendingFact",

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from mdmemory.actions.note_history import Step
     from mdmemory.actions.resolve import Across, Conflict
     from mdmemory.actions.undo import Agree, Undone
-    from mdmemory.capture.candidate import Caller, Extracted, FactCall
-    from mdmemory.capture.fact import Fact
+    from mdmemory.capture.extracted import Caller, Extracted
+    from mdmemory.capture.fact import Fact, FactCall
     from mdmemory.capture.forgetting import Forgotten
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.store_fact import Stored

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from mdmemory.actions.setup import Setup
     from mdmemory.actions.sync import Synced
     from mdmemory.actions.undo import Agree, Planned, Undone
-    from mdmemory.capture.candidate import Caller, Extracted, FactCall
+    from mdmemory.capture.extracted import Caller, Extracted
+    from mdmemory.capture.fact import FactCall
     from mdmemory.capture.forgetting import AskedRemoval, Forgotten
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.pending import PendingFact

@@ -15,7 +15,8 @@ from pace import HUNG
 from scripted import Scripted
 
 from mdmemory import Layers, Memory
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 from mdmemory.capture.notice import notice_wishes
 from mdmemory.capture.quote_proof import WHY
 from mdmemory.capture.store_fact import Stored

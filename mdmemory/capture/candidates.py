@@ -8,26 +8,23 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mdmemory import bounds, unseen
-from mdmemory.capture.candidate import Candidate
+from mdmemory.capture.fact import Candidate
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded, once_more
 from mdmemory.llm.json_answer import BadAnswer, as_text, as_texts, as_word, read_list
 from mdmemory.llm.schemas import CANDIDATES
 from mdmemory.llm.sizes import ANYTHING, UNBOUNDED, Room, no_room, room, tokens
 from mdmemory.note.limits import MAX_DESCRIPTION, TYPES
-from mdmemory.note.note import Head, list_standing
+from mdmemory.note.note import list_standing
 from mdmemory.privacy.redaction import redact
 from mdmemory.search.near import Near, scan_notes
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import MAX_CHARS, Turn
-
-if TYPE_CHECKING:
-    from mdmemory.capture.judge import SecondLook
 
 MAX_ANSWER = bounds.CANDIDATES
 MAX_CANDIDATES = 30  # a good answer has three
@@ -162,16 +159,19 @@ def make_question(
     numbered = [turn_in_question(number, turn) for number, turn in enumerate(turns, 1)]
     if free.tokens < UNBOUNDED:
         free = free.less(_AROUND + tokens(json.dumps(numbered, ensure_ascii=False)))
-    opened, heads = _choose_notes(turns, notes, near, free)
-    shown = sorted([*opened, *heads], key=lambda note: note.file)
-    files = frozenset(note.file for note in opened)
-    payload = {
-        "today": today,
-        "turns": numbered,
-        "notes": [_shown_note(note, note.file in files) for note in shown],
-    }
-    text = json.dumps(payload, ensure_ascii=False)
-    return Question(text, {note.file: note.digest for note in shown})
+    size = _measure_notes(free, MAX_BODIES, whole=True)
+    opened, heads = list(notes), list[StoredNote]()
+    if sum(map(size, notes)) > MAX_BODIES:
+        closest = near("\n".join(turn.text for turn in turns), notes)
+        opened, rest = _fitting_notes(dict.fromkeys([*closest, *notes]), MAX_BODIES, size)
+        if free.tokens < UNBOUNDED:
+            free = free.less(sum(map(size, opened)) * max(free.tokens, 0) // MAX_BODIES)
+        heads, _ = _fitting_notes(rest, MAX_HEADS, _measure_notes(free, MAX_HEADS, whole=False))
+    rows = [(note, note in opened) for note in (*opened, *heads)]
+    rows.sort(key=lambda row: row[0].file)
+    shown = [_shown_note(note, whole) for note, whole in rows]
+    text = json.dumps({"today": today, "turns": numbered, "notes": shown}, ensure_ascii=False)
+    return Question(text, {note.file: note.digest for note, _ in rows})
 
 
 def turn_in_question(number: int, turn: Turn) -> dict[str, Any]:
@@ -179,50 +179,29 @@ def turn_in_question(number: int, turn: Turn) -> dict[str, Any]:
     return {"number": number, "role": turn.role, "id": turn.id, "text": turn.text}
 
 
-def _choose_notes(
-    turns: Sequence[Turn], notes: Sequence[StoredNote], find: Near, free: Room
-) -> tuple[list[StoredNote], list[StoredNote]]:
-    """The notes that are shown whole, and those of which the head is shown."""
-    size = _measure_notes(free, MAX_BODIES, whole=True)
-    if sum(map(size, notes)) <= MAX_BODIES:
-        return list(notes), []
-    near = find("\n".join(turn.text for turn in turns), notes)
-    files = {note.file for note in near}
-    order = [*near, *(note for note in notes if note.file not in files)]
-    opened = _fitting_notes(order, MAX_BODIES, size)
-    there = {note.file for note in opened}
-    rest = [note for note in order if note.file not in there]
-    if free.tokens < UNBOUNDED:
-        free = free.less(sum(map(size, opened)) * max(free.tokens, 0) // MAX_BODIES)
-    return opened, _fitting_notes(rest, MAX_HEADS, _measure_notes(free, MAX_HEADS, whole=False))
-
-
 def _measure_notes(free: Room, most: int, *, whole: bool) -> Callable[[StoredNote], int]:
     """What a note takes of a question that holds `most` characters of them."""
-    if free.tokens >= UNBOUNDED:
-        return _note_size if whole else lambda note: _head_size(note.note.head)
-    measure = free.measure(most)
-    return lambda note: measure(json.dumps(_shown_note(note, whole), ensure_ascii=False))
+    if free.tokens < UNBOUNDED:
+        measure = free.measure(most)
+        return lambda note: measure(json.dumps(_shown_note(note, whole), ensure_ascii=False))
+
+    def size(note: StoredNote) -> int:
+        head, body = note.note.head, note.note.body if whole else ""
+        return sum(map(len, (head.file, head.name, head.description, body)))
+
+    return size
 
 
 def _fitting_notes(
-    notes: Sequence[StoredNote], room: int, size: Callable[[StoredNote], int]
-) -> list[StoredNote]:
-    fitting = []
+    notes: Iterable[StoredNote], room: int, size: Callable[[StoredNote], int]
+) -> tuple[list[StoredNote], list[StoredNote]]:
+    """The notes that a room holds, one after the other, and the others."""
+    fitting, rest = list[StoredNote](), list[StoredNote]()
     for note in notes:
-        cost = size(note)
-        if cost <= room:
-            fitting.append(note)
-            room -= cost
-    return fitting
-
-
-def _note_size(note: StoredNote) -> int:
-    return _head_size(note.note.head) + len(note.note.body)
-
-
-def _head_size(head: Head) -> int:
-    return len(head.file) + len(head.name) + len(head.description)
+        fits = (cost := size(note)) <= room
+        (fitting if fits else rest).append(note)
+        room -= cost if fits else 0
+    return fitting, rest
 
 
 def _shown_note(note: StoredNote, whole: bool) -> dict[str, str]:
@@ -251,7 +230,7 @@ Portion = tuple[Turn, ...]
 @dataclass
 class SessionReading:
     """What `model` ("": none was asked) found in the turns up to `upto` (an id, "" where none was
-    read), and its second `look` at that.
+    read).
 
     `shown` are the digests of all notes that it was shown, by file, `dropped` what it found and
     cannot be read, and turns that are too long for it, with a reason; `failure` says why it stopped
@@ -266,7 +245,6 @@ class SessionReading:
     dropped: list[tuple[str, str]] = field(default_factory=list)
     shown: dict[str, str] = field(default_factory=dict)
     unreadable: int = 0  # candidates
-    look: SecondLook | None = None
 
     def add(self, question: Question, answered: Answered) -> None:
         """One more question with its answer."""
@@ -346,10 +324,8 @@ def _smaller_portions(portion: Portion, free: Room) -> list[Portion]:
     """A portion that was too long for the model, in more questions; none if it is one turn of
     which no more can be cut off."""
     fitting = _split_portions(portion, free)
-    if fitting != [portion]:
-        return fitting
-    if len(portion) > 1:
-        return _halve_portion(portion)
+    if fitting != [portion] or len(portion) > 1:
+        return fitting if fitting != [portion] else _halve_portion(portion)
     turn = _fit_turn(portion[0], _turn_size(portion[0]) // 2)
     return [] if turn == portion[0] else [(turn,)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmemory import bounds, unseen
 from mdmemory.capture.note_text import as_sentence, bare_line, description_of, name_of, word_note
@@ -17,6 +17,9 @@ from mdmemory.privacy.redaction import redact, says_something
 from mdmemory.text.orders import is_order
 from mdmemory.text.words import CJK
 from mdmemory.transcripts.injected import without_memory
+
+if TYPE_CHECKING:
+    from mdmemory.store.writer import StoredIn
 
 HOOK = 20  # letters; a shorter first line says too little to find the note by
 
@@ -54,6 +57,45 @@ class Fact(NamedTuple):
     redacted: tuple[str, ...] = ()
     said: str = ""
     everywhere: bool = False
+
+
+class Candidate(NamedTuple):
+    """One fact on its way to a note, as a person, an assistant or a model states it. A field that
+    does not apply is "" (or no items). `type` is one of the four, or "" to guess, `quote` are the
+    user's words. `replaces` are notes that the fact makes untrue, says again, or does not agree
+    with, `keeps` near ones that stay. `declined` says why it is not for the memory.
+
+    What becomes of it: `outcome` is keep, pending or dropped, with its reasons. `worded` is the
+    fact as a note will have it (None: it only says again what a note says), `turn` the id of the
+    user's turn that proves it, `named` the notes that it is about. `is_untrue`: they are untrue
+    now, by both readings; else it is flagged with them where it changes them.
+    """
+
+    fact: str = ""
+    type: str = ""
+    title: str = ""
+    why: str = ""
+    quote: str = ""
+    replaces: tuple[str, ...] = ()
+    action: str = "add"
+    kind: str = ""
+    source: str = "extraction"
+    keeps: tuple[str, ...] = ()
+    declined: str = ""
+    outcome: str = ""
+    reasons: tuple[str, ...] = ()
+    worded: Fact | None = None
+    turn: str = ""
+    named: tuple[StoredIn, ...] = ()
+    is_untrue: bool = False
+
+    @property
+    def text(self) -> str:
+        """What it says, in one line, for people."""
+        return self.fact or self.quote or " ".join(self.replaces)
+
+
+FactCall = Candidate  # what a program hands over
 
 
 def fact_of(content: str, title: str = "", type: str = "", why: str = "") -> Fact:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from mdmemory.actions import editing
 from mdmemory.capture import quote_proof
-from mdmemory.capture.candidate import Caller
+from mdmemory.capture.extracted import Caller
 from mdmemory.capture.quote_proof import Proof
 from mdmemory.capture.store_fact import room_left, spend_budget
 from mdmemory.capture.stores import visible_notes

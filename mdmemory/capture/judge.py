@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 from mdmemory import assets
 from mdmemory.capture import quote_proof
-from mdmemory.capture.candidate import Candidate
 from mdmemory.capture.candidates import clean_candidate
-from mdmemory.capture.fact import Fact, NotStored, fact_as_said, fact_of
+from mdmemory.capture.fact import Candidate, Fact, NotStored, fact_as_said, fact_of
 from mdmemory.capture.quote_proof import fold_text
 from mdmemory.errors import BadNote, MdmemoryError
 from mdmemory.llm import sizes, verdicts

@@ -18,10 +18,10 @@ from typing import Any
 from mdmemory import bounds
 from mdmemory.capture import pending, unanswered
 from mdmemory.capture.batch import Batch, Origin
-from mdmemory.capture.candidate import Candidate, Extracted, prefix_pair
 from mdmemory.capture.candidates import SessionReading, ask_about, is_worth_asking, redact_turns
-from mdmemory.capture.fact import fact_as_said, form_reasons
-from mdmemory.capture.judge import judge_candidates, look_again, weigh_verdicts
+from mdmemory.capture.extracted import Extracted, prefix_pair
+from mdmemory.capture.fact import Candidate, fact_as_said, form_reasons
+from mdmemory.capture.judge import SecondLook, judge_candidates, look_again, weigh_verdicts
 from mdmemory.capture.note_text import canonical_key, description_of, keys_of_fact, stating_test
 from mdmemory.capture.notice import is_personal, notice_wishes, without_unwanted
 from mdmemory.capture.pending import PendingFact
@@ -93,7 +93,7 @@ def extract_facts(
         part = _read_part(chosen, state, again)
     done = Extracted(session)
     asked = [*_asked_for(part, done.dropped)]
-    reading = _ask_model(stores, writer, part, ask, now, report)
+    reading, done.second = _ask_model(stores, writer, part, ask, now, report)
     elsewhere = _said_in_other_sessions(writer, session, reading.candidates)
     judged = [
         _unless_changed(
@@ -169,7 +169,7 @@ def _asked_for(part: _Part, dropped: list[dict[str, object]]) -> Iterator[Candid
 
 def _tell_reading(done: Extracted, part: _Part, reading: SessionReading) -> None:
     """Tell `done` who read what, and how far."""
-    done.model, done.second, done.failure = reading.model, reading.look, reading.failure
+    done.model, done.failure = reading.model, reading.failure
     done.torn, done.unreadable = part.told.torn, reading.unreadable
     ids = [turn.id for turn in part.turns]
     if reading.failure is not None:
@@ -188,20 +188,20 @@ def _tell_reading(done: Extracted, part: _Part, reading: SessionReading) -> None
 def _ask_model(
     stores: Stores, writer: Writer, part: _Part, ask: Callable[[], Asking | None], now: datetime,
     report: Report,
-) -> SessionReading:  # fmt: skip
-    """What the model found, judged and looked at once more; every trouble with it is a failure that
+) -> tuple[SessionReading, SecondLook | None]:  # fmt: skip
+    """What the model found, judged, with its second look; every trouble with it is a failure that
     is told."""
     if not part.turns:
-        return SessionReading()
+        return SessionReading(), None
     name, today = "the model", now.date().isoformat()
     wait = timedelta(milliseconds=writer.project.settings.whole("compact.interval_ms"))
     try:
         asking = ask()
         if asking is None:
-            return SessionReading()
+            return SessionReading(), None
         name = asking.model.name or asking.model.kind
         if not is_worth_asking(part.turns):
-            return SessionReading(name)
+            return SessionReading(name), None
         with writer.state() as state:
             key = part.told.session, part.before, name
             failed = None if part.again else unanswered.failed_since(state, *key, now - wait)
@@ -210,7 +210,7 @@ def _ask_model(
         notes = shown_notes(stores.sources())
         reading = ask_about(asking, part.turns, notes, today, near_in(writer.refresher), report)
     except MdmemoryError as problem:
-        return SessionReading(name, failure=problem)
+        return SessionReading(name, failure=problem), None
     find = partial(find_note, stores.sources())
     judged = judge_candidates(reading.candidates, part.turns, find, reading.shown)
     # the second look is at those that would become notes; what a note says already in the same
@@ -221,13 +221,14 @@ def _ask_model(
             says = stating_test(keys_of_fact(each.worded.body))
             is_known = any(says(one.note.head.description, one.note.body) for one in notes)
             places += [at] if each.named or not is_known else []
+    look = None
     if places:
         report(0, 1, f"asking {name} whether {len(places)} of them will last")
         proposed = [judged[at] for at in places]
-        reading.look = look_again(asking.reader, proposed, part.turns, today)
-        judged = weigh_verdicts(judged, places, reading.look)
+        look = look_again(asking.reader, proposed, part.turns, today)
+        judged = weigh_verdicts(judged, places, look)
     reading.candidates = judged
-    return reading
+    return reading, look
 
 
 def _said_in_other_sessions(
@@ -240,14 +241,15 @@ def _said_in_other_sessions(
         return {}
     waiting = [each for each in pending.waiting_facts(writer.project, writer.state)
                if each.session != session and each.reasons == ("unclear",)]  # fmt: skip
-    return {at: fact for at in doubtful for fact in waiting if _is_same(judged[at], fact)}
 
+    def is_same(one: str, other: str) -> bool:
+        words = {*word_keys(one)}
+        is_alike = bool(words) and words == {*word_keys(other)}
+        alike = is_alike and not reversed_words(one, other)
+        return alike or canonical_key(one) == canonical_key(other)
 
-def _is_same(candidate: Candidate, fact: PendingFact) -> bool:
-    if canonical_key(candidate.fact) == canonical_key(fact.description):
-        return True
-    one, other = {*word_keys(candidate.fact)}, {*word_keys(fact.description)}
-    return bool(one) and one == other and not reversed_words(candidate.fact, fact.description)
+    pairs = ((at, fact) for at in doubtful for fact in waiting)
+    return {at: fact for at, fact in pairs if is_same(judged[at].fact, fact.description)}
 
 
 def _unless_changed(stores: Stores, each: Candidate) -> Candidate:
@@ -255,8 +257,7 @@ def _unless_changed(stores: Stores, each: Candidate) -> Candidate:
     thought."""
     for note in each.named if each.outcome == "keep" else ():
         with suppress(MdmemoryError):
-            now = find_note(stores.sources(), f"{note.source.prefix}{note.stored.file}")
-            if now.stored.digest == note.stored.digest:
+            if find_note(stores.sources(), note.file).stored.digest == note.stored.digest:
                 continue
         outcome = "dropped" if each.worded is None else "pending"
         return each._replace(outcome=outcome, reasons=("note_changed",))

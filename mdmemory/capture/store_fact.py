@@ -15,8 +15,8 @@ from typing import NamedTuple
 from mdmemory import unseen
 from mdmemory.capture import quote_proof
 from mdmemory.capture.batch import Batch, Origin, Put, Seen
-from mdmemory.capture.candidate import Caller, Candidate, prefix_pair
-from mdmemory.capture.fact import Fact, NotStored, fact_as_said, fact_of
+from mdmemory.capture.extracted import Caller, prefix_pair
+from mdmemory.capture.fact import Candidate, Fact, NotStored, fact_as_said, fact_of
 from mdmemory.capture.note_text import body_beside, description_of
 from mdmemory.capture.notice import FLOOR, is_personal, letter_weight
 from mdmemory.capture.quote_proof import Proof

@@ -1,8 +1,6 @@
-"""What waits in an inbox, one file each: requests of a user until their turn has ended, and what an
-import made no note of, in `.inbox/` beside the notes, or in a folder of the person's own.
-
-The text is redacted. A file counts as the user's request only by its seal: so none comes along with
-somebody's repository, and only its own machine settles it.
+"""What waits in an inbox, one file each: requests of a user, kept by the hook until their turn has
+ended, and what an import made no note of. Their text is redacted. A request counts only by its
+seal: so none comes along with somebody's repository, and only its own machine settles it.
 """
 
 from __future__ import annotations
@@ -104,14 +102,14 @@ class Wish:
         from mdmemory.text.conflict import clause_parts
         from mdmemory.text.words import word_keys
 
-        there, text = {*word_keys(self.answer)}, self.answer.casefold()
+        wanted, there = {*word_keys(self.text)}, {*word_keys(self.answer)}
         lost, _ = literals.audit_literals([self.text], self.answer)
-        if any(each.casefold() not in text for each in lost):
-            return False
-        if len({*word_keys(self.text)} & there) < _SHARE * len({*word_keys(self.text)}):
+        if any(each.casefold() not in self.answer.casefold() for each in lost):
             return False
         clauses = [{*word_keys(part)} for part in clause_parts(self.text)]
-        return all(len(each & there) * 3 >= len(each) for each in clauses if len(each) > 1)
+        return len(wanted & there) >= _SHARE * len(wanted) and all(
+            len(each & there) * 3 >= len(each) for each in clauses if len(each) > 1
+        )
 
     def touches_text(self, text: str) -> bool:
         """Whether a text speaks of what it asks for."""
@@ -142,13 +140,11 @@ class Inbox:
         key = _seal_key(self.key_file)
         known = [path.name for path in self.files()]
         paths = []
-        for each in wishes:
-            wish = replace(each, project=self.project)
-            path = self.folder / wish.file
-            if any(name.endswith(f"-{wish.key}{inbox.END}") for name in known):
-                continue  # the same event, heard twice
-            write_atomic(path, _render_wish(wish, key), mode=0o600)
-            paths.append(path)
+        for wish in (replace(each, project=self.project) for each in wishes):
+            # but for the same event, heard twice
+            if not any(name.endswith(f"-{wish.key}{inbox.END}") for name in known):
+                paths.append(self.folder / wish.file)
+                write_atomic(paths[-1], _render_wish(wish, key), mode=0o600)
         return paths
 
     def wishes(self) -> list[tuple[Path, Wish]]:
@@ -220,13 +216,12 @@ def inbox_without_store(start: Path) -> Inbox:
     is there and ours, else the person's."""
     root, own = _project_root(start), person.state_folder()
     store = root / DEFAULT_STORE
-    try:
+    place = os.path.realpath(root)
+    with suppress(MdmemoryError):
         is_ours = read_start(store / "MEMORY.md", len(OURS)) == OURS
-    except MdmemoryError:
-        is_ours = False
-    if is_ours and os.path.realpath(store) == os.path.join(os.path.realpath(root), DEFAULT_STORE):
-        return Inbox(store / INBOX, own / "inbox.key")
-    return Inbox(own / "inbox", own / "inbox.key", os.path.realpath(root))
+        if is_ours and os.path.realpath(store) == os.path.join(place, DEFAULT_STORE):
+            return Inbox(store / INBOX, own / "inbox.key")
+    return Inbox(own / "inbox", own / "inbox.key", place)
 
 
 def _project_root(start: Path) -> Path:
@@ -251,16 +246,15 @@ def keep_wishes(
         at = now + timedelta(microseconds=number)
         moment, said = at.isoformat(timespec="microseconds"), words_id(message)
         wishes.append(Wish(text, session, turn, f"{at.date()}", why, at=moment, said=said))
-    problem: MdmemoryError | None = None
-    for place in places if wishes else ():
+    for number, place in enumerate(places if wishes else (), 1):
         try:
             return place.put(wishes)
-        except MdmemoryError as failure:
-            problem = failure
-        except OSError as failure:
-            problem = MdmemoryError(f"The file system refused ({failure.strerror}).")
-    if problem is not None:
-        raise problem
+        except (MdmemoryError, OSError) as problem:
+            if number < len(places):
+                continue
+            if isinstance(problem, MdmemoryError):
+                raise
+            raise MdmemoryError(f"The file system refused ({problem.strerror}).") from problem
     return []
 
 
@@ -269,10 +263,8 @@ def list_due(
 ) -> list[tuple[Path, Wish]]:
     """The wishes whose turn has ended and that may be stored unasked, in the order in which they
     were said, with their files; `session` is at this `turn` now ("": at none)."""
-    due = [
-        (path, wish) for box in boxes for path, wish in box.wishes()
-        if wish.is_over(now, session, turn) and wish.why != UNATTENDED
-    ]  # fmt: skip
+    every = (pair for box in boxes for pair in box.wishes() if pair[1].why != UNATTENDED)
+    due = [(path, wish) for path, wish in every if wish.is_over(now, session, turn)]
     return sorted(due, key=lambda each: (each[1].at or each[1].since, each[0].name))
 
 

@@ -18,7 +18,7 @@ from mdmemory.prompt import lines
 from mdmemory.store import receipt_box
 
 if TYPE_CHECKING:
-    from mdmemory.capture.candidate import Extracted
+    from mdmemory.capture.extracted import Extracted
     from mdmemory.compact.runner import Outcome
     from mdmemory.layers import Layers
     from mdmemory.memory import Memory

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mdmemory.capture.candidate import Caller
+    from mdmemory.capture.extracted import Caller
     from mdmemory.layers import Layers
     from mdmemory.mcp.loop import Json, Result
     from mdmemory.memory import Memory
@@ -173,7 +173,7 @@ def caller(layers: Layers, tool: str) -> Caller:
     newest session counts, and nothing else proves anything; a client without hooks is heard by
     nobody.
     """
-    from mdmemory.capture.candidate import Caller
+    from mdmemory.capture.extracted import Caller
 
     if tool not in ("memory_store", "memory_forget"):
         return Caller()

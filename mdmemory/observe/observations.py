@@ -12,7 +12,7 @@ from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.store.project import Project
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
-    from mdmemory.capture.candidate import Extracted
+    from mdmemory.capture.extracted import Extracted
     from mdmemory.llm.answer import Model
     from mdmemory.observe.observation import Observation
     from mdmemory.observe.queue import Worked
@@ -175,7 +175,7 @@ class Observations:
         A tool's output proves nothing: facts that no user's turn in `turns` bears out wait in
         `Memory.pending()` for a person. Raises NotFound, UsageError, and errors of a write.
         """
-        from mdmemory.capture.candidate import Extracted
+        from mdmemory.capture.extracted import Extracted
         from mdmemory.capture.stores import OneStore
         from mdmemory.capture.summary import take_summary
         from mdmemory.session.cleaning import LEFT_OUT

@@ -14,7 +14,7 @@ from mdmemory.session.cleaning import line
 from mdmemory.store.receipt_box import Receipt
 
 if TYPE_CHECKING:
-    from mdmemory.capture.candidate import Extracted
+    from mdmemory.capture.extracted import Extracted
     from mdmemory.capture.store_fact import Stored
     from mdmemory.compact.runner import Outcome
     from mdmemory.store.adopt import Unadopted

@@ -19,7 +19,7 @@ from mdmemory.session.sections import Sections
 from mdmemory.session.storage import PROMOTION_DAYS
 
 if TYPE_CHECKING:  # loaded where something is promoted
-    from mdmemory.capture.candidate import Extracted
+    from mdmemory.capture.extracted import Extracted
     from mdmemory.store.state import State
 
 MAX_ENTRIES = 50

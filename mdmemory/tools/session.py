@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.capture.candidate import Caller
+from mdmemory.capture.extracted import Caller
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.memory import Memory
 from mdmemory.session.sections import BLOCKS, ERRORS, POOL, SLOTS, Sections, entries, names

@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 from mdmemory.citing.citation import tell_drift
 from mdmemory.config.settings import Settings
 from mdmemory.errors import UsageError

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mdmemory.capture.candidate import Caller
+from mdmemory.capture.extracted import Caller
 from mdmemory.errors import UsageError
 
 # Part of every answer with text of a note.

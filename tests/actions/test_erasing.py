@@ -14,7 +14,8 @@ import pytest
 from pace import HUNG
 
 from mdmemory import Memory
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 from mdmemory.cli import main
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
 from mdmemory.git import filter_repo

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 
 TYPES = ("reference", "feedback", "feedback", "user")
 

@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from commands_host import SESSION, CommandHost, context
 
-from mdmemory.capture.candidate import Caller
+from mdmemory.capture.extracted import Caller
 from mdmemory.errors import MdmemoryError
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from rows import each
 
 from mdmemory import Memory, assets
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import (
     REASONS,
+    FactCall,
     NotStored,
     fact_as_said,
     fact_of,

@@ -16,7 +16,8 @@ from scripted import Said, Scripted
 
 from mdmemory import Memory
 from mdmemory.capture import judge as judging
-from mdmemory.capture.candidate import Candidate, Extracted
+from mdmemory.capture.extracted import Extracted
+from mdmemory.capture.fact import Candidate
 from mdmemory.capture.judge import FactVerdict, SecondLook, judge_candidates, weigh_verdicts
 from mdmemory.capture.quote_proof import invented_literals
 from mdmemory.errors import NotFound

@@ -15,8 +15,8 @@ from moments import DIED, DONE, FAILED, TOLD, child, die, full, spread
 from pace import FULL
 
 from mdmemory import Memory
-from mdmemory.capture.candidate import Caller, FactCall
-from mdmemory.capture.fact import NotStored
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall, NotStored
 from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.capture.store_fact import Stored
 from mdmemory.errors import MdmemoryError, NotFound

@@ -14,7 +14,8 @@ import pytest
 from rows import each
 
 from mdmemory import Memory
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 from mdmemory.capture.notice import notice_wishes
 from mdmemory.capture.store_fact import Stored
 from mdmemory.capture.wishes import IDLE, Inbox, Wish, open_inboxes, words_id

@@ -9,7 +9,8 @@ import pytest
 from citing_projects import SERVER, CitedProject
 
 from mdmemory import Layers, Memory
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 from mdmemory.errors import NoGit, UsageError
 from mdmemory.tools.table import call_tool
 from mdmemory.transcripts.turns import Turn

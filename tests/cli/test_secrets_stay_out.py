@@ -12,7 +12,8 @@ from pathlib import Path
 
 from pace import HUNG
 
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.opencode.hooks import Hooks

@@ -15,7 +15,8 @@ from commands_host import HOSTS, SESSION, CommandHost, context, first, shown
 from pace import HUNG
 
 from mdmemory import protocol
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 from mdmemory.capture.store_fact import Stored
 from mdmemory.errors import Unwritable
 from mdmemory.hosts.bridge import client, without

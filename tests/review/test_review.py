@@ -11,7 +11,8 @@ import pytest
 from pace import sample
 
 from mdmemory.capture import wishes
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.cli import main
 from mdmemory.errors import NoteChanged, NotFound, UsageError

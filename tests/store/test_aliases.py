@@ -9,7 +9,8 @@ import pytest
 from rows import each
 
 from mdmemory import Memory
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 from mdmemory.errors import NotFound
 from mdmemory.note import editing
 from mdmemory.note.note import parse

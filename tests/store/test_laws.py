@@ -25,7 +25,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from pace import FULL, HUNG
 
 from mdmemory import Memory
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 from mdmemory.errors import MdmemoryError
 from mdmemory.store.adopt import SETTLED
 from mdmemory.transcripts.turns import Turn

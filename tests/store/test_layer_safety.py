@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Layers, Memory
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 from mdmemory.errors import GitFailed, MdmemoryError
 from mdmemory.git import repositories
 from mdmemory.transcripts.turns import Turn

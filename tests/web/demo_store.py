@@ -13,7 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from mdmemory import Layers, assets
-from mdmemory.capture.candidate import Caller, FactCall
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.session import recalls
 from mdmemory.store import evidence

@@ -246,11 +246,9 @@ def _with_index(folder: Path, facts: list[Incoming]) -> Iterator[Incoming]:
     """The facts, each with the description that the folder's index gives it, where it has none of
     its own; then what the index says of nothing in the folder."""
     lines: dict[str, str] = {}
-    rest: list[str] = []
-    try:
+    rest, index = list[str](), ""
+    with suppress(MdmemoryError):
         index = read_regular(folder / INDEX).decode("utf-8", "replace")
-    except MdmemoryError:
-        index = ""
     known = {fact.origin for fact in facts}
     for line in [] if index.startswith(_OURS) else index.splitlines():
         match = _INDEX_LINE.fullmatch(line.strip())
@@ -420,11 +418,10 @@ class _Reader:
         return "\n".join(self.lines[start:end])
 
     def _fact_block(self, text: str, start: int) -> Block:
-        if is_placeholder(text):
-            return Block(text.strip(), start + 1, self._section_now(), NO_FACT)
-        for _, line, _ in self._headings:
+        reason = NO_FACT if is_placeholder(text) else ""
+        for _, line, _ in () if reason else self._headings:
             self._unused.pop(line, None)
-        return Block(text.strip(), start + 1, self._section_now())
+        return Block(text.strip(), start + 1, self._section_now(), reason)
 
     def _add_heading(self, level: int, start: int, end: int) -> None:
         text = self._lines_text(start, end)

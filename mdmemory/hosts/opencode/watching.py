@@ -23,7 +23,7 @@ from mdmemory.memory import Memory
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    from mdmemory.capture.candidate import Caller
+    from mdmemory.capture.extracted import Caller
     from mdmemory.config.settings import Settings
     from mdmemory.store.project import Project
     from mdmemory.transcripts.turns import Turn
@@ -260,7 +260,7 @@ class Children(BySession[bool]):
 def caller_of(session: str, name: str) -> Caller:
     """The caller of a tool, with the turns of the session if it changes notes: to read them takes
     time."""
-    from mdmemory.capture.candidate import Caller
+    from mdmemory.capture.extracted import Caller
     from mdmemory.tools.table import SESSION, TOOLS
 
     turns: tuple[Turn, ...] = ()

@@ -1,5 +1,5 @@
-"""A fact on its way from words to a note, who hands it over, and what became of all of them. Data
-alone: whoever only tells it loads nothing more."""
+"""Who calls on the memory in a turn, and what a capture run did, as it is told. Data alone: whoever
+only tells it loads nothing more."""
 
 from __future__ import annotations
 
@@ -7,50 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from mdmemory.capture.fact import Fact
     from mdmemory.capture.judge import SecondLook
     from mdmemory.errors import MdmemoryError
-    from mdmemory.store.writer import StoredIn
     from mdmemory.transcripts.turns import Turn
-
-
-class Candidate(NamedTuple):
-    """One fact on its way to a note, as a person, an assistant or a model states it. A field that
-    does not apply is "" (or no items). `type` is one of the four, or "" to guess, `quote` are the
-    user's words. `replaces` are notes that the fact makes untrue, says again, or does not agree
-    with, `keeps` near ones that stay. `declined` says why it is not for the memory.
-
-    What becomes of it: `outcome` is keep, pending or dropped, with its reasons. `worded` is the
-    fact as a note will have it (None: it only says again what a note says), `turn` the id of the
-    user's turn that proves it, `named` the notes that it is about. `is_untrue`: they are untrue
-    now, by both readings; else it is flagged with them where it changes them.
-    """
-
-    fact: str = ""
-    type: str = ""
-    title: str = ""
-    why: str = ""
-    quote: str = ""
-    replaces: tuple[str, ...] = ()
-    action: str = "add"
-    kind: str = ""
-    source: str = "extraction"
-    keeps: tuple[str, ...] = ()
-    declined: str = ""
-    outcome: str = ""
-    reasons: tuple[str, ...] = ()
-    worded: Fact | None = None
-    turn: str = ""
-    named: tuple[StoredIn, ...] = ()
-    is_untrue: bool = False
-
-    @property
-    def text(self) -> str:
-        """What it says, in one line, for people."""
-        return self.fact or self.quote or " ".join(self.replaces)
-
-
-FactCall = Candidate  # what a program hands over
 
 
 class Caller(NamedTuple):
