@@ -11,15 +11,7 @@ from functools import cache
 
 from mdmemory.privacy import values
 from mdmemory.privacy.lexicon import CODES, SHOWN, Label, Span, any_of, compile_shape, listed_words
-from mdmemory.privacy.values import (
-    JOINED,
-    STRONG,
-    WEAK,
-    grade_word,
-    is_keylike,
-    is_pinlike,
-    is_placeholder,
-)
+from mdmemory.privacy.values import JOINED, STRONG, WEAK, grade_word, is_pinlike
 from mdmemory.text.words import CJK
 
 # A name goes on after its label with one of these: PASSWORD_FILE names no password.
@@ -105,7 +97,7 @@ def _find_argument(text: str, label: Label, at: int) -> Iterator[Span]:
     call = re.search(r"\w\([ ]?[\"'][\w.-]*\Z", text[max(0, label.start - 40) : label.start])
     match = VALUE.match(text, at, at + 300) if call else None
     value = match["quoted"] or "" if match else ""
-    if value and (grade_word(value) >= WEAK or is_keylike(value)):
+    if value and (grade_word(value) >= WEAK or values.is_keylike(value)):
         yield from _judge_value(text, label, at, "=>")
 
 
@@ -139,7 +131,7 @@ def _judge_value(
     attached = text[label.end : at] == "=" and label.kind in ("password", "pass")
     joined = attached and re.fullmatch(r"[a-z]+_[a-z]+", value)
     snake = (far or joined) and not _is_about(value)
-    if not value or is_placeholder(value) or values.made_up(value):
+    if not value or values.is_placeholder(value) or values.made_up(value):
         return
     if values.is_code(value) and not snake:
         return
@@ -194,9 +186,9 @@ def _fits_label(label: Label, value: str, quoted: bool, last: bool, is_name: boo
             return len(words) <= 8 and about * 3 < len(words) and not is_sentence
         return values.is_passwordlike(value, quoted or last or is_name)
     if kind == "session":
-        return len(value) >= 16 and is_keylike(value) and not values.is_id(value)
+        return len(value) >= 16 and values.is_keylike(value) and not values.is_id(value)
     if kind == "codes":
-        return is_keylike(value)
+        return values.is_keylike(value)
     if " " in value:
         return False
     if kind == "secret" and _VERSION.match(value):
@@ -204,7 +196,8 @@ def _fits_label(label: Label, value: str, quoted: bool, last: bool, is_name: boo
     if kind == "secret":
         typed = re.fullmatch(r"(?:[A-Z]+[a-z]+)+", value) is not None
         named = is_name and grade_word(value) >= JOINED and not typed
-        return is_keylike(value) or (named and re.search(r"secret|token", label.word) is not None)
+        is_told = named and re.search(r"secret|token", label.word) is not None
+        return is_told or values.is_keylike(value)
     if label.word in CODES:
         return not is_name and not quoted and is_pinlike(value) and len(value) >= 4
     if kind == "pass" and is_name and values.is_passwordlike(value, last):
@@ -213,7 +206,8 @@ def _fits_label(label: Label, value: str, quoted: bool, last: bool, is_name: boo
         return grade_word(value) >= WEAK or values.is_odd(value) or (quoted and not value.isalpha())
     # "key", "auth": too common a word for anything but what looks random
     if label.word in ("auth", "seed", "keypair", "wif", "nsec", "xprv"):
-        return values.is_odd(value) and is_keylike(value) and not re.fullmatch(r"[a-z]+\d?", value)
+        plain = re.fullmatch(r"[a-z]+\d?", value)
+        return not plain and values.is_odd(value) and values.is_keylike(value)
     random = values.is_noisy(value, 0.33) or (is_name and values.is_hexlike(value))
     if len(value) >= 16 and random:
         return True
@@ -280,7 +274,7 @@ def _fits_bare(text: str, lower: str, label: Label, value: str, stop: int, quote
             return label.kind == "secret" or is_flag or "0x" in value
         noise = values.is_noisy(value, 0.33)
         if label.kind == "secret":
-            noise = noise or (is_keylike(value) and values.is_odd(value))
+            noise = noise or (values.is_keylike(value) and values.is_odd(value))
         return len(value) >= (long if label.kind == "secret" else 16) and noise and " " not in value
     if is_flag:
         line = text[text.rfind("\n", 0, label.start) + 1 :][:300].partition("\n")[0]
@@ -387,5 +381,5 @@ def _named_user(match: re.Match[str], offset: int) -> Iterator[Span]:
     joins = ("and", "has", "had", "with", "uses", "und")
     spoken = not match["mark"].strip() and name.lower() in joins
     call = re.match(r"\w+[(\[].*|(?:self|re\w+)\..*", name)
-    if not (spoken or call or is_placeholder(name)):
+    if not (spoken or call or values.is_placeholder(name)):
         yield offset + match.start("user"), offset + match.end("user"), "username"

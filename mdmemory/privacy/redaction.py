@@ -307,10 +307,7 @@ _AFTER = re.compile(r" / (?P<value>[^\s\"'`]{6,64})")
 
 
 def _hint_places(hint: str, text: str) -> Iterator[int]:
-    at = text.find(hint)
-    while at >= 0:
-        yield at
-        at = text.find(hint, at + len(hint))
+    return (match.start() for match in compile_shape(re.escape(hint)).finditer(text))
 
 
 def find_pairs(text: str, lower: str) -> Iterator[Span]:
@@ -321,12 +318,12 @@ def find_pairs(text: str, lower: str) -> Iterator[Span]:
             match = _PAIR.match(text, at + len(hint))
             if match:
                 yield from _standing_out(match.start("value"), match["value"])
-    for at in _hint_places(" / ", text) if " / " in text else ():
+    for at in _hint_places(" / ", text):
         match = _AFTER.match(text, at)
         if match and _NAME.search(text[max(0, at - 14) : at]):
             yield from _standing_out(match.start("value"), match["value"])
     before = compile_shape(r"(?<![\w/:.])[\w.-]{2,32}:([^\s:/@]{6,64})\Z")
-    for at in _hint_places("@", text) if "@" in text else ():
+    for at in _hint_places("@", text):
         value = before.search(text, max(0, at - 100), at)
         if value and compile_shape(r"@(?!sha\d)[\w-]{2,}[.:]\w").match(text, at):
             yield from _standing_out(value.start(1), value[1])
@@ -453,12 +450,8 @@ def _mask_public(text: str) -> str:
     """The text with what is public made unreadable, each character in its place."""
     for hint, expression in _PUBLIC:
         if hint in text:
-            text = expression.sub(_blank_match, text)
+            text = expression.sub(lambda match: re.sub(r"\S", MASK, match[0]), text)
     return text
-
-
-def _blank_match(match: re.Match[str]) -> str:
-    return re.sub(r"\S", MASK, match[0])
 
 
 # --- the rules

@@ -9,20 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from mdmemory.privacy import values
-from mdmemory.privacy.lexicon import (
-    CODES,
-    LOCK,
-    SHOWN,
-    THING,
-    Label,
-    Span,
-    any_of,
-    compile_shape,
-    follows_from,
-    leads_to,
-    listed_words,
-)
+from mdmemory.privacy import lexicon, values
+from mdmemory.privacy.lexicon import CODES, LOCK, SHOWN, THING, Label, Span, leads_to
 from mdmemory.privacy.values import JOINED, NONE, PLAIN, STRONG, WEAK, grade_word, is_pinlike
 from mdmemory.text.words import CJK, is_cjk
 
@@ -300,7 +288,7 @@ def _named_later(lower: str, word: _Word, label: Label, code: bool) -> bool:
     between = lower[word.end : label.start]
     if not between.strip() and label.word in ("паролем", "пином", "кодом"):
         return word.grade >= WEAK
-    if not follows_from("as", between) or len(between.split()) > 6:
+    if not lexicon.follows_from("as", between) or len(between.split()) > 6:
         return False
     if label.kind == "pin":
         return code
@@ -412,9 +400,9 @@ _GERMAN_ENTRY = re.compile(
 @cache
 def _any_word(*names: str) -> re.Pattern[str]:
     """Any word of these lists; "mit" leads to what is typed, too."""
-    listed = {word for name in names for word in listed_words(name)}
-    joined = any_of(word for word in listed if any(map(is_cjk, word)))
-    plain = any_of(word for word in listed if not any(map(is_cjk, word)))
+    listed = {word for name in names for word in lexicon.listed_words(name)}
+    joined = lexicon.any_of(word for word in listed if any(map(is_cjk, word)))
+    plain = lexicon.any_of(word for word in listed if not any(map(is_cjk, word)))
     return re.compile(rf"(?<!\w)(?:{plain}{'|mit' if 'enter' in names else ''})(?!\w)|{joined}")
 
 
@@ -426,8 +414,8 @@ def is_voucher(shown: str) -> bool:
 def is_typed(lower: str, left: int, right: int) -> bool:
     """Whether something in that part of a text, in small letters, is to be typed or still is so."""
     part = lower[left:right]
-    plain = _typed_words().isdisjoint(compile_shape(r"\w+").findall(part))
-    if plain and (part.isascii() or not compile_shape(f"[{CJK}]").search(part)):
+    plain = _typed_words().isdisjoint(lexicon.compile_shape(r"\w+").findall(part))
+    if plain and (part.isascii() or not lexicon.compile_shape(f"[{CJK}]").search(part)):
         return False  # cheap to see, and so in most sentences
     return _any_word("enter", "stays").search(lower, left, right) is not None
 
@@ -435,7 +423,7 @@ def is_typed(lower: str, left: int, right: int) -> bool:
 @cache
 def _typed_words() -> frozenset[str]:
     """The words that an expression for typing begins with, if it is no Chinese or so."""
-    listed = ("mit", *listed_words("enter"), *listed_words("stays"))
+    listed = ("mit", *lexicon.listed_words("enter"), *lexicon.listed_words("stays"))
     return frozenset(first[0] for word in listed if (first := re.match(r"\w+", word)))
 
 
@@ -456,7 +444,7 @@ def tells_secret(
         return False
     topic = _topic_grade(labels, opens, code)
     weight = _word_weight(shown, rated, code)
-    if not topic or not weight or shown.lower() in listed_words("tools"):
+    if not topic or not weight or shown.lower() in lexicon.listed_words("tools"):
         return False
     if rated == PLAIN and shown.endswith("!") and not _ENDS.match(after):
         rated, weight = JOINED, 2
@@ -518,7 +506,7 @@ def _place_weight(before: str, after: str, rated: int, code: bool) -> int:
     """How much the place of a word says that it is a value, 0 to 3."""
     if leads_to("enter", before) or leads_to("stays", before) or leads_to("states", before):
         return 3
-    if before.rstrip().endswith((":", "：", "→")) or follows_from("entered", after):
+    if before.rstrip().endswith((":", "：", "→")) or lexicon.follows_from("entered", after):
         return 3
     if _FROM_TO.search(before) and _TO.match(after):
         return 3

@@ -19,17 +19,10 @@ _BEFORE = 90  # characters that may stand before a keyword: Azure's 76
 
 _TABLE = Path(__file__).parent / "data" / "shapes.txt"
 _ALPHABETS = {
-    "digit": "[0-9]",
-    "hex": "[0-9a-fA-F]",
-    "lower": "[0-9a-z]",
-    "upper": "[0-9A-Z]",
-    "letter": "[A-Za-z]",
-    "alnum": "[A-Za-z0-9]",
-    "word": "[A-Za-z0-9_-]",
-    "dotted": "[A-Za-z0-9_.-]",
-    "b64": "[A-Za-z0-9+/=]",
-    "path": "[A-Za-z0-9_./+=@~:%-]",
-}
+    "digit": "[0-9]", "hex": "[0-9a-fA-F]", "lower": "[0-9a-z]", "upper": "[0-9A-Z]",
+    "letter": "[A-Za-z]", "alnum": "[A-Za-z0-9]", "word": "[A-Za-z0-9_-]",
+    "dotted": "[A-Za-z0-9_.-]", "b64": "[A-Za-z0-9+/=]", "path": "[A-Za-z0-9_./+=@~:%-]",
+}  # fmt: skip
 _UUID = "-".join(f"[0-9a-fA-F]{{{length}}}" for length in (8, 4, 4, 4, 12))
 _PART = re.compile(r"<(?P<alphabet>\w+)(?::(?P<least>\d+)(?P<open>-)?(?P<most>\d+)?)?>")
 
@@ -69,33 +62,29 @@ class Shape(NamedTuple):
 @cache
 def token_shapes() -> tuple[Shape, ...]:
     """Every row of the table of tokens."""
-    lines = _TABLE.read_text(encoding="utf-8").splitlines()
-    return tuple(_read_shape(*line.split()) for line in lines if line and not line.startswith("#"))
-
-
-def _read_shape(kind: str, written: str, page: str) -> Shape:
-    parts = _PART.split(written)  # a literal, then four groups and a literal for each part
-    literals = parts[::5]
-    return Shape(kind, literals[0] or max(literals, key=len), written, page)
+    shapes = []
+    for line in _TABLE.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            kind, written, page = line.split()
+            # a literal, then four groups and a literal for each part
+            literals = _PART.split(written)[::5]
+            shapes.append(Shape(kind, literals[0] or max(literals, key=len), written, page))
+    return tuple(shapes)
 
 
 @cache  # at the first use: most texts hold few of the keywords
 def _as_expression(written: str) -> str:
     made, end = "", 0
     for part in _PART.finditer(written):
-        made += re.escape(written[end : part.start()]) + _alphabet_of(part)
+        most = part["most"] or ("" if part["open"] else part["least"])
+        alphabet = _ALPHABETS.get(part["alphabet"], "")
+        made += re.escape(written[end : part.start()])
+        made += f"{alphabet}{{{part['least']},{most}}}" if alphabet else _UUID
         end = part.end()
     last = written[end:]
     # a token of one length ends where its alphabet ends
     stop = "" if last or not written.endswith(">") or written.endswith("->") else "(?![0-9A-Za-z])"
     return made + re.escape(last) + stop
-
-
-def _alphabet_of(part: re.Match[str]) -> str:
-    if part["alphabet"] == "uuid":
-        return _UUID
-    most = part["most"] or ("" if part["open"] else part["least"])
-    return f"{_ALPHABETS[part['alphabet']]}{{{part['least']},{most}}}"
 
 
 @cache
@@ -170,7 +159,9 @@ def _match_shape(shape: Shape, text: str, at: int, done: int) -> tuple[int, int]
         if before is None:
             return None
         begin = at - len(window) + before.start()
-    if not _may_begin(text, begin):
+    # it begins after no letter or digit but a Chinese one
+    behind = text[begin - 1 : begin]
+    if behind == "_" or (behind.isascii() and behind.isalnum()):
         return None
     match = compile_shape(shape.rest).match(text, at, at + _LONGEST)
     return (begin, match.end()) if match else None
@@ -181,12 +172,6 @@ def _run(text: str, at: int, stop: int) -> int:
     of an open row can succeed."""
     match = compile_shape(r"[A-Za-z0-9_-]*").match(text, at, stop)
     return match.end() if match else at
-
-
-def _may_begin(text: str, at: int) -> bool:
-    """Whether a token may begin here: after no letter or digit but a Chinese one."""
-    before = text[at - 1 : at]
-    return not (before.isascii() and before.isalnum()) and before != "_"
 
 
 def _is_noise(token: str, shape: Shape) -> bool:

@@ -8,32 +8,10 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from mdmemory.errors import NotFound, UsageError
+from mdmemory.session import sections
 from mdmemory.session.cleaning import clean, cut, line, visible
 from mdmemory.session.failures import CATEGORIES, SUMMARY
-from mdmemory.session.sections import (
-    BLOCKS,
-    CANDIDATES,
-    ERRORS,
-    FADING,
-    FILES,
-    GONE,
-    HOLDS,
-    LONGEST,
-    NOTED,
-    POOL,
-    SLOTS,
-    Error,
-    Item,
-    Sections,
-    SessionEntry,
-    SessionFact,
-    by_score,
-    entries,
-    fingerprint,
-    is_same,
-    key,
-    names,
-)
+from mdmemory.session.sections import BLOCKS, ERRORS, POOL, SLOTS, Item, Sections, SessionEntry
 
 _NAMED = 60  # characters that the warning repeats of a lost end
 
@@ -67,7 +45,7 @@ def write(memory: Sections, block: str, text: str, *, append: bool = False) -> s
 def tick(memory: Sections) -> None:
     """Count an event: the pool fades, and the faintest entries go."""
     memory.event += 1
-    memory.pool = [each for each in memory.pool if each.score_at(memory.event) >= GONE]
+    memory.pool = [each for each in memory.pool if each.score_at(memory.event) >= sections.GONE]
 
 
 def add(memory: Sections, section: str, text: str, *, is_candidate: bool = False) -> str:
@@ -77,28 +55,28 @@ def add(memory: Sections, section: str, text: str, *, is_candidate: bool = False
     Raises UsageError for a section to which nothing can be added by hand.
     """
     if section not in SLOTS and section not in (ERRORS, POOL):
-        names = ", ".join((*BLOCKS, ERRORS, *SLOTS, POOL))
-        raise UsageError(f"Nothing can be added to {section[:40]!r}.", f"Add to one of: {names}.")
+        lists = ", ".join((*BLOCKS, ERRORS, *SLOTS, POOL))
+        raise UsageError(f"Nothing can be added to {section[:40]!r}.", f"Add to one of: {lists}.")
     text = line(visible(text), SLOTS[section].longest if section in SLOTS else SUMMARY)
     if not text:
         return ""
     if section == ERRORS:
         category, _, rest = text.partition(": ")
         if not rest or category not in {each.name for each in CATEGORIES}:
-            category, rest = NOTED, text
-        if not any(is_same(each.summary, rest) for each in memory.errors):
-            mark = fingerprint(rest)
-            open_error(memory, Error(category, rest, mark, mark, [], "open", memory.event))
+            category, rest = sections.NOTED, text
+        if not any(sections.is_same(each.summary, rest) for each in memory.errors):
+            mark = sections.fingerprint(rest)
+            open_error(memory, sections.Error(category, rest, mark, mark, [], "open", memory.event))
         text = rest
     elif section == POOL:
         text = cut(text, SLOTS["todos"].longest)
         before = sum(each.score_at(memory.event) for each in memory.pool if each.text == text)
-        item = Item(text, memory.event, min(1 + before, 1 / (1 - FADING)))
+        item = Item(text, memory.event, min(1 + before, 1 / (1 - sections.FADING)))
         memory.pool = [*(each for each in memory.pool if each.text != text), item]
-        memory.pool = by_score(memory)[: HOLDS[POOL]]
+        memory.pool = sections.by_score(memory)[: sections.HOLDS[POOL]]
     else:
         items = memory.slots.get(section, ())
-        same = [each for each in items if is_same(each.text, text)]
+        same = [each for each in items if sections.is_same(each.text, text)]
         others = [each for each in items if each not in same]
         # the longer wording says more, and is the user's own where the assistant repeated it
         text = max((text, *(each.text for each in same)), key=len)
@@ -110,21 +88,21 @@ def add(memory: Sections, section: str, text: str, *, is_candidate: bool = False
 
 def propose(memory: Sections, type: str, text: str) -> None:
     """Add a candidate for a note."""
-    new = SessionFact(type, line(text, LONGEST))
+    new = sections.SessionFact(type, line(text, sections.LONGEST))
     if new.text:
         others = [each for each in memory.candidates if each != new]
-        memory.candidates = [*others, new][-HOLDS[CANDIDATES] :]
+        memory.candidates = [*others, new][-sections.HOLDS[sections.CANDIDATES] :]
 
 
-def open_error(memory: Sections, error: Error) -> None:
+def open_error(memory: Sections, error: sections.Error) -> None:
     """Add an error: it replaces the last one of its command, and the same one noted by hand."""
     others = [
         each
         for each in memory.errors
-        if not is_same(each.summary, error.summary)
+        if not sections.is_same(each.summary, error.summary)
         and (each.category, each.source) != (error.category, error.source)
     ]
-    memory.errors = [*others, error][-HOLDS[ERRORS] :]
+    memory.errors = [*others, error][-sections.HOLDS[ERRORS] :]
 
 
 def set_todos(memory: Sections, todos: Iterable[Mapping[str, Any]]) -> None:
@@ -142,8 +120,10 @@ def set_todos(memory: Sections, todos: Iterable[Mapping[str, Any]]) -> None:
 def clear(memory: Sections, section: str) -> int:
     """Empty a section; returns how many entries it had, of a block how many lines. Raises
     UsageError."""
-    if section not in names():
-        raise UsageError(f"There is no section {section[:40]!r}.", f"Use: {', '.join(names())}.")
+    if section not in sections.names():
+        raise UsageError(
+            f"There is no section {section[:40]!r}.", f"Use: {', '.join(sections.names())}."
+        )
     if section in BLOCKS:
         return len(memory.blocks.pop(section, "").splitlines())
     if section in SLOTS:
@@ -162,7 +142,7 @@ def remove(memory: Sections, section: str, text: str) -> str:
         at = _place(lines, wanted, section)
         write(memory, section, "\n".join(lines[:at] + lines[at + 1 :]))
         return lines[at]
-    rows = [each for each in entries(memory) if section in ("", each.section)]
+    rows = [each for each in sections.entries(memory) if section in ("", each.section)]
     by_id = [each for each in rows if each.id == wanted]
     gone = by_id[0] if by_id else rows[_place([each.text for each in rows], wanted, section)]
     _drop(memory, gone)
@@ -171,33 +151,31 @@ def remove(memory: Sections, section: str, text: str) -> str:
 
 def leave(memory: Sections, section: str, texts: Collection[str]) -> None:
     """Take these entries out of a list, as far as they are in it."""
-    for each in entries(memory):
+    for each in sections.entries(memory):
         if each.section == section and each.text in texts:
             _drop(memory, each)
 
 
 def halve(memory: Sections) -> None:
     """Keep the stronger half of the pool: the compaction's summary covers the rest."""
-    strongest = by_score(memory)
+    strongest = sections.by_score(memory)
     memory.pool = strongest[: (len(strongest) + 1) // 2]
 
 
 def _drop(memory: Sections, gone: SessionEntry) -> None:
-    named = {ERRORS: "summary", FILES: "path"}.get(gone.section, "text")
+    named = {ERRORS: "summary", sections.FILES: "path"}.get(gone.section, "text")
     items = memory.slots.get(gone.section) or getattr(memory, gone.section)
     items[:] = [each for each in items if getattr(each, named) != gone.text]
 
 
 def _place(texts: list[str], wanted: str, section: str) -> int:
     """Where the text is that is meant."""
-    mark = key(wanted)
-    same = [at for at, each in enumerate(texts) if key(each) == mark]
+    mark, shown = sections.key(wanted), cut(wanted, 40)
+    same = [at for at, each in enumerate(texts) if sections.key(each) == mark]
     inside = [at for at, each in enumerate(texts) if mark and mark in each.casefold()]
     if same or len(inside) == 1:
         return (same or inside)[0]
-    where = section or "The session's memory"
     if inside:
-        raise NotFound(
-            f"{len(inside)} entries hold {cut(wanted, 40)!r}.", "Name more of its words."
-        )
-    raise NotFound(f"{where} has no entry {cut(wanted, 40)!r}.", "Name it by its words.")
+        raise NotFound(f"{len(inside)} entries hold {shown!r}.", "Name more of its words.")
+    where = section or "The session's memory"
+    raise NotFound(f"{where} has no entry {shown!r}.", "Name it by its words.")

@@ -13,7 +13,7 @@ from typing import Any
 
 from mdmemory import bounds
 from mdmemory.session.cleaning import line
-from mdmemory.session.sections import fingerprint
+from mdmemory.session.sections import Error, fingerprint
 
 _TOKENS = re.compile(
     r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|(?P<here><<-?\s*['\"]?\w)|\d?>&[\d-]|&>+"
@@ -68,6 +68,7 @@ LINES = 5  # of an output, that go into a summary
 SUMMARY = 280  # characters
 MAX_NAME = 40  # characters of a command there
 FILES = 5  # that an error names
+MAX_PATH = 200
 SHELLS = ("bash", "shell", "sh", "terminal")
 INTERRUPTED = frozenset((130, 137, 141, 143))  # by a person, a limit, or a closed pipe
 # What programs say that do not call it an error.
@@ -144,27 +145,9 @@ _PATH = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A failure: `summary` of at most 280 clean characters, `files` that it names, `source`, 12 hex
-    digits of the failed command, whose next failure replaces this one, and `closed_by`, which of
-    `succeeded` ends it."""
-
-    category: str
-    summary: str
-    files: tuple[str, ...]
-    source: str
-    closed_by: str
-
-    @property
-    def fingerprint(self) -> str:
-        """12 hex digits of the summary's sha256."""
-        return fingerprint(self.summary)
-
-
 def find_failure(
     tool: str, args: Mapping[str, Any], output: str, exit_code: int | None
-) -> Failure | None:
+) -> Error | None:
     """The failure that a result reports, or None. `output` is `visible` text."""
     if not exit_code or exit_code in INTERRUPTED:  # None: the tool has none
         return None
@@ -187,7 +170,8 @@ def find_failure(
     summary = line(f"{whose}{' | '.join(lines) or f'exit code {exit_code}'}", SUMMARY)
     named = dict.fromkeys(path for each in lines for path in paths(each))
     source = fingerprint(f"{tool}\n{command}")
-    return Failure(category, summary, tuple(named)[:FILES], source, closed_by)
+    files = [line(path, MAX_PATH) for path in [*named][:FILES]]
+    return Error(category, summary, fingerprint(summary), source, files, "open", 0, closed_by)
 
 
 def list_succeeded(tool: str, args: Mapping[str, Any], exit_code: int | None) -> set[str]:

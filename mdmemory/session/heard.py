@@ -30,7 +30,12 @@ def put(
     of which one is the client, as `client_process` names them. `now` is UTC."""
     if role not in ROLES:
         raise ValueError(role)
-    words = _shorten(text)
+    from mdmemory.bounds import ends_of
+    from mdmemory.privacy import redacted_text
+
+    words = redacted_text(clean(as_text(text).replace("\0", "")))
+    # again after the cut: half of a text may look like what the whole did not
+    words = redacted_text(ends_of(words, MOST)).strip()
     if not words:
         return
     at = now.isoformat(timespec="milliseconds")
@@ -64,15 +69,6 @@ def forget(state: State, sessions: Sequence[str]) -> None:
     """Forget what was said in sessions that were deleted."""
     query = "DELETE FROM heard WHERE session = ?"
     state.change(*((query, (_as_id(session),)) for session in sessions))
-
-
-def _shorten(text: str) -> str:
-    from mdmemory.bounds import ends_of
-    from mdmemory.privacy import redacted_text
-
-    words = clean(as_text(text).replace("\0", ""))
-    # again after the cut: half of a text may look like what the whole did not
-    return redacted_text(ends_of(redacted_text(words), MOST)).strip()
 
 
 def _as_id(given: str) -> str:

@@ -59,9 +59,10 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """An open error; `status` is open, or maybe_fixed after an edit of a file that it names.
-    `source` tells its command from others; `closed_by` the success that ends it, by default one of
-    its category."""
+    """An error: a `summary` in at most 280 clean characters, and the files that it names; `status`
+    is open, or maybe_fixed after an edit of one of these. `source` tells its command from others,
+    whose next failure replaces it; `closed_by` the success that ends it, by default one of its
+    category."""
 
     category: str
     summary: str
@@ -170,25 +171,20 @@ def is_followed(settings: Settings) -> bool:
 def entries(memory: Sections) -> list[SessionEntry]:
     """The lists as lines, by section: slots and errors from the newest to the oldest, files and the
     pool from the strongest to the weakest. What says the same stands once."""
-    seen: set[str] = set()
-    rows: list[SessionEntry] = []
+    rows: dict[str, SessionEntry] = {}
     for each in _rows(memory):
-        mark = key(_LINE_NUMBER.sub("", each.text) if each.section == POOL else each.text)
-        if mark not in seen:
-            rows.append(each)
-            seen.add(mark)
-    return rows
+        text = re.sub(r":\d+$", "", each.text) if each.section == POOL else each.text
+        rows.setdefault(key(text), each)  # of a place in a file without its line
+    return [*rows.values()]
 
 
 def is_same(one: str, other: str) -> bool:
     """Whether two entries say the same: but for capitals, the end's marks, the words that open a
     decision, and an end that was cut off."""
     mine, theirs = key(one), key(other)
-    return (
-        mine == theirs
-        or (one.endswith("…") and bool(mine) and theirs.startswith(mine))
-        or (other.endswith("…") and bool(theirs) and mine.startswith(theirs))
-    )
+    is_cut = one.endswith("…") and mine and theirs.startswith(mine)
+    other_is_cut = other.endswith("…") and theirs and mine.startswith(theirs)
+    return mine == theirs or bool(is_cut or other_is_cut)
 
 
 def fingerprint(summary: str) -> str:
@@ -199,7 +195,6 @@ def fingerprint(summary: str) -> str:
 _OPENS = re.compile(
     r"(?:let'?s|(?:we|i)(?:'ve| have)? (?:decided|agreed) (?:to|on|that))\s", re.IGNORECASE
 )
-_LINE_NUMBER = re.compile(r":\d+$")  # of a place in a file
 
 
 def key(text: str) -> str:

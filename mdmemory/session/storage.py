@@ -11,8 +11,10 @@ import os
 import re
 import stat
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -81,16 +83,13 @@ def change(
     results: list[Result] = []
 
     def statements(rows: list[Any]) -> list[Statement]:
-        parts = _parts(rows)
+        parts, before = _parts(rows), dict(rows)
         results.append(edit(parts))
-        before = dict(rows)
-        after = {part: json.dumps(value, ensure_ascii=False) for part, value in parts.items()}
-        writes: list[Statement] = [
-            (_WRITE, (session, part, text, at))
-            for part, text in after.items()
-            if text != before.get(part)
-        ]
-        return [*writes, (_COUNT, (at,))] if counts else writes
+        writes: list[Statement] = [(_COUNT, (at,))] if counts else []
+        for part, value in parts.items():
+            text = json.dumps(value, ensure_ascii=False)
+            writes += [(_WRITE, (session, part, text, at))] if text != before.get(part) else []
+        return writes
 
     state.amend(_READ, (session,), statements)
     return results[0]
@@ -114,12 +113,9 @@ def sessions(state: State) -> list[tuple[str, str]]:
 def _parts(rows: list[Any]) -> Parts:
     parts: Parts = {}
     for part, content in rows:
-        try:
-            document = json.loads(content)
-        except ValueError:
-            continue
-        if isinstance(document, dict):
-            parts[part] = document
+        with suppress(ValueError):
+            if isinstance(document := json.loads(content), dict):
+                parts[part] = document
     return parts
 
 
@@ -212,25 +208,20 @@ def _files(folder: Path) -> Iterator[OutputFile]:
         return
     with os.scandir(folder) as entries:
         for entry in entries:
-            if not _ID.fullmatch(entry.name.removeprefix(".").removesuffix(".txt")):
-                continue
-            try:
+            # it may just have become whole, or another removed it
+            with suppress(FileNotFoundError):
                 status = entry.stat(follow_symlinks=False)
-            except FileNotFoundError:  # it has just become whole, or another removed it
-                continue
-            if stat.S_ISREG(status.st_mode):
-                yield status.st_mtime, status.st_size, entry.path
+                is_ours = _ID.fullmatch(entry.name.removeprefix(".").removesuffix(".txt"))
+                if is_ours and stat.S_ISREG(status.st_mode):
+                    yield status.st_mtime, status.st_size, entry.path
 
 
 def _remove_beyond(folder: Path) -> tuple[int, int, int]:
     """Remove the oldest outputs beyond MAX_FILES and MAX_BYTES; the newest one always stays."""
     newest = sorted(_files(folder), reverse=True)
-    size = 0
-    for at, (_, length, _) in enumerate(newest):
-        size += length
-        if at >= MAX_FILES or (size > MAX_BYTES and at):
-            return _remove(newest[at:])
-    return 0, 0, 0
+    sizes = accumulate(length for _, length, _ in newest)
+    over = (at for at, size in enumerate(sizes) if at >= MAX_FILES or (size > MAX_BYTES and at))
+    return _remove(newest[next(over, len(newest)) :])
 
 
 def _remove(files: Collection[OutputFile]) -> tuple[int, int, int]:
@@ -239,10 +230,9 @@ def _remove(files: Collection[OutputFile]) -> tuple[int, int, int]:
     for _, length, path in files:
         try:
             os.unlink(path)
+            removed, size = removed + 1, size + length
         except FileNotFoundError:
             continue
         except OSError:
             errors += 1
-            continue
-        removed, size = removed + 1, size + length
     return removed, size, errors

@@ -15,7 +15,7 @@ from typing import Any
 from mdmemory.capture.fact import type_of
 from mdmemory.session import changes, failures
 from mdmemory.session.cleaning import line
-from mdmemory.session.failures import Failure
+from mdmemory.session.failures import MAX_PATH
 from mdmemory.session.sections import ACTIONS, CANDIDATES, FILES, HOLDS, Error, File, Sections
 
 WINDOW = 20_000  # characters at either end of a long text that are searched
@@ -91,14 +91,14 @@ TOOLS = {
     "grep": "grep", "read": "read",
 }  # fmt: skip
 TODO_TOOLS = ("todowrite", "todoread")
-MAX_PATH = 200
+
 _OF_SEARCH = 10  # files of one search that count
 
 
 def take_result(
     memory: Sections, tool: str, args: Mapping[str, Any], output: str, exit_code: int | None,
     root: str = "",
-) -> Failure | None:  # fmt: skip
+) -> Error | None:  # fmt: skip
     """Take a tool's result; returns its failure, or None. `output` is `visible` text; paths below
     `root` become relative to it."""
     changes.tick(memory)
@@ -113,11 +113,7 @@ def take_result(
     ]
     failed = failures.find_failure(tool, args, output, exit_code)
     if failed:
-        files = [line(path, MAX_PATH) for path in failed.files]
-        changes.open_error(memory, Error(
-            failed.category, failed.summary, failed.fingerprint, failed.source, files, "open",
-            memory.event, failed.closed_by,
-        ))  # fmt: skip
+        changes.open_error(memory, replace(failed, turn=memory.event))
     todos = args.get("todos")
     if tool.lower() in TODO_TOOLS and isinstance(todos, list):
         changes.set_todos(memory, [each for each in todos if isinstance(each, dict)])

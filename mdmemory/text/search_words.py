@@ -13,15 +13,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.text import korean
+from mdmemory.text import korean, stop_words
 from mdmemory.text.korean import cut_word, is_korean
-from mdmemory.text.stop_words import (
-    east_asian,
-    likely_languages,
-    listed_words,
-    small_words_of,
-    table_lines,
-)
+from mdmemory.text.stop_words import listed_words, table_lines
 from mdmemory.text.words import (
     CJK,
     LONGEST,
@@ -59,7 +53,7 @@ class SmallWords(NamedTuple):
 def rule_of(text: str) -> str:
     """The rule for the language that a text is most likely in."""
     head = normal_text(text[: 12 * _TELLING])
-    return _rule_of(likely_languages(word_parts(head.casefold())[:_TELLING], head)[0])
+    return _rule_of(stop_words.likely_languages(word_parts(head.casefold())[:_TELLING], head)[0])
 
 
 def index_text(text: str, rule: str = "en") -> str:
@@ -98,19 +92,19 @@ def stem_ways(word: str, likely: Iterable[str] = ()) -> tuple[str, ...]:
 def small_words(text: str) -> SmallWords:
     """The small words of the languages that a question may be in."""
     words_there = word_parts(normal_text(text).casefold())
-    likely = likely_languages(words_there, text)
+    likely = stop_words.likely_languages(words_there, text)
     stop, light = (
-        frozenset[str]().union(*(small_words_of(language, use) for language in likely))
+        frozenset[str]().union(*(stop_words.small_words_of(language, use) for language in likely))
         for use in ("stop", "light")
     )
     # `IT` is no pronoun, and the letter of `C#` no article
     named = {name.casefold().strip(".+#") for name in written_names(text)}
     # the one word that is small elsewhere, where nothing else speaks for those languages, counts a
     # little: the `font` of a worksheet is no French
-    english = small_words_of("en", "stop")
+    english = stop_words.small_words_of("en", "stop")
     foreign = {word for word in words_there if word in stop and word not in english}
     others = [word for word in words_there if word not in foreign]
-    if len(foreign) == 1 and others and "en" in likely_languages(others, text):
+    if len(foreign) == 1 and others and "en" in stop_words.likely_languages(others, text):
         stop, light = stop - foreign, light | foreign
     return SmallWords(stop - named, light, likely)
 
@@ -324,7 +318,7 @@ def _chinese_pieces(run: str) -> Iterator[Piece]:
     better, and says nothing where it is missing."""
     marks = bytearray(len(run))  # 1: may be grammar, 2: is
     at = 0
-    kept_pairs, stop = east_asian("zh", "kept"), east_asian("zh", "stop")
+    kept_pairs, stop = stop_words.east_asian("zh", "kept"), stop_words.east_asian("zh", "stop")
     single = listed_words("zh", "single")
     while at < len(run):
         if word := kept_pairs.match(run, at):
@@ -354,7 +348,7 @@ def _all_pieces(run: str) -> Iterator[Piece]:
 
 def _japanese_pieces(run: str) -> Iterator[Piece]:
     """Words in Han signs and of foreign origin; of others what is no grammar, and lightly."""
-    stop, asking = east_asian("ja", "stop"), listed_words("ja", "kanji")
+    stop, asking = stop_words.east_asian("ja", "stop"), listed_words("ja", "kanji")
     for word in _JAPANESE.finditer(run):
         if han := word["han"]:
             if han not in asking:
