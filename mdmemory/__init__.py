@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from mdmemory.actions.undo import Agree as Agree
     from mdmemory.actions.undo import Planned as Planned
     from mdmemory.actions.undo import Undone as Undone
+    from mdmemory.capture.batch import Route as Route
+    from mdmemory.capture.batch import Stores as Stores
     from mdmemory.capture.extracted import Caller as Caller
     from mdmemory.capture.extracted import Extracted as Extracted
     from mdmemory.capture.fact import FactCall as FactCall
@@ -74,8 +76,6 @@ if TYPE_CHECKING:
     from mdmemory.capture.imports.run import Imported as Imported
     from mdmemory.capture.pending import PendingFact as PendingFact
     from mdmemory.capture.store_fact import Stored as Stored
-    from mdmemory.capture.stores import Route as Route
-    from mdmemory.capture.stores import Stores as Stores
     from mdmemory.citing.citation import CheckedCitation as CheckedCitation
     from mdmemory.compact.planner import Tokens as Tokens
     from mdmemory.compact.runner import Outcome as Outcome
@@ -126,13 +126,13 @@ _PUBLIC = {
     "actions.setup": "Setup",
     "actions.sync": "Synced",
     "actions.undo": "Agree Planned Undone",
+    "capture.batch": "Route Stores",
     "capture.extracted": "Caller Extracted",
     "capture.fact": "FactCall",
     "capture.forgetting": "AskedRemoval Forgotten",
     "capture.imports.run": "Imported",
     "capture.pending": "PendingFact",
     "capture.store_fact": "Stored",
-    "capture.stores": "Route Stores",
     "citing.citation": "CheckedCitation",
     "compact.planner": "Tokens",
     "compact.runner": "Outcome",

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from mdmemory.actions.note_history import Step
     from mdmemory.actions.resolve import Across, Conflict
     from mdmemory.actions.undo import Agree, Undone
+    from mdmemory.capture.batch import Route
     from mdmemory.capture.extracted import Caller, Extracted
     from mdmemory.capture.fact import Fact, FactCall
     from mdmemory.capture.forgetting import Forgotten
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.store_fact import Stored
-    from mdmemory.capture.stores import Route
     from mdmemory.capture.wishes import Inbox
     from mdmemory.citing.citation import CheckedCitation
     from mdmemory.git.log import Logged
@@ -724,20 +724,20 @@ class Layers:
     def _make_route(self, memory: Memory, personal: bool) -> Route:
         """How a fact came to this store."""
         if self._named or personal:
-            return capture.stores.ALL
+            return capture.batch.ALL
         if memory is self.project:
             return (
-                capture.stores.Route(said=self._said())
+                capture.batch.Route(said=self._said())
                 if memory._writer().is_own
-                else capture.stores.ALL
+                else capture.batch.ALL
             )
-        return capture.stores.Route(folder=self._folder_named())
+        return capture.batch.Route(folder=self._folder_named())
 
     def _said(self) -> dict[str, str]:
         """The facts that the person's store states for all projects, by their keys."""
         stated: list[StoredNote] = []
         with suppress(MdmemoryError):  # a broken store of the person's stops no other
-            stated = capture.stores.visible_notes(self.person._writer()) if self.person else []
+            stated = capture.batch.visible_notes(self.person._writer()) if self.person else []
         return {
             key: f"{MINE}{stored.file}"
             for stored in stated

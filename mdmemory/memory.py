@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from mdmemory.actions.setup import Setup
     from mdmemory.actions.sync import Synced
     from mdmemory.actions.undo import Agree, Planned, Undone
+    from mdmemory.capture.batch import Route, Stores
     from mdmemory.capture.extracted import Caller, Extracted
     from mdmemory.capture.fact import FactCall
     from mdmemory.capture.forgetting import AskedRemoval, Forgotten
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.pending import PendingFact
     from mdmemory.capture.store_fact import Stored
-    from mdmemory.capture.stores import Route, Stores
     from mdmemory.citing.citation import CheckedCitation
     from mdmemory.compact.runner import Outcome
     from mdmemory.git.commits_of_store import History
@@ -518,7 +518,7 @@ class Memory:
 
     def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
         """This store: it gets whatever there is."""
-        return self.sources()[0], capture.stores.ALL
+        return self.sources()[0], capture.batch.ALL
 
     def store(self, call: FactCall, caller: Caller) -> Stored:
         """Store a fact that an assistant hands over; what the caller's turns do not prove is

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from mdmemory.actions.editing import taken_names
 from mdmemory.actions.replacing import (
@@ -26,7 +27,7 @@ from mdmemory.capture.note_text import (
     may_state,
     stating_test,
 )
-from mdmemory.capture.stores import ALL, Route, visible_notes
+from mdmemory.capture.notice import is_personal
 from mdmemory.citing.citation import MAY_CITE
 from mdmemory.citing.cite import cites_of
 from mdmemory.errors import BadNote
@@ -39,7 +40,66 @@ from mdmemory.search.near import NEAREST, near_in, near_notes, unread_notes
 from mdmemory.store import conflicts, superseding
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.superseding import Chains, in_force
-from mdmemory.store.writer import Group, Writer, Written
+from mdmemory.store.writer import Group, NoteSource, Writer, Written
+
+
+class Stores(Protocol):
+    """What capture asks of them."""
+
+    def sources(self) -> list[NoteSource]:
+        """Those that are there, the project's first."""
+
+    def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
+        """The one that a fact goes to, made where it is missing. Raises NoStore."""
+
+
+class OneStore(NamedTuple):
+    """A store that gets whatever there is."""
+
+    writer: Writer
+
+    def sources(self) -> list[NoteSource]:
+        """It alone."""
+        return [NoteSource("", self.writer)]
+
+    def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
+        """It, whatever the fact is."""
+        return self.sources()[0], ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """`folder` is where a fact was said that only the person's store could take: its note names it.
+    `said` are the facts that the person's store holds for the project, by their keys, with the
+    files: they are not stored twice."""
+
+    folder: str = ""
+    said: Mapping[str, str] = field(default_factory=dict)
+
+    def metadata(self, type: str, text: str) -> dict[str, str]:
+        """What a note says of the folder that it was said in; {} for what is personal."""
+        is_of_folder = self.folder and not is_personal(type, text)
+        return {"project": self.folder} if is_of_folder else {}
+
+
+ALL = Route()
+
+
+def shown_notes(sources: Iterable[NoteSource]) -> list[StoredNote]:
+    """The notes that a model may see, under the names that they have in answers."""
+    return [
+        note._replace(file=f"{source.prefix}{note.file}")
+        for source in sources
+        for note in in_force(visible_notes(source.writer))
+    ]
+
+
+def visible_notes(writer: Writer) -> list[StoredNote]:
+    """The notes of a store that are neither on hold nor unreadable."""
+    held_files = writer.refresher.catalog().held
+    notes = writer.refresher.store.notes()
+    return [note for note in notes if note.file not in held_files and note.note.text]
+
 
 REINFORCE_EVERY = 7  # days, rolling
 REINFORCE_MAX = 6

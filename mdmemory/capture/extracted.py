@@ -32,9 +32,8 @@ class Extracted:
     `passed_over` those of which it gave no answer that could be read, `unreadable` candidates that
     did not come whole, `torn` lines of the session that are no whole record. `failure`: no answer
     of the model could be used; what the user asked for was stored all the same. `waits`: it is in
-    no branch yet, and the next command that a person types commits it. `kept` are the files of
-    wishes that could not be written; `failure` says why. `second` is the model's second look at
-    what it proposed.
+    no branch yet, and the next command that a person types commits it. `second` is the model's
+    second look at what it proposed.
     """
 
     session: str
@@ -55,7 +54,7 @@ class Extracted:
     passed_over: int = 0
     unreadable: int = 0
     torn: int = 0
-    kept: list[str] = field(default_factory=list)
+
     failure: MdmemoryError | None = None
     second: SecondLook | None = None
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from mdmemory.actions import editing
 from mdmemory.capture import quote_proof
+from mdmemory.capture.batch import visible_notes
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.quote_proof import Proof
 from mdmemory.capture.store_fact import room_left, spend_budget
-from mdmemory.capture.stores import visible_notes
 from mdmemory.capture.wishes import read_head, render_head
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_regular, write_atomic

@@ -17,7 +17,7 @@ from typing import Any
 
 from mdmemory import bounds
 from mdmemory.capture import pending, unanswered
-from mdmemory.capture.batch import Batch, Origin
+from mdmemory.capture.batch import ALL, Batch, Origin, Route, Stores, shown_notes
 from mdmemory.capture.candidates import SessionReading, ask_about, is_worth_asking, redact_turns
 from mdmemory.capture.extracted import Extracted, prefix_pair
 from mdmemory.capture.fact import Candidate, fact_as_said, form_reasons
@@ -25,7 +25,6 @@ from mdmemory.capture.judge import SecondLook, judge_candidates, look_again, wei
 from mdmemory.capture.note_text import canonical_key, description_of, keys_of_fact, stating_test
 from mdmemory.capture.notice import is_personal, notice_wishes, without_unwanted
 from mdmemory.capture.pending import PendingFact
-from mdmemory.capture.stores import ALL, Route, Stores, shown_notes
 from mdmemory.capture.unanswered import Waits
 from mdmemory.capture.wishes import ANSWERED, words_id
 from mdmemory.errors import BadNote, Busy, MdmemoryError
@@ -95,12 +94,10 @@ def extract_facts(
     asked = [*_asked_for(part, done.dropped)]
     reading, done.second = _ask_model(stores, writer, part, ask, now, report)
     elsewhere = _said_in_other_sessions(writer, session, reading.candidates)
-    judged = [
-        _unless_changed(
-            stores, each._replace(outcome="keep", reasons=()) if number in elsewhere else each
-        )
-        for number, each in enumerate(reading.candidates)
-    ]
+    judged = reading.candidates
+    for at in elsewhere:
+        judged[at] = judged[at]._replace(outcome="keep", reasons=())
+    judged = [_unless_changed(stores, each) for each in judged]
     wished = [*asked, *(each for each in judged if each.outcome == "keep")]
     _tell_reading(done, part, reading)
     rows = tell_left_out(done, judged, "model")

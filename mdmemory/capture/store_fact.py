@@ -14,13 +14,12 @@ from typing import NamedTuple
 
 from mdmemory import unseen
 from mdmemory.capture import quote_proof
-from mdmemory.capture.batch import Batch, Origin, Put, Seen
+from mdmemory.capture.batch import Batch, Origin, Put, Route, Seen, Stores
 from mdmemory.capture.extracted import Caller, prefix_pair
 from mdmemory.capture.fact import Candidate, Fact, NotStored, fact_as_said, fact_of
 from mdmemory.capture.note_text import body_beside, description_of
 from mdmemory.capture.notice import FLOOR, is_personal, letter_weight
 from mdmemory.capture.quote_proof import Proof
-from mdmemory.capture.stores import Route, Stores
 from mdmemory.capture.wishes import Inbox, Wish, mark_answered
 from mdmemory.errors import MdmemoryError, NoteChanged
 from mdmemory.note.note import SUPERSEDED, Note

@@ -13,13 +13,13 @@ from datetime import datetime
 from functools import partial
 
 from mdmemory import bounds
+from mdmemory.capture.batch import Stores, shown_notes
 from mdmemory.capture.candidates import MAX_CANDIDATES, MAX_TEXT, redact_turns
 from mdmemory.capture.extracted import Extracted
 from mdmemory.capture.fact import Candidate
 from mdmemory.capture.judge import Find, judge_candidates
 from mdmemory.capture.notice import typed_text
 from mdmemory.capture.run import let_wait, store_all, tell_left_out
-from mdmemory.capture.stores import Stores, shown_notes
 from mdmemory.errors import MdmemoryError
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact

@@ -175,8 +175,8 @@ class Observations:
         A tool's output proves nothing: facts that no user's turn in `turns` bears out wait in
         `Memory.pending()` for a person. Raises NotFound, UsageError, and errors of a write.
         """
+        from mdmemory.capture.batch import OneStore
         from mdmemory.capture.extracted import Extracted
-        from mdmemory.capture.stores import OneStore
         from mdmemory.capture.summary import take_summary
         from mdmemory.session.cleaning import LEFT_OUT
 

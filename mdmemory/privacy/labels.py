@@ -164,11 +164,8 @@ def _is_name(text: str, label: Label, sign: str) -> bool:
     joined = text[label.end : label.end + 1] in after and sign in ("=", ":", ":=")
     if label.kind == "pass" and text[label.end : label.end + 1] == "_":
         return False  # pass_threshold
-    return (
-        joined
-        or text[label.start : label.end].isupper()
-        or text[label.start - 1 : label.start] in "_."
-    )
+    start = label.start
+    return joined or text[start : label.end].isupper() or text[start - 1 : start] in "_."
 
 
 def _fits_label(label: Label, value: str, quoted: bool, last: bool, is_name: bool) -> bool:

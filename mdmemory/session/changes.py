@@ -96,12 +96,9 @@ def propose(memory: Sections, type: str, text: str) -> None:
 
 def open_error(memory: Sections, error: sections.Error) -> None:
     """Add an error: it replaces the last one of its command, and the same one noted by hand."""
-    others = [
-        each
-        for each in memory.errors
-        if not sections.is_same(each.summary, error.summary)
-        and (each.category, each.source) != (error.category, error.source)
-    ]
+    others = [each for each in memory.errors if not sections.is_same(each.summary, error.summary)]
+    whose = (error.category, error.source)
+    others = [each for each in others if (each.category, each.source) != whose]
     memory.errors = [*others, error][-sections.HOLDS[ERRORS] :]
 
 

@@ -130,11 +130,9 @@ def is_sweep_due(state: State) -> bool:
 def sweep(state: State, now: datetime) -> Swept:
     """Remove outputs, sessions and promotions that are too old or too many. Notes stay."""
     oldest = (now - timedelta(days=MAX_SESSION_DAYS)).isoformat(timespec="seconds")
-    gone = [
-        session
-        for at, (session, updated) in enumerate(sessions(state))
-        if at >= MAX_SESSIONS or updated < oldest
-    ]
+    newest = sessions(state)
+    gone = [each for each, _ in newest[MAX_SESSIONS:]]
+    gone += [each for each, updated in newest[:MAX_SESSIONS] if updated < oldest]
     folder, old = state.path.parent / FOLDER, (now - timedelta(days=MAX_FILE_DAYS)).timestamp()
     removed = [_remove([each for each in _files(folder) if each[0] < old]), _remove_beyond(folder)]
     removed += [remove_outputs(folder, session) for session in gone]

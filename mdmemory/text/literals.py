@@ -96,11 +96,8 @@ def fold_link(name: str) -> str:
 def literal_tokens(text: str) -> set[str]:
     """Every literal of a text but its `Why:` lines and proper nouns, each as it is compared."""
     text = _compose_text(text)
-    return (
-        set(_word_literals(text))
-        | set(_span_literals(text))
-        | {f"[[{name}]]" for name in linked_names(_flatten_text(text))}
-    )
+    links = (f"[[{name}]]" for name in linked_names(_flatten_text(text)))
+    return {*_word_literals(text), *_span_literals(text), *links}
 
 
 def audit_literals(
@@ -394,10 +391,7 @@ def find_moved(sources: Sequence[str], result: str) -> list[str]:
     if not 1 < len(before) <= _MOST_VALUES:
         return []
     counts = Counter(word for words in before.values() for word in words)
-    own = {
-        value: frozenset(word for word in words if counts[word] == 1)
-        for value, words in before.items()
-    }
+    own = {value: {one for one in words if counts[one] == 1} for value, words in before.items()}
     owner = {word: value for value, words in own.items() for word in words}
     moved_values = []
     for value in before.keys() & after.keys():

@@ -348,10 +348,8 @@ def _number_language(text: str, words: Sequence[str]) -> str:
     """How a text writes numbers: "en", "pt", "comma" (other languages of Europe) or "cjk"."""
     if _EAST.search(text):
         return "cjk"
-    comma, english, portuguese, spanish = (
-        sum(word in common for word in words)
-        for common in (_COMMA, _ENGLISH, _PORTUGUESE, _SPANISH)
-    )
+    lists = (_COMMA, _ENGLISH, _PORTUGUESE, _SPANISH)
+    comma, english, portuguese, spanish = (sum(each in one for each in words) for one in lists)
     if comma <= english:
         return "en"
     nasal = sum(word.endswith(("ção", "ções", "ão")) for word in words)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rows import each
 
 from mdmemory import Memory, assets
+from mdmemory.capture.batch import OneStore
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import (
     REASONS,
@@ -32,7 +33,6 @@ from mdmemory.capture.note_text import (
     url_identity,
 )
 from mdmemory.capture.run import explain_message
-from mdmemory.capture.stores import OneStore
 from mdmemory.errors import BadNote, UsageError
 from mdmemory.layers import Layers
 from mdmemory.note.limits import TYPES

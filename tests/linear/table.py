@@ -37,7 +37,7 @@ from mdmemory.privacy import private, redaction
 from mdmemory.prompt import message_part
 from mdmemory.search import by_message, chunks, database, folders, query
 from mdmemory.search.postgres import postgres
-from mdmemory.session import cleaning, failures, pruning, sections, tracking
+from mdmemory.session import cleaning, failures, sections, session, tracking
 from mdmemory.store import conflicts, index, links, strangers
 from mdmemory.store.store import StoredNote
 from mdmemory.text import (
@@ -164,7 +164,7 @@ def _failure(category: str) -> Call:
 
 
 def _prune(level: str) -> Call:
-    return lambda text: pruning.prune(text, tool="bash", args={}, level=level, where="there")
+    return lambda text: session.prune(text, tool="bash", args={}, level=level, where="there")
 
 
 def _patterns(speaker: str) -> Call:
@@ -399,7 +399,7 @@ EVERY = (
     row(cleaning.clean, cleaning, "clean"),
     row(lambda text: cleaning.line(text, 200), cleaning, "line"),
     *(row(_patterns(each), tracking, each) for each in ("user", "assistant", "tool")),
-    *(row(_prune(each), pruning, each) for each in pruning.LEVELS),
+    *(row(_prune(each), session, each) for each in session.LEVELS),
     row(_result, tracking),
     row(_patch, tracking, "patch"),
     row(sections.key, sections),

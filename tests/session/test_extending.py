@@ -16,12 +16,11 @@ from pace import HUNG
 
 import mdmemory
 from mdmemory.config.settings import load_settings
-from mdmemory.session import failures, pressure, pruning, sections, tracking
+from mdmemory.session import failures, pressure, sections, session, tracking
 from mdmemory.session.failures import Category
 from mdmemory.session.pressure import Threshold
-from mdmemory.session.pruning import MARK, Rule
 from mdmemory.session.sections import Slot
-from mdmemory.session.session import SessionMemory
+from mdmemory.session.session import MARK, Rule, SessionMemory
 from mdmemory.session.tracking import Pattern
 from mdmemory.store.state import State
 
@@ -65,9 +64,9 @@ def test_a_pruning_rule_is_one_row(monkeypatch: Patch) -> None:
         lambda lines, commands: lines[0].startswith("|"),
         lambda lines, level: {0, 1, len(lines) - 1},
     )
-    monkeypatch.setattr(pruning, "RULES", (row, *pruning.RULES))
+    monkeypatch.setattr(session, "RULES", (row, *session.RULES))
     text = "\n".join(["| a |", "|---|", *(f"| {n} and some more text |" for n in range(99))])
-    done = pruning.prune(text, tool="bash", args={}, level="normal", where="x")
+    done = session.prune(text, tool="bash", args={}, level="normal", where="x")
     assert done is not None
     assert done.rule == "table"
     assert [line for line in done.text.split("\n") if not line.startswith(MARK)] == [

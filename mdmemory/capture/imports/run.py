@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory import bounds, unseen
-from mdmemory.capture.batch import Batch
+from mdmemory.capture.batch import ALL, Batch, Stores
 from mdmemory.capture.fact import Fact, NotStored, form_reasons, hook_line, type_of
 from mdmemory.capture.imports import markdown
 from mdmemory.capture.imports.markdown import (
@@ -29,7 +29,6 @@ from mdmemory.capture.imports.markdown import (
 )
 from mdmemory.capture.note_text import description_of, keys_of, keys_of_fact, name_of
 from mdmemory.capture.notice import is_personal, letter_weight, notice_wishes
-from mdmemory.capture.stores import ALL, Stores
 from mdmemory.capture.wishes import Rest, keep_rests
 from mdmemory.config.table import PERSON
 from mdmemory.errors import BadNote
