@@ -4,29 +4,18 @@ commit. Nothing here judges what words mean: who may replace a note was decided 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
+from mdmemory.actions import replacing
 from mdmemory.actions.editing import taken_names
-from mdmemory.actions.replacing import (
-    UNCONFIRMED,
-    Superseding,
-    make_marks,
-    tell_anothers,
-    with_marks,
-)
+from mdmemory.actions.replacing import UNCONFIRMED, Superseding
+from mdmemory.capture import note_text
 from mdmemory.capture.fact import Fact, NotStored
-from mdmemory.capture.note_text import (
-    body_beside,
-    keys_of_fact,
-    keys_of_text,
-    may_state,
-    stating_test,
-)
 from mdmemory.capture.notice import is_personal
 from mdmemory.citing.citation import MAY_CITE
 from mdmemory.citing.cite import cites_of
@@ -36,7 +25,7 @@ from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, Note, headline, parse
-from mdmemory.search.near import NEAREST, near_in, near_notes, unread_notes
+from mdmemory.search.near import NEAREST, UnreadNotes, near_in, near_notes, unread_notes
 from mdmemory.store import conflicts, superseding
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.superseding import Chains, in_force
@@ -141,19 +130,19 @@ class Batch:
         self._today, self._route = now.date().isoformat(), route
         self._groups: dict[str, Group] = {}
         self._flags: list[tuple[StoredNote, StoredNote, str]] = []
-        self._is_anothers = tell_anothers(writer)
+        self._is_anothers = replacing.tell_anothers(writer)
 
     def known_elsewhere(self, fact: Fact) -> str:
         """The file in which the person's store says it for all projects; "" for none."""
-        there = keys_of_fact(fact.body) & self._route.said.keys()
+        there = note_text.keys_of_fact(fact.body) & self._route.said.keys()
         return self._route.said[min(there)] if there else ""
 
     def stating(self, text: str) -> StoredNote | None:
         """The note that says a fact in the same words: one in force, else a superseded one; of this
         batch's own, too."""
-        keys = keys_of_fact(text)
+        keys = note_text.keys_of_fact(text)
         for each in self._put.values():
-            if keys & keys_of_text(each.note.note.head.description, each.note.note.body):
+            if keys & note_text.keys_of_text(each.note.note.head.description, each.note.note.body):
                 return each.note
         says = self.seen.stating(keys)
         return next(iter(in_force(says) or says), None)
@@ -179,7 +168,7 @@ class Batch:
         sentences = f"{fact.description}\n{fact.body}"
         text = editing.compose(
             name=name, type=fact.type, description=fact.description, title=fact.title,
-            body=body_beside(fact.description, fact.body), kind=fact.kind,
+            body=note_text.body_beside(fact.description, fact.body), kind=fact.kind,
             aliases=aliases, own=own or {},
             metadata={**metadata, **self._route.metadata(fact.type, fact.body)},
             cites=cites_of(self.writer.project, sentences) if MAY_CITE.search(sentences) else (),
@@ -229,7 +218,7 @@ class Batch:
                 self.flag_pair(old, new, f"{why} ({ANOTHERS})")
             else:
                 free.append((old, why))
-        marks_made = make_marks(new, free, self._today)
+        marks_made = replacing.make_marks(new, free, self._today)
         self.made += marks_made.made
         return [*left, *((old, NOT_EDITABLE) for old, _ in marks_made.left)]
 
@@ -255,7 +244,7 @@ class Batch:
         groups = [*self._groups.values()]
         if (flags := self._flag_group(ledger)) is not None:
             groups.append(flags)
-        groups = with_marks(groups, self.made, ledger)
+        groups = replacing.with_marks(groups, self.made, ledger)
         if not groups:
             return Written()
         heads = [each.note.note.head for each in self._put.values() if each.outcome != "known"]
@@ -329,9 +318,8 @@ class Seen:
 
     def stating(self, keys: Collection[str]) -> list[StoredNote]:
         """Those that state a fact with one of these keys."""
-        has = stating_test(keys)
-        few = self._unread
-        notes = self._notes if few is None else self._free_notes(few.holding(may_state(keys)))
+        has, may = note_text.stating_test(keys), note_text.may_state(keys)
+        notes = self._those(lambda few: few.holding(may))
         return [note for note in notes if has(note.note.head.description, note.note.body)]
 
     def nearest(self, text: str) -> list[StoredNote]:
@@ -345,12 +333,14 @@ class Seen:
 
     def quoting(self, quote: str) -> list[StoredNote]:
         """Those whose heads hold a text."""
-        few = self._unread
-        return self._notes if few is None else self._free_notes(few.quoting(quote))
+        return self._those(lambda few: few.quoting(quote))
 
     def all_notes(self) -> list[StoredNote]:
         """All of them, sorted by file."""
-        return self._notes if self._unread is None else self._free_notes(self._unread.all())
+        return self._those(lambda few: few.all())
+
+    def _those(self, choose: Callable[[UnreadNotes], Iterable[StoredNote]]) -> list[StoredNote]:
+        return self._notes if self._unread is None else self._free_notes(choose(self._unread))
 
     def _free_notes(self, notes: Iterable[StoredNote]) -> list[StoredNote]:
         return [note for note in notes if note.file not in self._held and note.note.text]

@@ -14,7 +14,6 @@ from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache, cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory.capture.notice import is_request, spares_note, typed_text, wants_gone
@@ -23,6 +22,7 @@ from mdmemory.text import literals
 from mdmemory.text.conflict import count_negations, reversed_words
 from mdmemory.text.dates import ANY_MONTH, MONTH_THEN_DAY, NAMED_MONTH, WORDED_DAY
 from mdmemory.text.normal_form import number_digits
+from mdmemory.text.stop_words import table_lines
 from mdmemory.text.words import is_cjk, normal_text, word_key, word_keys, word_runs
 from mdmemory.transcripts.turns import Turn
 
@@ -250,11 +250,9 @@ def _names_note(note: Note, text: str) -> bool:
 def _text_before(turns: Sequence[Turn], at: int, own: str, sentence: str) -> str:
     """What a sentence may point at: what its message says before it, else the turns before."""
     earlier = own.partition(sentence)[0].strip() if sentence in own else ""
-    if earlier:
-        return earlier
     texts = [typed_text(turn.text) if turn.role == "user" else turn.text[-_LAST:]
             for turn in turns[max(0, at - 2) : at]]  # fmt: skip
-    return "\n".join(texts)
+    return earlier or "\n".join(texts)
 
 
 _DATE = re.compile(r"\d{4}(?:-\d\d){1,2}")
@@ -321,14 +319,11 @@ class _Said:
         parts, wrong, at = [], [], 0
         for each in named_dates(claim):
             written = claim[each.start : each.end]
-            if self.today is None:
-                was_given = _DATE.fullmatch(written) is not None
-            else:
-                was_given = is_given(each, self.whole, self.today)
-                if not was_given and _DATE.fullmatch(written):
-                    wrong.append(written)
-                    was_given = True
-            if was_given:
+            in_full = _DATE.fullmatch(written) is not None
+            was_given = self.today is not None and is_given(each, self.whole, self.today)
+            if in_full and self.today and not was_given:
+                wrong.append(written)
+            if in_full or was_given:
                 parts.append(claim[at : each.start])
                 at = each.end
         return " ".join([*parts, claim[at:]]), wrong
@@ -398,7 +393,7 @@ class _Said:
 # --- the dates that a text names, or means on the day on which it was said, in nine languages
 
 _A_YEAR = 366  # days from the day it was said to a date without its year
-_CALENDAR = Path(__file__).parents[1] / "text" / "words" / "calendar.txt"
+
 _WORD = r"(?<!\w)"
 # Left to be compiled where they are used, as in `text.dates`.
 _ISO = r"(?<!\d)(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?(?!\d|-\d)"
@@ -449,23 +444,19 @@ def is_given(claimed: Named, text: str, today: date) -> bool:
     meant, span = _meant_days(text, today)
     if not claimed.day:
         return any((each.year, each.month) == (claimed.year, claimed.month) for each in meant)
-    try:
+    with suppress(ValueError):
         day = date(claimed.year or today.year, claimed.month, claimed.day)
-    except ValueError:
-        return False
-    return day in meant or abs((day - today).days) <= span
+        return day in meant or abs((day - today).days) <= span
+    return False
 
 
 def mean_weekdays(text: str, today: date) -> set[int]:
     """The days of the week (0 is Monday) of the dates that a text means or names in full."""
     days = _meant_days(text, today)[0]
     for each in named_dates(text):
-        if not each.day:  # "out" is a short October
-            continue
-        try:
-            days.add(date(each.year or today.year, each.month, each.day))
-        except ValueError:
-            continue
+        with suppress(ValueError):
+            if each.day:  # "out" is a short October
+                days.add(date(each.year or today.year, each.month, each.day))
     return {each.weekday() for each in days}
 
 
@@ -474,11 +465,10 @@ def _is_same(claimed: Named, named: Named, today: date) -> bool:
         return False
     if named.year or not claimed.year:
         return claimed.year in (named.year, 0) or not named.year
-    try:
+    with suppress(ValueError):
         day = date(claimed.year, claimed.month, claimed.day or 15)
-    except ValueError:
-        return False
-    return abs((day - today).days) <= _A_YEAR
+        return abs((day - today).days) <= _A_YEAR
+    return False
 
 
 def _meant_days(text: str, today: date) -> tuple[set[date], int]:
@@ -510,12 +500,8 @@ def _meant_days(text: str, today: date) -> tuple[set[date], int]:
 @cache
 def _section_lines() -> dict[str, list[str]]:
     sections: dict[str, list[str]] = {}
-    section: list[str] = []
-    for line in _CALENDAR.read_text("utf-8").splitlines():
-        if line.startswith("["):
-            section = sections.setdefault(line.strip("[]"), [])
-        elif line and not line.startswith("#"):
-            section.append(line)
+    for section, line in table_lines("calendar"):
+        sections.setdefault(section, []).append(line)
     return sections
 
 

@@ -154,7 +154,7 @@ def find_failure(
     command, output = command_of(tool, args), bounds.ends_of(output)
     category, closed_by = "tool", _mark("tool", tool)
     if command:
-        real = [each for each in list_decisive(command)[0] if not _is_showing(each)]
+        real = [each for each in list_decisive(command)[0] if not re.match(SHOWING, each)]
         if not real:
             return None
         # of several the one whose words are in the output; else the last one
@@ -183,7 +183,7 @@ def list_succeeded(tool: str, args: Mapping[str, Any], exit_code: int | None) ->
     if not command:
         return {"tool", _mark("tool", tool)}
     known, certain = list_decisive(command)
-    real = [each for each in known if not _is_showing(each)] if certain else []
+    real = [each for each in known if certain and not re.match(SHOWING, each)]
     return {name for each in real for name in (category_of(each), _mark(category_of(each), each))}
 
 
@@ -222,7 +222,3 @@ def paths(text: str) -> list[str]:
 
 def _find_words(name: str) -> str:
     return next((each.says for each in CATEGORIES if each.name == name), Category("", "").says)
-
-
-def _is_showing(command: str) -> bool:
-    return re.match(SHOWING, command) is not None

@@ -68,19 +68,12 @@ def _verb_core(word: str) -> str:
 def _cut_endings(word: str, endings: frozenset[str]) -> str:
     for length in range(min(_LONGEST, len(word) - 1), 0, -1):
         ending, rest = word[-length:], word[:-length]
-        if ending not in endings:
+        is_noun = length == 1 and len(rest) == 1 and ending not in _SHORT
+        if ending not in endings or is_noun:
             continue
-        if length == 1 and len(rest) == 1 and ending not in _SHORT:
-            continue
-        if ending in (_CLOSED if _is_open(rest) else _OPEN):
-            continue
-        return rest
+        if ending not in (_OPEN if _final_place(rest) else _CLOSED):
+            return rest
     return word
-
-
-def _is_open(word: str) -> bool:
-    """Whether the last syllable ends in a vowel."""
-    return _final_place(word) == 0
 
 
 def _final_place(word: str) -> int:

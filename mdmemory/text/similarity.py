@@ -67,10 +67,9 @@ def nearest_known(word: str, known: Sequence[str]) -> tuple[str, ...]:
 
     slips = 2 if len(word) >= LONG else 1
     matches = process.extract(word, known, scorer=OSA.distance, score_cutoff=slips, limit=None)
-    near = sorted((distance, term) for term, distance, _ in matches if _may_be(word, term))
-    return tuple(term for _, term in near[:MOST])
-
-
-def _may_be(word: str, known: str) -> bool:
-    swapped = len(word) != len(known) or sorted(word) == sorted(known)
-    return len(known) >= SHORTEST - 1 and (len(word) >= CERTAIN or swapped)
+    near = []
+    for term, distance, _ in matches:
+        is_swapped = len(word) != len(term) or sorted(word) == sorted(term)
+        if len(term) >= SHORTEST - 1 and (len(word) >= CERTAIN or is_swapped):
+            near.append((distance, term))
+    return tuple(term for _, term in sorted(near)[:MOST])

@@ -18,15 +18,7 @@ from mdmemory import bounds, unseen
 from mdmemory.capture.batch import ALL, Batch, Stores
 from mdmemory.capture.fact import Fact, NotStored, form_reasons, hook_line, type_of
 from mdmemory.capture.imports import markdown
-from mdmemory.capture.imports.markdown import (
-    NO_FACT,
-    BadImport,
-    Incoming,
-    day,
-    day_of,
-    text_of,
-    word_of,
-)
+from mdmemory.capture.imports.markdown import NO_FACT, BadImport, Incoming, day, text_of, word_of
 from mdmemory.capture.note_text import description_of, keys_of, keys_of_fact, name_of
 from mdmemory.capture.notice import is_personal, letter_weight, notice_wishes
 from mdmemory.capture.wishes import Rest, keep_rests
@@ -426,7 +418,7 @@ def _row_facts(row: Mapping[str, Any], above: Incoming) -> Incoming:
     number, author = row.get("id"), row.get("author")
     role = author.get("role") if isinstance(author, Mapping) else row.get("role", row.get("sender"))
     speaker = "" if {"memory", "fact"} & row.keys() else word_of(role).lower()
-    days = {"created": day_of(row), "updated": day(row.get("updated_at")),
+    days = {"created": markdown.day_of(row), "updated": day(row.get("updated_at")),
             "expires": day(row.get("expiration_date"))}  # fmt: skip
     reason = "superseded" if word_of(row.get("state")).lower() in _GONE else above.reason
     return replace(
