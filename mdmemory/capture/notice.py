@@ -143,15 +143,23 @@ def letter_weight(text: str) -> int:
 
 
 def _split_paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs of a text; a list below belongs to the paragraph that ends in a colon, also
-    where blank lines stand between."""
+    """The paragraphs of a text; a list below belongs to the paragraph that ends in a colon or asks
+    for what follows, also where blank lines stand between."""
     parts = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
     while parts:
         paragraph = parts.pop(0)
-        if paragraph.rstrip().endswith((":", "：")) or ITEM.match(paragraph.splitlines()[-1]):
+        ends_so = paragraph.rstrip().endswith((":", "："))
+        is_list = ITEM.match(paragraph.splitlines()[-1]) is not None
+        if ends_so or is_list or (parts and _asks_below(paragraph)):
             while parts and ITEM.match(parts[0]):
                 paragraph += f"\n{parts.pop(0)}"
         yield paragraph
+
+
+def _asks_below(paragraph: str) -> bool:
+    """Whether a paragraph is a request that says nothing of what to remember."""
+    spans = _find_spans(_mask_text(paragraph)) if len(paragraph) < _COURTESY else []
+    return len(spans) == 1 and not spans[0][0] and not paragraph[spans[0][1] :].strip(_MARKS)
 
 
 def _find_requests(paragraph: str) -> Iterator[tuple[str, bool]]:
@@ -214,7 +222,7 @@ def _find_head(masked: str, at: int) -> int | None:
 def _is_plain(rest: str) -> bool:
     """Whether what follows a phrase is said of a fact: "remember { }" and "remember to" are not."""
     return not (
-        re.match(r"\s*[({\[<=]|\w*\(", rest) or _section_pattern("not").match(rest.lstrip())
+        re.match(r"\s*[({\[<=]|\w*\(|\.\w", rest) or _section_pattern("not").match(rest.lstrip())
     )
 
 
@@ -285,7 +293,7 @@ def _section_pattern(section: str) -> re.Pattern[str]:
 _FORMS = {
     "lead": r"\s*(?:{lead})[,.:!]?",
     "join": r"[ \t\n]*(?:[:,：，](?:\*\*|__)?|(?:\*\*|__)[:：]|(?:{join}))",
-    "closing": rf"{_QUOTING}[,.;:，。、：]?[ \t]*(?:{{closing}})[ \t]*(?:{{lead}})?[.!。！~ ]*\Z",
+    "closing": rf"{_QUOTING}[,.;:，。、：(]?[ \t]*(?:{{closing}})[ \t]*(?:{{lead}})?[.!。！~) ]*\Z",
     "thanks": r"(?:[.!?。！？]\s+|\n\s*|(?<=[。！？]))(?:{lead})[.!。！~ ]*\Z",
 }
 

@@ -48,6 +48,10 @@ ASKED = [
     ("部署只在周二，记住了", "部署只在周二"),
     ("覚えておいて：デプロイは火曜日だけ", "デプロイは火曜日だけ"),
     ("デプロイは火曜日だけ、覚えておいて", "デプロイは火曜日だけ"),
+    ("Petra signs all invoices (remember that)", "Petra signs all invoices"),
+    ("Petra signs all invoices — please remember.", "Petra signs all invoices"),
+    ("Petra signs all. Please remember it for the future.", "Petra signs all"),
+    ("Remember going forward that Petra signs all", "Petra signs all"),
     ("请你记住我们的数据库端口是5433", "我们的数据库端口是5433"),
     ("麻煩幫我記住，我週五休息", "我週五休息"),
     ("你要记得我们统一用制表符缩进", "我们统一用制表符缩进"),
@@ -102,6 +106,9 @@ LISTS = [
     "Remember that we deploy on Tuesdays, and remember that Lena reviews migrations.",
     "remember we deploy on Tuesdays\n\nremember Lena reviews migrations",
     "keep in mind about me:\n1. we deploy on Tuesdays\n2. Lena reviews migrations",
+    "Please keep the following in mind\n\n- we deploy on Tuesdays\n\n- Lena reviews migrations",
+    "Things to remember\n\n* we deploy on Tuesdays\n* Lena reviews migrations",
+    "Merk dir bitte folgendes:\n- we deploy on Tuesdays\n- Lena reviews migrations",
     "以下を覚えておいて：\n・we deploy on Tuesdays\n・Lena reviews migrations",
 ]
 
@@ -130,6 +137,10 @@ NO_WISH = [
     "Here is the page:\n\nRemember that we deploy on Tuesdays.\n\nBest, Anna",
     "他写道：“好的。记住我们每周二部署”",
     "「覚えておいて：火曜日」と書いてある",
+    "make a note in README that we need Node 20",
+    "take note of the failing line and fix it",
+    "add to memory.c a function that frees the list",
+    "store in memory the parsed rows instead of a file",
     # tasks, questions and what software remembers
     *"""记得跑一下测试
     别忘了更新 changelog
