@@ -97,8 +97,11 @@ def sync_copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
 
 
 def _adds_words(base: str, file: str) -> bool:
-    """Whether a file is named like another with more behind it that is no part of a note's name."""
+    """Whether a file is named like another with more behind it that is no part of a note's name, or
+    with words in front, as in "Copy of"."""
     stem = base.removesuffix(".md")
+    if file.endswith(f" {base}"):
+        return True
     more = file.removesuffix(".md").removeprefix(stem)
     is_longer = file != base and file.startswith(stem) and not more[:1].isalnum()
     return is_longer and more != f"-{slugify(more)}"
