@@ -222,6 +222,51 @@ def test_a_file_of_another_program_is_its_facts_and_its_head(tmp_path: Path) -> 
     rows.each(OF_OTHER_PROGRAMS, check)
 
 
+TILL, PETRA = "The till runs Debian 12", "Petra signs invoices"
+# JSON of other programs, and the facts of it; "~" is before one that was true once.
+JSON_OF_OTHERS = [
+    ([TILL, PETRA], [TILL, PETRA]),
+    ({"data": {"items": [{"text": TILL}]}}, [TILL]),
+    ({"a": {"b": {"c": [{"d": {"memory": TILL}}]}}}, [TILL]),
+    ({"memories": [{"id": "1", "content": TILL, "created_at": "2025-02-03T10:00:00Z"}]}, [TILL]),
+    ({"results": [{"memory": TILL, "user_id": "p", "categories": ["x"], "updated_at": None}],
+      "relations": [{"source": "petra", "relationship": "works_at", "target": "bakery"}]},
+     [TILL, "petra works at bakery"]),
+    ([{"source": "a", "relationship": "likes", "destination": "b"}], ["a likes b"]),
+    ({"blocks": [{"label": "human", "value": TILL}, {"label": "persona", "value": "I help you."}]},
+     [TILL]),
+    ({"facts": [{"fact": TILL, "valid_at": "2024-01-01", "invalid_at": None},
+                {"fact": PETRA, "invalid_at": "2024-01-01"}]}, [TILL, f"~{PETRA}"]),
+    ([{"memory": PETRA, "expiration_date": "2020-01-01"}], [f"~{PETRA}"]),
+    ({"memories": [{"title": "Till", "knowledge": TILL}]}, [TILL]),
+    ([{"namespace": ["u"], "key": "k", "value": {"content": TILL, "kind": "Memory"}}], [TILL]),
+    ({"saved_info": [{"text": TILL, "create_time": "2025-01-01"}]}, [TILL]),
+    ([{"chat_messages": [{"sender": "human", "text": f"Remember that {TILL}."},
+                         {"sender": "assistant", "text": "I will do that."}]}], [TILL]),
+    ([{"mapping": {"a": {"message": {"author": {"role": "user"}, "content": {
+        "parts": [f"Remember that {PETRA}."]}}}}}], [PETRA]),
+    (f'{{"memory": "{TILL}"}}\n\n{{"memory": "{PETRA}"}}\n', [TILL, PETRA]),
+    (f'\ufeff[{{"memory": "{TILL}"}}]', [TILL]),
+    (f'[{{"memory": "{TILL}", "score": NaN}}]', [TILL]),
+    (f'{{"type": "entity", "name": "Till", "observations": ["{TILL}"]}}\nbroken line\n', [TILL]),
+    ([{"memory": "Die Kasse 🥐 läuft"}], ["Die Kasse 🥐 läuft"]),
+    ([{"memory": TILL, "state": "deleted"}], []),
+]  # fmt: skip
+
+
+def test_json_of_any_program_is_its_facts_and_what_ended_is_told(tmp_path: Path) -> None:
+    def check(value: object, expected: list[str]) -> None:
+        text = value if isinstance(value, str) else json.dumps(value)
+        facts = [
+            f"{'~' * bool(each.expires)}{each.text}"
+            for each in read(put(tmp_path, "x.json", text))
+            if not each.reason
+        ]
+        assert facts == expected, facts
+
+    rows.each(JSON_OF_OTHERS, check)
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [("2026-03-01T10:00:00Z", "2026-03-01"), (1772668800000, "2026-03-05"),

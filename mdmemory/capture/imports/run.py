@@ -271,7 +271,9 @@ def _read_file(path: Path) -> Iterator[Incoming]:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as problem:
-            raise BadImport(f"{path} is not JSON, or was cut off.", "Export it again.") from problem
+            if (value := list_lines(text)) is None:
+                message = f"{path} is not JSON, or was cut off."
+                raise BadImport(message, "Export it again.") from problem
         yield from facts_of(value, path.name)
     else:
         yield from markdown.of_file(text, path.name)
@@ -296,9 +298,11 @@ _ENTITY, _RELATION = "entity", "relation"
 _FACTS = (
     "memory", "fact", "content", "text", "observation", "observations", "note", "notes",
     "statement", "value", "body", "message", "summary", "description", "facts", "memories",
+    "knowledge",
 )  # fmt: skip
 _USER = ("user", "human")
-_OTHERS = ("assistant", "ai", "model", "system", "developer", "tool", "function")
+_OTHERS = ("assistant", "ai", "model", "system", "developer", "tool", "function", "persona")
+_LAST_DAYS = ("expiration_date", "invalid_at", "expired_at")
 _MORE = 24  # the weight of what a message says beside a request, and that is no mere courtesy
 _EXPORTED = {"file", "body", "type", "description", "head"}
 
@@ -369,6 +373,12 @@ def graph_facts(rows: Sequence[Mapping[str, Any]]) -> Iterator[Incoming]:
             yield Incoming(json.dumps(row, ensure_ascii=False), "mcp-memory", reason=NO_FACT)
 
 
+def list_lines(text: str) -> list[Any] | None:
+    """The values of a text that has one in each line; None for any other text."""
+    values = [_parse_line(line) for line in text.splitlines() if line.strip()]
+    return None if None in values or len(values) < 2 else values
+
+
 def _parse_line(line: str) -> Any:
     """The JSON of a line; None where it is none."""
     try:
@@ -385,6 +395,11 @@ def _any_facts(value: object, above: Incoming, depth: int, *, is_fact: bool) -> 
         yield replace(above, text=json.dumps(value, ensure_ascii=False), reason=NO_FACT)
     elif isinstance(value, Mapping):
         row = _row_facts(value, above)
+        verb = word_of(value.get("relationship"))
+        ends = (value.get("source"), value.get("target", value.get("destination")))
+        if verb and all(names := [*map(word_of, ends)]):
+            yield replace(row, text=f"{names[0]} {verb.replace('_', ' ')} {names[1]}")
+            return
         for key, inner in value.items():
             place = replace(row, origin=f"{row.origin} > {word_of(key)}")
             is_text = isinstance(inner, str | list)
@@ -419,7 +434,9 @@ def _row_facts(row: Mapping[str, Any], above: Incoming) -> Incoming:
     role = author.get("role") if isinstance(author, Mapping) else row.get("role", row.get("sender"))
     speaker = "" if {"memory", "fact"} & row.keys() else word_of(role).lower()
     days = {"created": markdown.day_of(row), "updated": day(row.get("updated_at")),
-            "expires": day(row.get("expiration_date"))}  # fmt: skip
+            "expires": next(filter(None, (day(row.get(key)) for key in _LAST_DAYS)), "")}  # fmt: skip
+    if word_of(row.get("label")).lower() in _OTHERS:
+        speaker = "assistant"
     reason = "superseded" if word_of(row.get("state")).lower() in _GONE else above.reason
     return replace(
         above,
