@@ -21,9 +21,10 @@ _LINK = re.compile(
     r"^[ \t]*(?P<fence>```|~~~).*?(?:^[ \t]*(?P=fence)|\Z)"
     r"|(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
     # in a table the bar is escaped, and the backslash is no part of the target
-    r"|\[\[[ \t]*(?P<target>[^\[\]|#\n]*[^\[\]|#\s\\])[ \t]*(?:\\*[|#][^\[\]\n]*)?\]\]"
+    r"|\[\[[ \t]*(?:\./)?(?P<target>[^\[\]|#\n]*[^\[\]|#\s\\])[ \t]*(?:\\*[|#][^\[\]\n]*)?\]\]"
     r"|\]\([ \t]*(?:\./)?(?P<file>[^\s()<>#?]*\.md)(?=[)#? \t])"
-    r"|\]\([ \t]*<(?:\./)?(?P<angled>[^<>\n#?]*\.md)(?=[>#?])",
+    r"|\]\([ \t]*<(?:\./)?(?P<angled>[^<>\n#?]*\.md)(?=[>#?])"
+    r"|^ {0,3}\[[^\[\]\n]{1,200}\]:[ \t]*(?:\./)?(?P<defined>[^\s()<>#?]*\.md)(?=[#?\s]|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -47,7 +48,7 @@ class Link:
 
 def may_link(text: str) -> bool:
     """Whether a text may hold links. No is certain."""
-    return "[[" in text or "](" in text
+    return "[[" in text or "](" in text or "]:" in text
 
 
 def may_link_to(note: Head) -> Callable[[str], bool]:
@@ -176,7 +177,7 @@ def _replace_targets(
                 bar = "\\|" if line.lstrip().startswith("|") else "|"  # of a table, or of a link
                 now = f"{now}{bar}{match[group]}"
         else:
-            now = file_now(match[group]) if group in ("file", "angled") else None
+            now = file_now(match[group]) if group in ("file", "angled", "defined") else None
         if not now:
             return match[0]
         at, end = (place - match.start() for place in match.span(group))
@@ -200,6 +201,6 @@ def named_in(note: Note) -> list[str]:
     for match in _LINK.finditer(note.body):
         if target := match["target"]:
             names[target] = None
-        elif file := match["file"] or match["angled"]:
+        elif file := match["file"] or match["angled"] or match["defined"]:
             names[unquote(file).removesuffix(".md")] = None
     return [*names]

@@ -19,6 +19,7 @@ LINKS = (
     *("[a](feedback-prefers-pnpm.md)", "[a](./feedback-prefers-pnpm.md#x)"),
     *("[a](<feedback-prefers-pnpm.md>)", "[[feedback-prefers-pnpm|prefers-pnpm]]"),
     "| [[feedback-prefers-pnpm\\|prefers-pnpm]] | [[prefers-pnpm\\|why]] |",
+    *("[[./prefers-pnpm|why]]", "\n[a]: ./feedback-prefers-pnpm.md#x\n"),
 )
 OTHERS = (
     *("[[prefers-pnpm-2]]", "[[user-prefers-pnpm]]", "prefers-pnpm", "`[[prefers-pnpm]]`"),
