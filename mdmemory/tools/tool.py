@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -76,10 +77,14 @@ def check_arguments(
 ) -> dict[str, Any]:
     """The arguments of a call with the defaults of the schema `wanted`. Raises UsageError.
 
-    A `null` counts as absent: hosts send it for an argument that the model left out.
+    A `null` counts as absent: hosts send it for an argument that the model left out. So does a
+    blank where one of some words or a number is wanted.
     """
     properties: Mapping[str, Mapping[str, Any]] = wanted["properties"]
-    present = {name: value for name, value in given.items() if value is not None}
+    present = {
+        name: value for name, value in given.items()
+        if value is not None and not _is_left_blank(properties.get(name, {}), value)
+    }  # fmt: skip
     for name in present:
         if name not in properties:
             raise UsageError(
@@ -96,13 +101,35 @@ def check_arguments(
     }
 
 
+def _is_left_blank(of: Mapping[str, Any], value: Any) -> bool:
+    is_chosen = "enum" in of or of.get("type") == "integer"
+    return is_chosen and isinstance(value, str) and not value.strip()
+
+
+def _split_list(value: str) -> list[Any]:
+    """The texts of a list that came as one text: as JSON, or files with commas between."""
+    text = value.strip()
+    if text.startswith("["):
+        try:
+            listed = json.loads(text)
+        except (ValueError, RecursionError):
+            return [value]
+        return listed if isinstance(listed, list) else [value]
+    parts = [part.strip() for part in text.split(",")]
+    if all(part.endswith(".md") for part in parts):
+        return parts
+    return [] if text.lower() in ("", "null", "none") else [value]
+
+
 def _typed_value(tool: str, name: str, of: Mapping[str, Any], value: Any) -> Any:
     """A value as its schema has it: "3" is 3, and 3 is "3". Raises UsageError."""
     import msgspec  # 35 ms, and only a call needs it
 
     kind, hint = _KINDS[of["type"]], _choice_hint(name, of)
     if kind == list[str] and isinstance(value, str):
-        value = [value] if value.strip() else []
+        value = _split_list(value)
+    if isinstance(value, str) and (kind is int or "enum" in of):
+        value = value.strip().lower()
     if kind is str and type(value) in (int, float):
         value = msgspec.json.encode(value).decode()
     try:

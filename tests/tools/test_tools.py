@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import each
 from stores import call
 
 from mdmemory import Memory
 from mdmemory.config.settings import Settings
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.tools.table import TOOLS, Caller, Tool, ToolAnswer, offered_tools
+from mdmemory.tools.tool import check_arguments, whole_schema
 from mdmemory.transcripts.turns import Turn
 
 KEY = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"  # looks like one, and is none
@@ -314,6 +316,32 @@ def test_an_argument_is_read_for_what_it_means(memory: Memory, number: object) -
     given = {"query": "proxy", "max_results": number, "source": None}
     assert call(memory, "memory_search", given).structured["hits"]
     assert call(memory, "memory_search", {"query": 3128}).structured["hits"] == []
+
+
+MEANT: list[tuple[str, object, object]] = [
+    ("replaces", '["a.md", "b.md"]', ["a.md", "b.md"]),
+    ("replaces", "a.md, b.md", ["a.md", "b.md"]),
+    ("replaces", "[]", []), ("replaces", "", []), ("replaces", "null", []),
+    ("replaces", "None", []),
+    ("replaces", "a.md", ["a.md"]), ("replaces", "[a", ["[a"]), ("replaces", "a, b", ["a, b"]),
+    ("keeps", ' ["x"] ', ["x"]), ("keeps", ["x", "y"], ["x", "y"]), ("type", "Project", "project"),
+    ("type", " user ", "user"), ("type", "", None), ("declined", "", None),
+    ("declined", "JOKE", "joke"),
+    ("why", None, None), ("why", 8443, "8443"), ("quote", " As it is ", " As it is "),
+    ("title", "", ""),
+]  # fmt: skip
+
+
+def test_what_a_model_writes_for_a_list_or_a_choice_is_read_for_what_it_means() -> None:
+    (schema,) = (each.parameters for each in TOOLS if each.name == "memory_store")
+
+    def check(name: str, value: object, meant: object) -> None:
+        assert check_arguments("t", schema, {"fact": "x", name: value}).get(name) == meant
+
+    each(MEANT, check)
+    schema = {"properties": {"n": whole_schema("", least=1, most=9, default=5)}, "required": []}
+    for value, meant in ((" 3 ", 3), ("", 5), (" ", 5), ("4.0", 4)):
+        assert check_arguments("t", schema, {"n": value}) == {"n": meant}
 
 
 def test_the_first_hits_are_shown_in_full_and_the_others_in_a_line(memory: Memory) -> None:
