@@ -258,7 +258,7 @@ def test_json_of_any_program_is_its_facts_and_what_ended_is_told(tmp_path: Path)
     def check(value: object, expected: list[str]) -> None:
         text = value if isinstance(value, str) else json.dumps(value)
         facts = [
-            f"{'~' * bool(each.expires)}{each.text}"
+            f"{'~' * bool(each.metadata.get('expires', ''))}{each.text}"
             for each in read(put(tmp_path, "x.json", text))
             if not each.reason
         ]

@@ -433,8 +433,8 @@ def _row_facts(row: Mapping[str, Any], above: Incoming) -> Incoming:
     number, author = row.get("id"), row.get("author")
     role = author.get("role") if isinstance(author, Mapping) else row.get("role", row.get("sender"))
     speaker = "" if {"memory", "fact"} & row.keys() else word_of(role).lower()
-    days = {"created": markdown.day_of(row), "updated": day(row.get("updated_at")),
-            "expires": next(filter(None, (day(row.get(key)) for key in _LAST_DAYS)), "")}  # fmt: skip
+    ends = next(filter(None, (day(row.get(key)) for key in _LAST_DAYS)), "")
+    days = {"created": markdown.day_of(row), "updated": day(row.get("updated_at")), "expires": ends}
     if word_of(row.get("label")).lower() in _OTHERS:
         speaker = "assistant"
     reason = "superseded" if word_of(row.get("state")).lower() in _GONE else above.reason
