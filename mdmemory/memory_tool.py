@@ -209,10 +209,10 @@ class MemoryTool:
         old, new = _text_given(given, "old_path"), _text_given(given, "new_path")
         file = self._own_file(old, f"Error: The path {old} does not exist")
         name = limits.slugify(new_file(new).removesuffix(".md"))
+        writer, trailers = self._memory._writer(), self._session_trailers()
+        rename = actions.renaming.rename_note
         try:
-            done = actions.renaming.rename_note(
-                self._memory._writer(), file, name, trailers=self._session_trailers(), by_model=True
-            )
+            done = rename(writer, file, name, trailers=trailers, by_model=True)
         except MdmemoryError as problem:
             if problem.code != "taken":
                 raise
@@ -225,9 +225,8 @@ class MemoryTool:
         gone = f"Error: The path {path} does not exist. Please provide a valid path."
         file = self._own_file(path, gone)
         about = {"session": self._session, "today": self._memory._today()}
-        done: ModelFile = capture.model_files.change_note(
-            self._memory._writer(), file, changed, **about
-        )
+        writer, change = self._memory._writer(), capture.model_files.change_note
+        done: ModelFile = change(writer, file, changed, **about)
         self._seen[file] = done.stored.digest
         return done
 
@@ -313,12 +312,9 @@ def path_inside(path: str) -> str:
 
 def _leads_out(rest: str) -> bool:
     """Whether a part of a path is more than a name: dots, links of other systems, escapes."""
-    is_odd = any(char in rest for char in "\\%") or not rest.isprintable()
-    return (
-        is_odd
-        or unseen.without_unseen(rest) != rest
-        or any(p[:1] in ("", ".") for p in rest.split("/"))
-    )
+    is_plain = rest.isprintable() and unseen.without_unseen(rest) == rest
+    is_named = not any(part[:1] in ("", ".") for part in rest.split("/"))
+    return not is_plain or not is_named or any(char in rest for char in "\\%")
 
 
 def new_file(path: str) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.hosts import background
+from mdmemory.hosts.background import Log
 from mdmemory.hosts.bridge import without
-from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.commands.hooks import CommandHooks
 from mdmemory.layers import Layers
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from commands_host import Started
 
-from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.background import Log
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
 from mdmemory.layers import Layers
 

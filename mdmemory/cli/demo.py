@@ -150,8 +150,7 @@ def _where_next(folder: Path) -> None:
 def _say_in_session(why: str, words: str) -> None:
     """Send a message and the end of its turn as Claude Code does, and print what its hooks show:
     here without a process that answers them, and none is started."""
-    from mdmemory.hosts.background import Starter
-    from mdmemory.hosts.bridge_log import Log
+    from mdmemory.hosts.background import Log, Starter
     from mdmemory.hosts.commands.hooks import CommandHooks
     from mdmemory.hosts.git_hooks import program_words
     from mdmemory.layers import Layers

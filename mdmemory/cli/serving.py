@@ -29,8 +29,7 @@ def run_bridge(options: Namespace) -> int:
 
 def _forward_lines(store: str | None) -> int:
     """Answer the plugin's lines."""
-    from mdmemory.hosts.background import Starter
-    from mdmemory.hosts.bridge_log import Log
+    from mdmemory.hosts.background import Log, Starter
     from mdmemory.hosts.opencode.bridge import Bridge
     from mdmemory.hosts.opencode.hooks import Hooks
     from mdmemory.layers import Layers
@@ -55,8 +54,8 @@ def _forward_lines(store: str | None) -> int:
 
 
 def _listen_on(store: str | None) -> int:
+    from mdmemory.hosts.background import Log
     from mdmemory.hosts.bridge.listening import listen_around
-    from mdmemory.hosts.bridge_log import Log
 
     try:
         named = store or os.environ.get("MDMEMORY_STORE", "")
@@ -119,8 +118,7 @@ def _is_read_already(options: Namespace) -> bool:
         return False
     from mdmemory.cli.output import only_memory, open_layers
     from mdmemory.config import person
-    from mdmemory.hosts.opencode.files import Place
-    from mdmemory.hosts.opencode.wiring import reading_problems
+    from mdmemory.hosts.opencode.wiring import Place, reading_problems
 
     try:
         project = only_memory(open_layers(options)).project

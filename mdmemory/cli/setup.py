@@ -166,7 +166,7 @@ def _remove_wiring(options: Namespace, root: Path) -> int:
     """Remove what `init` added to git's hooks and to OpenCode; the notes and the store stay."""
     from mdmemory.hosts import clients, git_hooks
     from mdmemory.hosts.opencode import wiring
-    from mdmemory.hosts.opencode.files import Place
+    from mdmemory.hosts.opencode.wiring import Place
 
     if not root.is_dir():
         raise NotFound(f"No such folder: {root}.", "Name the project's folder.")
@@ -202,7 +202,7 @@ def _dry_run(options: Namespace, root: Path) -> list[str]:
 def _install_wiring(options: Namespace, root: Path, store: Path) -> list[str]:
     from mdmemory.hosts import git_hooks
     from mdmemory.hosts.opencode import wiring
-    from mdmemory.hosts.opencode.files import Place, Wanted
+    from mdmemory.hosts.opencode.wiring import Place, Wanted
 
     if options.user:
         return wiring.install_personal(

@@ -1,4 +1,4 @@
-"""Processes in the background: they outlive the host, and one at a time works in a store.
+"""Processes in the background, which outlive the host, one at a time in a store; and their log.
 
 A process that was replaced by a newer one sees so in a file: no process is ever signalled from
 here, and none lives longer than an hour.
@@ -10,16 +10,18 @@ import os
 import signal
 import subprocess
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from mdmemory.errors import Busy
+from mdmemory.config import person
+from mdmemory.errors import Busy, MdmemoryError
 from mdmemory.files import digest, name_refusals, write_atomic
+from mdmemory.git import private_folder
 from mdmemory.git.lock import is_ours, lock_file
 from mdmemory.git.private_folder import make_folder
-from mdmemory.hosts import bridge_log
 from mdmemory.store.project import Project
 
 if TYPE_CHECKING:
@@ -30,6 +32,17 @@ _LOOK = 1.0  # seconds between two looks for a newer process
 _WAITING, _TURN = "waiting", "background"
 _OLD = 86_400  # seconds until a killed process's file is removed
 Process = subprocess.Popen[bytes]
+NAME = "bridge.log"
+MAX_BYTES = 128 * 1024
+# What is no trouble, behind the time: a message that went without notes lacks nothing for long.
+_NOTICES = (
+    "The store of this project is /", "Your own store is /",
+    "message: The search took longer than", "message: An earlier search is still at work.",
+    "Written now, as it was asked for earlier", "What was asked for earlier is known already.",
+    "The project was known again:",
+)  # fmt: skip
+_RECENT = 7 * 86_400  # seconds; `doctor` shows no older errors
+_T = TypeVar("_T")
 
 
 class Starter:
@@ -48,7 +61,7 @@ class Starter:
         # `poll` frees the ended ones, which would else stay zombies
         self._running = [each for each in self._running if each.poll() is None]
         try:
-            errors = bridge_log.open_log(log)
+            errors = open_log(log)
         except OSError:
             errors = os.open(os.devnull, os.O_WRONLY)
         try:
@@ -63,7 +76,7 @@ class Starter:
 
     def alone(self, project: Project, words: Sequence[str], log: Path) -> bool:
         """Start it as the only process in the background of a store; False if there is one."""
-        handle = _open(project)
+        handle = lock_file(project.prepare_private() / _TURN)
         try:
             if not is_ours(handle):
                 return False
@@ -111,7 +124,7 @@ def hold_background(project: Project, patience: float = 0.0) -> Iterator[None]:
 
     Raises Busy when another process is there for more than `patience` seconds.
     """
-    handle = _open(project)
+    handle = lock_file(project.prepare_private() / _TURN)
     try:
         while not is_ours(handle):
             if patience <= 0:
@@ -145,10 +158,6 @@ def _is_replaced(file: Path, mark: bytes) -> bool:
         return False
 
 
-def _open(project: Project) -> int:
-    return lock_file(project.prepare_private() / _TURN)
-
-
 @contextmanager
 def _limit_life() -> Iterator[None]:
     """End this process after LIFE by an exception, which ends a model's own process too."""
@@ -163,3 +172,97 @@ def _limit_life() -> Iterator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+# --- `.mdmemory/bridge.log`: the errors of hooks. Its size is bounded, and it holds no secrets.
+
+
+class Log:
+    """A line for each error. A line that is among the last 16 is not repeated."""
+
+    def __init__(self) -> None:
+        self.file = person.state_folder() / NAME  # until the store is known
+        self._recent: deque[str] = deque(maxlen=16)
+
+    def belongs_to(self, project: Project) -> None:
+        """Write to the log of this project from now on."""
+        with suppress(MdmemoryError):  # read-only, or behind a link: the person's own log stays
+            self.file = project.prepare_private() / NAME
+
+    def failure(self, method: str, problem: Exception) -> None:
+        """Log an error of `method`. Of an unexpected one only its type and place: its message may
+        repeat the text of a note."""
+        if isinstance(problem, MdmemoryError):
+            self.say(f"{method}: {problem.sentences}")
+            return
+        at = problem.__traceback__
+        while at is not None and at.tb_next is not None:
+            at = at.tb_next
+        place = f"{Path(at.tb_frame.f_code.co_filename).name}:{at.tb_lineno}" if at else "?"
+        self.say(f"{method}: unexpected {type(problem).__name__} at {place}.")
+
+    def try_work(self, method: str, work: Callable[[], _T]) -> _T | None:
+        """The result of `work`, or None where it fails: the rest of the answer is still good."""
+        try:
+            return work()
+        except Exception as problem:  # noqa: BLE001 - it is logged
+            self.failure(method, problem)
+            return None
+
+    def say(self, sentence: str) -> None:
+        """Log a sentence, redacted. A log that cannot be written is no reason to fail."""
+        from mdmemory.privacy.redaction import redact  # only where something went wrong
+
+        line = " ".join(redact(sentence)[0].split())
+        if line in self._recent:
+            return
+        self._recent.append(line)
+        with suppress(OSError):
+            handle = open_log(self.file)
+            try:
+                stamp = person.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+                os.write(handle, f"{stamp} {line}\n".encode())
+            finally:
+                os.close(handle)
+
+
+def recent_errors(project: Project) -> list[str]:
+    """One sentence on the errors of the last seven days; [] without any."""
+    file = project.private / NAME
+    try:
+        with os.fdopen(private_folder.open_file(file, os.O_RDONLY), encoding="utf-8",
+                       errors="replace") as log:  # fmt: skip
+            if person.now().timestamp() - os.fstat(log.fileno()).st_mtime > _RECENT:
+                return []
+            lines = log.read().split("\n")
+    except OSError:
+        return []
+    # a line of ours stands behind its time, one of another process behind its name
+    errors = [
+        line
+        for line in lines
+        if line.strip()
+        and not line[21:].startswith(_NOTICES)
+        and not line.removeprefix("mdmemory: ").startswith(_NOTICES)
+    ]
+    if not errors:
+        return []
+    return [
+        f"A hook, a plugin or a process in the background had trouble; the last: "
+        f"{errors[-1][:300]} More is in {file}; delete it once that is mended."
+    ]
+
+
+def open_log(file: Path) -> int:
+    """The descriptor of a log, opened to append; a log that is too long is cut to its newer half.
+
+    Raises OSError, also for a symbolic link.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle = private_folder.open_file(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+    size = os.fstat(handle).st_size
+    if size > MAX_BYTES:
+        tail = os.pread(handle, MAX_BYTES // 2, size - MAX_BYTES // 2).partition(b"\n")[2]
+        os.ftruncate(handle, 0)  # in place: other processes have it open
+        os.write(handle, tail)
+    return handle

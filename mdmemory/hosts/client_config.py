@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+import shlex
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,13 +20,172 @@ from typing import Any
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import name_refusals, read_if_there, write_atomic
-from mdmemory.hosts import entries, launcher, settings_files
+from mdmemory.files import name_refusals, read_if_there, sync_folder, write_atomic, write_beside
+from mdmemory.hosts import entries, launcher
 from mdmemory.hosts.entries import ConfigEdit, ConfigEntry
-from mdmemory.hosts.settings_files import WHY_LEFT, OwnFile
+from mdmemory.note.stamps import add_stamp, explain_outdated, is_unedited, read_stamp
 
+_MOST = 64 * 1024 * 1024  # bytes of a configuration; Claude Code's grows with its projects
 _TRIES = 5  # to write a file that another program writes at the same time
 _OF_OPENCODE = "opencode-folders.json"  # where 0.2 kept the folders made for OpenCode
+_WRITTEN = ("Installed", "Updated")
+WHY_LEFT = {"edited": "was edited", "another's": "is not ours"}
+Name = Callable[[Path], str]  # how messages name a file
+
+
+def invalid_file(path: Path | str, problem: Exception | str) -> MdmemoryError:
+    """The error for a file whose text is not what its client reads."""
+    return MdmemoryError(
+        f"{path} is not a valid configuration: {problem}.",
+        "Correct it and run this again; nothing was written.",
+        code="bad_configuration",
+    )
+
+
+@contextmanager
+def name_file(path: Path | str) -> Iterator[None]:
+    """A context in which the error of a text that is not valid becomes `invalid_file`."""
+    try:
+        yield
+    except ValueError as problem:
+        raise invalid_file(path, problem) from problem
+
+
+def read(path: Path) -> str | None:
+    """The text of a file, None where there is none. Raises MdmemoryError."""
+    data = bytes_of(path)
+    try:
+        return None if data is None else data.decode()
+    except UnicodeDecodeError as problem:
+        raise invalid_file(path, "It is not UTF-8") from problem
+
+
+def table_of(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """A table in what a file says; an empty one where none is."""
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def bytes_of(path: Path) -> bytes | None:
+    """The bytes of a file, None where there is none. Raises MdmemoryError for a link, a folder, and
+    what cannot be read."""
+    refuse_link(path)
+    try:
+        return read_if_there(path, _MOST)
+    except MdmemoryError as problem:  # which speaks of a file in a store, by its name
+        message = problem.message.replace(path.name, str(path), 1)
+        raise MdmemoryError(
+            message, "Mend that and run this again; nothing was written."
+        ) from problem
+
+
+def refuse_link(path: Path, name: str = "") -> None:
+    """Raise MdmemoryError for a symbolic link; `name` is how the message names it."""
+    if path.is_symlink():
+        raise MdmemoryError(
+            f"{name or path} is a symbolic link, and links are not written through.",
+            f"Change what it points to by hand, or replace it by a file: {path}.",
+        )
+
+
+def refuse_read_only(paths: Sequence[Path]) -> None:
+    """Raise MdmemoryError where a file is read-only: a person may have meant that."""
+    for path in paths:
+        if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
+            allow = f"chmod u+w {shlex.quote(str(path))}"
+            raise MdmemoryError(f"{path} is read-only.", f"`{allow}`, and run this again.")
+
+
+def replace_file(path: Path, data: bytes, mode: int) -> None:
+    """Write a file in one step; what was there gives its permissions and its owner."""
+    with name_refusals(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        status = path.stat() if path.exists() else None
+        fresh = write_beside(path, data, status.st_mode & 0o7777 if status else mode)
+        try:
+            if status and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+                os.chown(fresh, status.st_uid, status.st_gid)
+            os.replace(fresh, path)
+        finally:
+            fresh.unlink(missing_ok=True)
+        sync_folder(path.parent)
+
+
+def drop_empty(folders: Iterable[Path]) -> None:
+    """Remove those of the folders that hold nothing, the inner ones first."""
+    for folder in sorted(folders, key=lambda each: len(each.parts), reverse=True):
+        if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+# --- files of ours
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """A file of ours; `text` is without its stamp."""
+
+    path: Path
+    text: str
+
+    def step(self) -> str:
+        """What is to be done: Installed, Updated, why it is left, or "" when all is in place.
+
+        Raises MdmemoryError for a link.
+        """
+        present = bytes_of(self.path)
+        if present is None:
+            return "Installed"
+        if present.replace(b"\r\n", b"\n") == add_stamp(self.text, self.path.name):
+            return ""
+        if is_unedited(present):
+            return "Updated"
+        return "edited" if read_stamp(present) else "another's"
+
+
+def plan_files(files: Iterable[OwnFile], name: Name = str) -> tuple[list[OwnFile], list[str]]:
+    """The files that are to be written, and what is to be said: one sentence for all of them, and
+    one for each that is left."""
+    steps = [(file, step) for file in files if (step := file.step())]
+    sentences = [
+        f"{verb} {_list_names([name(file.path) for file in written])}."
+        for verb in _WRITTEN
+        if (written := [file for file, step in steps if step == verb])
+    ]
+    sentences += [
+        f"Left {name(file.path)} as it is: it {WHY_LEFT[step]}. Remove it and run this again for "
+        "ours."
+        for file, step in steps
+        if step in WHY_LEFT
+    ]
+    return [file for file, step in steps if step in _WRITTEN], sentences
+
+
+def write_own(files: Iterable[OwnFile]) -> None:
+    """Write files; what was there gives its permissions."""
+    for file in files:
+        replace_file(file.path, add_stamp(file.text, file.path.name), 0o644)
+
+
+def plan_removal(paths: Iterable[Path], name: Name = str) -> tuple[list[Path], list[str]]:
+    """Which of these files are as we wrote them, and go; sentences on them, and on edited ones."""
+    files = [path for path in paths if not path.is_symlink()]
+    present = {path: data for path in files if (data := bytes_of(path)) is not None}
+    ours = [path for path, data in present.items() if is_unedited(data)]
+    sentences = [f"Removed {_list_names([*map(name, ours)])}."] if ours else []
+    return ours, sentences + [
+        f"Left {name(path)} where it is: it was edited."
+        for path, data in present.items()
+        if path not in ours and read_stamp(data)
+    ]
+
+
+def _list_names(names: Sequence[str]) -> str:
+    """The names of files; of several, the folder that they share is named once."""
+    if len(names) == 1:
+        return names[0]
+    folder = os.path.commonpath(names)
+    return f"in {folder}: {', '.join(os.path.relpath(name, folder) for name in names)}"
 
 
 @dataclass(slots=True)
@@ -57,7 +218,7 @@ class WiringRecord:
 
     def drop_empty_folders(self) -> None:
         """Remove the folders that were made and hold nothing, and forget all that is gone."""
-        settings_files.drop_empty(map(Path, self.made))
+        drop_empty(map(Path, self.made))
         self.made = [name for name in self.made if os.path.lexists(name)]
 
     def drop(self) -> None:
@@ -106,13 +267,13 @@ class Configuration:
     def find(self, text: str | None, entry: ConfigEntry) -> object:
         """What stands in the place of an entry. Raises MdmemoryError for a text that is not
         valid."""
-        with settings_files.name_file(self.path):
+        with name_file(self.path):
             return entries.find(text or "", entry, is_toml=self.is_toml)
 
     def without_ours(self, text: str | None, record: WiringRecord) -> str:
         """The text without our entries."""
         known = record.written.get(str(self.path))
-        with settings_files.name_file(self.path):
+        with name_file(self.path):
             return entries.drop_entries(text or "", self.entries, known, is_toml=self.is_toml)
 
     def states(self, text: str | None, record: WiringRecord) -> dict[str, str]:
@@ -162,22 +323,22 @@ def install_wiring(
     changed: list[Configuration] = []
     sentences: list[str] = []
     for each in wiring.configurations:
-        text = settings_files.read(each.path)
+        text = read(each.path)
         after, of_file = _with_ours(each, text, record)
         changed += [each] if after != text else []
         sentences += of_file
-    fresh, of_own = settings_files.plan_files(wiring.own)
+    fresh, of_own = plan_files(wiring.own)
     sentences += of_own
     paths = [each.path for each in changed] + [file.path for file in fresh]
-    settings_files.refuse_read_only(paths)
-    settings_files.refuse_no_folders(paths)
+    refuse_read_only(paths)
+    launcher.refuse_no_folders(paths)
     if dry_run or not paths:
         return sentences
     record.note_missing([launcher.launcher_place(environment), *paths])
     for configuration in changed:
         _write(configuration, record)
     record.save()
-    settings_files.write_own(fresh)
+    write_own(fresh)
     return sentences
 
 
@@ -189,11 +350,11 @@ def remove_wiring(
     Folders that are empty then stay, and so does the record. Raises MdmemoryError as
     `install_wiring` does."""
     record = read_record(environment)
-    texts = [(each, settings_files.read(each.path)) for each in wiring.configurations]
+    texts = [(each, read(each.path)) for each in wiring.configurations]
     plan = [(each, text, each.without_ours(text, record)) for each, text in texts]
     changed = [(each, after) for each, text, after in plan if text is not None and after != text]
-    settings_files.refuse_read_only([each.path for each, _ in changed])
-    gone, of_own = settings_files.plan_removal(own.path for own in wiring.own)
+    refuse_read_only([each.path for each, _ in changed])
+    gone, of_own = plan_removal(own.path for own in wiring.own)
     sentences: list[str] = []
     for each, after in changed:
         sentences.append(f"Took our entries out of {each.path}.")
@@ -216,10 +377,10 @@ def remove_wiring(
 def is_wired(wiring: Wiring) -> bool:
     """Whether anything of ours is in the client's files. An invalid file has nothing."""
     try:
-        return any(settings_files.bytes_of(own.path) is not None for own in wiring.own) or any(
+        return any(bytes_of(own.path) is not None for own in wiring.own) or any(
             entries.is_ours(each.find(text, entry))
             for each in wiring.configurations
-            for text in [settings_files.read(each.path)]
+            for text in [read(each.path)]
             for entry in each.entries
         )
     except MdmemoryError:
@@ -231,7 +392,7 @@ def wiring_findings(wiring: Wiring, environment: Mapping[str, str], again: str) 
     record = read_record(environment)
     for each in wiring.configurations:
         try:
-            states = each.states(settings_files.read(each.path), record)
+            states = each.states(read(each.path), record)
         except MdmemoryError as problem:
             yield problem.message
             continue
@@ -239,7 +400,14 @@ def wiring_findings(wiring: Wiring, environment: Mapping[str, str], again: str) 
             names = [name for name, its in states.items() if its == state]
             if names:
                 yield f"{each.path}: {', '.join(names)} {what}. {again}"
-    yield from settings_files.file_findings(wiring.own, again)
+    for file in wiring.own:
+        data = bytes_of(file.path)
+        if data is None:
+            yield f"{file.path} is missing. {again}"
+        elif not read_stamp(data):
+            continue  # a command of the person's own by the same name
+        elif wrong := explain_outdated(data, file.path, again):
+            yield wrong
 
 
 _FOUND = {
@@ -285,7 +453,7 @@ def _add_entries(
     """The text with our entries, put anew into the text without them, and what was done."""
     known = record.written.get(str(each.path))
     free = [entry for entry in each.entries if states[entry.name] not in WHY_LEFT]
-    with settings_files.name_file(each.path):
+    with name_file(each.path):
         if len(free) == len(each.entries):
             # without a record only what starts our launcher is known to be ours
             sure = free if known else [entry for entry in free if entries.is_ours(entry.value)]
@@ -300,7 +468,7 @@ def _add_entries(
 def _write(each: Configuration, record: WiringRecord, *, is_removal: bool = False) -> None:
     """Write a file with our entries or without, from what it holds now."""
     for _ in range(_TRIES):
-        text = settings_files.read(each.path)
+        text = read(each.path)
         if is_removal and text is None:
             return
         if is_removal:
@@ -310,10 +478,10 @@ def _write(each: Configuration, record: WiringRecord, *, is_removal: bool = Fals
             # before the file: a record of what is not there does no harm
             updated = replace(record, written={**record.written, str(each.path): written})
             updated.save()
-        if settings_files.read(each.path) != text:
+        if read(each.path) != text:
             continue
         if after != text:
-            settings_files.replace_file(each.path, after.encode(), each.mode)
+            replace_file(each.path, after.encode(), each.mode)
         if not is_removal:
             record.written = updated.written
         return

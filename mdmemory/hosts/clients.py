@@ -17,15 +17,13 @@ from typing import Any
 from mdmemory.config import person
 from mdmemory.config.writing import read_toml
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts import client_config, entries, jsonc, launcher, settings_files, texts
+from mdmemory.hosts import client_config, entries, launcher, texts
 from mdmemory.hosts.claude import own_memory_settings
-from mdmemory.hosts.client_config import Configuration, Wiring
+from mdmemory.hosts.client_config import Configuration, OwnFile, Wiring, table_of
 from mdmemory.hosts.commands.events import END, KINDS
 from mdmemory.hosts.entries import ConfigEntry
 from mdmemory.hosts.opencode import wiring as opencode
-from mdmemory.hosts.opencode.files import PLUGIN
-from mdmemory.hosts.opencode.wiring import DRY_RUN
-from mdmemory.hosts.settings_files import OwnFile, table_of
+from mdmemory.hosts.opencode.wiring import DRY_RUN, PLUGIN
 
 Environment = Mapping[str, str]
 
@@ -39,15 +37,6 @@ class HookSettings:
     timeout: int
     last: int = 0
     more: Mapping[str, Any] = field(default_factory=dict)
-
-    def entries(self, host: str) -> list[ConfigEntry]:
-        """One for each event of the client `host`."""
-        return [
-            entries.hook_entry(
-                host, event, **self.more, timeout=(kind == END and self.last) or self.timeout
-            )
-            for event, kind in KINDS[host].items()
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +80,19 @@ class Client:
         home, server = self.folder(environment), self.server
         files: dict[Path, list[ConfigEntry]] = {}
         own: list[OwnFile] = []
-        if self.hooks:
-            more = [self.permission] if self.permission else []
-            files[home / self.hooks.file] = [*self.hooks.entries(self.name), *more]
+        if hooks := self.hooks:
+            listed = files[home / hooks.file] = []
+            for event, kind in KINDS[self.name].items():
+                seconds = (kind == END and hooks.last) or hooks.timeout
+                listed.append(entries.hook_entry(self.name, event, **hooks.more, timeout=seconds))
+            listed += [self.permission] if self.permission else []
             own = [OwnFile(home / name, text) for name, text in texts.files_for(self.name).items()]
         path = (server.folder or self.folder)(environment) / server.file
         mode = 0o644 if path in files else 0o600  # a file of servers may hold keys
         files.setdefault(path, []).append(ConfigEntry((server.key, "mdmemory"), server.value))
+        modes = {path: mode}
         return Wiring(
-            [
-                Configuration(each, listed, mode if each == path else 0o644)
-                for each, listed in files.items()
-            ],
-            own,
+            [Configuration(each, of, modes.get(each, 0o644)) for each, of in files.items()], own
         )
 
     def all_wirings(self, environment: Environment) -> list[Wiring]:
@@ -123,7 +112,7 @@ class Client:
 
 def _read(path: Path) -> Mapping[str, Any]:
     """The object in a JSON file. Raises ValueError and MdmemoryError."""
-    data = jsonc.parse(settings_files.read(path) or "{}").data
+    data = entries.parse(client_config.read(path) or "{}").data
     return data if isinstance(data, dict) else {}
 
 
@@ -188,7 +177,7 @@ def codex_findings(environment: Environment, project: Path) -> Iterator[str]:
     """What the person has still to do in Codex, a sentence each. It runs a hook only after the
     person trusted it, and trusts the very text of it: what is written here never changes."""
     home = codex_folder(environment)
-    settings = read_toml(settings_files.read(home / "config.toml") or "")
+    settings = read_toml(client_config.read(home / "config.toml") or "")
     if table_of(settings, "features").get("hooks") is False:
         yield (
             f"{home / 'config.toml'} switches hooks off, so Codex tells the memory nothing. Set "
@@ -344,11 +333,10 @@ def is_of_files(sentence: str) -> bool:
 
 def is_installed(name: str, environment: Environment) -> bool:
     """Whether the person has a client: its program on the PATH, or the folder of its settings."""
-    if name == OPENCODE:
-        return opencode.is_installed(environment)
-    client = _BY_NAME[name]
-    program = shutil.which(client.program, path=environment.get("PATH", ""))
-    return program is not None or client.folder(environment).is_dir()
+    program, folder = OPENCODE, person.opencode_folder(environment)
+    if client := _BY_NAME.get(name):
+        program, folder = client.program, client.folder(environment)
+    return bool(shutil.which(program, path=environment.get("PATH", ""))) or folder.is_dir()
 
 
 def connected_clients(environment: Environment) -> list[str]:
@@ -406,9 +394,8 @@ def remove_clients(
     Raises MdmemoryError as `install_clients` does.
     """
     names = [*names]
-    plan = _plan_all(
-        names, partial(_remove_client, environment=environment, dry_run=True), " --remove"
-    )
+    would_remove = partial(_remove_client, environment=environment, dry_run=True)
+    plan = _plan_all(names, would_remove, " --remove")
     others = [name for name in NAMES if name not in names and is_wired(name, environment)]
     gone = [
         sentence
@@ -438,9 +425,8 @@ def client_findings(environment: Environment, project: Path) -> Iterator[str]:
             continue
         if client.carrier(environment):
             yield client.twice
-        yield from client_config.wiring_findings(
-            its, environment, f"Run `mdmemory setup {client.name}` again."
-        )
+        again = f"Run `mdmemory setup {client.name}` again."
+        yield from client_config.wiring_findings(its, environment, again)
         try:
             yield from client.findings(environment, project)
         except (MdmemoryError, ValueError):
@@ -479,18 +465,19 @@ def _install_client(name: str, environment: Environment, *, dry_run: bool = Fals
         known = launcher.install_launcher(environment, dry_run=True)
         sentence = f"{client.title} has mdmemory as {carrier} already, so its settings stay."
         return [sentence] if known else []
-    left = client.leave(environment, dry_run=dry_run)
-    return left + client_config.install_wiring(
-        client.make_wiring(environment), environment, dry_run=dry_run
-    )
+    left, its = client.leave(environment, dry_run=dry_run), client.make_wiring(environment)
+    return left + client_config.install_wiring(its, environment, dry_run=dry_run)
 
 
 def _remove_client(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:
     if name == OPENCODE:
+        record = client_config.read_record(environment)
         return [
             sentence
             for each in _list_environments(environment)
-            for sentence in opencode.remove_personal(each, dry_run=dry_run)
+            for sentence in opencode.remove_wiring(
+                opencode.personal_place(each), dry_run=dry_run, record=record
+            )
         ]
     client = _BY_NAME[name]
     sentences = client.leave(environment, dry_run=dry_run)

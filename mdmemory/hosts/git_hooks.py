@@ -58,8 +58,15 @@ def install_hooks(project: Project, program: Sequence[str]) -> list[str]:
     sentences: list[str] = []
     with name_refusals(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    lines = {name: _hook_line(name, program, start) for name in _GUARDS}
-    changed = [name for name, line in lines.items() if _put_line(folder / name, line, sentences)]
+    words = shlex.join([*program, "index"])
+    words = f"(cd {shlex.quote(start)} && {words})" if start else words
+    if "\n" in words:
+        raise MdmemoryError("A path with a line break in it cannot stand in a hook.")
+    changed = []
+    for name, guard in _GUARDS.items():
+        run = f"{guard} {words} </dev/null >/dev/null 2>&1 || : ;; esac"
+        line = os.fsencode(f'[ -n "${{MDMEMORY_DISABLE:-}}" ] || {run}')
+        changed += [name] if _put_line(folder / name, line, sentences) else []
     if not changed:
         return sentences
     names = " and ".join(filter(None, (", ".join(changed[:-1]), changed[-1])))
@@ -78,9 +85,19 @@ def remove_hooks(project: Project) -> list[str]:
         return []
     except MdmemoryError as problem:
         return [f"No hook was changed: {problem.message}"]
-    return [
-        f"Took the line out of {folder / name}." for name in _GUARDS if _take_line(folder / name)
-    ]
+    sentences = []
+    for path in (folder / name for name in _GUARDS):
+        if path.is_symlink() or not path.is_file():
+            continue
+        without, mark = _without_line(read_regular(path))
+        if not mark:
+            continue
+        if mark == MADE and without == b"#!/bin/sh\n":
+            path.unlink()
+        else:
+            write_atomic(path, without, mode=path.stat().st_mode & 0o777)
+        sentences.append(f"Took the line out of {path}.")
+    return sentences
 
 
 def _store_repository(project: Project) -> repositories.Repository:
@@ -130,17 +147,6 @@ def _start_folder(project: Project, repository: repositories.Repository, folder:
     return "" if inside == "." else f"./{inside}"
 
 
-def _hook_line(name: str, program: Sequence[str], start: str) -> bytes:
-    words = shlex.join([*program, "index"])
-    if start:
-        words = f"(cd {shlex.quote(start)} && {words})"
-    run = f"{words} </dev/null >/dev/null 2>&1 || :"
-    text = f'[ -n "${{MDMEMORY_DISABLE:-}}" ] || {_GUARDS[name]} {run} ;; esac'
-    if "\n" in text:
-        raise MdmemoryError("A path with a line break in it cannot stand in a hook.")
-    return os.fsencode(text)
-
-
 def _put_line(path: Path, line: bytes, sentences: list[str]) -> bool:
     """Whether the hook had to change."""
     if not os.path.lexists(path):
@@ -160,19 +166,6 @@ def _put_line(path: Path, line: bytes, sentences: list[str]) -> bool:
     if fresh == text:
         return False
     write_atomic(path, fresh, mode=path.stat().st_mode & 0o777)
-    return True
-
-
-def _take_line(path: Path) -> bool:
-    if path.is_symlink() or not path.is_file():
-        return False
-    without, mark = _without_line(read_regular(path))
-    if not mark:
-        return False
-    if mark == MADE and without == b"#!/bin/sh\n":
-        path.unlink()
-    else:
-        write_atomic(path, without, mode=path.stat().st_mode & 0o777)
     return True
 
 

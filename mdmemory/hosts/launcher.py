@@ -10,14 +10,13 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import is_inside, name_refusals, read_regular, write_atomic
-from mdmemory.hosts import settings_files
 
 NAME = "launch"
 _CACHE = "archive-v0"  # where uv keeps what `uvx` runs
@@ -130,7 +129,7 @@ def install_launcher(environment: Mapping[str, str], *, dry_run: bool = False) -
         return []
     if os.path.lexists(path) and not _is_ours(present):
         raise MdmemoryError(f"{path} is not a file of mdmemory.", "Move it out of the way.")
-    settings_files.refuse_no_folders([path])
+    refuse_no_folders([path])
     if not dry_run:
         with name_refusals(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -163,3 +162,15 @@ def _present_bytes(path: Path) -> bytes:
 
 def _is_ours(data: bytes) -> bool:
     return data.startswith(_FIRST.partition(_PROGRAM)[0].encode())
+
+
+def refuse_no_folders(paths: Iterable[Path]) -> None:
+    """Raise MdmemoryError where what is to be a folder above a file is something else."""
+    for path in paths:
+        above = next(each for each in path.parents if os.path.lexists(each))
+        if not above.is_dir():
+            what = "a link that leads nowhere" if above.is_symlink() else "no folder"
+            raise MdmemoryError(
+                f"{above} is {what}.",
+                "Move it out of the way and run this again; nothing was written.",
+            )

@@ -9,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from mdmemory.hosts import bridge_log, clients, git_hooks
+from mdmemory.hosts import background, clients, git_hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.version import DISTRIBUTION
@@ -22,13 +22,21 @@ def list_problems(
 ) -> list[dict[str, Any]]:
     """One row each: check, level (error or warning), path, message, fixable, layer. `fix` first
     repairs what is safe to repair."""
+    from mdmemory.config import person
+    from mdmemory.hosts.opencode import wiring
+    from mdmemory.hosts.opencode.wiring import Place
     from mdmemory.search import sources
 
     rows = [{**finding._asdict(), "layer": of} for of, finding in layers.doctor(fix=fix)]
     memory = layers.main
-    outside = [_warning_row("opencode", text) for text in _opencode_problems(memory, environment)]
-    outside += of_assistants(environment, memory.project.top)
-    if missing := sources.meaning_trouble(memory.project.settings):
+    project, place = memory.project, Place(memory.project.root, memory.project.store)
+    texts = background.recent_errors(project)
+    if wiring.is_used(place):
+        personal = person.opencode_folder(environment)
+        texts = wiring.examine_project(place, git_hooks.program_words(), personal) + texts
+    outside = [_warning_row("opencode", text) for text in texts]
+    outside += of_assistants(environment, project.top)
+    if missing := sources.meaning_trouble(project.settings):
         sentence = f"Search by meaning is on, and goes by words: {missing}."
         outside.append(_warning_row("meaning", sentence))
     return [*rows, *({**row, "layer": layers.of(memory)} for row in outside)]
@@ -71,7 +79,7 @@ def connected_titles(environment: Mapping[str, str]) -> str:
 def describe_assistants(memory: Memory, environment: Mapping[str, str]) -> str:
     """Which assistants are connected to the memory, in words."""
     from mdmemory.hosts.opencode import wiring
-    from mdmemory.hosts.opencode.files import Place
+    from mdmemory.hosts.opencode.wiring import Place
 
     parts = [everywhere] if (everywhere := connected_titles(environment)) else []
     if wiring.is_used(Place(memory.project.root, memory.project.store)):
@@ -98,17 +106,3 @@ def _warning_row(check: str, message: str) -> dict[str, Any]:
     return {
         "check": check, "level": "warning", "path": "", "message": message, "fixable": False,
     }  # fmt: skip
-
-
-def _opencode_problems(memory: Memory, environment: Mapping[str, str]) -> list[str]:
-    """Problems between this store and OpenCode."""
-    from mdmemory.config import person
-    from mdmemory.hosts.opencode import wiring
-    from mdmemory.hosts.opencode.files import Place
-
-    project, problems = memory.project, list[str]()
-    place = Place(project.root, project.store)
-    if wiring.is_used(place):
-        personal = person.opencode_folder(environment)
-        problems = wiring.examine_project(place, git_hooks.program_words(), personal)
-    return [*problems, *bridge_log.recent_errors(project)]

@@ -87,18 +87,16 @@ def check_arguments(
     }  # fmt: skip
     for name in present:
         if name not in properties:
-            raise UsageError(
-                f"{tool} has no argument {name[:40]!r}.", f"It has: {', '.join(properties)}."
-            )
+            hint = f"It has: {', '.join(properties)}."
+            raise UsageError(f"{tool} has no argument {name[:40]!r}.", hint)
     for name in wanted["required"]:
         if name not in present:
-            raise UsageError(
-                f"{tool} needs the argument {name!r}.", _choice_hint(name, properties[name])
-            )
-    defaults = {name: of["default"] for name, of in properties.items() if "default" in of}
-    return defaults | {
-        name: _typed_value(tool, name, properties[name], present[name]) for name in present
-    }
+            hint = _choice_hint(name, properties[name])
+            raise UsageError(f"{tool} needs the argument {name!r}.", hint)
+    values = {name: of["default"] for name, of in properties.items() if "default" in of}
+    for name, value in present.items():
+        values[name] = _typed_value(tool, name, properties[name], value)
+    return values
 
 
 def _is_left_blank(of: Mapping[str, Any], value: Any) -> bool:

@@ -72,25 +72,10 @@ def read_states(path: Path, wanted: Callable[[str], bool]) -> dict[str, str]:
     return _read(path, ask)
 
 
-def find_parent(path: Path, session: str) -> str:
-    """The session that started this one; "" where none did, or it is not in a database there.
-
-    Raises BadTranscript.
-    """
-    row = _find_session(path, session) if path.is_file() else None
-    return row.parent if row else ""
-
-
-def find_directory(path: Path, session: str) -> str | None:
-    """The folder in which a session began, None where it is not in the database.
-
-    Raises BadTranscript.
-    """
-    row = _find_session(path, session)
-    return row.directory if row else None
-
-
-def _find_session(path: Path, session: str) -> OpenCodeSession | None:
+def find_session(path: Path, session: str) -> OpenCodeSession | None:
+    """The row of a session; None where it is not in a database there. Raises BadTranscript."""
+    if not path.is_file():
+        return None
     return _read(path, lambda base: next((row for row in _list(base) if row.id == session), None))
 
 

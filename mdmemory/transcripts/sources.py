@@ -223,7 +223,8 @@ def copy(hosts: Hosts, session: str, folders: Sequence[Path] | None = None) -> b
             raise BadTranscript(problem.message, opencode.LIST) from problem
     if hosts.opencode.is_file():
         if folders is not None:
-            _require_here(session, opencode.find_directory(hosts.opencode, session), folders)
+            row = opencode.find_session(hosts.opencode, session)
+            _require_here(session, row.directory if row else None, folders)
         return opencode.export(hosts.opencode, session)
     raise NotFound(f"There is no session {session}.", opencode.LIST)
 

@@ -15,7 +15,7 @@ from mdmemory import cli
 from mdmemory.config import person
 from mdmemory.errors import Busy
 from mdmemory.hosts import background
-from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.background import Log
 from mdmemory.hosts.opencode.hooks import Hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory

@@ -15,7 +15,7 @@ from pace import HUNG
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import FactCall
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.background import Log
 from mdmemory.hosts.opencode.hooks import Hooks
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory

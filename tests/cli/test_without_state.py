@@ -16,8 +16,7 @@ from pace import seldom
 
 from mdmemory.cli import main
 from mdmemory.errors import GOING_ON
-from mdmemory.hosts.background import Starter
-from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.background import Log, Starter
 from mdmemory.hosts.opencode.hooks import Hooks
 from mdmemory.layers import Layers
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from pace import HUNG
 
-from mdmemory.hosts.opencode.files import plugin_source
+from mdmemory.hosts.opencode.wiring import plugin_source
 
 STORE = "notes/memory"
 PROGRAM = Path(sys.executable).with_name("mdmemory")

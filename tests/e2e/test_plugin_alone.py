@@ -20,7 +20,7 @@ import pytest
 from client import MISSING, ROOT
 from pace import HUNG
 
-from mdmemory.hosts.opencode.files import plugin_source
+from mdmemory.hosts.opencode.wiring import plugin_source
 
 pytestmark = pytest.mark.slow
 MODULES = ROOT / ".opencode-client/node_modules"

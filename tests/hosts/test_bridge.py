@@ -19,8 +19,8 @@ from pace import FULL, HUNG
 from plugin_host import PluginHost
 
 from mdmemory.errors import MdmemoryError, NoStore, Unwritable, UsageError
-from mdmemory.hosts import background, bridge_log, following
-from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts import background, following
+from mdmemory.hosts.background import Log
 from mdmemory.hosts.opencode import watching
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL
 from mdmemory.memory import Memory
@@ -240,11 +240,11 @@ def test_a_compaction_that_is_due_is_begun_soon_after_the_start_and_then_now_and
 def test_the_log_is_bounded_and_holds_no_secret(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bridge_log, "MAX_BYTES", 2_000)
+    monkeypatch.setattr(background, "MAX_BYTES", 2_000)
     found = Memory.open(project).project
     log = Log()
     log.belongs_to(found)
-    assert bridge_log.recent_errors(found) == []
+    assert background.recent_errors(found) == []
     token = "ghp_" + "a1B2" * 9
     log.failure("call", MdmemoryError(f"It is {token}.", "Try\nagain."))
     log.failure("call", MdmemoryError(f"It is {token}.", "Try\nagain."))
@@ -258,10 +258,10 @@ def test_the_log_is_bounded_and_holds_no_secret(
     assert "in confidence" not in text
     assert len(text) < 2_300
     assert text.endswith("line 99\n")
-    (finding,) = bridge_log.recent_errors(found)
+    (finding,) = background.recent_errors(found)
     assert "line 99" in finding
     os.utime(log.file, (0, 0))
-    assert bridge_log.recent_errors(found) == []
+    assert background.recent_errors(found) == []
 
 
 def test_what_is_no_trouble_is_not_told_as_one(project: Path) -> None:
@@ -271,9 +271,9 @@ def test_what_is_no_trouble_is_not_told_as_one(project: Path) -> None:
     log.say("Written now, as it was asked for earlier: project-a.md.")
     with log.file.open("a", encoding="utf-8") as file:
         file.write("mdmemory: Written now, as it was asked for earlier: project-b.md.\n")
-    assert bridge_log.recent_errors(found) == []
+    assert background.recent_errors(found) == []
     log.say("The disk is full.")
-    (finding,) = bridge_log.recent_errors(found)
+    (finding,) = background.recent_errors(found)
     assert "The disk is full." in finding
 
 
@@ -286,7 +286,7 @@ def test_the_log_is_not_written_through_a_link(project: Path, tmp_path: Path) ->
     log.belongs_to(found)
     log.say("ours")
     assert victim.read_text(encoding="utf-8") == "theirs"
-    assert bridge_log.recent_errors(found) == []
+    assert background.recent_errors(found) == []
 
 
 # --- the process -----------------------------------------------------------------------------

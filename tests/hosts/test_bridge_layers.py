@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from plugin_host import PluginHost
 
-from mdmemory.hosts.bridge_log import recent_errors
+from mdmemory.hosts.background import recent_errors
 from mdmemory.memory import Memory
 
 Git = Callable[..., str]

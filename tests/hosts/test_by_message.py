@@ -16,7 +16,7 @@ from plugin_host import PluginHost
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
 from mdmemory.hosts import conversation, following
-from mdmemory.hosts.bridge_log import recent_errors
+from mdmemory.hosts.background import recent_errors
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.search import notes as search_notes
@@ -170,7 +170,8 @@ def test_a_sub_agent_is_told_nothing(plugin: Plugin, monkeypatch: pytest.MonkeyP
     plugin.ask("created", "ses_2", parent="ses_1")
     assert plugin.recall(NEEDS, session="ses_2") == ""
     # one that is older than the bridge is known from the client's own database
-    monkeypatch.setattr(opencode, "find_parent", lambda path, session: "ses_1")
+    child = opencode.OpenCodeSession("ses_2", 0, "ses_1", "", "", "")
+    monkeypatch.setattr(opencode, "find_session", lambda path, session: child)
     assert plugin.recall(NEEDS, session="ses_3") == ""
 
 

@@ -46,7 +46,7 @@ TELLS = """
 import sys
 from pathlib import Path
 from mdmemory.hosts.background import Starter
-from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.background import Log
 from mdmemory.hosts.opencode.hooks import Hooks
 from mdmemory.layers import Layers
 project = Path(sys.argv[1])

@@ -14,7 +14,7 @@ from commands_host import CommandHost
 
 from mdmemory import Memory
 from mdmemory.cli import main
-from mdmemory.hosts import jsonc
+from mdmemory.hosts import entries
 from mdmemory.hosts.claude import own_memory_settings
 
 Git = Callable[..., str]
@@ -54,7 +54,7 @@ def point(repository: Path, store: Path) -> None:
     note_down(path, value=str(store), file=not before, folder=not path.parent.exists(), line=True)
     path.parent.mkdir(exist_ok=True)
     alone = json.dumps({"autoMemoryDirectory": str(store)}, indent=2) + "\n"
-    text = jsonc.put_value(before, ["autoMemoryDirectory"], str(store)) if before else alone
+    text = entries.put_value(before, ["autoMemoryDirectory"], str(store)) if before else alone
     path.write_bytes(text.encode())
     exclude = repository / ".git/info/exclude"
     exclude.parent.mkdir(exist_ok=True)

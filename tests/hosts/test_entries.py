@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pace import scaled
 
 from mdmemory.config.writing import TomlError, find_value, read_toml
-from mdmemory.hosts import entries, jsonc
+from mdmemory.hosts import entries
 from mdmemory.hosts.entries import ConfigEntry
 
 OURS = (
@@ -47,11 +47,13 @@ def documents(draw: st.DrawFn) -> str:
         ensure_ascii=draw(st.booleans()), separators=draw(st.sampled_from([None, (",", ":")])),
     )  # fmt: skip
     text = text.replace("\n", draw(st.sampled_from(["\n", "\r\n", " // mine\n"])))
-    return draw(st.sampled_from(["", jsonc.BOM])) + text + draw(st.sampled_from(["", "\n", "\n\n"]))
+    return (
+        draw(st.sampled_from(["", entries.BOM])) + text + draw(st.sampled_from(["", "\n", "\n\n"]))
+    )
 
 
 @settings(max_examples=scaled(200), deadline=None)
-@given(documents() | st.sampled_from(["", "\n", jsonc.BOM]), documents())
+@given(documents() | st.sampled_from(["", "\n", entries.BOM]), documents())
 def test_any_settings_are_themselves_again(text: str, other: str) -> None:
     after, done = entries.add(text, OURS)
     assert all(entries.find(after, entry) == entry.value for entry in OURS)
@@ -65,10 +67,10 @@ def test_any_settings_are_themselves_again(text: str, other: str) -> None:
 def test_of_settings_that_a_client_wrote_anew_only_ours_is_taken(text: str, known: bool) -> None:
     assume("//" not in text)
     after, done = entries.add(text, OURS)
-    anew = json.dumps(jsonc.parse(after).data, indent=2)
+    anew = json.dumps(entries.parse(after).data, indent=2)
     left = entries.drop_entries(anew, OURS, done if known else None)
-    before: Any = jsonc.parse(text).data
-    said: Any = jsonc.parse(left).data
+    before: Any = entries.parse(text).data
+    said: Any = entries.parse(left).data
     if known:
         assert said == before
         assert left == json.dumps(before, indent=2)

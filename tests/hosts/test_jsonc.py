@@ -10,19 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pace import scaled
 
-from mdmemory.hosts import jsonc
+from mdmemory.hosts import entries
 
 NEW = ["p/P.md", "é.md"]
 
 
 def data_without(text: str, key: str) -> object:
     """What a document says apart from `key`."""
-    document = jsonc.parse(text)
+    document = entries.parse(text)
     return [(part.key, part.data) for part in document.parts(document.root) if part.key != key]
 
 
 def items(text: str) -> list[object]:
-    member = jsonc.parse(text).member("list")
+    member = entries.parse(text).member("list")
     assert member is not None
     assert isinstance(member.data, list)
     return member.data
@@ -30,7 +30,7 @@ def items(text: str) -> list[object]:
 
 def appended(text: str) -> str:
     for item in NEW:
-        text = jsonc.append_item(text, ["list"], item)
+        text = entries.append_item(text, ["list"], item)
     return text
 
 
@@ -53,17 +53,17 @@ def appended(text: str) -> str:
     ],
 )
 def test_an_addition_is_laid_out_as_its_neighbours_are(before: str, after: str) -> None:
-    assert jsonc.append_item(before, ["list"], "x") == after
+    assert entries.append_item(before, ["list"], "x") == after
 
 
 def test_a_list_of_that_name_elsewhere_is_not_mistaken_for_it() -> None:
     before = '{"a": {"list": ["n"]}, "b": "\\"list\\": []", /* "list": [] */ "c": [{"list": []}]}'
-    after = jsonc.append_item(before, ["list"], "x")
+    after = entries.append_item(before, ["list"], "x")
     assert after == before[:-1] + ', "list": ["x"]}'
 
 
 def test_of_a_name_given_twice_the_last_grows_because_it_is_the_one_that_counts() -> None:
-    assert jsonc.append_item('{"list":["a"],"list":["b"]}', ["list"], "x") == (
+    assert entries.append_item('{"list":["a"],"list":["b"]}', ["list"], "x") == (
         '{"list":["a"],"list":["b", "x"]}'
     )
 
@@ -91,8 +91,8 @@ def test_of_a_name_given_twice_the_last_grows_because_it_is_the_one_that_counts(
     ],
 )
 def test_what_is_not_right_is_named_with_line_and_column(text: str, line: int, column: int) -> None:
-    with pytest.raises(jsonc.JsoncError) as caught:
-        jsonc.append_item(text, ["list"], "x")
+    with pytest.raises(entries.JsoncError) as caught:
+        entries.append_item(text, ["list"], "x")
     assert (caught.value.line, caught.value.column) == (line, column)
 
 
@@ -132,7 +132,7 @@ def documents(draw: st.DrawFn) -> str:
         items = [draw(values(1)) for _ in range(draw(st.integers(0, 3)))]
         place = draw(st.integers(0, len(members)))
         members.insert(place, named(draw, "list", boxed(draw, "[]", items)))
-    mark = draw(st.sampled_from(["", jsonc.BOM]))
+    mark = draw(st.sampled_from(["", entries.BOM]))
     return mark + draw(BLANK) + boxed(draw, "{}", members) + draw(BLANK)
 
 
@@ -144,9 +144,9 @@ def _is_subsequence(short: str, long: str) -> bool:
 @settings(max_examples=scaled(200), deadline=None)
 @given(documents())
 def test_nothing_but_the_list_changes_in_any_document(text: str) -> None:
-    old = jsonc.parse(text)
+    old = entries.parse(text)
     after = appended(text)
-    new = jsonc.parse(after)
+    new = entries.parse(after)
     listed, grown = old.member("list"), new.member("list")
     before: list[object] = listed.data if listed else []  # type: ignore[assignment]
     assert grown is not None
@@ -162,14 +162,14 @@ def test_nothing_but_the_list_changes_in_any_document(text: str) -> None:
 @settings(max_examples=scaled(100), deadline=None)
 @given(st.text(alphabet='{}[]",:/*\\ \n1ax', max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    with suppress(jsonc.JsoncError):
-        assert jsonc.parse(appended(text))
+    with suppress(entries.JsoncError):
+        assert entries.parse(appended(text))
 
 
 @settings(max_examples=scaled(100), deadline=None)
 @given(st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(WORDS, inner)))
 def test_plain_json_is_read_as_python_reads_it(data: object) -> None:
-    assert jsonc.parse(json.dumps(data, indent=1)).data == data
+    assert entries.parse(json.dumps(data, indent=1)).data == data
 
 
 @settings(max_examples=scaled(200), deadline=None)
@@ -177,13 +177,13 @@ def test_plain_json_is_read_as_python_reads_it(data: object) -> None:
 def test_what_was_added_goes_again_and_nothing_else_does(text: str) -> None:
     after = appended(text)
     for _ in NEW:
-        after = jsonc.drop_value(after, ["list", len(items(after)) - 1])
-    old, new = jsonc.parse(text), jsonc.parse(after)
+        after = entries.drop_value(after, ["list", len(items(after)) - 1])
+    old, new = entries.parse(text), entries.parse(after)
     listed, left = old.member("list"), new.member("list")
     assert (left.data if left else None) == (listed.data if listed else [])
     assert data_without(text, "list") == data_without(after, "list")
-    gone = jsonc.drop_value(after, ["list"])
-    assert jsonc.parse(gone).member("list") is None
+    gone = entries.drop_value(after, ["list"])
+    assert entries.parse(gone).member("list") is None
     assert data_without(text, "list") == data_without(gone, "list")
 
 
@@ -199,20 +199,20 @@ def test_what_was_added_goes_again_and_nothing_else_does(text: str) -> None:
     ],
 )  # fmt: skip
 def test_a_member_comes_and_goes_and_leaves_no_trace(before: str, after: str) -> None:
-    assert jsonc.put_value(before, ["box", "x"], [1]) == after
-    taken = jsonc.drop_value(after, ["box", "x"])
+    assert entries.put_value(before, ["box", "x"], [1]) == after
+    taken = entries.drop_value(after, ["box", "x"])
     if "box" not in before:
-        taken = jsonc.drop_value(taken, ["box"])
-    assert jsonc.parse(taken).data == jsonc.parse(before).data
+        taken = entries.drop_value(taken, ["box"])
+    assert entries.parse(taken).data == entries.parse(before).data
     assert "".join(taken.split()) == "".join(before.split())
 
 
 def test_a_value_on_the_way_that_is_no_object_is_refused() -> None:
-    with pytest.raises(jsonc.JsoncError, match="An object was expected"):
-        jsonc.put_value('{"c": 2}', ["c", "d"], 1)
+    with pytest.raises(entries.JsoncError, match="An object was expected"):
+        entries.put_value('{"c": 2}', ["c", "d"], 1)
 
 
 def test_what_is_not_there_cannot_be_removed() -> None:
     text = '{"a": {"b": [1]}} // end'
     for path in (["a", "c"], ["x", "y"], ["a", "b", 2]):
-        assert jsonc.drop_value(text, path) == text
+        assert entries.drop_value(text, path) == text

@@ -15,8 +15,8 @@ import pytest
 
 from mdmemory.cli import main
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts.opencode import files, wiring
-from mdmemory.hosts.opencode.files import CONFIGURATION, NAMES, PLUGIN, Place, Wanted
+from mdmemory.hosts.opencode import wiring
+from mdmemory.hosts.opencode.wiring import CONFIGURATION, NAMES, PLUGIN, Place, Wanted
 from mdmemory.note.stamps import add_stamp
 
 PROTOCOL = "# Memory\n\nKeep what is true.\n"
@@ -51,7 +51,7 @@ def unwire(project: Path) -> list[str]:
 def instructions(where: Place) -> list[str]:
     """The files that the plugin has OpenCode read."""
     plugin = where.folder / PLUGIN
-    names = files.plugin_constants(plugin.read_text(encoding="utf-8"))["INSTRUCTIONS"]
+    names = wiring.plugin_constants(plugin.read_text(encoding="utf-8"))["INSTRUCTIONS"]
     return [os.path.normpath(plugin.parent / name) for name in names]
 
 

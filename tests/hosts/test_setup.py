@@ -14,7 +14,7 @@ from pace import HUNG
 
 from mdmemory.hosts import clients, launcher
 from mdmemory.hosts.opencode import wiring
-from mdmemory.hosts.opencode.files import plugin_constants
+from mdmemory.hosts.opencode.wiring import plugin_constants
 from mdmemory.note.stamps import add_stamp, drop_stamp
 
 Say = Callable[..., tuple[int, str]]

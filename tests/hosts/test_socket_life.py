@@ -19,8 +19,8 @@ import pytest
 from pace import HUNG
 
 from mdmemory.cli import main
+from mdmemory.hosts.background import Log
 from mdmemory.hosts.bridge import asking, listening, without
-from mdmemory.hosts.bridge_log import Log
 from mdmemory.layers import Layers
 from mdmemory.version import VERSION
 

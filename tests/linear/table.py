@@ -28,7 +28,7 @@ from mdmemory.compact import dialogue, plan, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
 from mdmemory.git import identity, log
-from mdmemory.hosts import jsonc
+from mdmemory.hosts import entries
 from mdmemory.hosts.commands import events
 from mdmemory.llm import json_answer, manners, sizes
 from mdmemory.note import editing, frontmatter, limits, note, stamps, yaml_head
@@ -452,10 +452,12 @@ EVERY = (
     row(_life, log),
     row(events.harmless_text, events),
     row(events.without_angles, events, "tags"),
-    row(jsonc.parse, jsonc),
-    row(lambda text: jsonc.drop_value(f'{{"a": 1{text}}}', ["a"]), jsonc, "drop_value"),
-    row(lambda text: jsonc.put_value(f'{{"a": {{}}{text}}}', ["a", "b"], 1), jsonc, "put_value"),
-    row(lambda text: jsonc.put_value(f'{text}{{"a": {{}}}}', ["a", "b"], 1), jsonc, "before"),
+    row(entries.parse, entries),
+    row(lambda text: entries.drop_value(f'{{"a": 1{text}}}', ["a"]), entries, "drop_value"),
+    row(
+        lambda text: entries.put_value(f'{{"a": {{}}{text}}}', ["a", "b"], 1), entries, "put_value"
+    ),
+    row(lambda text: entries.put_value(f'{text}{{"a": {{}}}}', ["a", "b"], 1), entries, "before"),
     row(stamps.drop_stamp, stamps),
     row(lambda text: protocol._split_sections(text), protocol),
     row(_setting, table),
@@ -484,7 +486,7 @@ SPARED = {
     "cli.notes": "what a person types",
     "actions.replacing": "git's own line on an author",
     "hosts.git_hooks": "the first line of a person's own hook",
-    "hosts.opencode.files": "our own plugin",
+    "hosts.opencode.wiring": "our own plugin",
     "session.storage": "an id of ours",
     "actions.editing": "the name of a note, which has 80 bytes",
     "git.repositories": "ids and names of refs, which git checked",

@@ -53,7 +53,7 @@ def answer_event(host: str, store: str) -> None:
                 text = text[os.write(1, text) :]
     except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 - no hook fails a turn
         try:
-            from mdmemory.hosts.bridge_log import Log
+            from mdmemory.hosts.background import Log
 
             if isinstance(problem, Exception):
                 Log().failure("hook", problem)

@@ -21,9 +21,8 @@ from typing import Any
 
 from mdmemory.files import write_atomic
 from mdmemory.git.lock import is_ours, lock_file
-from mdmemory.hosts.background import Starter
+from mdmemory.hosts.background import Log, Starter
 from mdmemory.hosts.bridge.asking import SOCKET, MapEntry, connect_socket, peer_user
-from mdmemory.hosts.bridge_log import Log
 from mdmemory.hosts.git_hooks import program_words
 from mdmemory.hosts.opencode.bridge import END, Methods, Result, answer_request, parse_request
 from mdmemory.layers import Layers

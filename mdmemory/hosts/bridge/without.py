@@ -19,10 +19,9 @@ from mdmemory import assets
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there
-from mdmemory.hosts.background import Process, Starter
+from mdmemory.hosts.background import NAME, Log, Process, Starter
 from mdmemory.hosts.bridge import asking
 from mdmemory.hosts.bridge.asking import MapEntry
-from mdmemory.hosts.bridge_log import NAME, Log
 from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.events import HookEvent
 from mdmemory.hosts.opencode.bridge import parse_request

@@ -246,17 +246,14 @@ def _drop_outdated(
                     )
             _note_down(layers, place, replace(each, note=""))
     for file, each in last.items():
-        if now.get(file) == each.digest and not each.told and _is_out(layers, each.note):
-            sentences.append(
-                f"Claude Code's own memory still says what you took back: {place / file}."
-            )
-            _note_down(layers, place, replace(each, told=True))
+        if now.get(file) != each.digest or each.told:
+            continue
+        try:
+            memory, name = layers.holding(each.note)
+            if memory.note(name).note.head.status != SUPERSEDED:
+                continue
+        except NotFound:
+            pass  # the person forgot it
+        sentences.append(f"Claude Code's own memory still says what you took back: {place / file}.")
+        _note_down(layers, place, replace(each, told=True))
     return sentences
-
-
-def _is_out(layers: Layers, note: str) -> bool:
-    try:
-        memory, name = layers.holding(note)
-        return memory.note(name).note.head.status == SUPERSEDED
-    except NotFound:
-        return True

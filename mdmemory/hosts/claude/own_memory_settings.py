@@ -13,12 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmemory.actions.attributes import drop_lines
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there, write_atomic
-from mdmemory.git import private_folder, repositories
-from mdmemory.hosts import entries, jsonc, settings_files
+from mdmemory.git import private_folder
 
 FOLDER, ENABLED = "autoMemoryDirectory", "autoMemoryEnabled"  # keys of Claude's settings
 OFF = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
@@ -42,15 +40,11 @@ def main_checkout(folder: Path) -> Path:
     return Path(os.path.realpath(next((at for at in chain if (at / ".git").exists()), folder)))
 
 
-def persons_file(environment: Mapping[str, str]) -> Path:
-    """The person's own settings of Claude, for all projects."""
-    return person.host_places(environment).claude.with_name("settings.json")
-
-
 def carried_folder(folder: Path, environment: Mapping[str, str]) -> Path | None:
     """The folder that Claude itself puts into the prompt in `folder`, as its settings name it; None
     where they name none, or its own memory is off. A session has what held when it began."""
-    local, persons = _read(main_checkout(folder) / LOCAL), _read(persons_file(environment))
+    for_all = person.host_places(environment).claude.with_name("settings.json")
+    local, persons = _read(main_checkout(folder) / LOCAL), _read(for_all)
     switches = [each[ENABLED] for each in (local, persons) if ENABLED in each]
     if environment.get(OFF, "").lower() not in ("", "0", "false") or switches[:1] == [False]:
         return None
@@ -102,12 +96,16 @@ def withdraw_settings(
 
 
 def _take_back(path: Path, entry: Json) -> None:
-    rest = jsonc.drop_value(settings_files.read(path) or "", [FOLDER])
+    from mdmemory.actions.attributes import drop_lines
+    from mdmemory.git import repositories
+    from mdmemory.hosts import client_config, entries
+
+    rest = entries.drop_value(client_config.read(path) or "", [FOLDER])
     if not (entry.get("file") and entries.says_nothing(rest)):
-        settings_files.replace_file(path, rest.encode(), 0o600)
+        client_config.replace_file(path, rest.encode(), 0o600)
         return
     path.unlink()
     if entry.get("folder"):
-        settings_files.drop_empty([path.parent])
+        client_config.drop_empty([path.parent])
     if entry.get("line") and (repository := repositories.find(path.parent.parent)):
         drop_lines(repository.common_dir / "info" / "exclude", [_EXCLUDED])

@@ -67,13 +67,7 @@ class HookEvent:
 
 def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
     """The event in the JSON of a hook that runs in `folder`; None for one that is not ours: of
-    another name, of no session, or a sub-agent's.
-
-    Half a surrogate pair, which JSON may carry, stands for no character, and cannot be written.
-    """
-    event = {
-        key: as_text(value) if isinstance(value, str) else value for key, value in event.items()
-    }
+    another name, of no session, or a sub-agent's."""
     name = as_text(event.get("hook_event_name"))
     kind = KINDS.get(host, {}).get(name)
     session = as_text(event.get("session_id"))
@@ -134,13 +128,9 @@ def hook_output(event: HookEvent, context: str = "", lines: Sequence[str] = ()) 
     """What the hook prints: `context` for the assistant, `lines` for the person; {} for nothing."""
     printed: dict[str, Any] = {}
     if context:
-        context_text = (
-            without_angles(context) if event.host == "gemini" else _mark_commands(event, context)
-        )
-        printed["hookSpecificOutput"] = {
-            "hookEventName": event.name,
-            "additionalContext": context_text,
-        }
+        is_gemini = event.host == "gemini"
+        text = without_angles(context) if is_gemini else _mark_commands(event, context)
+        printed["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": text}
     if line := "\n".join(f"{MARK}{line}" for line in lines if line):
         printed["systemMessage"] = _mark_commands(event, line)
     return printed

@@ -15,16 +15,15 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mdmemory import protocol
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, name_refusals, read_if_there, read_regular, write_atomic
 from mdmemory.git.private_folder import make_folder
-from mdmemory.hosts import following
-from mdmemory.hosts.background import Starter, start_compactions
-from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts import conversation, following, texts
+from mdmemory.hosts.background import Log, Starter, start_compactions
 from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.events import HookEvent
 from mdmemory.hosts.conversation import Conversation, Heard, Spoken, refresh_index
@@ -33,16 +32,11 @@ from mdmemory.hosts.notifications import Notifications
 from mdmemory.layers import Layers
 from mdmemory.store.store import INDEX
 
-if TYPE_CHECKING:  # each is loaded by the method that needs it
-    from mdmemory.hosts.texts import Typed
-
-
 _KEPT = ("compact", "clear")  # the client goes on, with the settings that it read at its start
 _READINGS, _END, _SIZE = "readings", ".json", 10_000  # bytes of one file
 _NEEDED = (
-    "capture.store_fact", "capture.wishes", "hosts.typed_commands",
-    "prompt.message_part", "search.project", "search.sources", "session.heard",
-    "session.session",
+    "capture.store_fact", "capture.wishes", "prompt.message_part", "search.project",
+    "search.sources", "session.heard", "session.session",
 )  # fmt: skip
 _ANY = "Remember that the lamp is red."
 Params = Mapping[str, Any]
@@ -168,12 +162,10 @@ class CommandHooks:
     # --- the person says something
 
     def _answer_prompt(self, event: HookEvent) -> Output:
-        from mdmemory.hosts import texts, typed_commands
-
         command = texts.read_typed(event.words)
-        if command is not None and command.name in typed_commands.NAMES:
+        if command is not None and command.name in conversation.TYPED:
             layers = self._open_typed(event.folder)
-            done = typed_commands.run(command.name, command.words, layers)
+            done = conversation.run_typed(command.name, command.words, layers)
             text = events.frame_texts(events.harmless_text(done.text))
             lines = [message] if (message := done.toast.get("message")) else []
             return events.hook_output(event, text, lines)
@@ -266,12 +258,11 @@ def _warm_up() -> None:
     """Load what a message needs, before there is one: its hook has a second for all of it."""
     from datetime import date
 
-    from mdmemory.hosts.conversation import read_request
     from mdmemory.search import by_message, query
 
     for name in _NEEDED:
         import_module(f"mdmemory.{name}")
-    read_request(_ANY)
+    conversation.read_request(_ANY)
     query.parse(_ANY, date.min)
     by_message.everyday_stems(_ANY)
 
@@ -282,17 +273,16 @@ def _open_questions(layers: Layers) -> list[str]:
     return [question.sentences] if question is not None else []
 
 
-def _spoken_message(event: HookEvent, words: str, command: Typed | None) -> Spoken:
+def _spoken_message(event: HookEvent, words: str, command: texts.Typed | None) -> Spoken:
     """The message as its session will show it later: without what is private, or ours."""
-    from mdmemory.hosts.texts import REMEMBER
     from mdmemory.privacy.private import strip_private
     from mdmemory.transcripts.turns import Turn, clean
 
     text = clean(words)
     return Spoken(
         event.session, Turn(event.turn, "user", text) if text else None, event.folder,
-        is_private=bool(strip_private(words)[1]), length=len(words), transcript=event.transcript,
-        attended=event.attended, at_once=command is not None and command.name == REMEMBER,
+        is_private=bool(strip_private(words)[1]), length=len(words),
+        attended=event.attended, at_once=command is not None and command.name == texts.REMEMBER,
     )  # fmt: skip
 
 

@@ -12,13 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.hosts import following
-from mdmemory.hosts.background import Starter, start_compactions
-from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts import conversation, following, texts
+from mdmemory.hosts.background import Log, Starter, start_compactions
 from mdmemory.hosts.commands import events
 from mdmemory.hosts.conversation import Conversation, Heard, Spoken, refresh_index, transcript_of
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.notifications import Notifications, facts_of
+from mdmemory.hosts.opencode import watching
 from mdmemory.hosts.opencode.watching import (
     Children,
     Params,
@@ -26,7 +26,6 @@ from mdmemory.hosts.opencode.watching import (
     caller_of,
     message_of,
     named_id,
-    wanted_hooks,
 )
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
@@ -101,6 +100,7 @@ class Hooks:
     def hello(self, params: Params) -> Result:
         """Our version, the hooks to forward, the file that the prompt has to hold, and the tools
         of the assistant."""
+        from mdmemory.session.sections import is_followed
         from mdmemory.tools import table
 
         if params.get("protocol") != PROTOCOL:
@@ -116,7 +116,10 @@ class Hooks:
         try:
             layers = self._open()
             # what is said here may make a store: tools and hooks are there before it
-            hooks += wanted_hooks(layers.settings)
+            if is_followed(layers.settings):
+                hooks += watching.HOOKS
+            elif layers.settings.switch("observe.enabled"):
+                hooks.append("tool")
             tools = table.offered_tools(layers.settings)
             self._indexes = layers.indexes()
         except MdmemoryError as problem:  # without a store every tool would fail
@@ -139,8 +142,6 @@ class Hooks:
         message = message_of(session, params, self._children)
         is_remember = False  # the text of our command to remember
         if message.turn is not None and self._commands.get(session):
-            from mdmemory.hosts import texts
-
             command = texts.read_typed(message.turn.text)
             is_remember = command is not None and command.name == texts.REMEMBER
         message = replace(message, attended=self._attended, at_once=is_remember)
@@ -170,9 +171,8 @@ class Hooks:
         self._watching.window(params)
         if not layers.there():
             return {"text": ""}
-        return {
-            "text": self._frozen.get_or_make(session, lambda: self._session_prompt(layers, session))
-        }
+        make = partial(self._session_prompt, layers, session)
+        return {"text": self._frozen.get_or_make(session, make)}
 
     def _session_prompt(self, layers: Layers, session: str) -> str:
         blocks = [
@@ -273,14 +273,12 @@ class Hooks:
 
     def command(self, params: Params) -> Result:
         """Do what a command of ours is for; of any other only note that its text comes next."""
-        from mdmemory.hosts import typed_commands
-
         self._commands.put(named_id(params, "session"), True)
         name, words = params.get("command"), params.get("arguments")
-        if name not in typed_commands.NAMES:
+        if name not in conversation.TYPED:
             return {}
         words = words if isinstance(words, str) else ""
-        done = typed_commands.run(str(name), words, self._open_typed())
+        done = conversation.run_typed(str(name), words, self._open_typed())
         self._notifications.toast(done.toast)
         return {"parts": [done.text]}
 
@@ -291,10 +289,8 @@ class Hooks:
             again = partial(self._following.reverted, memory, session, message)
             self._log.try_work("reverted", again)
         if self._reverted.get(session) != message:
-            from mdmemory.hosts.typed_commands import still_there
-
             self._reverted.put(session, message)
-            self._notifications.toast(still_there(self._open(), session, message))
+            self._notifications.toast(conversation.still_there(self._open(), session, message))
         return {}
 
     def created(self, params: Params) -> Result:

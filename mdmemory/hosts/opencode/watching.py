@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mdmemory import bounds
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.hosts.bridge_log import Log
+from mdmemory.hosts.background import Log
 from mdmemory.hosts.conversation import Spoken, transcript_of
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.memory import Memory
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
     from mdmemory.capture.extracted import Caller
-    from mdmemory.config.settings import Settings
     from mdmemory.store.project import Project
     from mdmemory.transcripts.turns import Turn
 
@@ -35,15 +34,6 @@ MAX_WAITING = 32_000_000  # characters of outputs that wait to be stored
 
 Params = Mapping[str, Any]
 Failed = Callable[[Exception], None]
-
-
-def wanted_hooks(settings: Settings) -> list[str]:
-    """The names of the hooks that the settings need, [] where all is switched off."""
-    from mdmemory.session.sections import is_followed
-
-    if is_followed(settings):
-        return list(HOOKS)
-    return ["tool"] if settings.switch("observe.enabled") else []
 
 
 class Afterwards:
@@ -246,13 +236,14 @@ class Children(BySession[bool]):
 
     def is_one(self, session: str) -> bool:
         """The same; one that is older than the bridge is looked up."""
-        from mdmemory.transcripts.opencode import find_parent
+        from mdmemory.transcripts.opencode import find_session
 
         is_child = self.get(session)
         if is_child is None:
             is_child = False
             with suppress(MdmemoryError):  # a host without such a database
-                is_child = bool(find_parent(person.host_places().opencode, session))
+                row = find_session(person.host_places().opencode, session)
+                is_child = bool(row and row.parent)
             self.put(session, is_child)
         return is_child
 

@@ -6,28 +6,112 @@ What a person wrote or edited stays; everything is checked before the first byte
 
 from __future__ import annotations
 
+import json
 import os
-import shutil
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mdmemory import assets, protocol
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_regular
-from mdmemory.hosts import client_config, launcher, settings_files
-from mdmemory.hosts.client_config import WiringRecord
-from mdmemory.hosts.opencode import files
-from mdmemory.hosts.opencode.files import CONFIGURATION, INDEX_FILE, PLUGIN, Place, Wanted
-from mdmemory.hosts.settings_files import OwnFile
+from mdmemory.files import is_inside, read_regular
+from mdmemory.hosts import client_config, entries, launcher, texts
+from mdmemory.hosts.client_config import (
+    OwnFile,
+    WiringRecord,
+    invalid_file,
+    name_file,
+    refuse_link,
+    table_of,
+)
 from mdmemory.hosts.texts import SKILL
-from mdmemory.note.stamps import explain_outdated, read_stamp
+from mdmemory.note.stamps import explain_outdated, is_unedited, read_stamp
 from mdmemory.store.project import person_root
 
 DRY_RUN = "A dry run writes nothing. Without it:"
+INDEX_FILE = "MEMORY.md"
 _INIT = "`mdmemory init --opencode`"
 _AGAIN = f"Run {_INIT} again"
+# OpenCode merges all of these; the earlier one wins (seen with 1.18.33).
+IN_CONFIG_FOLDER = ("opencode.jsonc", "opencode.json")
+IN_PROJECT = (*(f".opencode/{name}" for name in IN_CONFIG_FOLDER), *IN_CONFIG_FOLDER)
+_SCHEMA = "https://opencode.ai/config.json"
+_LIST, _SERVERS, _SERVER = "instructions", "mcp", "mdmemory"
+# Names below OpenCode's folder.
+PROTOCOL = "memory/PROTOCOL.md"
+PLUGIN = "plugin/mdmemory.ts"
+CONFIGURATION = "opencode.json"  # where an MCP server stands in place of the plugin
+_COMMANDS = ("remember", "memory", "forget", "memory-review", "memory-undo")
+NAMES = (
+    PROTOCOL, PLUGIN, CONFIGURATION, *(f"command/{name}.md" for name in _COMMANDS), SKILL,
+)  # fmt: skip
+_CONSTANT = re.compile(r"^const (COMMAND|INSTRUCTIONS)[^=]*= (\[.*\])", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A project with its store; with `config_folder` the person's own configuration is wired."""
+
+    project: Path
+    store: Path
+    config_folder: Path | None = None
+
+    @property
+    def root(self) -> Path:
+        return self.config_folder or self.project
+
+    @property
+    def folder(self) -> Path:
+        """The folder in which OpenCode looks for plugins, commands and skills."""
+        return self.config_folder or self.project / ".opencode"
+
+    @property
+    def wanted(self) -> tuple[Path, Path]:
+        """The files that OpenCode has to read."""
+        return self.folder / PROTOCOL, self.store / INDEX_FILE
+
+    def configurations(self) -> list[Path]:
+        """The configurations that exist, in their order of precedence."""
+        names = IN_CONFIG_FOLDER if self.config_folder else IN_PROJECT
+        return [self.root / name for name in names if (self.root / name).exists()]
+
+    def resolve(self, entry: str) -> str:
+        """The real path of an instruction when OpenCode is started in the project."""
+        path = Path(entry).expanduser() if entry.startswith("~/") else self.project / entry
+        return os.path.realpath(path)
+
+    def name(self, path: Path) -> str:
+        """`path` for messages: from a project's root, or whole."""
+        return str(path) if self.config_folder else path.relative_to(self.root).as_posix()
+
+    def shown(self, path: Path) -> str:
+        """`path` from the root of the project where it lies in it, else from the home."""
+        root = os.path.realpath(self.project)
+        if self.config_folder is None and is_inside(path, self.project):
+            return os.path.relpath(os.path.realpath(path), root)
+        return from_home(path)
+
+    def refuse_links(self, path: Path) -> None:
+        """Raise MdmemoryError if writing to `path` would follow a link."""
+        refuse_link(path, self.name(path))
+        if self.config_folder is None and not is_inside(path, self.project):
+            raise MdmemoryError(
+                f"{self.name(path)} lies outside the project, behind a symbolic link.",
+                "Replace the linked folder by a real one.",
+            )
+
+
+def from_home(path: Path) -> str:
+    """The real path of `path`: below the home as `~/`, else absolute."""
+    real, home = Path(os.path.realpath(path)), Path(os.path.realpath(Path.home()))
+    return f"~/{real.relative_to(home).as_posix()}" if real.is_relative_to(home) else str(real)
+
+
+# --- in a project, or below the person's configuration
 
 
 def install_wiring(
@@ -42,24 +126,24 @@ def install_wiring(
     that is not valid, and for links.
     """
     _refuse_unwritable(place)
-    ours = files.own_files(place, wanted, mcp=mcp)
-    fresh, sentences = settings_files.plan_files(ours, place.name)
-    settings_files.refuse_no_folders([file.path for file in fresh])
+    ours = own_files(place, wanted, mcp=mcp)
+    fresh, sentences = client_config.plan_files(ours, place.name)
+    launcher.refuse_no_folders([file.path for file in fresh])
     if mcp:
-        sentences += files.missing_settings(place, wanted)
+        sentences += missing_settings(place, wanted)
     is_spared = not mcp and not place.config_folder
     if is_spared:
-        sentences += files.plan_no_npm(place)[1]
+        sentences += plan_no_npm(place)[1]
     if dry_run:
         return sentences
     if record and fresh:
         record.note_missing([file.path for file in fresh])
         record.save()
-    settings_files.write_own(fresh)
+    client_config.write_own(fresh)
     if is_spared:
         spare_npm(place)
     if mcp:
-        files.let_npm(place)
+        let_npm(place)
     unwanted = [PLUGIN if mcp else CONFIGURATION, *wanted.left_out]
     return sentences + drop_files(place, unwanted, record)
 
@@ -73,12 +157,12 @@ def remove_wiring(
     is changed."""
     _refuse_unwritable(place)
     if not dry_run:
-        files.let_npm(place)
-    sentences = drop_files(place, files.NAMES, record, dry_run=dry_run)
+        let_npm(place)
+    sentences = drop_files(place, NAMES, record, dry_run=dry_run)
     wanted = {os.path.realpath(file) for file in place.wanted}
     return sentences + [
         f"{place.name(file)} still lists {entry}, in a spelling that is not ours."
-        for file, entry in files.all_instructions(place)
+        for file, entry in all_instructions(place)
         if place.resolve(entry) in wanted and not dry_run
     ]
 
@@ -86,10 +170,10 @@ def remove_wiring(
 def _refuse_unwritable(place: Place) -> None:
     """Raise MdmemoryError where one of our files would be written through a link, or where a
     configuration is not valid. A linked one is a person's, and only read."""
-    for name in files.NAMES:
+    for name in NAMES:
         if name != CONFIGURATION:
             place.refuse_links(place.folder / name)
-    files.all_instructions(place)
+    all_instructions(place)
 
 
 def drop_files(
@@ -101,15 +185,14 @@ def drop_files(
     Folders that are empty then go too: those of the `record`, in a project all below its root.
     """
     paths = [place.folder / name for name in names]
-    gone, sentences = settings_files.plan_removal(paths, place.name)
+    gone, sentences = client_config.plan_removal(paths, place.name)
     if dry_run:
         return sentences
     for path in gone:
         path.unlink()
     if record is None:
-        settings_files.drop_empty(
-            {each for path in gone for each in path.parents if place.root in each.parents}
-        )
+        above = {each for path in gone for each in path.parents if place.root in each.parents}
+        client_config.drop_empty(above)
     elif gone:
         record.drop_empty_folders()
     return sentences
@@ -120,14 +203,6 @@ def is_used(place: Place) -> bool:
     return place.folder.exists() or bool(place.configurations())
 
 
-def spare_npm(place: Place) -> list[str]:
-    """Spare OpenCode an npm install in the person's own configuration folder; sentences."""
-    planned, sentences = files.plan_no_npm(place)
-    for path, text in planned.items():
-        settings_files.replace_file(path, text.encode(), 0o644)
-    return sentences
-
-
 # --- once per person: that names no version of mdmemory and no store, because the launcher finds
 # the one, the bridge the other
 
@@ -136,12 +211,6 @@ def personal_place(environment: Mapping[str, str], store: Path | None = None) ->
     """The person's configuration folder of OpenCode, with their own store."""
     root = person_root(person.person_places(environment))
     return Place(root, store or root, person.opencode_folder(environment))
-
-
-def is_installed(environment: Mapping[str, str]) -> bool:
-    """Whether the person has OpenCode: on the PATH, or a folder of its configuration."""
-    program = shutil.which("opencode", path=environment.get("PATH", ""))
-    return program is not None or person.opencode_folder(environment).is_dir()
 
 
 def install_personal(
@@ -166,19 +235,12 @@ def install_personal(
     sentences = [*wired, *started]
     if no_npm and not mcp and not dry_run:
         sentences += spare_npm(where)
-    elif sentences and not mcp and not files.is_spared(where):
+    elif sentences and not mcp and not is_spared(where):
         sentences.append(
             f"At its next start OpenCode runs `npm install` in {where.folder}, as for every "
             "plugin: some 20 s once, and 90 s at every start without a network."
         )
     return sentences
-
-
-def remove_personal(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
-    """Take out exactly what `install_personal` put in; sentences, [] when nothing of ours is there.
-    The launcher stays: other clients may start it."""
-    record = client_config.read_record(environment)
-    return remove_wiring(personal_place(environment), dry_run=dry_run, record=record)
 
 
 def is_wired(environment: Mapping[str, str]) -> bool:
@@ -206,8 +268,223 @@ def share_skill(environment: Mapping[str, str]) -> list[str]:
         return drop_files(where, [SKILL], record)
     record.note_missing([path])
     record.save()
-    settings_files.write_own([OwnFile(path, assets.read(assets.SKILL))])
+    client_config.write_own([OwnFile(path, assets.read(assets.SKILL))])
     return [f"Installed {path}."]
+
+
+# --- what the configurations say
+
+
+def all_instructions(place: Place) -> list[tuple[Path, str]]:
+    """Each configuration with each of its instructions. Raises MdmemoryError where one is not
+    valid, or has no list of strings under `instructions`."""
+    pairs: list[tuple[Path, str]] = []
+    for file in place.configurations():
+        listed = _root_object(place, file).get(_LIST, [])
+        if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
+            raise invalid_file(place.name(file), f'"{_LIST}" is not a list of strings')
+        pairs += [(file, entry) for entry in listed]
+    return pairs
+
+
+def serving_configurations(place: Place) -> list[Path]:
+    """The configurations that name an MCP server as ours is named."""
+    return [
+        file
+        for file in place.configurations()
+        if _SERVER in table_of(_root_object(place, file), _SERVERS)
+    ]
+
+
+def _root_object(place: Place, file: Path) -> dict[str, Any]:
+    try:
+        text = read_regular(os.path.realpath(file)).decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise invalid_file(place.name(file), "It is not UTF-8") from problem
+    if not text.removeprefix(entries.BOM).strip():
+        return {}
+    with name_file(place.name(file)):
+        root = entries.parse(text).data
+    if not isinstance(root, dict):
+        raise invalid_file(place.name(file), "An object was expected")
+    return root
+
+
+# --- the files that we install
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What goes into the files: the protocol's text, and the words that start mdmemory. Files in
+    `left_out` are not wanted."""
+
+    protocol: str
+    command: Sequence[str]
+    left_out: Collection[str] = ()
+
+
+def plugin_source(
+    command: Sequence[str], instructions: Sequence[str] = (), *, personal: bool = False
+) -> str:
+    """The plugin's source. It starts mdmemory by `command`, and has OpenCode read `instructions`,
+    which are absolute or relative to the plugin's folder. A `personal` one is there for all
+    projects, and leaves those to their own that have one."""
+    source = assets.read("templates/opencode/plugin/mdmemory.ts")
+    source = source.replace("__MDMEMORY_COMMAND__", json.dumps([*command]))
+    source = source.replace("__MDMEMORY_PERSONAL__", json.dumps(personal))
+    return source.replace("__MDMEMORY_INSTRUCTIONS__", json.dumps([*instructions]))
+
+
+def plugin_constants(source: str) -> dict[str, list[str]]:
+    """The words of COMMAND and INSTRUCTIONS in a plugin's source, as far as it has them."""
+    values = {}
+    for name, written in _CONSTANT.findall(source):
+        try:
+            words = json.loads(written)
+        except ValueError:
+            continue
+        if isinstance(words, list) and all(isinstance(word, str) for word in words):
+            values[name] = words
+    return values
+
+
+def own_files(place: Place, wanted: Wanted, *, mcp: bool) -> list[OwnFile]:
+    """Our files for a place. With `mcp` a configuration stands in place of the plugin; one that is
+    the person's is not among them."""
+    files = {PROTOCOL: wanted.protocol}
+    if mcp:
+        ours = place.folder / CONFIGURATION
+        others = [file for file in serving_configurations(place) if file != ours]
+        command = () if others else wanted.command
+        settings = _config_settings([*map(from_home, place.wanted)], command)
+        text = json.dumps({"$schema": _SCHEMA, **settings}, indent=2, ensure_ascii=False)
+        if not _is_the_persons(ours):
+            files[CONFIGURATION] = f"{text}\n"
+    else:
+        # for all projects: the bridge names the index of each
+        read = place.wanted[:1] if place.config_folder else place.wanted
+        # a project can be moved, and what lies elsewhere stays there
+        folder = os.path.realpath((place.folder / PLUGIN).parent)
+        real = {each: os.path.realpath(each) for each in read}
+        named = [
+            os.path.relpath(path, folder) if is_inside(each, place.root) else path
+            for each, path in real.items()
+        ]
+        personal = place.config_folder is not None
+        files[PLUGIN] = plugin_source(wanted.command, named, personal=personal)
+    files |= texts.files_for("opencode")
+    return [
+        OwnFile(place.folder / name, files[name])
+        for name in NAMES
+        if name in files and name not in wanted.left_out
+    ]
+
+
+def missing_settings(place: Place, wanted: Wanted) -> list[str]:
+    """What the person has to add where the configuration at our place is theirs; []: nothing."""
+    path = place.folder / CONFIGURATION
+    if not _is_the_persons(path):
+        return []
+    listed = {place.resolve(entry) for _, entry in all_instructions(place)}
+    missing = [from_home(each) for each in place.wanted if os.path.realpath(each) not in listed]
+    settings = _config_settings(missing, () if serving_configurations(place) else wanted.command)
+    if not settings:
+        return []
+    snippet = json.dumps(settings, ensure_ascii=False)
+    return [f"Left {place.name(path)} as it is: it is yours. Add this to it: {snippet}"]
+
+
+def _config_settings(paths: Sequence[str], command: Sequence[str]) -> dict[str, Any]:
+    """What lists the `paths` in a configuration, and starts a server by `command`."""
+    settings: dict[str, Any] = {_LIST: [*paths]} if paths else {}
+    server = {"type": "local", "command": [*command, "mcp"], "enabled": True}
+    return settings | ({_SERVERS: {_SERVER: server}} if command else {})
+
+
+def _is_the_persons(path: Path) -> bool:
+    if path.is_symlink():
+        return True
+    return path.exists() and not is_unedited(read_regular(path))
+
+
+# --- npm
+
+# Where there is any plugin, OpenCode 1.18 installs the types of its plugin interface into every
+# configuration folder: some 20 seconds once, and 90 at each start without a network. It passes over
+# a folder whose lock file names the package.
+_MODULES = "node_modules"
+_MARK = ".mdmemory"  # in node_modules: a folder is only made by a file in it
+_PACKAGE = "@opencode-ai/plugin"
+_PACKAGES = {"dependencies": {_PACKAGE: "1.18.33"}}
+_LOCK = {
+    "name": "mdmemory-needs-no-install",
+    "lockfileVersion": 3,
+    "requires": True,
+    "packages": {"": _PACKAGES},
+}
+_NPM_FILES = {
+    "package.json": json.dumps(_PACKAGES, indent=2) + "\n",
+    "package-lock.json": json.dumps(_LOCK, indent=2) + "\n",
+    # what the client itself writes there, so that none of it is ever committed
+    ".gitignore": "node_modules\npackage.json\npackage-lock.json\nbun.lock\n.gitignore",
+}
+
+
+def plan_no_npm(place: Place) -> tuple[dict[Path, str], list[str]]:
+    """The files, each with its text, that keep npm from a folder where only our plugin is, and a
+    sentence on them. Another plugin may need what npm would bring."""
+    folder = place.folder
+    plugins = [each for name in ("plugin", "plugins") for each in (folder / name).glob("*.[jt]s")]
+    if (
+        is_spared(place)
+        or (folder / "package.json").exists()
+        or (folder / _MODULES).exists()
+        or any(each != folder / PLUGIN for each in plugins)
+        or any(_root_object(place, file).get("plugin") for file in place.configurations())
+    ):
+        return {}, []
+    for name in _NPM_FILES:
+        place.refuse_links(folder / name)
+    missing = {
+        folder / name: text for name, text in _NPM_FILES.items() if not (folder / name).exists()
+    }
+    shown = place.name(folder)
+    sentence = f"Skipped OpenCode's npm install in {shown} (the plugin has no dependencies)."
+    return {**missing, folder / _MODULES / _MARK: ""}, [sentence]
+
+
+def spare_npm(place: Place) -> list[str]:
+    """Spare OpenCode an npm install in the folder; sentences."""
+    planned, sentences = plan_no_npm(place)
+    for path, text in planned.items():
+        client_config.replace_file(path, text.encode(), 0o644)
+    return sentences
+
+
+def let_npm(place: Place) -> None:
+    """Take back what `plan_no_npm` is for, unless npm has put something else in its place."""
+    modules = place.folder / _MODULES
+    if not (modules / _MARK).exists():
+        return
+    (modules / _MARK).unlink()
+    if any(modules.iterdir()):
+        return  # npm was here: the files are its own now
+    modules.rmdir()
+    for name, text in _NPM_FILES.items():
+        path = place.folder / name
+        if path.is_file() and read_regular(path) == text.encode():
+            path.unlink()
+
+
+def is_spared(place: Place) -> bool:
+    """Whether OpenCode runs no npm in the folder."""
+    lock = place.folder / "package-lock.json"
+    if not (place.folder / _MODULES).is_dir() or not lock.is_file():
+        return False
+    try:
+        return _PACKAGE in json.loads(read_regular(lock))["packages"][""]["dependencies"]
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
 # --- what may be wrong, a sentence each with the next step
@@ -233,7 +510,7 @@ def examine_project(place: Place, command: Sequence[str], personal: Path) -> lis
         findings += [
             f"The plugin and an MCP server in {place.name(server)} both bring our tools. "
             f"{_AGAIN} to keep the plugin, or with --mcp to keep the server."
-            for server in files.serving_configurations(place)[:1]
+            for server in serving_configurations(place)[:1]
         ]
     return findings
 
@@ -248,7 +525,7 @@ def reading_problems(place: Place, personal: Path | None = None) -> list[str]:
     if personal and not is_wired_here and "INSTRUCTIONS" in _read_constants(personal / PLUGIN):
         return []
     try:
-        listed = [(entry, place.resolve(entry)) for _, entry in files.all_instructions(place)]
+        listed = [(entry, place.resolve(entry)) for _, entry in all_instructions(place)]
     except MdmemoryError as problem:
         return [problem.message]
     by_plugin = _read_constants(path).get("INSTRUCTIONS", [])
@@ -270,7 +547,7 @@ def reading_problems(place: Place, personal: Path | None = None) -> list[str]:
 
 def _read_constants(path: Path) -> dict[str, list[str]]:
     text = read_regular(path).decode("utf-8", "replace") if path.is_file() else ""
-    return files.plugin_constants(text)
+    return plugin_constants(text)
 
 
 def personal_findings(environment: Mapping[str, str]) -> list[str]:
