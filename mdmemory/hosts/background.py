@@ -28,10 +28,13 @@ if TYPE_CHECKING:
     from mdmemory.layers import Layers
 
 LIFE = 3600  # seconds that a process may work; models take one or two minutes
+FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
+LATER = 600.0  # seconds to the next look where one failed
 _LOOK = 1.0  # seconds between two looks for a newer process
 _WAITING, _TURN = "waiting", "background"
 _OLD = 86_400  # seconds until a killed process's file is removed
 Process = subprocess.Popen[bytes]
+
 NAME = "bridge.log"
 MAX_BYTES = 128 * 1024
 # What is no trouble, behind the time: a message that went without notes lacks nothing for long.
@@ -42,6 +45,7 @@ _NOTICES = (
     "The project was known again:",
 )  # fmt: skip
 _RECENT = 7 * 86_400  # seconds; `doctor` shows no older errors
+
 _T = TypeVar("_T")
 
 
@@ -86,13 +90,18 @@ class Starter:
             os.close(handle)
 
 
-def start_compactions(layers: Layers, start: Starter, log: Path) -> float:
-    """Start a compaction in each store where one is due; the seconds until it is looked for again.
-    Raises MdmemoryError."""
-    for memory in layers.there():
-        words = ["--store", str(memory.project.root)] if memory is not layers.main else []
-        start.alone(memory.project, [*words, "compact", "--if-due"], log)
-    return layers.settings.whole("compact.poll_ms") / 1000
+def start_compactions(open_layers: Callable[[], Layers], start: Starter, log: Log) -> float:
+    """Start a compaction in each store where one is due; the seconds until it is looked for
+    again."""
+    try:
+        layers = open_layers()
+        for memory in layers.there():
+            words = ["--store", str(memory.project.root)] if memory is not layers.main else []
+            start.alone(memory.project, [*words, "compact", "--if-due"], log.file)
+        return layers.settings.whole("compact.poll_ms") / 1000
+    except MdmemoryError as problem:
+        log.failure("compact", problem)
+        return LATER
 
 
 @contextmanager

@@ -112,7 +112,7 @@ class Client:
 
 def _read(path: Path) -> Mapping[str, Any]:
     """The object in a JSON file. Raises ValueError and MdmemoryError."""
-    data = entries.parse(client_config.read(path) or "{}").data
+    data = entries.JsoncText(client_config.read(path) or "{}").data
     return data if isinstance(data, dict) else {}
 
 

@@ -159,7 +159,7 @@ def _without_entry(
     if not entry.in_list:
         return drop_value(text, entry.path)
     while (value := find(text, entry)) is not None and (is_ours(value) or value == entry.value):
-        items: Any = parse(text).member(*entry.path)
+        items: Any = JsoncText(text).member(*entry.path)
         path = [*entry.path, items.data.index(value)]
         hooks = value.get("hooks") if isinstance(value, dict) else None
         if isinstance(hooks, list) and not all(map(is_ours, hooks)):
@@ -193,7 +193,7 @@ def _read_data(text: str, is_toml: bool) -> object:
 
 
 def _parse_text(text: str) -> JsoncText:
-    return parse(_source_text(text))
+    return JsoncText(_source_text(text))
 
 
 def _source_text(text: str) -> str:
@@ -284,11 +284,6 @@ class JsoncText:
             parts = self.parts(value) if value else []
             value = next((part for part in reversed(parts) if part.key == key), None)
         return value
-
-
-def parse(text: str) -> JsoncText:
-    """The document in a text. Raises JsoncError."""
-    return JsoncText(text)
 
 
 def put_value(text: str, path: Sequence[str], value: object) -> str:

@@ -142,8 +142,12 @@ def stored_content(memory: Memory, session: str) -> dict[str, Any]:
     from mdmemory.session.promotion import read_journal
     from mdmemory.store.state import State
 
+    nothing = NotFound(
+        f"Nothing is stored about a session {session[:80]}.",
+        "OpenCode's plugin stores it while a session runs; `mdmemory session` shows the ids.",
+    )
     if not os.path.lexists(memory.project.state_file):  # do not create the file only to look
-        raise _nothing_stored(session)
+        raise nothing
     with memory.session(session) as own, State(memory.project.state_file) as state:
         content, promotions = own.read(), read_journal(state, session)
         summary = summaries.get(state, session)
@@ -151,7 +155,7 @@ def stored_content(memory: Memory, session: str) -> dict[str, Any]:
     observed = [as_json(each) for each in observations.newest(MAX_OBSERVATIONS, session=session)]
     known = any(content_told(content).values()) or promotions or observed or summary
     if not (content.event or content.blocks or known):
-        raise _nothing_stored(session)
+        raise nothing
     return {
         "id": session, "sections": content_told(content),
         "promotions": [
@@ -161,13 +165,6 @@ def stored_content(memory: Memory, session: str) -> dict[str, Any]:
         ],
         "summary": summary.fields if summary else {}, "observations": observed,
     }  # fmt: skip
-
-
-def _nothing_stored(session: str) -> NotFound:
-    return NotFound(
-        f"Nothing is stored about a session {session[:80]}.",
-        "OpenCode's plugin stores it while a session runs; `mdmemory session` shows the ids.",
-    )
 
 
 SESSION = Tool(

@@ -220,7 +220,7 @@ def _stored_sentences(done: Stored) -> list[str]:
 def _forget_notes(layers: Layers, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     done = layers.forget(given["names"], given["quote"], caller)
     fields = {key: value for key, value in done._asdict().items() if value}
-    names = ", ".join(_note_name(file) for file in (*done.files, *done.also))
+    names = ", ".join(file.removesuffix(".md") for file in (*done.files, *done.also))
     id = done.ids[-1] if done.ids else ""
     line = f"{lines.cut(f'Forgotten: {names}')}. {lines.back(id)}"
     toast = lines.show(line, "success", most=400) if done.files else None
@@ -229,16 +229,13 @@ def _forget_notes(layers: Layers, given: Mapping[str, Any], caller: Caller) -> T
         gone = " and ".join([*done.files, *done.also])
         back = ", ".join(f"`mdmemory undo {id}`" for id in done.ids)
         sentences.append(f"Forgotten: {gone}.{f' To take it back: {back}.' if back else ''}")
-        erase = " ".join(f"`mdmemory forget {_note_name(file)} --erase`" for file in done.files)
+        gone_names = [file.removesuffix(".md") for file in done.files]
+        erase = " ".join(f"`mdmemory forget {name} --erase`" for name in gone_names)
         sentences.append(f"The text stays in git history until the user runs {erase}.")
     for file, why in done.left:
         waits = "; it waits for the user in `mdmemory review`" if file in done.waiting else ""
         sentences.append(f"{file} is still there: {why}{waits}.")
     return ToolAnswer("\n".join(sentences), fields, toast)
-
-
-def _note_name(file: str) -> str:
-    return file.removesuffix(".md")
 
 
 # --- both layers, with `me/` before the files of the person's

@@ -67,10 +67,10 @@ def test_any_settings_are_themselves_again(text: str, other: str) -> None:
 def test_of_settings_that_a_client_wrote_anew_only_ours_is_taken(text: str, known: bool) -> None:
     assume("//" not in text)
     after, done = entries.add(text, OURS)
-    anew = json.dumps(entries.parse(after).data, indent=2)
+    anew = json.dumps(entries.JsoncText(after).data, indent=2)
     left = entries.drop_entries(anew, OURS, done if known else None)
-    before: Any = entries.parse(text).data
-    said: Any = entries.parse(left).data
+    before: Any = entries.JsoncText(text).data
+    said: Any = entries.JsoncText(left).data
     if known:
         assert said == before
         assert left == json.dumps(before, indent=2)

@@ -17,12 +17,12 @@ NEW = ["p/P.md", "é.md"]
 
 def data_without(text: str, key: str) -> object:
     """What a document says apart from `key`."""
-    document = entries.parse(text)
+    document = entries.JsoncText(text)
     return [(part.key, part.data) for part in document.parts(document.root) if part.key != key]
 
 
 def items(text: str) -> list[object]:
-    member = entries.parse(text).member("list")
+    member = entries.JsoncText(text).member("list")
     assert member is not None
     assert isinstance(member.data, list)
     return member.data
@@ -144,9 +144,9 @@ def _is_subsequence(short: str, long: str) -> bool:
 @settings(max_examples=scaled(200), deadline=None)
 @given(documents())
 def test_nothing_but_the_list_changes_in_any_document(text: str) -> None:
-    old = entries.parse(text)
+    old = entries.JsoncText(text)
     after = appended(text)
-    new = entries.parse(after)
+    new = entries.JsoncText(after)
     listed, grown = old.member("list"), new.member("list")
     before: list[object] = listed.data if listed else []  # type: ignore[assignment]
     assert grown is not None
@@ -163,13 +163,13 @@ def test_nothing_but_the_list_changes_in_any_document(text: str) -> None:
 @given(st.text(alphabet='{}[]",:/*\\ \n1ax', max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(entries.JsoncError):
-        assert entries.parse(appended(text))
+        assert entries.JsoncText(appended(text))
 
 
 @settings(max_examples=scaled(100), deadline=None)
 @given(st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(WORDS, inner)))
 def test_plain_json_is_read_as_python_reads_it(data: object) -> None:
-    assert entries.parse(json.dumps(data, indent=1)).data == data
+    assert entries.JsoncText(json.dumps(data, indent=1)).data == data
 
 
 @settings(max_examples=scaled(200), deadline=None)
@@ -178,12 +178,12 @@ def test_what_was_added_goes_again_and_nothing_else_does(text: str) -> None:
     after = appended(text)
     for _ in NEW:
         after = entries.drop_value(after, ["list", len(items(after)) - 1])
-    old, new = entries.parse(text), entries.parse(after)
+    old, new = entries.JsoncText(text), entries.JsoncText(after)
     listed, left = old.member("list"), new.member("list")
     assert (left.data if left else None) == (listed.data if listed else [])
     assert data_without(text, "list") == data_without(after, "list")
     gone = entries.drop_value(after, ["list"])
-    assert entries.parse(gone).member("list") is None
+    assert entries.JsoncText(gone).member("list") is None
     assert data_without(text, "list") == data_without(gone, "list")
 
 
@@ -203,7 +203,7 @@ def test_a_member_comes_and_goes_and_leaves_no_trace(before: str, after: str) ->
     taken = entries.drop_value(after, ["box", "x"])
     if "box" not in before:
         taken = entries.drop_value(taken, ["box"])
-    assert entries.parse(taken).data == entries.parse(before).data
+    assert entries.JsoncText(taken).data == entries.JsoncText(before).data
     assert "".join(taken.split()) == "".join(before.split())
 
 

@@ -452,7 +452,7 @@ EVERY = (
     row(_life, log),
     row(events.harmless_text, events),
     row(events.without_angles, events, "tags"),
-    row(entries.parse, entries),
+    row(entries.JsoncText, entries),
     row(lambda text: entries.drop_value(f'{{"a": 1{text}}}', ["a"]), entries, "drop_value"),
     row(
         lambda text: entries.put_value(f'{{"a": {{}}{text}}}', ["a", "b"], 1), entries, "put_value"

@@ -23,7 +23,7 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, name_refusals, read_if_there, read_regular, write_atomic
 from mdmemory.git.private_folder import make_folder
 from mdmemory.hosts import conversation, following, texts
-from mdmemory.hosts.background import Log, Starter, start_compactions
+from mdmemory.hosts.background import FIRST_LOOK, LATER, Log, Starter, start_compactions
 from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.events import HookEvent
 from mdmemory.hosts.conversation import Conversation, Heard, Spoken, refresh_index
@@ -42,8 +42,6 @@ _ANY = "Remember that the lamp is red."
 Params = Mapping[str, Any]
 Output = dict[str, Any]
 Start = Callable[[float], None]  # starts a process that reads the session after so many seconds
-FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
-_LATER = 600.0  # seconds to the next look where one failed
 
 
 class CommandHooks:
@@ -120,13 +118,10 @@ class CommandHooks:
             _warm_up()
         next_reading = self._readings.look()
         if (now := self._clock()) >= self._compaction_at:
-            seconds = _LATER
+            seconds = LATER
             if self._folder is not None:
-                try:
-                    layers, start = self._open(self._folder), self._start(self._folder)
-                    seconds = start_compactions(layers, start, self._log.file)
-                except MdmemoryError as problem:
-                    self._log.failure("compact", problem)
+                around, start = partial(self._open, self._folder), self._start(self._folder)
+                seconds = start_compactions(around, start, self._log)
             self._compaction_at = now + seconds
         left = self._compaction_at - now
         return left if next_reading is None else min(left, next_reading)

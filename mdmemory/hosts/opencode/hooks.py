@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.hosts import conversation, following, texts
-from mdmemory.hosts.background import Log, Starter, start_compactions
+from mdmemory.hosts.background import FIRST_LOOK, Log, Starter, start_compactions
 from mdmemory.hosts.commands import events
 from mdmemory.hosts.conversation import Conversation, Heard, Spoken, refresh_index, transcript_of
 from mdmemory.hosts.following import BySession, Following
@@ -39,7 +39,6 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it
 PROTOCOL = 1
 # The hooks that a plugin has to forward; a hook that is not named costs nothing.
 HOOKS = tuple("message system compacting created idle compacted deleted command reverted".split())
-FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
 
 Result = dict[str, Any]
 
@@ -91,11 +90,7 @@ class Hooks:
         if not self._looked:
             self._looked = True
             return FIRST_LOOK
-        try:
-            return start_compactions(self._open(), self._start, self._log.file)
-        except MdmemoryError as problem:
-            self._log.failure("compact", problem)
-            return 600.0
+        return start_compactions(self._open, self._start, self._log)
 
     def hello(self, params: Params) -> Result:
         """Our version, the hooks to forward, the file that the prompt has to hold, and the tools

@@ -304,7 +304,7 @@ def _root_object(place: Place, file: Path) -> dict[str, Any]:
     if not text.removeprefix(entries.BOM).strip():
         return {}
     with name_file(place.name(file)):
-        root = entries.parse(text).data
+        root = entries.JsoncText(text).data
     if not isinstance(root, dict):
         raise invalid_file(place.name(file), "An object was expected")
     return root
