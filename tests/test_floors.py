@@ -207,9 +207,8 @@ def test_heavy_packages_are_loaded_where_they_are_used() -> None:
 
 # Setting an entry of a person's configuration: set-up for all projects will need it.
 AHEAD = {
-    # the command for hooks, and its bridge, start these
-    "hosts.commands.alone.answer", "hosts.commands.hooks.CommandHooks",
-    "hosts.jsonc.append",
+    # the bridge of the command for hooks starts it
+    "hosts.commands.hooks.CommandHooks",
     # set-up writes the files, and hooks judge what was typed
     "hosts.texts.files_for", "hosts.texts.typed",
     # hooks put in what was typed

@@ -206,7 +206,7 @@ class Hooks:
         until = time.monotonic() + 60
         while True:
             try:
-                connection = asking.connect(self.entry.socket(), 5.0)
+                connection = asking.connect_socket(self.entry.socket(), 5.0)
             except OSError:
                 assert time.monotonic() < until, "no bridge came"
                 time.sleep(0.05)
