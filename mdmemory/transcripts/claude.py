@@ -100,9 +100,13 @@ def transcript(rows: Rows) -> Transcript:
 
 def _parse_turn(row: Mapping[str, Any], kind: str) -> tuple[Turn | None, bool]:
     """The turn of a line, and whether it is the client's summary of what came before."""
-    role, content = _read_message(row, kind)
-    name = as_text(row.get("uuid"))
-    if not role or not is_id(name):
+    name, role, content = as_text(row.get("uuid")), kind, None
+    if kind == "attachment":
+        role, content = _read_queued(row)
+    elif isinstance(message := row.get("message"), dict) and "toolUseResult" not in row:
+        is_spoken = message.get("role", kind) == kind and message.get("model") != "<synthetic>"
+        content = message.get("content") if is_spoken and _is_human(row) else None
+    if role not in ROLES or content is None or not is_id(name):
         return None, False
     words = without_tagged(_read_words(content), _CLIENT_TAGS).strip()
     is_summary = bool(row.get("isCompactSummary")) or words.startswith(_SUMMARY)
@@ -112,18 +116,6 @@ def _parse_turn(row: Mapping[str, Any], kind: str) -> tuple[Turn | None, bool]:
     text = "" if words.startswith(_CLIENT_LINES) else clean(words)
     turn = Turn(name, role, text, parse_moment(row.get("timestamp"))) if text else None
     return turn, is_summary
-
-
-def _read_message(row: Mapping[str, Any], kind: str) -> tuple[str, object]:
-    """The role and content of a line; an empty role where nobody speaks."""
-    if kind == "attachment":
-        return _read_queued(row)
-    message = row.get("message")
-    if kind not in ROLES or not isinstance(message, dict) or message.get("role", kind) != kind:
-        return "", None
-    if message.get("model") == "<synthetic>" or "toolUseResult" in row or not _is_human(row):
-        return "", None
-    return kind, message.get("content")
 
 
 def _read_queued(row: Mapping[str, Any]) -> tuple[str, object]:

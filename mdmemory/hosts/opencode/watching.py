@@ -203,6 +203,7 @@ def named_id(params: Params, key: str) -> str:
 
 def message_of(session: str, params: Params, children: Children) -> Spoken:
     """A message with the user's turn as its session will show it later."""
+    from mdmemory.capture.notice import notice_wishes
     from mdmemory.privacy.private import strip_private
     from mdmemory.transcripts.opencode import build_transcript
 
@@ -211,11 +212,15 @@ def message_of(session: str, params: Params, children: Children) -> Spoken:
     turns = build_transcript({"id": session}, [message]).turns
     part_texts = [part.get("text") for part in parts if isinstance(part, dict)]
     texts = [text for text in part_texts if isinstance(text, str)]
+    by_agent = children.knows(session)
+    # one that is older than the bridge is looked up only where it asks to remember something
+    if turns and children.get(session) is None and notice_wishes(turns[0].text):
+        by_agent = children.is_one(session)
     return Spoken(
         session, turns[0] if turns else None, Path.cwd(),
         is_private=any(strip_private(text)[1] for text in texts),
         length=sum(map(len, texts)),
-        by_agent=children.has(session, turns[0].text) if turns else children.knows(session),
+        by_agent=by_agent,
     )  # fmt: skip
 
 
@@ -225,14 +230,6 @@ class Children(BySession[bool]):
     def knows(self, session: str) -> bool:
         """Whether a session is known to be one."""
         return bool(self.get(session))
-
-    def has(self, session: str, text: str) -> bool:
-        """The same; one that is older than the bridge is looked up, but only if `text` asks to
-        remember something."""
-        from mdmemory.capture.notice import notice_wishes
-
-        asks = self.get(session) is None and bool(notice_wishes(text))
-        return self.is_one(session) if asks else self.knows(session)
 
     def is_one(self, session: str) -> bool:
         """The same; one that is older than the bridge is looked up."""
