@@ -491,9 +491,7 @@ class Memory:
 
     def remote(self) -> str | None:
         """The address of the store's remote without a password; None: it is on this disk alone."""
-        return (
-            actions.remotes.remote_address(history) if (history := self._writer().history) else None
-        )
+        return actions.sync.remote_address(history) if (history := self._writer().history) else None
 
     def refusal(self) -> MdmemoryError | None:
         """Why nothing can be committed now, or None where it can."""

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.actions import attributes, cited, mending
+from mdmemory.actions import attributes, cited, renaming
 from mdmemory.errors import GitFailed, MdmemoryError, NoState
 from mdmemory.git import index_file, private_folder, replacement, repositories
 from mdmemory.git.journal import Journals
@@ -78,10 +78,10 @@ def _fix_safely(writer: Writer) -> None:
             group = Group(f"mend {changes[0].file}", tuple(changes))
             writer.write("memory: mend what git is told of the store", [group], kind="mend")
         for links, subject in (
-            (mending.stray_links, "memory: links say the names of now"),
-            (mending.links_by_name, "memory: links name files, for Obsidian"),
+            (renaming.stray_links, "memory: links say the names of now"),
+            (renaming.links_by_name, "memory: links name files, for Obsidian"),
         ):
-            if groups := mending.rewritten_notes(writer, links(writer)):
+            if groups := renaming.rewritten_notes(writer, links(writer)):
                 writer.write(subject, groups, kind="edit")
                 writer.refresher.forget()
 
@@ -224,8 +224,8 @@ def _check_held(writer: Writer) -> Iterator[Finding]:
 
 
 def _check_links(writer: Writer, elsewhere: Collection[str]) -> Iterator[Finding]:
-    links, is_ready = mending.stray_links(writer), writer.refusal() is None
-    mendable = mending.mendable_links(writer, links) if is_ready else {}
+    links, is_ready = renaming.stray_links(writer), writer.refusal() is None
+    mendable = renaming.mendable_links(writer, links) if is_ready else {}
     dead: dict[str, list[str]] = {}
     for link in links:
         if link in mendable.get(link.file, ()):
@@ -259,10 +259,10 @@ def _check_superseded(writer: Writer) -> Iterator[Finding]:
 
 def _check_obsidian(writer: Writer) -> Iterator[Finding]:
     """Links that Obsidian, where it opens the folder, takes for notes yet to be written."""
-    links = mending.links_by_name(writer)
+    links = renaming.links_by_name(writer)
     if not links or writer.refusal() is not None:
         return
-    for file, some in mending.mendable_links(writer, links).items():
+    for file, some in renaming.mendable_links(writer, links).items():
         shown = _some_names([f"[[{link.target}]]" for link in some])
         message = (
             f"Obsidian knows notes by their files alone and does not follow {shown}; the form is "

@@ -133,20 +133,18 @@ def _restore_note(writer: Writer, stored: StoredNote, today: str) -> Edited:
     refuse_held(writer, stored)
     store, head = writer.refresher.store, stored.note.head
     fresh = superseding.unmark_superseded(stored.note, today)
-    last = Chains(store.notes()).last(stored)
     data = fresh.text.encode("utf-8")
     new = StoredNote(stored.file, digest(data), fresh)
-    meetings = replacing.taken_back(writer, new, last, today)
+    met = replacing.taken_back(writer, new, Chains(store.notes()).last(stored), today)
     line = f"restore {stored.file}: {head.description}"
     groups = [Group(line, (Change(stored.file, stored.digest, data),))]
-    groups = meetings.joined_groups(groups, store.ledger(), today)
+    groups = met.joined_groups(groups, store.ledger(), today)
     about = subject("restore", [notes_format.headline(head)])
     written = writer.write(about, groups, kind="restore")
-    superseded = tuple(each.told() for each in meetings.made)
-    return Edited(
-        stored.file, head.name, new.digest, written, superseded=superseded,
-        doubtful=tuple(meetings.in_doubt()),
-    )  # fmt: skip
+    superseded, doubtful = tuple(each.told() for each in met.made), tuple(met.in_doubt())
+    return unchanged_note(new)._replace(
+        written=written, same=False, superseded=superseded, doubtful=doubtful
+    )
 
 
 def check_new(is_secret: Callable[[str], bool], name: str, type: str, text: str) -> None:

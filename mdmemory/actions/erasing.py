@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.actions import editing, note_history, remotes
+from mdmemory.actions import editing, note_history, sync
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound, RepositoryState
 from mdmemory.files import digest, read_regular
 from mdmemory.git import filter_repo, objects
@@ -126,7 +126,7 @@ def _plan_erasure(writer: Writer, history: History, name: str) -> Erasable:
     shared_texts = {text for text in texts if any(text in each.note.text for each in others)}
     return Erasable(
         name, tuple(files), tuple(there), tuple(sorted(texts - shared_texts)),
-        remotes.remote_address(history) or "", tuple(said_by),
+        sync.remote_address(history) or "", tuple(said_by),
     )  # fmt: skip
 
 

@@ -78,15 +78,11 @@ def _find_places(
 ) -> dict[str, IndexPlace]:
     """The places of some notes."""
     listed, strengths = {*state.index.listed}, state.index.strengths
-    places = {
-        head.file: IndexPlace(
-            head.file in listed,
-            "" if head.file in listed
-            else "held" if head.file in state.catalog.held else head.status,
-            strengths[head.file],
-        )
-        for head in heads
-    }  # fmt: skip
+    places: dict[str, IndexPlace] = {}
+    for head in heads:
+        is_listed, strength = head.file in listed, strengths[head.file]
+        why = "held" if head.file in state.catalog.held else head.status
+        places[head.file] = IndexPlace(is_listed, "" if is_listed else why, strength)
     if all(place.listed for place in places.values()):
         return places
     most = int(refresher.project.settings.whole("index.max_entries"))

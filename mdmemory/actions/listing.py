@@ -80,12 +80,13 @@ def count_notes(refresher: Refresher) -> dict[str, int]:
     catalog = state.catalog
     held_files = catalog.held
     return {
-        "notes": len(catalog.files), "listed": len(state.index.listed),
+        "notes": len(catalog.files),
+        "listed": len(state.index.listed),
         "held": len(held_files.union(catalog.with_status("held"))),
         "unconfirmed": len({*catalog.with_status("unconfirmed")} - held_files),
         "superseded": len({*catalog.with_status(SUPERSEDED)} - held_files),
         "conflicts": len(refresher.open_conflicts()),
-    }  # fmt: skip
+    }
 
 
 def in_words(counts: Mapping[str, int]) -> str:

@@ -63,18 +63,22 @@ def begin_store(start: Path, places: Places, is_secret: Callable[[str], bool]) -
     Raises NoStore, and what `setup.init_store` raises.
     """
     repository = project_around(start)
-    project = identity.identify(repository)
-    assert project is not None  # it has a commit
     home = prepare_folder(places)
     with one_at_a_time(home):
-        match = homes.find_match(home, repository.top)
-        if match.entry is not None:
-            done = setup.init_store(match.entry.store, places, is_secret, store=".")
-            return replace(done, project=done.project._replace(around=repository.top))
-        entry = Known(home).met(project, identity.read_head(repository))
-        folder = homes.free_folder(home, repository.top.name)
-        done = _begin_folder(folder, homes.write(entry), places, is_secret)
+        if known := homes.find_match(home, repository.top).entry:
+            done = setup.init_store(known.store, places, is_secret, store=".")
+        else:
+            folder = homes.free_folder(home, repository.top.name)
+            text = homes.write(know_project(Known(home), repository))
+            done = _begin_folder(folder, text, places, is_secret)
         return replace(done, project=done.project._replace(around=repository.top))
+
+
+def know_project(entry: Known, repository: repositories.Repository) -> Known:
+    """What a store knows of its project, with this repository of it."""
+    project = identity.identify(repository)
+    assert project is not None  # it has a commit: `project_around` looked
+    return entry.met(project, identity.read_head(repository))
 
 
 def begin_person(places: Places, is_secret: Callable[[str], bool]) -> Setup:
@@ -103,11 +107,9 @@ def join_store(start: Path, store: str, places: Places) -> Path:
     if entry is None:
         names = ", ".join(each.store.name for each in homes.read_entries(home)) or "none"
         raise NotFound(f"{folder} is no project's store.", f"Those in {home}: {names}.")
-    project = identity.identify(repository)
-    assert project is not None  # it has a commit
-    known = entry.met(project, identity.read_head(repository))
+    edit = partial(homes.write, know_project(entry, repository))
     operation = ("place", "know the project again", f"place {PROJECT_FILE}")
-    change_settings(entry.store, partial(homes.write, known), operation, "`mdmemory init`")
+    change_settings(entry.store, edit, operation, "`mdmemory init`")
     return folder
 
 

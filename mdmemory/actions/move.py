@@ -31,7 +31,7 @@ from mdmemory.files import (
     sync_folder,
     to_text,
 )
-from mdmemory.git import identity, repositories
+from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.filter_repo import carry, has_all
 from mdmemory.git.private_folder import NAME, STATE
@@ -96,21 +96,19 @@ def copy_state(project: Project, target: Path) -> None:
     fresh = target / NAME
     fresh.mkdir(mode=0o700, exist_ok=True)
     copy_files(private, fresh, without=tuple(_own_names(private)))
-    if project.state_file.is_file() and not project.state_file.is_symlink():
-        _copy_database(project.state_file, fresh / STATE)
-
-
-def _copy_database(file: Path, fresh: Path) -> None:
+    file, copy = project.state_file, fresh / STATE
+    if not file.is_file() or file.is_symlink():
+        return
     import sqlite3
 
     # a process may be writing to it: SQLite gives a whole copy all the same
-    with suppress(sqlite3.DatabaseError):
-        uri = f"{file.absolute().as_uri()}?mode=rw"
-        with closing(sqlite3.connect(uri, uri=True)) as old, closing(sqlite3.connect(fresh)) as new:
+    uri = f"{file.absolute().as_uri()}?mode=rw"
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as old, closing(sqlite3.connect(copy)) as new:
             old.backup(new)
-        return
-    fresh.unlink(missing_ok=True)  # a damaged one is put aside by whoever opens it next
-    shutil.copy2(file, fresh, follow_symlinks=False)
+    except sqlite3.DatabaseError:
+        copy.unlink(missing_ok=True)  # a damaged one is put aside by whoever opens it next
+        shutil.copy2(file, copy, follow_symlinks=False)
 
 
 def _own_names(private: Path) -> list[str]:
@@ -423,10 +421,7 @@ class _Move:
         fresh = b'store = "."\n' + settings
         if self.to == HERE:
             return fresh
-        project = identity.identify(self.around)
-        assert project is not None  # `project_around` looked
-        known = Known(self.hidden).met(project, identity.read_head(self.around))
-        return homes.write(known, fresh)
+        return homes.write(memory_folder.know_project(Known(self.hidden), self.around), fresh)
 
     # the step
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -38,7 +39,7 @@ class Step(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The Memory-Op of a commit of ours, else "by hand", "revert" or "work tree"."""
+        """What made the commit: see `kind_of`."""
         return kind_of(self.logged)
 
     @property
@@ -76,9 +77,8 @@ class TextChange(NamedTuple):
         new = self.prefix + self.file
         head = f"diff --git a/{old} b/{new}\n"
         head += f"rename from {old}\nrename to {new}\n" if old != new else ""
-        head += {"new": "new file mode 100644\n", "removed": "deleted file mode 100644\n"}.get(
-            self.mark, ""
-        )
+        modes = {"new": "new file mode 100644\n", "removed": "deleted file mode 100644\n"}
+        head += modes.get(self.mark, "")
         old = "/dev/null" if self.mark == "new" else f"a/{old}"
         new = "/dev/null" if self.mark == "removed" else f"b/{new}"
         return head + "".join(
@@ -119,7 +119,11 @@ def trace_life(history: History, store: Store, name: str) -> list[Step]:
         commits = _list_commits(history, known)
         steps, changes = _life_of(history, store, named, commits, names)
     texts = _read_texts(history, (commit.blobs[file] for commit, file in changes))
-    return steps + [_make_step(commit, file, texts) for commit, file in changes]
+    for commit, file in changes:
+        data = texts.get(commit.blobs[file] or "")
+        text = None if data is None else data.decode("utf-8", "replace")
+        steps.append(Step(commit.logged, file, text, commit.undone))
+    return steps
 
 
 def _life_of(
@@ -150,13 +154,9 @@ def renamed_notes(history: History, store: Store, names: Sequence[str]) -> dict[
     """
     commits, notes = _list_commits(history), {}
     for name in names:
-        before = _named_before(history, store, commits, name)
-        if before is None:
-            continue
-        try:
-            notes[name] = store.read(_final_file(before, commits)).note
-        except NotFound:
-            continue
+        if before := _named_before(history, store, commits, name):
+            with suppress(NotFound):
+                notes[name] = store.read(_final_file(before, commits)).note
     return notes
 
 
@@ -199,12 +199,11 @@ def find_change(history: History, id: str) -> Logged:
     for entry in late:
         if id in (entry.get(ID_TRAILER), entry.commit):
             return entry
-    try:
+    with suppress(NotFound):
         return find_commit(history, id)
-    except NotFound:
-        commit = history.resolve(id)
-        entries = (entry for entry in late if entry.commit == commit)
-        return next(entries, None) or history.load_commits([commit])[0]
+    commit = history.resolve(id)
+    entries = (entry for entry in late if entry.commit == commit)
+    return next(entries, None) or history.load_commits([commit])[0]
 
 
 def file_changes(
@@ -217,44 +216,29 @@ def file_changes(
     data = "".join(f"{commit}\n" for commit in commits).encode()
     given = ("--no-walk=unsorted", "--stdin")
     read = read_with_files(history.repository, *given, inside=inside, is_whole=False, data=data)
-    touched = {
-        entry.commit: [
-            each
-            for each in entry.files
-            if (
-                names := {
-                    _path_inside(history, each.path),
-                    _path_inside(history, each.old_path or ""),
-                }
+    touched: dict[str, list[tuple[str, str, Touched]]] = {}
+    for entry in read:
+        rows = []
+        for each in entry.files:
+            now, old = (
+                (path or "").removeprefix(history.prefix) for path in (each.path, each.old_path)
             )
-            and names.isdisjoint(GENERATED)
-            and (files is None or not names.isdisjoint(files))
-        ][:most]
-        for entry in read
-    }
-    ids = (id for rows in touched.values() for each in rows for id in (each.before, each.blob))
+            is_wanted = files is None or now in files or old in files
+            if is_wanted and {now, old}.isdisjoint(GENERATED):
+                rows.append((now, old, each))
+        touched[entry.commit] = rows[:most]
+    ids = (id for rows in touched.values() for *_, each in rows for id in (each.before, each.blob))
     texts = _read_texts(history, ids)
-    return {
-        commit: [_file_change(history, each, texts) for each in rows]
-        for commit, rows in touched.items()
-    }
-
-
-def _file_change(history: History, touched: Touched, texts: Mapping[str, bytes]) -> TextChange:
-    before, after = (
-        texts.get(blob or "", b"").decode("utf-8", "replace")
-        for blob in (touched.before, touched.blob)
-    )
-    old = _path_inside(history, touched.old_path or "")
-    mark = f"was {old}" if old else _MARKS.get(touched.status[0], "")
-    return TextChange(_path_inside(history, touched.path), mark, before, after, history.prefix)
-
-
-def _path_inside(history: History, path: str) -> str:
-    return path.removeprefix(history.prefix)
-
-
-_MARKS = {"A": "new", "D": "removed"}
+    changes: dict[str, list[TextChange]] = {commit: [] for commit in touched}
+    for commit, rows in touched.items():
+        for now, old, each in rows:
+            mark = f"was {old}" if old else {"A": "new", "D": "removed"}.get(each.status[0], "")
+            before, after = (
+                texts.get(blob or "", b"").decode("utf-8", "replace")
+                for blob in (each.before, each.blob)
+            )
+            changes[commit].append(TextChange(now, mark, before, after, history.prefix))
+    return changes
 
 
 # where a name leads
@@ -278,7 +262,11 @@ def _named_before(
     history: History, store: Store, commits: Sequence[_Commit], name: str
 ) -> str | None:
     """The file, gone by now, of the last note that had this name; None where none had it."""
-    gone = _removed_files(store, commits)
+    gone = [  # the last removed first
+        file
+        for file in dict.fromkeys(file for commit in commits for file in commit.blobs)
+        if not os.path.lexists(store.folder / file)
+    ]
     for file in gone:
         if name in (file, file.removesuffix(".md")):
             return file
@@ -287,12 +275,6 @@ def _named_before(
     notes = ((f, decode_note(texts[blob], f)) for f, blob in last.items() if blob in texts)
     called = (f for f, note in notes if note.head.name.casefold() == name.casefold())
     return next(called, None)
-
-
-def _removed_files(store: Store, commits: Sequence[_Commit]) -> list[str]:
-    """The files of all removed notes, the last removed first."""
-    files = dict.fromkeys(file for commit in commits for file in commit.blobs)
-    return [file for file in files if not os.path.lexists(store.folder / file)]
 
 
 def _final_file(file: str, commits: Sequence[_Commit], names_seen: set[str] | None = None) -> str:
@@ -325,7 +307,8 @@ def _uncommitted_steps(history: History, store: Store, file: str, names: set[str
             return []
         return [Step(Logged("", "", "removed, not committed"), file, None)]
     # git may keep other line ends than the work tree has: that is no step in a note's life
-    if committed is not None and _with_lf(data) == _with_lf(committed):
+    lines = b"\r\n", b"\n"
+    if committed is not None and data.replace(*lines) == committed.replace(*lines):
         return []
     if committed is None:
         blob_ids = {f: blob.id for f, blob in history.read_tree(head).items() if is_note_name(f)}
@@ -333,16 +316,6 @@ def _uncommitted_steps(history: History, store: Store, file: str, names: set[str
         names |= {f for f in missing if blob_ids[f] == history.blob_id(data)}
     time = datetime.fromtimestamp(int(path.stat().st_mtime), UTC).isoformat()
     return [Step(Logged("", time, "not committed"), file, data.decode("utf-8", "replace"))]
-
-
-def _with_lf(data: bytes) -> bytes:
-    return data.replace(b"\r\n", b"\n")
-
-
-def _make_step(commit: _Commit, file: str, texts: Mapping[str, bytes]) -> Step:
-    data = texts.get(commit.blobs[file] or "")
-    text = None if data is None else data.decode("utf-8", "replace")
-    return Step(commit.logged, file, text, commit.undone)
 
 
 # reading commits

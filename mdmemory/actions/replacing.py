@@ -199,26 +199,20 @@ def with_marks(groups: Sequence[Group], made: Sequence[Superseding], ledger: str
     """
     groups_marked = [*groups]
     for each in made:
-        mine = [g for g in groups_marked if {each.new, each.old.file} & {c.file for c in g.changes}]
+        old, data = each.old, each.text.encode("utf-8")
+        mine = [g for g in groups_marked if {each.new, old.file} & {c.file for c in g.changes}]
         groups_marked = [group for group in groups_marked if group not in mine]
-        changes = [change for group in mine for change in group.changes]
-        groups_marked.append(Group(_join_lines([*mine], each), tuple(_mark_changes(changes, each))))
-    return _settle_groups(groups_marked, made, ledger)
-
-
-def _join_lines(groups: Sequence[Group], each: Superseding) -> str:
-    return "\n".join([*(group.line for group in groups), each.line()])
-
-
-def _mark_changes(changes: Sequence[Change], each: Superseding) -> list[Change]:
-    """The changes with the mark: of a note that comes in the same commit it is in its text."""
-    data = each.text.encode("utf-8")
-    if any(change.file == each.old.file for change in changes):
-        return [
-            change._replace(new=data) if change.file == each.old.file else change
-            for change in changes
+        # of a note that comes in the same commit the mark is in its text
+        changes = [
+            change._replace(new=data) if change.file == old.file else change
+            for group in mine
+            for change in group.changes
         ]
-    return [*changes, Change(each.old.file, each.old.digest, data)]
+        if all(change.file != old.file for change in changes):
+            changes.append(Change(old.file, old.digest, data))
+        lines = [*(group.line for group in mine), each.line()]
+        groups_marked.append(Group("\n".join(lines), tuple(changes)))
+    return _settle_groups(groups_marked, made, ledger)
 
 
 def _settle_groups(

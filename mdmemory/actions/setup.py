@@ -59,8 +59,16 @@ def init_store(
     inside = _store_path(root, places, store)
     with name_refusals(root):
         root.mkdir(parents=True, exist_ok=True)
-    _require_no_links(root, inside)
-    remarks: list[str] = []
+    part, remarks = root, list[str]()
+    for name in Path(inside).parts:
+        part = part / name
+        if part.is_symlink():
+            raise NoStore(
+                f"{part} is a symbolic link, and a store is not made behind links.",
+                "Remove the link, or choose another folder with --store.",
+            )
+        if part.exists() and not part.is_dir():
+            raise NoStore(f"{part} is a file.", "Move it, or choose another folder with --store.")
     repository = repositories.find(root)
     if own_repo:
         repository = _own_repository(root, inside, repository, remarks)
@@ -82,8 +90,16 @@ def init_store(
         _fill_store(setup, base, repository, is_secret)
     open_project(root, places)
     forget_move(root)
-    if not own_repo:
-        setup.said += _give_advice(setup.project.store)
+    own = None if own_repo else repositories.find(setup.project.store)
+    if own and own.ask("remote"):
+        # a line about each commit, then its author
+        lines = (own.ask("rev-list", "-n500", "--format=%ae", "HEAD") or b"").splitlines()
+        if len(set(lines[1::2])) > 1:
+            setup.said.append(
+                "This repository has a remote and other authors: whoever reads it reads "
+                f"{setup.project.store}. `mdmemory init --here` keeps the notes in a repository of "
+                "their own."
+            )
     return setup
 
 
@@ -91,21 +107,6 @@ def _settings_text(inside: str | Path, *, tracked: bool) -> bytes:
     """The text of a new settings file, for a store `inside` the project."""
     more = "" if tracked else "\n[index]\ntracked = false\n"
     return f'store = "{inside}"\n{more}'.encode()
-
-
-def _give_advice(folder: Path) -> list[str]:
-    """A sentence when the store lies in a repository with a remote and other authors."""
-    repository = repositories.find(folder)
-    if repository is None or not repository.ask("remote"):
-        return []
-    # a line about each commit, then its author
-    lines = (repository.ask("rev-list", "-n500", "--format=%ae", "HEAD") or b"").splitlines()
-    if len(set(lines[1::2])) < 2:
-        return []
-    return [
-        f"This repository has a remote and other authors: whoever reads it reads {folder}. "
-        "`mdmemory init --here` keeps the notes in a repository of their own."
-    ]
 
 
 def _store_path(root: Path, places: Places, wanted: str | None) -> str:
@@ -126,19 +127,6 @@ def _store_path(root: Path, places: Places, wanted: str | None) -> str:
             "Name it relative to the project, such as notes/memory.",
         )
     return clean
-
-
-def _require_no_links(root: Path, inside: str) -> None:
-    part = root
-    for name in Path(inside).parts:
-        part = part / name
-        if part.is_symlink():
-            raise NoStore(
-                f"{part} is a symbolic link, and a store is not made behind links.",
-                "Remove the link, or choose another folder with --store.",
-            )
-        if part.exists() and not part.is_dir():
-            raise NoStore(f"{part} is a file.", "Move it, or choose another folder with --store.")
 
 
 def new_repository(folder: Path, remarks: list[str]) -> repositories.Repository | None:
@@ -182,7 +170,7 @@ def _own_repository(
         with name_refusals(folder):
             folder.mkdir(parents=True, exist_ok=True)
         new_repository(folder, [])
-    exclude_lines(outer, _ignored_warning(history, folder))
+    exclude_lines(outer, _ignored_lines(history, folder))
     remarks.append(
         f"The store {folder} is a git repository of its own. {outer.top} ignores it through "
         ".git/info/exclude; all its branches and worktrees share it."
@@ -190,19 +178,15 @@ def _own_repository(
     return repositories.find(folder)
 
 
-def _ignored_warning(history: History, store: Path) -> list[str]:
+def _ignored_lines(history: History, store: Path) -> list[str]:
     """What the outer repository ignores for a store in a repository of its own."""
     inside = os.path.relpath(store, history.folder)
     return [f"/{history.prefix}{name}" for name in (inside, PROJECT_FILE)]
 
 
-def _exclude_file(repository: repositories.Repository) -> Path:
-    return repository.common_dir / "info" / "exclude"
-
-
 def exclude_lines(repository: repositories.Repository, lines: Sequence[str]) -> None:
     """Let a repository ignore what these lines say, on this machine alone."""
-    path = _exclude_file(repository)
+    path = repository.common_dir / "info" / "exclude"
     with name_refusals(path):
         path.parent.mkdir(exist_ok=True)
     for change in attributes.lines_added(path, path.name, lines):
@@ -227,9 +211,8 @@ def remove_store(project: Project) -> list[str]:
     if read_regular(settings) == _settings_text(folder.relative_to(project.root), tracked=True):
         settings.unlink()
     shutil.rmtree(project.private, ignore_errors=True)
-    attributes.drop_lines(
-        _exclude_file(outer), _ignored_warning(History(outer, project.root), folder)
-    )
+    ignored = _ignored_lines(History(outer, project.root), folder)
+    attributes.drop_lines(outer.common_dir / "info" / "exclude", ignored)
     return [f"Removed {folder}, which had no note, and what named it."]
 
 
@@ -265,33 +248,32 @@ def _locked_project(project: Project, repository: repositories.Repository | None
 
 
 def _fill_store(
-    setup: Setup,
-    base: Path,
-    repository: repositories.Repository | None,
-    is_secret: Callable[[str], bool],
+    setup: Setup, base: Path, own: repositories.Repository | None, is_secret: Callable[[str], bool]
 ) -> None:
     """Write and commit what is missing; `base` is the folder that the commit is about."""
     refresher = Refresher(setup.project, is_secret)
-    history = History(repository, base) if repository else None
+    history = History(own, base) if own else None
     if history:
         setup.said += recover(Transactions(history))
         is_shared = base == setup.project.root != setup.project.store
         if is_shared and setup.project.settings.switch("git.sign"):
             history.signer = Signer(history.repository, setup.said.append)
     changes = _missing_changes(setup, base, history, refresher)
+    files = setup.files = [change.file for change in changes]
     if history and changes:
         transactions = Transactions(history)
-        files = [change.file for change in changes]
         old = [change.file for change in changes if change.old is not None]
-        message = Message(
-            setup.subject, [f"init {' '.join(files)}"], memory_trailers("init", groups=[files])
-        )
+        trailers = memory_trailers("init", groups=[files])
+        message = Message(setup.subject, [f"init {' '.join(files)}"], trailers)
         done = transactions.apply(changes, transactions.checkpoint(old, KEEP), message)
-        setup.commit, setup.files = done.commit, files
-    else:
+        setup.commit = done.commit
+    elif changes:  # without git: what a foreign file said has become a note one change earlier
         for change in changes:
-            _write(base / change.file, change)
-        setup.files = [change.file for change in changes]
+            path, is_old = base / change.file, change.old is not None or change.derived
+            if change.new is None:
+                path.unlink(missing_ok=True)
+            else:
+                write_atomic(path, change.new, replace=is_old)
     refresher.refresh()
 
 
@@ -306,7 +288,14 @@ def _missing_changes(
         changes.append(Change(PROJECT_FILE, None, setup.text))
     here: list[Change] = []
     if history:
-        here += _attribute_changes(setup, history)
+        store = Store(project.store)
+        own = History(history.repository, store.folder)
+        if not attributes.same_bytes(own, store):
+            setup.said.append(
+                "git converts the line ends of notes here, so .gitattributes does not say "
+                f"`{attributes.RAW}`; `mdmemory doctor` explains."
+            )
+        here += attributes.missing_lines(own, store)
         if not project.settings.switch("index.tracked"):
             path = project.store / ".gitignore"
             here += attributes.lines_added(path, path.name, [f"/{name}" for name in GENERATED])
@@ -317,27 +306,19 @@ def _missing_changes(
     ]
 
 
-def _attribute_changes(setup: Setup, history: History) -> list[Change]:
-    store = Store(setup.project.store)
-    inside = History(history.repository, store.folder)
-    if not attributes.same_bytes(inside, store):
-        setup.said.append(
-            "git converts the line ends of notes here, so .gitattributes does not say "
-            f"`{attributes.RAW}`; `mdmemory doctor` explains."
-        )
-    return attributes.missing_lines(inside, store)
-
-
 def _index_changes(setup: Setup, refresher: Refresher) -> list[Change]:
     """MEMORY.md where there is none; somebody's own text under its name becomes a note first."""
     store = setup.project.store
-    foreign: dict[str, bytes] = {}
-    for name in GENERATED:
-        if is_foreign(store / name) and (data := read_regular(store / name)).strip():
-            foreign[name] = data
+    foreign = {
+        name: data
+        for name in GENERATED
+        if is_foreign(store / name) and (data := read_regular(store / name)).strip()
+    }
     rescued = []
     for name, data in foreign.items():
-        note = _free_name(store, f"{name.strip('_').removesuffix('.md').lower()}-before-mdmemory")
+        stem = f"{name.strip('_').removesuffix('.md').lower()}-before-mdmemory"
+        names = chain([f"{stem}.md"], (f"{stem}-{number}.md" for number in count(2)))
+        note = next(each for each in names if not os.path.lexists(store / each))
         rescued.append(Change(note, None, data))
         setup.said.append(f"{name} was there before: its text is now the note {note}.")
     is_tracked = setup.project.settings.switch("index.tracked")
@@ -348,16 +329,3 @@ def _index_changes(setup: Setup, refresher: Refresher) -> list[Change]:
         Change(c.file, digest(foreign[c.file]), c.new) if c.file in foreign else c
         for c in refresher.after(rescued)
     ]
-
-
-def _free_name(folder: Path, stem: str) -> str:
-    names = chain([f"{stem}.md"], (f"{stem}-{number}.md" for number in count(2)))
-    return next(name for name in names if not os.path.lexists(folder / name))
-
-
-def _write(path: Path, change: Change) -> None:
-    # without git: what a foreign file said has become a note one change earlier
-    if change.new is None:
-        path.unlink(missing_ok=True)
-    else:
-        write_atomic(path, change.new, replace=change.old is not None or change.derived)

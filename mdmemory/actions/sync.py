@@ -2,28 +2,193 @@
 
 In a repository of the store's own nothing is left to decide: both histories become one. In a
 project's repository git merges, or nothing is merged; only the memory's own commits are pushed.
-No lock is held while the network is waited for.
+No lock is held while the network is waited for. A remote is looked at before anything is set, so
+that a wrong address changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mdmemory.actions import joining, remotes
-from mdmemory.actions.remotes import count_commits, require_done, tracked_commit
+from mdmemory.actions import joining
 from mdmemory.config.table import PROJECT_FILE
-from mdmemory.errors import GitFailed, NoGit, RepositoryState
+from mdmemory.errors import GitFailed, NoGit, RepositoryState, UsageError
 from mdmemory.files import digest, to_text
-from mdmemory.git import log
+from mdmemory.git import filter_repo, identity, log, repositories
 from mdmemory.git.commits_of_store import History, Message
-from mdmemory.git.persons_git import PersonsGit, explain
+from mdmemory.git.persons_git import PersonsGit, explain, redact_url
 from mdmemory.git.replacement import Change, read_state
 from mdmemory.store import conflicts, home
 from mdmemory.store.index import is_generated
+from mdmemory.store.project import Project
 from mdmemory.store.store import GENERATED, INDEX, LEDGER, StoredNote, decode_note, is_note_name
 from mdmemory.store.writer import Writer
+
+NAME = "origin"
+
+
+def connect_remote(writer: Writer, history: History, own: PersonsGit, url: str) -> bool:
+    """Give a store of its own the remote `url`, and its branch the one there that it follows.
+
+    Whether the store had no remote before; with the same address again nothing changes. Raises
+    RepositoryState where the store has another already or is a project's, GitFailed where nothing
+    can be read at that address.
+    """
+    if not url or url.startswith("-") or not url.isprintable():
+        raise UsageError(f"{url[:200]!r} is no address of a repository.", "Give a URL or a path.")
+    top = history.repository.top
+    if not writer.is_own:
+        raise RepositoryState(
+            f"The store is a part of {top}, whose remote is the project's.",
+            "Once: `git push -u origin BRANCH` there; then `mdmemory sync`. Or `mdmemory move` "
+            "makes the store a repository of its own.",
+            code="shared_store",
+        )
+    if identity.parse_remote(url) in _places_of_project(writer.project):
+        raise RepositoryState(
+            f"{redact_url(url)} is the project's own repository, and notes do not belong there.",
+            "Make an empty repository for them, and give its address.",
+            code="not_a_store",
+        )
+    known = read_config(history, f"remote.{NAME}.url")
+    if known and known != url:
+        raise RepositoryState(
+            f"The store has another remote already: {redact_url(known)}.",
+            f"To change it: `git -C {top} remote set-url {NAME} {redact_url(url)}`, then "
+            "`mdmemory sync`.",
+            code="other_remote",
+        )
+    branch = history.branch().removeprefix("refs/heads/")
+    if known and read_config(history, f"branch.{branch}.merge"):
+        return False
+    there = _branch_there(own, url, branch)
+    with writer.lock_store():
+        if not known:
+            history.repository.run("remote", "add", NAME, url)
+        history.repository.run("config", f"branch.{branch}.remote", NAME)
+        history.repository.run("config", f"branch.{branch}.merge", there)
+    return not known
+
+
+def _places_of_project(project: Project) -> tuple[str, ...]:
+    """The remotes of the project that the store belongs to, as `host/path`."""
+    entry = home.read(project.store) if (project.store / PROJECT_FILE).is_file() else None
+    if entry is not None:
+        return entry.remotes
+    outer = repositories.find(project.root) if project.root != project.store else None
+    identified = identity.identify(outer, ()) if outer else None
+    return identified.remotes if identified else ()
+
+
+def _branch_there(own: PersonsGit, url: str, branch: str) -> str:
+    """The branch at that address which the store's is to follow; its own name where there is none.
+
+    One of the same name, else the one that HEAD there names, else the only one.
+    """
+    done = own.run("ls-remote", "--symref", "--", url)
+    if done.returncode != 0:
+        raise GitFailed(
+            f"Nothing can be read at {redact_url(url)}: {explain(done)}",
+            "The store was left without a remote: make an empty repository there, or correct the "
+            "address.",
+        )
+    rows = [row.partition("\t") for row in to_text(done.stdout).splitlines()]
+    heads = {name for _, _, name in rows if name.startswith("refs/heads/")}
+    # the row on what HEAD stands for begins with `ref: `
+    default = [left.removeprefix("ref: ") for left, _, name in rows if name == "HEAD"]
+    wanted = f"refs/heads/{branch}"
+    only = [*heads] if len(heads) == 1 else []
+    for head in [wanted, *default, *only]:
+        if head in heads:
+            return head
+    if not heads:
+        return wanted
+    raise RepositoryState(
+        f"{redact_url(url)} has {len(heads)} branches, and none is called {branch}.",
+        f"Rename the store's branch to the right one: `git -C {own.folder} branch -m NAME`.",
+    )
+
+
+def upstream_of(history: History, *, is_own: bool) -> tuple[str, str]:
+    """The remote and the branch there that this branch follows. Raises RepositoryState."""
+    branch = history.branch().removeprefix("refs/heads/")
+    values = [read_config(history, f"branch.{branch}.{key}") for key in ("remote", "merge")]
+    if all(values):
+        return values[0], values[1]
+    remotes = (history.repository.ask("remote") or b"").decode("utf-8", "replace").split()
+    first = "" if remotes else "`git remote add origin URL`, then "
+    name = remotes[0] if len(remotes) == 1 else NAME
+    way = f"Once: {first}`git push -u {name} {branch}`."
+    why = f"The branch {branch} follows no branch of a remote, so there is nothing to sync with."
+    if is_own:
+        url = read_config(history, f"remote.{NAME}.url")
+        given = f"`--remote {redact_url(url) or 'URL'}`"
+        way = f"Once: the same command with {given} (an empty repository will do)."
+        why = why if remotes else "This store has no remote: its notes are only on this disk."
+    raise RepositoryState(why, way, code="no_upstream")
+
+
+def remote_address(history: History) -> str | None:
+    """The address of the store's remote, without a password; None where it has none."""
+    names = (history.repository.ask("remote") or b"").decode("utf-8", "replace").split()
+    if not names:
+        return None
+    name = NAME if NAME in names else names[0]
+    return redact_url(read_config(history, f"remote.{name}.url")) or name
+
+
+def read_config(history: History, name: str) -> str:
+    """A value of git's configuration, "" where it is not set."""
+    return (history.repository.ask("config", name) or b"").decode("utf-8", "replace").strip()
+
+
+def fetch_remote(history: History, own: PersonsGit, remote: str, *, is_own: bool) -> None:
+    """Bring what the remote has. Of a store of its own also what a shallow clone lacks; and what
+    the remote has no more, because it was made anew, is pushed again."""
+    gone = filter_repo.list_former(history) if is_own else set()
+    if gone:
+        _refuse_erased(history, gone, own.run("ls-remote", remote).stdout, remote)
+    is_shallow = (history.repository.common_dir / "shallow").exists()
+    more = ["--prune", *(["--unshallow"] if is_shallow else [])] if is_own else []
+    require_done(own.run("fetch", "--quiet", *more, remote), f"git could not fetch from {remote}")
+    if gone:
+        _refuse_erased(history, gone, history.repository.run("rev-list", "--remotes"), remote)
+
+
+def _refuse_erased(history: History, gone: set[str], listed: bytes, remote: str) -> None:
+    """Raise RepositoryState where a list of commits has one of an erased history: joined with
+    ours, it would bring the text back."""
+    if not gone.isdisjoint(listed.decode("ascii", "replace").split()):
+        branch = history.branch().removeprefix("refs/heads/")
+        raise RepositoryState(
+            f"{remote} still has the history from before `mdmemory forget --erase`.",
+            f"Overwrite it: `git -C {history.repository.top} push --force {remote} {branch}`; then "
+            "clone anew wherever else you have this store.",
+        )
+
+
+def tracked_commit(history: History) -> str | None:
+    """The upstream's commit as last fetched; None when it has none yet."""
+    answer = history.repository.ask("rev-parse", "-q", "--verify", "@{upstream}^{commit}")
+    return None if answer is None else answer.decode().strip()
+
+
+def count_commits(history: History, commits: str) -> int:
+    """How many commits a range such as `a..b` has."""
+    return int(history.repository.run("rev-list", "--count", commits))
+
+
+def require_done(done: subprocess.CompletedProcess[bytes], what: str) -> None:
+    """Raise GitFailed, saying `what` could not be done and git's reason, unless it was."""
+    if done.returncode != 0:
+        raise GitFailed(
+            f"{what}: {explain(done)}",
+            "What was changed here is committed; run `mdmemory sync` again when that is solved.",
+        )
+
 
 ROUNDS = 3  # pushes that others may overtake before we give up
 _OVERTAKEN = (
@@ -73,13 +238,14 @@ def sync_store(
     if history is None:
         raise writer.refusal() or NoGit("There is no git repository.")
     own = PersonsGit(history.repository.top, environment)
-    is_new = remote is not None and remotes.connect_remote(writer, history, own, remote)
+    is_new = remote is not None and connect_remote(writer, history, own, remote)
     try:
         return _sync_steps(writer, history, own, today, rebase=rebase, push_all=push_all)
     except RepositoryState as refused:
         if not (is_new and refused.code == _NOT_A_STORE):
             raise
-        remotes.disconnect_remote(writer, history)
+        with writer.lock_store():  # with what was fetched from it
+            history.repository.run("remote", "remove", NAME)
         raise RepositoryState(refused.message, _OTHER_ADDRESS, code=refused.code) from refused
 
 
@@ -89,12 +255,12 @@ def _sync_steps(
     with writer.lock_store():
         if refusal := writer.refusal():
             raise refusal
-        name, there = remotes.upstream_of(history, is_own=writer.is_own)
+        name, there = upstream_of(history, is_own=writer.is_own)
         upstream = f"{name}/{there.removeprefix('refs/heads/')}"
         result = Synced(history.repository.top, upstream)
         _commit_store(writer, history, result)
     for _ in range(ROUNDS):
-        remotes.fetch_remote(history, own, name, is_own=writer.is_own)
+        fetch_remote(history, own, name, is_own=writer.is_own)
         with writer.lock_store():
             if refusal := writer.refusal():
                 raise refusal
@@ -185,24 +351,19 @@ def _require_store(store: Path, history: History, upstream: str, theirs: str) ->
 def _flag_pairs(history: History, joined: joining.Joined, ours: str | None, today: str) -> None:
     """Each pair of texts that both were kept goes into the ledger."""
     pairs = []
-    for first, second in joined.doubled:
-        notes = [_stored_note(history, joined, ours, file) for file in (first, second)]
-        if notes[0] and notes[1]:
+    for files in joined.doubled:
+        notes = []
+        for file in files:
+            if "/" not in file and is_note_name(file):
+                data = joined.texts.get(file) or (history.read(ours, file) if ours else None) or b""
+                notes.append(StoredNote(file, digest(data), decode_note(data, file)))
+        if len(notes) == 2:
             pairs.append((notes[0], notes[1], joining.WHY))
     if pairs:
         ledger_data = joined.texts.get(LEDGER) or (history.read(ours, LEDGER) if ours else None)
         ledger = (ledger_data or b"").decode("utf-8", "surrogateescape")
         fresh = conflicts.add(ledger, pairs, today)
         joined.texts[LEDGER] = fresh.encode("utf-8", "surrogateescape")
-
-
-def _stored_note(
-    history: History, joined: joining.Joined, ours: str | None, file: str
-) -> StoredNote | None:
-    if "/" in file or not is_note_name(file):
-        return None
-    data = joined.texts.get(file) or (history.read(ours, file) if ours else None) or b""
-    return StoredNote(file, digest(data), decode_note(data, file))
 
 
 def _join_changes(
@@ -221,17 +382,13 @@ def _join_changes(
             foreign.append(file)
         changes.append(Change(file, old, data, derived))
     if foreign:
+        files = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if foreign[3:] else "")
         raise RepositoryState(
-            f"{upstream} was not merged: {_name_files(foreign)} would be overwritten, and no "
-            "commit holds it.",
+            f"{upstream} was not merged: {files} would be overwritten, and no commit holds it.",
             "Commit it or put it away (a note that is on hold is never committed by mdmemory), "
             "then run `mdmemory sync` again.",
         )
     return changes
-
-
-def _name_files(files: Sequence[str]) -> str:
-    return ", ".join(files[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")
 
 
 # a project's repository
@@ -242,7 +399,15 @@ def _refuse_foreign(history: History, result: Synced) -> None:
     theirs = tracked_commit(history)
     beyond = ("HEAD", f"^{theirs}") if theirs else ("HEAD",)
     commits = log.read_with_files(history.repository, "--no-merges", *beyond, "--")
-    foreign = [each for each in commits if not _is_ours(history, each)]
+    foreign = []
+    for each in commits:
+        # the memory's are those that touch the store alone, be it a person's revert, or begin it;
+        # where the store is all of the folder, a commit has to say so
+        kind = each.get("Memory-Op")
+        inside = all(file.path.startswith(history.prefix) for file in each.files)
+        is_known = kind is not None or bool(history.prefix and each.files)
+        if not (is_known and (inside or kind == "init")):
+            foreign.append(each)
     if foreign:
         first = f"{foreign[-1].commit[:10]} ({foreign[-1].subject})"
         which = f"commit {first} is" if len(foreign) == 1 else f"{len(foreign)} commits are"
@@ -255,15 +420,6 @@ def _refuse_foreign(history: History, result: Synced) -> None:
         )
 
 
-def _is_ours(history: History, commit: log.Logged) -> bool:
-    """Whether a commit is the memory's: it touches the store alone, be it a person's revert, or
-    begins it. Where the store is all of the folder, it has to say so."""
-    kind = commit.get("Memory-Op")
-    inside = all(each.path.startswith(history.prefix) for each in commit.files)
-    is_known = kind is not None or bool(history.prefix and commit.files)
-    return is_known and (inside or kind == "init")
-
-
 def _merge_remote(own: PersonsGit, history: History, result: Synced, rebase: bool) -> None:
     head, theirs = history.head(), tracked_commit(history)
     if theirs is None or head is None:
@@ -272,7 +428,12 @@ def _merge_remote(own: PersonsGit, history: History, result: Synced, rebase: boo
     result.fetched += fetched
     if not fetched:
         return
-    result.conflicts = [] if rebase else _foresee_conflicts(own, head, theirs)
+    if not rebase:
+        # the files that a merge would leave to the person; git before 2.38 cannot say
+        tree = ("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, theirs)
+        foreseen = own.run(*tree)
+        if foreseen.returncode == 1:
+            result.conflicts = to_text(foreseen.stdout).split("\0")[1:-1]
     if result.conflicts:
         return
     words = ["rebase"] if rebase else ["merge", "--no-edit"]
@@ -296,13 +457,6 @@ def _merge_remote(own: PersonsGit, history: History, result: Synced, rebase: boo
             "Commit or put away what it names (a note that is on hold is never committed by "
             "mdmemory), then run `mdmemory sync` again.",
         )
-
-
-def _foresee_conflicts(own: PersonsGit, head: str, theirs: str) -> list[str]:
-    """The files that a merge would leave to the person; [] where git (before 2.38) cannot say."""
-    words = ("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, theirs)
-    done = own.run(*words)
-    return to_text(done.stdout).split("\0")[1:-1] if done.returncode == 1 else []
 
 
 # and back

@@ -7,13 +7,13 @@ take back many commits at once is one commit.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mdmemory.actions import leaving, replacing
 from mdmemory.errors import MdmemoryError, NoGit, NotFound
-from mdmemory.files import digest, read_if_there
+from mdmemory.files import digest, read_if_there, to_bytes, to_text
 from mdmemory.git.commits_of_store import History, group_ops, subject
 from mdmemory.git.log import ERASED_TRAILER, ID_TRAILER, UNDOES, Logged
 from mdmemory.git.repositories import PATIENCE
@@ -169,20 +169,16 @@ def _find_newest(history: History) -> Logged | None:
     for limit in (1, 30, None):
         commits = history.logged(limit)
         for entry, undone in commits[seen:]:
-            if not undone and _is_change(entry):
+            files = [file for group in entry.groups() for file in group]
+            is_dropped = entry.get("Memory-Op") == leaving.KIND  # what waited left the inbox
+            is_change = entry.get("Memory-Op") not in NO_CHANGES
+            about_notes = any(is_note_name(file) or file == LEDGER for file in files)
+            if not undone and (is_dropped or (about_notes and is_change)):
                 return entry
         if limit is None or len(commits) < limit:
             break
         seen = len(commits)
     return None
-
-
-def _is_change(entry: Logged) -> bool:
-    """Whether a commit changed what the notes say, which contradictions are open, or what waits."""
-    files = [file for group in entry.groups() for file in group]
-    about_notes = any(is_note_name(file) or file == LEDGER for file in files)
-    is_dropped = entry.get("Memory-Op") == leaving.KIND
-    return is_dropped or (about_notes and entry.get("Memory-Op") not in NO_CHANGES)
 
 
 def find_commit(history: History, id: str) -> Logged:
@@ -210,22 +206,17 @@ def _facts_of(history: History, entry: Logged) -> tuple[str, ...]:
     files = [file for group in groups[:_NAMED] for file in group]
     after = history.read_many(entry.commit, files)
     before = history.read_many(history.parent(entry.commit), files)
-    facts = [_fact_of(group, after, before) for group in groups[:_NAMED]]
+    facts = []
+    for group in groups[:_NAMED]:
+        # of the note that it left, else the name of one it removed
+        notes = [(file, texts) for texts in (after, before) for file in group if is_note_name(file)]
+        for file, texts in notes:
+            if (data := texts.get(file)) is not None:
+                facts.append(headline(decode_note(data, file).head, gone=texts is before))
+                break
     named = [*dict.fromkeys(filter(None, facts))] or [*entry.ops[:_NAMED]]
     more = [f"and {len(groups) - _NAMED} more"] if len(groups) > _NAMED else []
     return (*named, *more)
-
-
-def _fact_of(
-    files: Sequence[str], after: Mapping[str, bytes | None], before: Mapping[str, bytes | None]
-) -> str:
-    """The fact that an op was about: of the note that it left, else the name of one it removed."""
-    notes = [file for file in files if is_note_name(file)]
-    for texts in (after, before):
-        for file in notes:
-            if (data := texts.get(file)) is not None:
-                return headline(decode_note(data, file).head, gone=texts is before)
-    return ""
 
 
 # --- taking it back
@@ -254,12 +245,12 @@ def _take_back(writer: Writer, history: History, entries: Sequence[Logged]) -> l
     ]
     written = Written()
     if groups:
-        done = [back for back in backs if back.ops]
-        facts_told = [
-            fact for back in done for fact in _facts_told(back, facts[back.entry.commit], now)
-        ]
+        done, told = [back for back in backs if back.ops], list[str]()
+        for back in done:  # of a note that goes only its name is said again
+            gone = [f for f in back.restored if is_note_name(f) and now[f] is None]
+            told += [file.removesuffix(".md") for file in gone] or facts[back.entry.commit]
         written = writer.write(
-            subject("undo", facts_told), groups, kind="undo", destructive=True,
+            subject("undo", told), groups, kind="undo", destructive=True,
             trailers=[(UNDOES, back.entry.commit) for back in done],
         )  # fmt: skip
     late = dict(written.kept)
@@ -273,12 +264,6 @@ def _take_back(writer: Writer, history: History, entries: Sequence[Logged]) -> l
         )
         for back in backs
     ]
-
-
-def _facts_told(back: _Back, facts: tuple[str, ...], now: Contents) -> Sequence[str]:
-    """The facts that the commit's subject may repeat: of a note that goes only its name."""
-    gone = [file for file in back.restored if is_note_name(file) and now[file] is None]
-    return [file.removesuffix(".md") for file in gone] or facts
 
 
 def _back_of(history: History, entry: Logged, before: Contents, now: Contents) -> _Back:
@@ -310,20 +295,13 @@ def _former_bytes(
             return problem
         if _without_counters(now[file]) == _without_counters(left.get(file)):
             continue
-        if (
-            file != LEDGER
-            or (ledger := _restored_ledger(now[file], left.get(file), former[file])) is None
-        ):
+        # of the ledger the lines of this change go, unless they were changed since
+        texts = [to_text(data or b"") for data in (now[file], left.get(file), former[file])]
+        ledger = conflicts.take_back(*texts) if file == LEDGER else None
+        if ledger is None:
             return "it was changed since"
-        former[file] = ledger
+        former[file] = to_bytes(ledger)
     return former
-
-
-def _restored_ledger(now: bytes | None, left: bytes | None, former: bytes | None) -> bytes | None:
-    """The ledger without the lines of one change; None where they were changed since."""
-    texts = [(data or b"").decode("utf-8", "surrogateescape") for data in (now, left, former)]
-    text = conflicts.take_back(*texts)
-    return None if text is None else text.encode("utf-8", "surrogateescape")
 
 
 # What a note with a mark has besides its text; the name in it follows that of its successor.

@@ -174,13 +174,15 @@ def main(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("mdmemory: interrupted; nothing is half done.", file=sys.stderr)
         return 130
-    except OSError as problem:
-        if problem.errno == errno.ENOSPC and problem.filename is None:
-            discard_output()
-            return report_unwritten(problem)
-        return _report_unexpected(problem, words, wants_json)
     except Exception as problem:  # noqa: BLE001 - the last resort: a sentence and a log, no traceback
-        return _report_unexpected(problem, words, wants_json)
+        disk = problem if isinstance(problem, OSError) else OSError()
+        if disk.errno == errno.ENOSPC and disk.filename is None:  # of the output, no file of ours
+            discard_output()
+            return report_unwritten(disk)
+        path = record_traceback(problem, words)
+        sentence = f"Unexpected error ({type(problem).__name__})."
+        _print_problem(MdmemoryError(sentence, f"Details: {path}.", "unexpected"), wants_json)
+        return 3
 
 
 def report_unwritten(problem: OSError) -> int:
@@ -207,11 +209,8 @@ def _dispatch_words(words: Sequence[str]) -> int:
         names = [command for command, _, _ in COMMANDS]
         known = _OTHER_NAMES.get(name.lower())
         near = [known] if known else difflib.get_close_matches(name, names, 1)
-        hint = (
-            f"Did you mean `mdmemory {near[0]}`?"
-            if near
-            else "`mdmemory --help` lists the commands."
-        )
+        lists = "`mdmemory --help` lists the commands."
+        hint = f"Did you mean `mdmemory {near[0]}`?" if near else lists
         raise UsageError(f"Unknown command: {name}.", hint)
     try:
         os.getcwd()
@@ -287,13 +286,6 @@ def _print_problem(problem: MdmemoryError, wants_json: bool) -> None:
         error = {"code": problem.code, "message": problem.message, "hint": problem.hint}
         print(json.dumps({"error": error}, ensure_ascii=False))
     print(f"mdmemory: {problem.sentences}", file=sys.stderr)
-
-
-def _report_unexpected(problem: Exception, words: Sequence[str], wants_json: bool) -> int:
-    path = record_traceback(problem, words)
-    sentence = f"Unexpected error ({type(problem).__name__})."
-    _print_problem(MdmemoryError(sentence, f"Details: {path}.", "unexpected"), wants_json)
-    return 3
 
 
 def record_traceback(problem: Exception, words: Sequence[str]) -> str:

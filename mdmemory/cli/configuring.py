@@ -112,7 +112,15 @@ def _set_setting(options: Namespace) -> int:
     row = find_setting(options.name)
     if row.name == "store":
         raise UsageError("The store is not moved by a setting.", "`mdmemory move` moves it.")
-    value = None if options.unset else _parse_value(row, options.value)
+    value, given = None, options.value
+    if given == "-":
+        given = sys.stdin.read().strip()
+    elif row.secret and given is not None and is_terminal():
+        warn_person("The value is in your shell's history now; `-` reads it from standard input.")
+    if not options.unset:
+        value = check_value(row, given, row.name)
+        if row.kind.startswith("a list"):
+            value = [*filter(None, value.split(os.pathsep))]
     choice = _prepare_choice(row, value, options)
     own = person.person_places().personal_settings
     project = None if row.personal or options.everywhere else _project_around(options)
@@ -168,16 +176,6 @@ def _prepare_choice(row: Setting, value: Any, options: Namespace) -> tuple[str, 
         return None
     meaning.prepare_model(kind or "off", model, options)
     return kind or "off", model
-
-
-def _parse_value(row: Setting, given: str) -> Any:
-    """The value to write. Raises BadSetting."""
-    if given == "-":
-        given = sys.stdin.read().strip()
-    elif row.secret and is_terminal():
-        warn_person("The value is in your shell's history now; `-` reads it from standard input.")
-    value = check_value(row, given, row.name)
-    return [*filter(None, value.split(os.pathsep))] if row.kind.startswith("a list") else value
 
 
 def _tell_change(row: Setting, value: Any, file: str, is_new: bool, commit: str | None) -> None:

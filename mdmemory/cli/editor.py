@@ -13,56 +13,42 @@ from pathlib import Path
 from mdmemory.errors import MdmemoryError
 
 
-@contextmanager
-def edited_copy(text: str, name: str) -> Iterator[str]:
-    """The text that the person leaves in a copy of `text`.
-
-    The copy is deleted once the text is stored; an error names the copy.
-    """
-    left, path = _edit(text, name)
-    if not left.strip():
-        _discard_copy(path)
-        raise MdmemoryError(
-            "The editor left an empty file; nothing changed.",
-            "To remove a note: `mdmemory forget NAME`.",
-        )
+def run_editor(path: Path) -> int:
+    """Open a file in the person's editor; its exit code. Raises MdmemoryError."""
+    command = shlex.split(next(filter(None, map(os.environ.get, ("VISUAL", "EDITOR"))), "vi"))
     try:
-        yield left
-    except MdmemoryError as problem:
-        problem.hint = f"Your text is in {path}. {problem.hint}".rstrip()
-        raise
-    _discard_copy(path)
-
-
-def _discard_copy(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    path.parent.rmdir()
-
-
-def editor_words() -> list[str]:
-    """The person's editor, as the words of a command."""
-    return shlex.split(next(filter(None, map(os.environ.get, ("VISUAL", "EDITOR"))), "vi"))
-
-
-def _edit(text: str, name: str) -> tuple[str, Path]:
-    """The text that the person left, with its line ends, and the path of the copy."""
-    folder = Path(tempfile.mkdtemp(prefix="mdmemory-edit-"))
-    path = folder / name
-    path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    command = editor_words()
-    try:
-        done = subprocess.run([*command, str(path)], check=False)
+        return subprocess.run([*command, str(path)], check=False).returncode
     except OSError as problem:
         raise MdmemoryError(
             f"The editor {command[0]} cannot be started: {problem.strerror}.", "Set EDITOR."
         ) from problem
-    if done.returncode != 0:
-        raise MdmemoryError(
-            f"The editor failed ({done.returncode}); nothing changed.", f"Your text is in {path}."
-        )
+
+
+@contextmanager
+def edited_copy(text: str, name: str) -> Iterator[str]:
+    """The text that the person leaves in a copy of `text`, with its line ends.
+
+    The copy is deleted once the text is stored; an error names the copy.
+    """
+    path = Path(tempfile.mkdtemp(prefix="mdmemory-edit-")) / name
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    where = f"Your text is in {path}."
+    if code := run_editor(path):
+        raise MdmemoryError(f"The editor failed ({code}); nothing changed.", where)
     try:
-        return path.read_bytes().decode("utf-8"), path
+        left = path.read_bytes().decode("utf-8")
     except (UnicodeDecodeError, OSError) as problem:
+        raise MdmemoryError("The editor left no UTF-8 text; nothing changed.", where) from problem
+    try:
+        if left.strip():
+            yield left
+    except MdmemoryError as problem:
+        problem.hint = f"{where} {problem.hint}".rstrip()
+        raise
+    path.unlink(missing_ok=True)
+    path.parent.rmdir()
+    if not left.strip():
         raise MdmemoryError(
-            "The editor left no UTF-8 text; nothing changed.", f"Your text is in {path}."
-        ) from problem
+            "The editor left an empty file; nothing changed.",
+            "To remove a note: `mdmemory forget NAME`.",
+        )

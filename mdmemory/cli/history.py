@@ -6,6 +6,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import NamedTuple
 
 from mdmemory.actions.note_history import Step, TextChange, kind_of
@@ -143,14 +144,7 @@ def _print_row(layers: Layers, row: _Row) -> None:
 def _show_captures(memory: Memory, options: Namespace) -> int:
     captures = memory.captures(options.n)
     if options.json:
-        emit_json([
-            {
-                "time": each.time, "session": each.session, "phase": each.phase,
-                "outcome": each.outcome, "reasons": [*each.reasons], "preview": each.preview,
-                "near": [*each.near],
-            }
-            for each in captures
-        ])  # fmt: skip
+        emit_json([asdict(each) for each in captures])
         return 0
     for each in captures:
         why = f" ({', '.join(each.reasons)})" if each.reasons else ""
@@ -183,7 +177,14 @@ def run_undo(layers: Layers, options: Namespace) -> int:
     else:
         undone = [layers.undo(options.id, agree)]
     if options.json:
-        answers = [_undone_json(done) | {"layer": layers.of(memory)} for memory, done in undone]
+        answers = [
+            {
+                "undone": done.undone, "commit": done.written.commit, "restored": [*done.restored],
+                "kept": [{"file": file, "reason": why} for file, why in done.kept],
+                "facts": [*done.facts], "layer": layers.of(memory),
+            }
+            for memory, done in undone
+        ]  # fmt: skip
         emit_json(answers if options.session else answers[0])
     else:
         for memory in layers.there():
@@ -197,14 +198,6 @@ def _agrees_to_undo(plans: Sequence[Planned]) -> bool:
     for plan in plans:
         print(f"{plan.kind} of {plan.time[:16]}: {visible_text('; '.join(plan.facts))}")
     return agrees_to("Take this back?")
-
-
-def _undone_json(done: Undone) -> dict[str, Any]:
-    return {
-        "undone": done.undone, "commit": done.written.commit, "restored": [*done.restored],
-        "kept": [{"file": file, "reason": why} for file, why in done.kept],
-        "facts": [*done.facts],
-    }  # fmt: skip
 
 
 def _tell_undone(layers: Layers, memory: Memory, all_done: Sequence[Undone]) -> None:

@@ -14,7 +14,6 @@ from mdmemory.cli.output import (
     count_noun,
     emit_json,
     is_terminal,
-    tell_of_others,
     visible_text,
     warn_person,
 )
@@ -254,7 +253,22 @@ def report_note(
         where = f"commit {done.written.commit[:10]}" if done.written.commit else "not committed"
         whose = " in your own store" if layers.of(memory) == USER else ""
         print(f"{verb} {done.file}{whose} ({where}).")
-        tell_of_others(done)
+        for pair in done.superseded:
+            text = visible_text(pair["text"])
+            print(f"It replaces {pair['file']}, which is superseded now: {text}")
+        if done.superseded and done.written.id:
+            print(f"Undo: `mdmemory undo {done.written.id}`.")
+        for pair in done.doubtful:
+            print(f"It may replace {pair['file']}: {visible_text(pair['text'])}")
+        if done.doubtful:
+            print("Both stay until you say which holds: `mdmemory review`.")
+        files = {pair["file"] for pair in done.doubtful}
+        if near := [each for each in done.near if each[0] not in files]:
+            print(
+                "Near it (`mdmemory add --replaces NAME` says that a fact stands in place of one):"
+            )
+            for file, text in near:
+                print(f"  {file}  {visible_text(text)}")
         # a store in the memory folder was made with git: there something is amiss without it
         refusal = memory.refusal() if not done.written.commit and not done.written.kept else None
         if refusal and not (isinstance(refusal, NoGit) and memory.project.around is None):
@@ -366,24 +380,19 @@ def _choose_note(
             f"{', '.join(each.file for each in notes)}.",
             "Name the one to forget.",
         )
-    picked = _pick_note(notes)
-    if picked is None:
-        raise MdmemoryError("Nothing was removed.", "`mdmemory list` shows all notes.")
-    return layers.holding(picked.file)
-
-
-def _pick_note(notes: Sequence[StoredIn]) -> StoredIn | None:
-    """The note that the person at the terminal chooses, or None."""
     for number, each in enumerate(notes, 1):
         body, description = " ".join(each.stored.note.body.split()), _description_line(each)
         print(f"{number}  {each.file}\n   {description}")
         if body.rstrip(".") not in ("", description.rstrip(".")):
             print(f"   {visible_text(body)[:_SHOWN]}")
     if len(notes) == 1:
-        answer = ask_person("Forget it? [y/N]") or ""
-        return notes[0] if answer.casefold() in ("y", "yes", "1") else None
-    at = choose_number("Forget which?", len(notes))
-    return None if at is None else notes[at]
+        is_meant = (ask_person("Forget it? [y/N]") or "").casefold() in ("y", "yes", "1")
+        at = 0 if is_meant else None
+    else:
+        at = choose_number("Forget which?", len(notes))
+    if at is None:
+        raise MdmemoryError("Nothing was removed.", "`mdmemory list` shows all notes.")
+    return layers.holding(notes[at].file)
 
 
 def _description_line(each: StoredIn) -> str:

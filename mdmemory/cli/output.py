@@ -17,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mdmemory.actions.editing import Edited
 
 NO_STORE_YET = (
     'There is no store yet. The first "Remember that ..." in a project makes one, or '
@@ -143,20 +142,3 @@ def is_terminal() -> bool:
 def count_noun(count: int, noun: str) -> str:
     """`1 note`, `2 notes`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def tell_of_others(done: Edited) -> None:
-    """Say which notes it replaced, and which it may replace."""
-    for pair in done.superseded:
-        print(f"It replaces {pair['file']}, which is superseded now: {visible_text(pair['text'])}")
-    if done.superseded and done.written.id:
-        print(f"Undo: `mdmemory undo {done.written.id}`.")
-    for pair in done.doubtful:
-        print(f"It may replace {pair['file']}: {visible_text(pair['text'])}")
-    if done.doubtful:
-        print("Both stay until you say which holds: `mdmemory review`.")
-    files = {pair["file"] for pair in done.doubtful}
-    if near := [(file, text) for file, text in done.near if file not in files]:
-        print("Near it (`mdmemory add --replaces NAME` says that a fact stands in place of one):")
-        for file, text in near:
-            print(f"  {file}  {visible_text(text)}")

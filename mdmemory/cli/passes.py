@@ -194,24 +194,17 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
         print(done.second.as_text())
     if done.pending and not dry_run:
         print("Facts to review: `mdmemory review`.")
-    if done.unread:
-        print(f"{count_noun(done.unread, 'turn')} left for the next run.")
-    if done.older:
-        print(f"Not read by the model: {count_noun(done.older, 'turn')} before the newest ones.")
-    if done.passed_over:
-        warn_person(
-            f"No answer about {count_noun(done.passed_over, 'turn')} could be read; none is asked "
-            "for any more."
-        )
-    if done.unreadable:
-        print(
-            f"{count_noun(done.unreadable, 'candidate')} in the model's answer could not be read."
-        )
-    if done.torn:
-        lines = count_noun(done.torn, "line")
-        warn_person(
-            f"Not read: {lines} of the session's file, cut off when its client was stopped."
-        )
+    for count, noun, tell, sentence in (
+        (done.unread, "turn", print, "{} left for the next run."),
+        (done.older, "turn", print, "Not read by the model: {} before the newest ones."),
+        (done.passed_over, "turn", warn_person,
+         "No answer about {} could be read; none is asked for any more."),
+        (done.unreadable, "candidate", print, "{} in the model's answer could not be read."),
+        (done.torn, "line", warn_person,
+         "Not read: {} of the session's file, cut off when its client was stopped."),
+    ):  # fmt: skip
+        if count:
+            tell(sentence.format(count_noun(count, noun)))
     if dry_run and done.model:
         asked_it = f"{done.model} was asked, " if done.failure is None else ""
         print(f"Dry run: {asked_it}nothing was stored.")

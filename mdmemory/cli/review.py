@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.cli.editor import edited_copy, run_editor
 from mdmemory.cli.output import count_noun, emit_json, is_terminal, visible_text, warn_person
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.layers import MINE, USER, Layers
@@ -52,10 +51,8 @@ def _list_items(layers: Layers, options: Namespace) -> int:
         if item.id not in hidden:
             print(visible_text(item.as_text()))
     _tell_folded(away)
-    print(
-        f"{count_noun(len(shown), 'item')}. Answer with `mdmemory review ID ANSWER`, or run "
-        "`mdmemory review` at a terminal." if shown else NOTHING
-    )  # fmt: skip
+    how = "Answer with `mdmemory review ID ANSWER`, or run `mdmemory review` at a terminal."
+    print(f"{count_noun(len(shown), 'item')}. {how}" if shown else NOTHING)
     return 0
 
 
@@ -75,7 +72,7 @@ def _answer_one(layers: Layers, options: Namespace) -> int:
         options.answer = (Action.THIS, Action.THAT)[_conflict_side(item, options.name)]
     is_edit = options.answer == Action.EDIT
     if item.kind == Kind.ON_HOLD and is_edit and options.text is None and is_terminal():
-        print(_edit_in_place(layers, item))
+        print(answers.edit_in_place(layers, item, run_editor))
         return 0
     wording = _read_wording(layers, item, options) if is_edit else None
     _tell_reviewed([_answer_item(layers, item, options.answer, wording)], options)
@@ -155,28 +152,9 @@ def _conflict_side(item: InboxItem, named: str | None) -> int:
 
 def _edit_side(layers: Layers, item: InboxItem, side: int) -> str | None:
     """What a person leaves in an editor; None where they changed nothing."""
-    from mdmemory.cli.editor import edited_copy
-
     before, name = answers.text_of(layers, item, side)
     with edited_copy(before, name.rpartition("/")[2]) as text:
         return None if text == before else text
-
-
-def _edit_in_place(layers: Layers, item: InboxItem) -> str:
-    """Open a note that no commit may hold: what it was stays with the person alone."""
-    from mdmemory.cli.editor import editor_words
-
-    editor = editor_words()
-
-    def edit(path: Path) -> None:
-        try:
-            subprocess.run([*editor, str(path)], check=False)
-        except OSError as problem:
-            raise MdmemoryError(
-                f"The editor {editor[0]} cannot be started: {problem.strerror}.", "Set EDITOR."
-            ) from problem
-
-    return answers.in_place(layers, item, edit)
 
 
 # --- one after the other
@@ -269,7 +247,7 @@ class _Sitting:
             wording = None
             if action == Action.EDIT and item.kind == Kind.ON_HOLD:
                 with self._terminal.given_back():
-                    sentence = _edit_in_place(self._layers, item)
+                    sentence = answers.edit_in_place(self._layers, item, run_editor)
                 self._look_again(sentence)
                 return
             if action == Action.EDIT and (wording := self._choose_wording(item)) is None:

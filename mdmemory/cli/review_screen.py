@@ -54,7 +54,7 @@ class Terminal:
             os.set_blocking(end, False)
         self._former_wake = signal.set_wakeup_fd(self._wake[1], warn_on_full_buffer=False)
         for number, handler in (
-            (signal.SIGWINCH, _do_nothing), (signal.SIGCONT, self._continue_screen),
+            (signal.SIGWINCH, lambda *_: None), (signal.SIGCONT, lambda *_: self._begin_screen()),
             (signal.SIGTERM, _end_process), (signal.SIGHUP, _end_process),
         ):  # fmt: skip
             self._handlers[number] = signal.signal(number, handler)
@@ -131,9 +131,6 @@ class Terminal:
             self._write(_LEAVE)
         termios.tcsetattr(self.input, termios.TCSADRAIN, self._before)
 
-    def _continue_screen(self, _number: int, _frame: FrameType | None) -> None:
-        self._begin_screen()
-
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -146,10 +143,6 @@ def _first_key(data: bytes) -> str:
         return _SEQUENCES.get(data, "")
     first = data.decode("utf-8", "ignore")[:1]
     return first if first.isprintable() else ""
-
-
-def _do_nothing(_number: int, _frame: FrameType | None) -> None:
-    """The wake-up file has heard of it."""
 
 
 def _end_process(number: int, _frame: FrameType | None) -> None:
@@ -208,21 +201,17 @@ def draw_screen(view: View, columns: int, lines: int, *, colour: bool) -> Drawn:
     begin = min(view.scrolled, most)
     shown = body[begin : begin + room]
     shown += [""] * (room - len(shown))
-    more = (
-        "" if not most else cut_line(f"lines {begin + 1}-{begin + room} of {len(body)}: ↑ ↓", width)
-    )
-    drawn = [*head, "", *shown, _style_text(more, _DIM, colour), *foot]
+    more = f"lines {begin + 1}-{begin + room} of {len(body)}: ↑ ↓" if most else ""
+    drawn = [*head, "", *shown, _style_text(cut_line(more, width), _DIM, colour), *foot]
     return Drawn(drawn[:lines], most)
 
 
 def help_screen(columns: int, lines: int) -> list[str]:
     """The keys, in words."""
     width = columns - 1
-    help_lines = [
-        part
-        for line in HELP.split("\n")
-        for part in ([line] if text_width(line) <= width else wrap_text(line, width))
-    ]
+    help_lines: list[str] = []
+    for line in HELP.split("\n"):
+        help_lines += [line] if text_width(line) <= width else wrap_text(line, width)
     return [*help_lines[: lines - 1], cut_line("Any key: back", width)]
 
 
@@ -242,18 +231,13 @@ def _body_lines(item: InboxItem, width: int, colour: bool) -> Iterator[str]:
     if item.quote:
         yield from wrap_text(clean_text(f"Quote: “{item.quote}”"), width)
     yield ""
-    if not item.is_pair:
-        for side in item.notes:
-            yield from _side_lines(side, "", width, colour)
+    names = ("1 this: ", "2 that: ") if item.is_pair else ("",) * len(item.notes)
+    if not item.is_pair or width + 1 < SIDE_BY_SIDE:
+        for side, name in zip(item.notes, names, strict=True):
+            yield from _side_lines(side, name, width, colour)
             yield ""
         return
-    if width + 1 < SIDE_BY_SIDE:
-        yield from _side_lines(item.notes[0], "1 this: ", width, colour)
-        yield ""
-        yield from _side_lines(item.notes[1], "2 that: ", width, colour)
-        return
     half = (width - len(_BETWEEN)) // 2
-    names = ("1 this: ", "2 that: ")
     columns = [
         [*_side_lines(side, name, half, colour)]
         for side, name in zip(item.notes, names, strict=True)
@@ -311,8 +295,10 @@ def wrap_text(text: str, width: int) -> list[str]:
             line = f"{line} {word}"
             continue
         lines += [line] if line else []
-        *whole, line = _word_pieces(word, width)
-        lines += whole
+        while text_width(word) > width:
+            lines.append(_first_part(word, width))
+            word = word[len(lines[-1]) :]
+        line = word
     return [*lines, line]
 
 
@@ -325,17 +311,6 @@ def pack_parts(parts: Sequence[str], between: str, width: int) -> list[str]:
         else:
             lines.append(part)
     return lines
-
-
-def _word_pieces(word: str, width: int) -> Sequence[str]:
-    if text_width(word) <= width:
-        return [word]
-    pieces = []
-    while text_width(word) > width:
-        piece = _first_part(word, width)
-        pieces.append(piece)
-        word = word[len(piece) :]
-    return [*pieces, word]
 
 
 def _first_part(text: str, width: int) -> str:

@@ -24,7 +24,18 @@ def run_bridge(options: Namespace) -> int:
     if os.environ.get("MDMEMORY_DISABLE"):
         return 0
     with sights.watch_folders():
-        return _listen_on(options.store) if options.listen else _forward_lines(options.store)
+        if not options.listen:
+            return _forward_lines(options.store)
+        from mdmemory.hosts.background import Log
+        from mdmemory.hosts.bridge.listening import listen_around
+
+        try:
+            named = options.store or os.environ.get("MDMEMORY_STORE", "")
+            listen_around(Path(os.getcwd()), named, os.environ)
+        except (MdmemoryError, OSError) as problem:
+            Log().failure("bridge", problem)
+            return 1
+        return 0
 
 
 def _forward_lines(store: str | None) -> int:
@@ -43,7 +54,13 @@ def _forward_lines(store: str | None) -> int:
 
     source, sink = _own_streams()
     threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
-    start = Starter(lambda: _bridge_command(store), Path.cwd())
+
+    def bridge_command() -> list[str]:
+        from mdmemory.hosts.git_hooks import program_words  # its imports would lengthen our start
+
+        return [*program_words(), *(["--store", store] if store else [])]
+
+    start = Starter(bridge_command, Path.cwd())
     hooks = Hooks(open_layers, start, log, open_typed=partial(open_layers, automatic=False))
     serving = Bridge(
         source, sink, hooks.methods(), failed=log.failure, tick=hooks.look, news=hooks.news
@@ -51,25 +68,6 @@ def _forward_lines(store: str | None) -> int:
     serving.serve()
     hooks.close()
     return 0
-
-
-def _listen_on(store: str | None) -> int:
-    from mdmemory.hosts.background import Log
-    from mdmemory.hosts.bridge.listening import listen_around
-
-    try:
-        named = store or os.environ.get("MDMEMORY_STORE", "")
-        listen_around(Path(os.getcwd()), named, os.environ)
-    except (MdmemoryError, OSError) as problem:
-        Log().failure("bridge", problem)
-        return 1
-    return 0
-
-
-def _bridge_command(store: str | None) -> list[str]:
-    from mdmemory.hosts.git_hooks import program_words  # its imports would lengthen our start
-
-    return [*program_words(), "--store", store] if store else program_words()
 
 
 def _own_streams() -> tuple[int, int]:
@@ -132,13 +130,11 @@ def run_hook(options: Namespace) -> int:
     if options.host in client.HOSTS and not is_typed:
         client.answer_event(options.host, options.store or os.environ.get("MDMEMORY_STORE", ""))
         return 0
+    named = f"There is no host {options.host[:40]!r}." if options.host else "No host is named."
+    problem = UsageError(named, f"Name one: {', '.join(client.HOSTS)}.")
     if options.host in client.HOSTS:
-        problem = UsageError(
-            "This command is for the hooks of assistants.", "`mdmemory setup` connects them."
-        )
-    else:
-        named = f"There is no host {options.host[:40]!r}." if options.host else "No host is named."
-        problem = UsageError(named, f"Name one: {', '.join(client.HOSTS)}.")
+        why = "This command is for the hooks of assistants."
+        problem = UsageError(why, "`mdmemory setup` connects them.")
     if is_typed:
         raise problem
     # a client may stop its turn at any other code than 0

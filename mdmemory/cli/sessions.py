@@ -108,10 +108,8 @@ def _list_sessions(project: Project, options: Namespace) -> int:
         if not there.is_all:
             print(f"These are the newest {len(rows)}; `mdmemory session --all` shows all.")
         *names, last = TITLES.values()
-        print(
-            "Read one: `mdmemory extract --session ID`." if rows
-            else f"No sessions of {', '.join(names)} or {last} in this project."
-        )  # fmt: skip
+        nothing = f"No sessions of {', '.join(names)} or {last} in this project."
+        print("Read one: `mdmemory extract --session ID`." if rows else nothing)
     for problem in there.problems:
         warn_person(problem.sentences)
     return 1 if there.problems else 0

@@ -83,9 +83,8 @@ def _make_store(options: Namespace, root: Path) -> Setup:
     if options.user:
         return memory_folder.begin_person(places, is_secret)
     if options.join:
-        return setup.init_store(
-            memory_folder.join_store(root, options.join, places), places, is_secret
-        )
+        joined = memory_folder.join_store(root, options.join, places)
+        return setup.init_store(joined, places, is_secret)
     in_tree = _root_inside(root)
     if in_tree is not None and options.dir is None and not options.here:
         root = in_tree
@@ -96,13 +95,9 @@ def _make_store(options: Namespace, root: Path) -> Setup:
     if not is_inside and in_tree is None:
         return memory_folder.begin_store(root, places, is_secret)
     _refuse_wiring_of_elsewhere(options, root.absolute(), in_tree)
+    own, tracked = options.here, not options.shared
     return setup.init_store(
-        root,
-        places,
-        is_secret,
-        store=options.store,
-        own_repo=options.here,
-        tracked=not options.shared,
+        root, places, is_secret, store=options.store, own_repo=own, tracked=tracked
     )
 
 
@@ -131,14 +126,13 @@ def _refuse_wiring_of_elsewhere(options: Namespace, root: Path, in_tree: Path | 
 
 
 def _refuse_nonsense(options: Namespace) -> None:
-    if options.user and (
-        options.dir or options.here or options.shared or options.join or options.store
-    ):
+    places = (options.here, options.shared, options.join)
+    if options.user and any((options.dir, options.store, *places)):
         raise UsageError(
             "--user cannot be combined with DIR, --here, --shared, --join or --store.",
             "Run `mdmemory init --user` alone.",
         )
-    if sum(map(bool, (options.here, options.shared, options.join))) > 1:
+    if sum(map(bool, places)) > 1:
         raise UsageError("--here, --shared and --join are three places.", "Choose one of them.")
     wired = options.opencode or options.user
     if (options.mcp or options.no_npm or options.dry_run) and not wired:

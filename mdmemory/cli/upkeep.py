@@ -13,7 +13,6 @@ from mdmemory.cli.output import NO_STORE_YET, count_noun, emit_json, warn_person
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.layers import MINE, USER, Layers
-from mdmemory.memory import Memory
 from mdmemory.store.store import INDEX
 
 _NAMED = 5  # files of a kind that `status` names
@@ -23,72 +22,60 @@ def run_doctor(layers: Layers, options: Namespace) -> int:
     from mdmemory.hosts import problems
 
     environment = person.person_places().environment
-    if layers.question is None and not layers.there() and problems.connected_titles(environment):
-        # somebody who has no store yet: only their assistants can be looked at
+    is_bare = layers.question is None and not layers.there()
+    if is_bare and problems.connected_titles(environment):
+        # of somebody who has no store yet only the assistants can be looked at
         findings = problems.of_assistants(environment, Path.cwd())
-        if not options.json:
-            print(NO_STORE_YET)
-        return _report_findings([{**row, "layer": USER} for row in findings], options)
-    rows = problems.list_problems(layers, environment, fix=options.fix)
-    former = dict.fromkeys(
-        sentence for _, memory in layers.each() for sentence in memory.project.settings.former
-    )
-    layer = layers.of(layers.main)
-    rows += [
-        {"check": "settings", "level": "warning", "path": "", "message": sentence,
-         "fixable": False, "layer": layer}
-        for sentence in former
-    ]  # fmt: skip
-    if not options.json and not rows:
-        stores = (str(memory.project.store) for _, memory in layers.each())
-        print(f"No problems in {' and '.join(stores)}.")
-    return _report_findings(rows, options, MINE if layers.project else "")
-
-
-def _report_findings(rows: list[dict[str, Any]], options: Namespace, mine: str = "") -> int:
-    """Show the findings, `mine` before a path in the person's own store; 1 if one of them is an
-    error."""
-    from mdmemory.hosts import problems
-
+        rows = [{**row, "layer": USER} for row in findings]
+        nothing = NO_STORE_YET
+        if rows and not options.json:
+            print(nothing)
+    else:
+        rows = problems.list_problems(layers, environment, fix=options.fix)
+        memories = [memory for _, memory in layers.each()]
+        former = (each for memory in memories for each in memory.project.settings.former)
+        about = {"check": "settings", "level": "warning", "path": ""}
+        rows += [
+            {**about, "message": sentence, "fixable": False, "layer": layers.of(layers.main)}
+            for sentence in dict.fromkeys(former)
+        ]
+        stores = " and ".join(str(memory.project.store) for memory in memories)
+        nothing = f"No problems in {stores}."
     failed = any(row["level"] == "error" for row in rows)
     if options.json:
         emit_json({"ok": not failed, "findings": rows})
-    elif rows:
-        of_files = problems.by_file(rows)
-        for row in of_files:
-            path = f"{mine if row['layer'] == USER else ''}{row['path']}: " if row["path"] else ""
-            print(f"{row['level']}: {path}{row['message']}")
-        print(problems.in_all(of_files))
+        return int(failed)
+    of_files = problems.by_file(rows)
+    for row in of_files:
+        mine = MINE if row["layer"] == USER and layers.project else ""
+        path = f"{mine}{row['path']}: " if row["path"] else ""
+        print(f"{row['level']}: {path}{row['message']}")
+    print(problems.in_all(of_files) if rows else nothing)
     return int(failed)
 
 
 def run_index(layers: Layers, options: Namespace) -> int:
-    rows = [_update_index(memory, options, layer) for layer, memory in layers.each()]
+    rows: list[dict[str, Any]] = []
+    for layer, memory in layers.each():
+        if options.rebuild and not options.check:
+            with Progress(memory, json=options.json) as progress:
+                rebuilt = memory.rebuild(report=progress.step)
+            for sentence in rebuilt.said:
+                warn_person(sentence)
+        state, path = memory.index(check=options.check, adopt=True), memory.project.store / INDEX
+        listed, total, changed = len(state.index.listed), state.index.total, bool(state.changed)
+        about = {"path": str(path), "changed": changed, "listed": listed, "total": total}
+        rows.append({"layer": layer, **about})
+        there = f"{path} is up to date"
+        if options.check and not options.json:
+            print(f"{path} is out of date: run `mdmemory index`." if changed else f"{there}.")
+        elif not options.json:
+            done = f"Updated {path}" if changed else there
+            print(f"{done}: {listed} of {count_noun(total, 'note')}.")
     if options.json:
         first = {name: value for name, value in rows[0].items() if name != "layer"}
         emit_json({**first, "layers": rows})
     return 1 if options.check and any(row["changed"] for row in rows) else 0
-
-
-def _update_index(memory: Memory, options: Namespace, layer: str) -> dict[str, Any]:
-    """Update or check one index, and say so; what the JSON has of it."""
-    if options.rebuild and not options.check:
-        with Progress(memory, json=options.json) as progress:
-            rebuilt = memory.rebuild(report=progress.step)
-        for sentence in rebuilt.said:
-            warn_person(sentence)
-    state = memory.index(check=options.check, adopt=True)
-    path = memory.project.store / INDEX
-    listed, total, changed = len(state.index.listed), state.index.total, bool(state.changed)
-    there = f"{path} is up to date"
-    if options.check and not options.json:
-        print(f"{path} is out of date: run `mdmemory index`." if changed else f"{there}.")
-    elif not options.json:
-        done = f"Updated {path}" if changed else there
-        print(f"{done}: {listed} of {count_noun(total, 'note')}.")
-    return {
-        "layer": layer, "path": str(path), "changed": changed, "listed": listed, "total": total,
-    }  # fmt: skip
 
 
 def run_status(layers: Layers, options: Namespace) -> int:

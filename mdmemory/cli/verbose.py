@@ -19,11 +19,16 @@ def begin_logging(place: str = "1") -> None:
     """
     if debugging.logger:
         return
-    try:
-        handler = _make_handler(place)
-    except OSError as problem:
-        print(f"mdmemory: MDMEMORY_DEBUG: {problem.strerror}: {place}.", file=sys.stderr)
-        return
+    handler = logging.StreamHandler()
+    if place not in _STDERR:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:  # for this user alone: names of notes are the person's
+            handle = os.open(os.path.expanduser(place), flags | os.O_NONBLOCK, 0o600)
+        except OSError as problem:
+            print(f"mdmemory: MDMEMORY_DEBUG: {problem.strerror}: {place}.", file=sys.stderr)
+            return
+        stream = open(handle, "a", encoding="utf-8", errors="replace")  # noqa: SIM115 - to the end
+        handler.setStream(stream)
     lines = logging.Formatter("%(asctime)s mdmemory[%(process)d] %(message)s")
     lines.converter = time.gmtime
     lines.default_time_format, lines.default_msec_format = "%Y-%m-%dT%H:%M:%S", "%s.%03dZ"
@@ -33,11 +38,3 @@ def begin_logging(place: str = "1") -> None:
     logger.setLevel(logging.DEBUG)
     logger.propagate = False
     debugging.logger = logger
-
-
-def _make_handler(place: str) -> logging.Handler:
-    if place in _STDERR:
-        return logging.StreamHandler()
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-    handle = os.open(os.path.expanduser(place), flags, 0o600)  # names of notes are the person's
-    return logging.StreamHandler(open(handle, "a", encoding="utf-8", errors="replace"))

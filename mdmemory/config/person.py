@@ -30,53 +30,47 @@ class Hosts(NamedTuple):
     gemini: Path  # Gemini CLI's own folder
 
 
-def person_places(environment: Mapping[str, str] | None = None) -> Places:
+Environment = Mapping[str, str]
+
+
+def person_places(environment: Environment | None = None) -> Places:
     """The person's settings file, by the XDG rules."""
-    environment = os.environ if environment is None else environment
-    return Places(
-        environment,
-        _base_folder(environment, "XDG_CONFIG_HOME", ".config") / "mdmemory" / "config.toml",
-    )
+    folder = _base_folder(environment, "XDG_CONFIG_HOME", ".config") / "mdmemory"
+    return Places(os.environ if environment is None else environment, folder / "config.toml")
 
 
-def opencode_folder(environment: Mapping[str, str] | None = None) -> Path:
+def opencode_folder(environment: Environment | None = None) -> Path:
     """Where OpenCode keeps the person's own configuration."""
-    environment = os.environ if environment is None else environment
     return _base_folder(environment, "XDG_CONFIG_HOME", ".config") / "opencode"
 
 
-def state_folder(environment: Mapping[str, str] | None = None) -> Path:
+def state_folder(environment: Environment | None = None) -> Path:
     """Where logs go that belong to no project."""
-    environment = os.environ if environment is None else environment
     return _base_folder(environment, "XDG_STATE_HOME", ".local/state") / "mdmemory"
 
 
-def models_folder(environment: Mapping[str, str] | None = None) -> Path:
+def models_folder(environment: Environment | None = None) -> Path:
     """Where the models lie that were fetched for search by meaning; a folder that the person named
     for the package that fetches them is respected."""
-    environment = os.environ if environment is None else environment
-    if names_models_folder(environment):
-        return Path(environment[_MODELS])
-    return _base_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmemory" / "models"
+    own = _base_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmemory" / "models"
+    return _base_folder(environment, _MODELS, str(own))
 
 
-def names_models_folder(environment: Mapping[str, str] | None = None) -> bool:
+def names_models_folder() -> bool:
     """Whether the person named the folder of fetched models, which others may use, too."""
-    environment = os.environ if environment is None else environment
-    return os.path.isabs(environment.get(_MODELS, ""))
+    return os.path.isabs(os.environ.get(_MODELS, ""))
 
 
-def host_places(environment: Mapping[str, str] | None = None) -> Hosts:
+def host_places(environment: Environment | None = None) -> Hosts:
     """Where the hosts keep their sessions on this machine, by the variables that they read."""
-    environment = os.environ if environment is None else environment
+    environment, home = os.environ if environment is None else environment, Path.home()
     data = _base_folder(environment, "XDG_DATA_HOME", ".local/share") / "opencode"
-    named = environment.get("OPENCODE_DB") or "opencode.db"
-    claude = environment.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
+    claude = environment.get("CLAUDE_CONFIG_DIR") or home / ".claude"
     return Hosts(
-        opencode=data / named,
+        opencode=data / (environment.get("OPENCODE_DB") or "opencode.db"),
         claude=Path(claude) / "projects",
-        codex=Path(environment.get("CODEX_HOME") or Path.home() / ".codex"),
-        gemini=Path(environment.get("GEMINI_CLI_HOME") or Path.home()) / ".gemini",
+        codex=Path(environment.get("CODEX_HOME") or home / ".codex"),
+        gemini=Path(environment.get("GEMINI_CLI_HOME") or home) / ".gemini",
     )
 
 
@@ -88,8 +82,9 @@ def in_this_home(path: str, home: str) -> str:
     return path
 
 
-def _base_folder(environment: Mapping[str, str], variable: str, usual: str) -> Path:
-    named = environment.get(variable, "")
+def _base_folder(environment: Environment | None, variable: str, usual: str) -> Path:
+    """The folder in a variable, else the `usual` one below the person's home."""
+    named = (os.environ if environment is None else environment).get(variable, "")
     # the rule says that a relative path in these variables is to be ignored
     return Path(named) if os.path.isabs(named) else Path.home() / usual
 

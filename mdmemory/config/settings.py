@@ -172,13 +172,9 @@ def check_value(setting: Setting, value: object, place: str) -> Any:
     try:
         return setting.read(value)
     except (ValueError, KeyError) as problem:
+        # an address may contain a password
+        shown = "unusable" if setting.secret else re.sub(r"//[^/\s]*@", "//…@", repr(value))
+        default = "not to set it" if setting.default == "" else _value_word(setting.default)
         raise BadSetting(
-            f"{place} is {_value_shown(setting, value)}, but must be {setting.kind}.",
-            "The default is "
-            + ("not to set it." if setting.default == "" else f"{_value_word(setting.default)}."),
+            f"{place} is {shown}, but must be {setting.kind}.", f"The default is {default}."
         ) from (None if setting.secret else problem)
-
-
-def _value_shown(setting: Setting, value: object) -> str:
-    """A bad value as a message may show it; an address may contain a password."""
-    return "unusable" if setting.secret else re.sub(r"//[^/\s]*@", "//…@", repr(value))

@@ -15,23 +15,16 @@ if TYPE_CHECKING:
     Reader = Callable[[object], Any]
 
 
-def whole(least: int, most: int | None = None) -> Reader:
+def whole(least: int, most: float = float("inf"), or_zero: bool = False) -> Reader:
     def read(value: object) -> int:
         if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value).strip()):
             raise ValueError
         number = int(str(value))
-        if number < least or (most is not None and number > most):
+        if not least <= number <= most and (number or not or_zero):
             raise ValueError
         return number
 
     return read
-
-
-def context(value: object) -> int:
-    number: int = whole(0)(value)
-    if 0 < number < 1_000:
-        raise ValueError
-    return number
 
 
 def switch(value: object) -> bool:
@@ -48,16 +41,14 @@ def some_text(value: object) -> str:
 
 def folder_inside(value: object) -> str:
     text = some_text(value)
-    parts = Path(text).parts
-    if text.startswith("~") or Path(text).is_absolute() or ".." in parts or ".git" in parts:
+    if text.startswith(("~", "/")) or not {"..", ".git"}.isdisjoint(Path(text).parts):
         raise ValueError
     return text
 
 
 def one_of(*choices: str, formerly: Sequence[tuple[str, str]] = ()) -> Reader:
     def read(value: object) -> str:
-        text = some_text(value)
-        text = dict(formerly).get(text, text)
+        text = dict(formerly).get(some_text(value), some_text(value))
         if text not in choices:
             raise ValueError
         return text
@@ -80,8 +71,8 @@ key = all_of(r"[!-~]+")  # what an HTTP header can carry
 
 
 def model_or_folder(value: object) -> str:
-    text = some_text(value)
-    return folder(text) if text.startswith(("/", "~/")) else model(text)
+    is_folder = some_text(value).startswith(("/", "~/"))
+    return str((folder if is_folder else model)(value))
 
 
 def program(value: object) -> str:
@@ -109,7 +100,7 @@ def folders(value: object) -> str:
     if not isinstance(items, list):
         raise ValueError
     folders = [some_text(item) for item in items if item != ""]
-    if any(not folder.startswith(("/", "~/")) and folder != "~" for folder in folders):
+    if not all(f"{folder}/".startswith(("/", "~/")) for folder in folders):
         raise ValueError  # a relative folder has no base here
     return os.pathsep.join(folders)
 
@@ -247,9 +238,10 @@ TABLE = (
             "Seconds to wait for the first token of an answer, and for each next one; without "
             "streaming, for the whole answer.", personal=True),
     Setting("llm.context_tokens", ("MDMEMORY_CONTEXT_TOKENS",), "0, or a whole number of at least "
-            "1000", context, 0, "Size of the model's context in tokens. 0: from a table of known "
-            "models, else from the server's errors. Set it for a local server such as Ollama, "
-            "which cuts long prompts without an error.", personal=True),
+            "1000", whole(1_000, or_zero=True), 0,
+            "Size of the model's context in tokens. 0: from a table of known models, else from the "
+            "server's errors. Set it for a local server such as Ollama, which cuts long prompts "
+            "without an error.", personal=True),
     Setting("search.backend", ("MDMEMORY_SEARCH_BACKEND",), "sqlite or postgres",
             one_of("sqlite", "postgres"), "sqlite",
             "The search database: `.mdmemory/search.db`, or the PostgreSQL server of search.dsn, "

@@ -144,7 +144,7 @@ def reword(layers: Layers, item: InboxItem, side: int, text: str) -> str:
     return note_editing.edit(note, set=keys, body=text.strip()).text
 
 
-def in_place(layers: Layers, item: InboxItem, edit: Callable[[Path], None]) -> str:
+def edit_in_place(layers: Layers, item: InboxItem, edit: Callable[[Path], object]) -> str:
     """Have a note edited in its own file, because no commit may hold what it was; a sentence."""
     memory, file = _memory(layers, item), item.notes[0].file
     edit(memory.project.store / file)
