@@ -90,13 +90,18 @@ def erase_note(writer: Writer, name: str, agree: Agree) -> Erased:
                 "Some object of git still holds the text.", "Run the command again; then `git gc`."
             )
         filter_repo.finish(history)
-        left = tuple(_files_left(writer.project.store, erasure))
+        left, store = [], writer.project.store  # what holds a text still, outside git's own
+        for path in _walk_files(store):
+            with suppress(OSError):
+                is_gits = ".git" in path.relative_to(store).parts[:1]
+                if not is_gits and path.is_file() and erasure.is_in(path.read_bytes()):
+                    left.append(str(path.relative_to(store)))
     push = ""
     if plan.remote:
         names = history.repository.run("remote").decode("utf-8", "replace").split()
         branch = history.branch().removeprefix("refs/heads/")
         push = f"git -C {history.repository.top} push --force {names[0]} {branch}"
-    return Erased(plan.files, commits, left, push, plan.said_by)
+    return Erased(plan.files, commits, tuple(left), push, plan.said_by)
 
 
 # --- what goes
@@ -189,12 +194,3 @@ def _walk_files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not os.path.islink(os.path.join(place, name))]
         yield from (Path(place, name) for name in names)
-
-
-def _files_left(folder: Path, erasure: Erasure) -> Iterator[str]:
-    """The files below a folder that hold a text still, outside git's own."""
-    for path in _walk_files(folder):
-        with suppress(OSError):
-            is_gits = ".git" in path.relative_to(folder).parts[:1]
-            if not is_gits and path.is_file() and erasure.is_in(path.read_bytes()):
-                yield str(path.relative_to(folder))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
@@ -86,7 +86,13 @@ def init_store(
     if not tracked and not (root / PROJECT_FILE).exists():
         settings = replace(settings, values={**settings.values, "index.tracked": False})
     setup = Setup(Project(root, root / inside, settings), remarks, text, subject)
-    with _locked_project(setup.project, repository):
+    try:
+        setup.project.prepare_private()
+    except NoState:  # with git nothing of it is needed
+        if repository is None:
+            raise
+    lock = repository.common_dir / "mdmemory.lock" if repository else setup.project.private / "lock"
+    with hold_lock(lock, "`mdmemory init`", Patience(30.0)):
         _fill_store(setup, base, repository, is_secret)
     open_project(root, places)
     forget_move(root)
@@ -233,18 +239,6 @@ def _require_history(history: History, inside: str) -> None:
             "would not hold their bytes.",
             "Exempt the folder in .gitattributes, or choose another with --store.",
         )
-
-
-@contextmanager
-def _locked_project(project: Project, repository: repositories.Repository | None) -> Iterator[None]:
-    try:
-        project.prepare_private()
-    except NoState:  # with git nothing of it is needed
-        if repository is None:
-            raise
-    path = repository.common_dir / "mdmemory.lock" if repository else project.private / "lock"
-    with hold_lock(path, "`mdmemory init`", Patience(30.0)):
-        yield
 
 
 def _fill_store(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -96,14 +97,9 @@ def newest_change(writer: Writer) -> Planned | None:
 
 def knows_commit(writer: Writer, id: str) -> bool:
     """Whether a Memory-Id or a commit names a commit of ours in this store."""
-    with writer.lock_store():
-        if writer.history is None:
-            return False
-        try:
-            find_commit(writer.history, id)
-        except NotFound:
-            return False
-        return True
+    with writer.lock_store(), suppress(NotFound):
+        return writer.history is not None and bool(find_commit(writer.history, id))
+    return False
 
 
 def _undo(
@@ -116,17 +112,14 @@ def _undo(
 
         with writer.lock_store():  # what waits is committed by that
             history = open_history(_ready_history(writer))
-            entries = chosen(history)
-            plans = [_plan_undo(history, entry) for entry in entries]
+            plans = [_plan_undo(history, entry) for entry in chosen(history)]
         if not agree(plans):
             raise MdmemoryError("Nothing was undone.", "`mdmemory log` lists the changes.")
-        agreed = [plan.commit for plan in plans]
     with writer.lock_store():
         history = _ready_history(writer)
-        if agree is not None:
-            entries = [_choose_commit(history, commit) for commit in agreed]
-        else:
-            entries = chosen(history)
+        if agree is None:
+            return _take_back(writer, history, chosen(history))
+        entries = [_choose_commit(history, plan.commit) for plan in plans]
         return _take_back(writer, history, entries)
 
 
@@ -238,11 +231,14 @@ def _take_back(writer: Writer, history: History, entries: Sequence[Logged]) -> l
     now: Contents = {}  # what they hold once the newer ones are taken back
     backs = [_back_of(history, entry, before, now) for entry in entries]
     facts = {back.entry.commit: _facts_of(history, back.entry) for back in backs}
-    groups = [
-        Group(f"undo {' '.join(files)}", changes)
-        for files in group_ops(op for back in backs for op in back.ops)
-        if (changes := _undo_changes(files, before, now))
-    ]
+    groups = []
+    for files in group_ops(op for back in backs for op in back.ops):
+        changes = []
+        for file in [file for file in files if before[file] != now[file]]:
+            old = before[file]
+            changes.append(Change(file, None if old is None else digest(old), now[file]))
+        if changes:
+            groups.append(Group(f"undo {' '.join(files)}", tuple(changes)))
     written = Written()
     if groups:
         done, told = [back for back in backs if back.ops], list[str]()
@@ -340,14 +336,6 @@ def _read_file(history: History, file: str, before: Contents, now: Contents) -> 
 
 def _without_successor(data: bytes | None) -> bytes | None:
     return None if data is None else _without_counters(_SUCCESSOR.sub(b"", data, count=1))
-
-
-def _undo_changes(files: Sequence[str], before: Contents, now: Contents) -> tuple[Change, ...]:
-    return tuple(
-        Change(file, None if (old := before[file]) is None else digest(old), now[file])
-        for file in files
-        if before[file] != now[file]
-    )
 
 
 def _without_counters(data: bytes | None) -> bytes | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Collection
 
 from mdmemory.cli.output import emit_json
 from mdmemory.config import person
@@ -48,38 +47,29 @@ def run_setup(options: Namespace) -> int:
         return 0
     is_whole = options.verbose or options.dry_run
     lines = [each for each in sentences if is_whole or not clients.is_of_files(each)]
-    if not options.dry_run:
-        lines += _removed_lines(names, wired) if options.remove else _connected_lines(names)
+    places = person.person_places()
+    if options.remove and not options.dry_run:  # who is connected no more, and what stays
+        if gone := [clients.client_title(name) for name in names if name in wired]:
+            lines.append(f"Disconnected: {', '.join(gone)}. Start them again.")
+        lines.append(f"Your notes stay in {home_of(places)}.")
+        file = str(places.personal_settings)
+        origins = load_settings(places.environment, places.personal_settings).origins
+        if any(origins[name] == file for name in _KEYS):
+            lines.append(f"{file} stays, with an API key in it.")
+    elif not options.dry_run:  # what a person wants to know at the end
+        names = [name for name in names if clients.is_wired(name, os.environ)]
+        notes = "".join(f" {clients.NOTES[name]}." for name in names if name in clients.NOTES)
+        lines += [
+            f"Connected, for all your projects: {', '.join(map(clients.client_title, names))}.",
+            f"Notes will lie in {home_of(places)}: what is about you in `me`, a folder for each "
+            "project.",
+            "Changed: their settings have our entries, and files of ours lie beside them. "
+            "`mdmemory setup --remove --dry-run` names each.",
+            f'Next: start them again, and say "Remember that ..." to one.{notes}',
+            "To take all of this out again: `mdmemory setup --remove`.",
+        ]
     print("\n".join(lines))
     return 0
-
-
-def _connected_lines(names: list[str]) -> list[str]:
-    """What a person wants to know at the end."""
-    names = [name for name in names if clients.is_wired(name, os.environ)]
-    notes = "".join(f" {clients.NOTES[name]}." for name in names if name in clients.NOTES)
-    home = home_of(person.person_places())
-    return [
-        f"Connected, for all your projects: {', '.join(map(clients.client_title, names))}.",
-        f"Notes will lie in {home}: what is about you in `me`, a folder for each project.",
-        "Changed: their settings have our entries, and files of ours lie beside them. "
-        "`mdmemory setup --remove --dry-run` names each.",
-        f'Next: start them again, and say "Remember that ..." to one.{notes}',
-        "To take all of this out again: `mdmemory setup --remove`.",
-    ]
-
-
-def _removed_lines(names: list[str], wired: Collection[str]) -> list[str]:
-    """Who is connected no more, and what stays."""
-    places = person.person_places()
-    file = str(places.personal_settings)
-    origins = load_settings(places.environment, places.personal_settings).origins
-    gone = ", ".join(clients.client_title(name) for name in names if name in wired)
-    sentences = [f"Disconnected: {gone}. Start them again."] if gone else []
-    sentences.append(f"Your notes stay in {home_of(places)}.")
-    if any(origins[name] == file for name in _KEYS):
-        sentences.append(f"{file} stays, with an API key in it.")
-    return sentences
 
 
 def _chosen_names(options: Namespace, missing: list[str]) -> list[str]:

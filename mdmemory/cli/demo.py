@@ -49,7 +49,6 @@ def run_demo(options: Namespace) -> int:
     with _at_home_in(folder):
         _say_styled("bold", f"The demo's home folder is {folder}; your own notes are not touched.")
         _play_demo(folder)
-        _where_next(folder)
     return 0
 
 
@@ -76,6 +75,8 @@ _SETTINGS = ("MDMEMORY_", "MEMORY_", "GIT_", "XDG_")
 
 
 def _play_demo(folder: Path) -> None:
+    from mdmemory.hosts.git_hooks import program_words
+
     Path(folder, ".gitconfig").write_text(_PERSON, encoding="utf-8")
     _run_git("init", "-q")
     _run_git("commit", "-q", "--allow-empty", "-m", "first")
@@ -128,17 +129,13 @@ def _play_demo(folder: Path) -> None:
     _run_mdmemory(why, "review", piped="cat")
     _run_mdmemory("Each change is one commit.", "log", "-n", "3")
 
-
-def _where_next(folder: Path) -> None:
-    from mdmemory.hosts.git_hooks import program_words
-
     program = "mdmemory" if shutil.which("mdmemory") else shlex.join(program_words())
-    store = shlex.quote(str(folder / _STORE))
+    place = shlex.quote(str(store))
     print()
     _say_styled("bold", "Where to look:")
-    print(f"  the notes      {folder / _STORE}")
-    print(f"  their history  git -C {store} log --stat")
-    print(f"  the inbox      {program} --store {store} review")
+    print(f"  the notes      {store}")
+    print(f"  their history  git -C {place} log --stat")
+    print(f"  the inbox      {program} --store {place} review")
     _say_styled("bold", "For your own projects:")
     print(f"  {program} setup    # connects OpenCode, Claude Code, Codex, Gemini CLI and editors")
     print('  and then say in a session: "Remember that ..."')

@@ -25,8 +25,6 @@ from mdmemory.memory import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from mdmemory.actions.undo import Planned, Undone
     from mdmemory.layers import Layers
 
@@ -73,7 +71,17 @@ def run_log(layers: Layers, options: Namespace) -> int:
             is_person = sys.stdout.isatty() and not options.json
             rows = [*_with_changes(layers, rows, files or None, in_words=is_person)]
     if options.json:
-        emit_json([_row_json(layers, row) for row in rows])
+        emit_json([
+            {
+                "id": entry.get(ID_TRAILER), "time": entry.time or None, "kind": kind_of(entry),
+                "commit": entry.commit or None, "checkpoint": entry.get("Memory-Checkpoint"),
+                "session": entry.get("Memory-Session"), "ops": [*entry.ops], "undone": undone,
+                "waiting": entry.waits, "layer": layers.of(memory),
+                **({"file": step.file, "text": step.text} if step else {}),
+                **({} if diff is None else {"diff": diff}),
+            }
+            for memory, entry, undone, step, diff in rows
+        ])  # fmt: skip
         return 0
     for row in rows:
         _print_row(layers, row)
@@ -154,18 +162,6 @@ def _show_captures(memory: Memory, options: Namespace) -> int:
         if each.near:
             print(f"{'':18}similar: {', '.join(each.near)}")
     return 0
-
-
-def _row_json(layers: Layers, row: _Row) -> dict[str, Any]:
-    entry, step = row.logged, row.step
-    return {
-        "id": entry.get(ID_TRAILER), "time": entry.time or None, "kind": kind_of(entry),
-        "commit": entry.commit or None, "checkpoint": entry.get("Memory-Checkpoint"),
-        "session": entry.get("Memory-Session"), "ops": [*entry.ops], "undone": row.undone,
-        "waiting": entry.waits, "layer": layers.of(row.memory),
-        **({"file": step.file, "text": step.text} if step else {}),
-        **({} if row.diff is None else {"diff": row.diff}),
-    }  # fmt: skip
 
 
 def run_undo(layers: Layers, options: Namespace) -> int:

@@ -30,7 +30,6 @@ from mdmemory.store.writer import Writer
 if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
     from mdmemory.layers import Layers
-    from mdmemory.memory import Memory
     from mdmemory.store.store import StoredNote
 
 
@@ -69,15 +68,21 @@ def run_move(options: Namespace) -> int:
 
 
 def run_export(layers: Layers, options: Namespace) -> int:
-    exported = [
-        (layer, row, stored) for layer, memory in layers.each()
-        for row, stored in _export_rows(memory)
-    ]  # fmt: skip
+    exported: list[tuple[str, Listed, StoredNote]] = []
+    for layer, memory in layers.each():
+        rows, notes = memory.listing(), {note.file: note for note in memory.notes()}
+        out = [row.head.file for row in rows if row.status in ("held", UNREADABLE)]
+        if out:
+            left = count_noun(len(out), "note")
+            warn_person(f"Left out {left} on hold or unreadable: `mdmemory doctor`.")
+        for row in rows:
+            if row.head.file not in out and row.head.file in notes:
+                exported.append((layer, row, notes[row.head.file]))
     if options.okf is not None:
-        notes: dict[str, list[StoredNote]] = {layer: [] for layer, _ in layers.each()}
+        by_layer: dict[str, list[StoredNote]] = {layer: [] for layer, _ in layers.each()}
         for layer, _, stored in exported:
-            notes[layer].append(stored)
-        return _export_folder(options, notes)
+            by_layer[layer].append(stored)
+        return _export_folder(options, by_layer)
     if options.markdown is None:
         emit_json([
             {
@@ -125,20 +130,6 @@ def _export_folder(options: Namespace, layers: dict[str, list[StoredNote]]) -> i
     return 0
 
 
-def _export_rows(memory: Memory) -> list[tuple[Listed, StoredNote]]:
-    rows = memory.listing()
-    out = {row.head.file for row in rows if row.status in ("held", UNREADABLE)}
-    if out:
-        warn_person(
-            f"Left out {count_noun(len(out), 'note')} on hold or unreadable: `mdmemory doctor`."
-        )
-    stored = {note.file: note for note in memory.notes()}
-    return [
-        (row, stored[row.head.file]) for row in rows
-        if row.head.file not in out and row.head.file in stored
-    ]  # fmt: skip
-
-
 def run_import(layers: Layers, options: Namespace) -> int:
     wet = options.yes and not options.dry_run
     done = layers.import_from(options.path, dry_run=not wet)
@@ -177,7 +168,7 @@ def run_sync(options: Namespace) -> int:
     if remote is not None:
         if Path(remote).expanduser().is_dir():  # of this machine: the store's git runs elsewhere
             remote = str(Path(remote).expanduser().resolve())
-        _require_own_project() if options.store is None else _begin_persons(options.store)
+        _prepare_store(options.store)
     memory = only_memory(open_layers(options))
     done = memory.sync(rebase=options.rebase, remote=remote, push_all=options.all)
     fields = {
@@ -212,28 +203,24 @@ def run_sync(options: Namespace) -> int:
     return 0
 
 
-def _require_own_project() -> None:
-    """A remote for the person's own store is not set in a project that has no store yet."""
-    from mdmemory.git.private_folder import common_dir
-    from mdmemory.store.project import of_person, of_project
-
-    places = person.person_places()
-    own = of_person(places)
-    if own is None or of_project(Path.cwd(), None, places) or not common_dir(Path.cwd()):
-        return
-    raise NoStore(
-        "This project has no store yet, and a remote of your own store is not set from here.",
-        f"`mdmemory init` first; for your own: `mdmemory --store {own.store} sync --remote URL`.",
-    )
-
-
-def _begin_persons(named: str) -> None:
-    """Make the person's own store if it is the named one: a second machine begins with it."""
+def _prepare_store(named: str | None) -> None:
+    """Before a store gets a remote: a person's own is made if it is the named one, with which a
+    second machine begins; it gets none from a project that has no store yet."""
     from mdmemory.actions import memory_folder
-    from mdmemory.store.project import person_root
+    from mdmemory.git.private_folder import common_dir
+    from mdmemory.store.project import of_person, of_project, person_root
 
-    places = person.person_places()
+    places, here = person.person_places(), Path.cwd()
     root = person_root(places)
-    if Path(named).expanduser().absolute() == root and not os.path.lexists(root):
-        memory_folder.begin_person(places, is_secret)
-        warn_person(f"Your own store is {root}.")
+    if named is not None:
+        if Path(named).expanduser().absolute() == root and not os.path.lexists(root):
+            memory_folder.begin_person(places, is_secret)
+            warn_person(f"Your own store is {root}.")
+        return
+    own = of_person(places)
+    if own is not None and not of_project(here, None, places) and common_dir(here):
+        raise NoStore(
+            "This project has no store yet, and a remote of your own store is not set from here.",
+            "`mdmemory init` first; for your own: "
+            f"`mdmemory --store {own.store} sync --remote URL`.",
+        )

@@ -93,7 +93,12 @@ def _state_fact(layers: Layers, options: Namespace) -> int:
         )
     body = "" if options.body is None else _read_body(options.body) or ""
     fact = state_fact(text, type=options.type, name=options.name, body=body, kind=options.kind)
-    replaces = options.replaces or _asked_which(layers, fact.said, options)
+    replaces: Sequence[str] = options.replaces
+    near = layers.near(fact.said) if is_terminal() and not (options.json or replaces) else []
+    for number, (file, description) in enumerate(near, 1):
+        print(f"{number}  {file}  {visible_text(description)}")
+    at = choose_number("Does it replace one of these?", len(near)) if near else None
+    replaces = replaces if at is None else [near[at][0]]
     memory, done = layers.state(fact, options.everywhere, options.source, options.cite, replaces)
     options.made = {
         "type": fact.type, "kind": fact.kind, "description": fact.description, "body": fact.body,
@@ -107,17 +112,6 @@ def _state_fact(layers: Layers, options: Namespace) -> int:
             _tell_field("", line)
         _tell_of_citations(done)
     return code
-
-
-def _asked_which(layers: Layers, sentence: str, options: Namespace) -> Sequence[str]:
-    """The note near a fact that the person at the terminal says it replaces."""
-    near = layers.near(sentence) if is_terminal() and not options.json else []
-    if not near:
-        return []
-    for number, (file, description) in enumerate(near, 1):
-        print(f"{number}  {file}  {visible_text(description)}")
-    at = choose_number("Does it replace one of these?", len(near))
-    return [] if at is None else [near[at][0]]
 
 
 def run_list(layers: Layers, options: Namespace) -> int:

@@ -218,6 +218,7 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
 
 def run_compact(layers: Layers, options: Namespace) -> int:
     from mdmemory import protocol
+    from mdmemory.compact.plan import as_json
 
     memory = only_memory(layers)
     plan = read(options.plan) if options.plan else None
@@ -231,34 +232,28 @@ def run_compact(layers: Layers, options: Namespace) -> int:
     if options.if_due:
         _leave_receipt(memory, lines.of_compaction(outcome))
     if options.json:
-        emit_json(_outcome_json(outcome))
+        emit_json({
+            "outcome": outcome.outcome, "checkpoint": outcome.checkpoint, "commit": outcome.commit,
+            "planned": [as_json(op) for op in outcome.planned],
+            "applied": [as_json(op) for op in outcome.applied],
+            "skipped": [{"op": as_json(op), "reason": why} for op, why in outcome.skipped],
+            "refused": [
+                {"op": as_json(op), "code": code, "message": message}
+                for op, code, message in outcome.refused
+            ],
+            "refusals": [{"code": code, "message": text} for code, text in outcome.refusals],
+            "doubts": [{"op": as_json(op), "message": message} for op, message in outcome.doubts],
+            "planner": outcome.planner,
+            "tokens": {
+                "input": outcome.tokens.input, "output": outcome.tokens.output,
+                "calls": outcome.tokens.calls,
+            },
+        })  # fmt: skip
     else:
         _tell_outcome(outcome, options.plan)
     if outcome.model and (sentence := protocol.in_force().said):
         warn_person(sentence)
     return 1 if outcome.outcome in ("refused", "failed") else 0
-
-
-def _outcome_json(outcome: Outcome) -> dict[str, Any]:
-    from mdmemory.compact.plan import as_json
-
-    return {
-        "outcome": outcome.outcome, "checkpoint": outcome.checkpoint, "commit": outcome.commit,
-        "planned": [as_json(op) for op in outcome.planned],
-        "applied": [as_json(op) for op in outcome.applied],
-        "skipped": [{"op": as_json(op), "reason": why} for op, why in outcome.skipped],
-        "refused": [
-            {"op": as_json(op), "code": code, "message": message}
-            for op, code, message in outcome.refused
-        ],
-        "refusals": [{"code": code, "message": message} for code, message in outcome.refusals],
-        "doubts": [{"op": as_json(op), "message": message} for op, message in outcome.doubts],
-        "planner": outcome.planner,
-        "tokens": {
-            "input": outcome.tokens.input, "output": outcome.tokens.output,
-            "calls": outcome.tokens.calls,
-        },
-    }  # fmt: skip
 
 
 _WORDS = {

@@ -192,7 +192,13 @@ def draw_screen(view: View, columns: int, lines: int, *, colour: bool) -> Drawn:
     item = view.item
     title = f"{view.place} of {view.total} · {item.kind.replace('_', ' ')} · {item.id}"
     head = [_style_text(cut_line(title, width), _BOLD, colour)]
-    foot = [*_foot_lines(view, width)]
+    foot = [cut_line(clean_text(view.said), width)] if view.said else []
+    if view.question:
+        foot.append(cut_line(view.question, width))
+    else:
+        words = [f"{KEYS[each]} {label(item, each)}" for each in item.actions]
+        words += ["u undo"] if view.can_undo else []
+        foot += pack_parts([*words, "q quit", "? help"], " · ", width)
     if len(foot) > lines - 4:  # a very small screen: the keys alone
         foot = pack_parts([KEYS[each] for each in item.actions] + ["q", "?"], " ", width)
     body = [*_body_lines(item, width, colour)]
@@ -213,17 +219,6 @@ def help_screen(columns: int, lines: int) -> list[str]:
     for line in HELP.split("\n"):
         help_lines += [line] if text_width(line) <= width else wrap_text(line, width)
     return [*help_lines[: lines - 1], cut_line("Any key: back", width)]
-
-
-def _foot_lines(view: View, width: int) -> Iterator[str]:
-    if view.said:
-        yield cut_line(clean_text(view.said), width)
-    if view.question:
-        yield cut_line(view.question, width)
-        return
-    words = [f"{KEYS[each]} {label(view.item, each)}" for each in view.item.actions]
-    words += ["u undo"] if view.can_undo else []
-    yield from pack_parts([*words, "q quit", "? help"], " · ", width)
 
 
 def _body_lines(item: InboxItem, width: int, colour: bool) -> Iterator[str]:

@@ -45,6 +45,7 @@ def run_search(layers: Layers, options: Namespace) -> int:
 
 
 def _shown_hit(hit: Hit, layers: Layers, query: str, colour: bool, wordless: str) -> str:
+    from mdmemory.search.query import mark_words
     from mdmemory.search.results import telling_lines
 
     file = hit.file
@@ -58,14 +59,10 @@ def _shown_hit(hit: Hit, layers: Layers, query: str, colour: bool, wordless: str
         status += visible_text(f"  {hit.date}  {hit.title}".rstrip())
     lines = [hit.description] if hit.description else []
     lines += telling_lines(hit, query, _TOLD if lines else _SHOWN, _WIDTH)
-    lines = [visible_text(line)[:_WIDTH] for line in lines]
-    lines = [f"    {_mark_line(line, query) if colour else line}" for line in lines]
-    return "\n".join([f"{title}{status}", *lines])
-
-
-def _mark_line(line: str, query: str) -> str:
-    from mdmemory.search.query import mark_words
-
-    for start, end in reversed(mark_words(query, line)):
-        line = f"{line[:start]}{_MARK[0]}{line[start:end]}{_MARK[1]}{line[end:]}"
-    return line
+    rows = [f"{title}{status}"]
+    for line in lines:
+        line = visible_text(line)[:_WIDTH]
+        for start, end in reversed(mark_words(query, line)) if colour else ():
+            line = f"{line[:start]}{_MARK[0]}{line[start:end]}{_MARK[1]}{line[end:]}"
+        rows.append(f"    {line}")
+    return "\n".join(rows)

@@ -98,7 +98,15 @@ def run_status(layers: Layers, options: Namespace) -> int:
     if options.json:
         emit_json({**rows[0], **report, "review": waits, "layers": rows})
         return 0
-    lines = [_store_line(row) for row in rows]
+    lines = []
+    for row in rows:  # where a store lies, what it holds, and whether git and a remote have it
+        is_own = row["layer"] == USER
+        git = "" if row["git"] == "ready" else f"; git: {row['git']}"
+        # the same command without a store named would give the project's store that remote
+        named = f" --store {shlex.quote(row['store'])}" if is_own else ""
+        alone = f"; only on this disk (`mdmemory{named} sync --remote URL`)"
+        about = f"{row['store']}: {in_words(row)}{git}{'' if row['remote'] else alone}"
+        lines.append(f"{'your own' if is_own else 'store':<11} {about}")
     # lost notes are one item to answer, and are counted one by one
     counts = waits | {Kind.LOST: sum(len(row["lost"]) for row in rows)}
     kinds = [f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items() if count]
@@ -128,16 +136,6 @@ def run_status(layers: Layers, options: Namespace) -> int:
     lines.append(f"assistants  {problems.describe_assistants(memory, environment)}")
     print("\n".join(lines))
     return 0
-
-
-def _store_line(row: dict[str, Any]) -> str:
-    """Where a store lies, what it holds, and whether git and a remote have it."""
-    whose = "your own   " if row["layer"] == USER else "store      "
-    git = "" if row["git"] == "ready" else f"; git: {row['git']}"
-    # the same command without a store named would give the project's store that remote
-    named = f" --store {shlex.quote(row['store'])}" if row["layer"] == USER else ""
-    remote = "" if row["remote"] else f"; only on this disk (`mdmemory{named} sync --remote URL`)"
-    return f"{whose} {row['store']}: {in_words(row)}{git}{remote}"
 
 
 def _file_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
