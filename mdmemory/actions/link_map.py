@@ -9,7 +9,7 @@ from stat import S_ISREG
 from typing import NamedTuple
 
 from mdmemory.errors import NotFound
-from mdmemory.store import links, merged
+from mdmemory.store import merged
 from mdmemory.store.merged import fold_name
 from mdmemory.store.store import Store, is_note_name
 
@@ -54,7 +54,7 @@ class LinkMap:
             with suppress(NotFound):
                 note = self._store.note(file)
                 names = frozenset(merged.note_names(note))
-                fresh._notes[file] = _Linked(seen[file], names, tuple(links.named_in(note)))
+                fresh._notes[file] = _Linked(seen[file], names, tuple(merged.named_in(note)))
         fresh._join_names()
         return fresh
 

@@ -29,8 +29,17 @@ from mdmemory.git.transaction import Change, Transactions
 from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, UNREADABLE, Head, Note, parse, read_fields
 from mdmemory.store import conflicts, superseding
-from mdmemory.store.links import Link, by_name, find_strays, follow_note, may_link_to, rewrite_links
-from mdmemory.store.merged import fold_name, last_names, with_aliases
+from mdmemory.store.merged import (
+    Link,
+    by_name,
+    find_strays,
+    fold_name,
+    follow_note,
+    last_names,
+    may_link_to,
+    rewrite_links,
+    with_aliases,
+)
 from mdmemory.store.store import LEDGER, Store, StoredNote
 from mdmemory.store.writer import Group, Writer, Written
 

@@ -65,10 +65,6 @@ class Staging:
         """Whether the lock is there and is ours."""
         return any(is_same_file(mark, self.lock) for mark in self.room.glob("*.held"))
 
-    def was_taken(self) -> bool:
-        """Whether a write of ours began and did not end: only then are there new bytes of it."""
-        return any(self.room.glob("*.held"))
-
     def release(self) -> None:
         """Give the lock back, if it is ours, and remove what a write or a dead one left here."""
         if self.is_ours():
@@ -163,12 +159,6 @@ def clear_dead_locks(
         time.sleep(_LOOK)
         ours = [lock for lock in ours if _is_our_lock(lock, commit, since_ns)]
     for lock in ours:
-        lock.unlink(missing_ok=True)
-
-
-def clear_our_locks(repository: Repository) -> None:
-    """Remove the locks on refs of our own, which only the holder of the store's lock writes."""
-    for lock in (repository.common_dir / OURS).rglob("*.lock"):
         lock.unlink(missing_ok=True)
 
 

@@ -207,12 +207,9 @@ def file_list(value: str) -> list[str]:
         files = json.loads(value)
     except ValueError:
         return []
-    if not isinstance(files, list) or not all(map(_is_inside, files)):
-        return []
-    return files
-
-
-def _is_inside(file: object) -> bool:
-    if not isinstance(file, str) or not file or os.path.isabs(file):
-        return False
-    return os.path.normpath(file) == file and file.split("/")[0] not in ("..", ".", ".git")
+    for file in files if isinstance(files, list) else ("",):
+        if not isinstance(file, str) or not file or os.path.isabs(file):
+            return []
+        if os.path.normpath(file) != file or file.split("/")[0] in ("..", ".", ".git"):
+            return []
+    return list(files)

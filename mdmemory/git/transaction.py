@@ -72,18 +72,6 @@ class Transactions:
         self.staging = Staging(history)
         self.journals = Journals(history.repository.room, history.repository.top)
 
-    def has_leftovers(self) -> bool:
-        """Whether a killed process may have left anything of a write for `recovery` to finish."""
-        room = self.journals.room
-        try:
-            if room.is_symlink() or os.listdir(room):
-                return True
-        except FileNotFoundError:
-            pass
-        except OSError:
-            return True
-        return any((self.history.repository.common_dir / index_file.OURS).rglob("*.lock"))
-
     @contextmanager
     def hold_index(self, index: bool = True) -> Iterator[str]:
         """Hold git's lock on the index for the block; it stays while a journal is open.
@@ -331,6 +319,13 @@ def recover(transactions: Transactions) -> tuple[str, ...]:
     git's index.
     """
     journals, staging = transactions.journals, transactions.staging
+    try:
+        has_leftovers = journals.room.is_symlink() or bool(os.listdir(journals.room))
+    except OSError as problem:
+        has_leftovers = not isinstance(problem, FileNotFoundError)
+    ours = transactions.history.repository.common_dir / index_file.OURS
+    if not has_leftovers and not any(ours.rglob("*.lock")):
+        return ()  # as mostly
     journal = journals.read()
     sentences: tuple[str, ...] = ()
     with name_refusals(journals.room):
@@ -339,9 +334,11 @@ def recover(transactions: Transactions) -> tuple[str, ...]:
             history = History(transactions.history.repository, Path(journal.folder))
             sentences = _resume(Transactions(history), journal)
         if journals.room.is_dir():
-            index_file.clear_our_locks(transactions.history.repository)
+            # those on refs of our own, which only the holder of the store's lock writes
+            for lock in ours.rglob("*.lock"):
+                lock.unlink(missing_ok=True)
             journals.prepare()
-            if staging.was_taken():
+            if any(staging.room.glob("*.held")):  # else there are no new bytes of a write
                 replacement.sweep_fresh(transactions.folder)
             staging.release()
     return sentences

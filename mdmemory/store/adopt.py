@@ -85,7 +85,12 @@ def look_at_folder(refresher: Refresher, history: History) -> Look:
         ids = {file: history.blob_id(data[file]) for file in left if file in data}
         waits = {f for f, blob in left.items() if ids.get(f) == (blob.id if blob else None)}
         data = {file: each for file, each in data.items() if file not in waits}
-        gone = _removed_notes(refresher, history, there, waits)
+        # what a hand removed: git has it, the folder does not. Sparse ones are no such
+        missing = there.keys() - {*refresher.catalog().files} - waits
+        if missing:  # a link or a folder of the name is something, if no note
+            missing -= {*map(as_text, os.listdir(refresher.store.folder))}
+        staged = history.read_index(missing)
+        gone = [file for file in missing if file not in staged or staged[file].trusted]
         unseen = Transactions(history).list_unseen(sorted(data)) if data else {}
     why: dict[str, str] = {}  # of the notes that may not be committed
     if data:
@@ -118,17 +123,6 @@ def _differing_bytes(
         if blob and blob.data == different[file].replace(b"\r\n", b"\n"):
             del different[file]
     return different
-
-
-def _removed_notes(
-    refresher: Refresher, history: History, there: Mapping[str, str], waits: Collection[str]
-) -> list[str]:
-    """Notes that a hand removed: git has them, the folder does not. Sparse ones are no such."""
-    missing = there.keys() - {*refresher.catalog().files} - {*waits}
-    if missing:  # a link or a folder of the name is something, if no note
-        missing -= {*map(as_text, os.listdir(refresher.store.folder))}
-    staged = history.read_index(missing)
-    return [file for file in missing if file not in staged or staged[file].trusted]
 
 
 def sudden_loss(seen: Look, store: Path) -> MdmemoryError:

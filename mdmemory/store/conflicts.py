@@ -97,7 +97,11 @@ class Ledger:
             first, second = sorted((one, other), key=lambda note: note.file)
             digests = (_short_digest(first.digest), _short_digest(second.digest))
             files, id = (first.file, second.file), entry_id(first.file, second.file)
-            is_new |= self._add(Entry(id, files, _one_line(why), today, digests, False))
+            # folded to one line without control, bidi or tag characters, and cut
+            words = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in why).split()
+            line = " ".join(words) or "no reason was given"
+            line = line if len(line) <= MAX_WHY else line[: MAX_WHY - 1] + "…"
+            is_new |= self._add(Entry(id, files, line, today, digests, False))
         return is_new
 
     def text(self) -> str:
@@ -244,13 +248,6 @@ def _entry_line(entry: Entry) -> str:
     box = "x" if entry.cleared else " "
     digests = "/".join(entry.digests)
     return f"- [{box}] {entry.id} {one} × {other} — {why} · since {entry.since} · {digests}"
-
-
-def _one_line(why: str) -> str:
-    """Folded to one line without control, bidi or tag characters, and cut."""
-    visible = "".join(" " if unicodedata.category(char)[0] == "C" else char for char in why)
-    folded = " ".join(visible.split()) or "no reason was given"
-    return folded if len(folded) <= MAX_WHY else folded[: MAX_WHY - 1] + "…"
 
 
 def _link_target(file: str) -> str:

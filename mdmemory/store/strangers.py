@@ -92,16 +92,11 @@ def sync_copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
             same.setdefault(name, []).append(file)
         for group in same.values():
             first = min(group, key=len)
-            copies |= {file: first for file in group if _adds_words(first, file)}
+            stem = first.removesuffix(".md")
+            for file in (each for each in group if each != first):
+                # more behind the name that is no part of a note's name, or "Copy of" in front
+                more = file.removesuffix(".md").removeprefix(stem)
+                is_longer = file.startswith(stem) and not more[:1].isalnum()
+                if file.endswith(f" {first}") or (is_longer and more != f"-{slugify(more)}"):
+                    copies[file] = first
     return copies | {file: INDEX for file in files if _COPY_OF_INDEX.fullmatch(file)}
-
-
-def _adds_words(base: str, file: str) -> bool:
-    """Whether a file is named like another with more behind it that is no part of a note's name, or
-    with words in front, as in "Copy of"."""
-    stem = base.removesuffix(".md")
-    if file.endswith(f" {base}"):
-        return True
-    more = file.removesuffix(".md").removeprefix(stem)
-    is_longer = file != base and file.startswith(stem) and not more[:1].isalnum()
-    return is_longer and more != f"-{slugify(more)}"

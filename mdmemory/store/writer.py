@@ -175,8 +175,8 @@ class Writer:
     def _recover_store(self, private: Path | None) -> list[str]:
         """Finish what killed processes left; the sentences on that. Mostly there is nothing."""
         sentences: list[str] = []
-        if self.history and (transactions := Transactions(self.history)).has_leftovers():
-            sentences += recover(transactions)
+        if self.history:
+            sentences += recover(Transactions(self.history))
         plain = Journals(private, self.project.store) if private else None  # of writes without git
         if plain and (journal := plain.read()):
             sentences += plain.resume(self.project.store, journal)

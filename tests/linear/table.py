@@ -38,7 +38,7 @@ from mdmemory.prompt import message_part
 from mdmemory.search import by_message, chunks, database, folders, query
 from mdmemory.search.postgres import postgres
 from mdmemory.session import cleaning, failures, sections, session, tracking
-from mdmemory.store import conflicts, index, links, strangers
+from mdmemory.store import conflicts, index, merged, strangers
 from mdmemory.store.store import StoredNote
 from mdmemory.text import (
     conflict,
@@ -112,7 +112,7 @@ def _head(text: str) -> note.Note:
 
 
 def _links(text: str) -> object:
-    return links.rewrite_links(_note(text), [links.Link("a.md", "b", "c")])
+    return merged.rewrite_links(_note(text), [merged.Link("a.md", "b", "c")])
 
 
 def _dead_links(text: str) -> object:
@@ -447,7 +447,7 @@ EVERY = (
     row(limits.check_body, limits, "check_body"),
     row(lambda text: limits.check_line("It", text), limits, "check_line"),
     row(conflicts.parse, conflicts, "", NOTE),
-    row(_links, links, "", NOTE),
+    row(_links, merged, "", NOTE),
     row(index.clean_line, index, "clean"),
     row(_life, log),
     row(events.harmless_text, events),
@@ -497,5 +497,4 @@ SPARED = {
     "store.home": "a store's own settings, and git's own configuration",
     "actions.move": "a store's own settings",
     "actions.undo": "lines of a note at their beginnings",
-    "store.merged": "keys of a head, which has 16 KiB",
 }
