@@ -21,7 +21,7 @@ from mdmemory.config.person import Places
 from mdmemory.config.table import PERSON, PERSONS_INDEX, PROJECT_FILE
 from mdmemory.errors import NoGit, NoStore, NotFound
 from mdmemory.files import name_refusals
-from mdmemory.git import identity, repositories
+from mdmemory.git import repositories
 from mdmemory.git.lock import Patience, hold_lock
 from mdmemory.store import home as homes
 from mdmemory.store.home import Known
@@ -51,7 +51,7 @@ def project_around(start: Path) -> repositories.Repository:
     if Path(persons).is_relative_to(os.path.realpath(repository.top)):
         raise NoStore(f"{repository.top} is your home folder, or above it, and no one project.",
                       _ELSEWHERE)  # fmt: skip
-    if not identity.read_head(repository):
+    if not repositories.read_head(repository):
         raise NoStore(f"{repository.top} has no commit yet, by which its store could be known.",
                       f"Make a first commit. {_ELSEWHERE}")  # fmt: skip
     return repository
@@ -76,9 +76,9 @@ def begin_store(start: Path, places: Places, is_secret: Callable[[str], bool]) -
 
 def know_project(entry: Known, repository: repositories.Repository) -> Known:
     """What a store knows of its project, with this repository of it."""
-    project = identity.identify(repository)
+    project = repositories.identify(repository)
     assert project is not None  # it has a commit: `project_around` looked
-    return entry.met(project, identity.read_head(repository))
+    return entry.met(project, repositories.read_head(repository))
 
 
 def begin_person(places: Places, is_secret: Callable[[str], bool]) -> Setup:

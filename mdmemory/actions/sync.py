@@ -17,7 +17,7 @@ from mdmemory.actions import joining
 from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, NoGit, RepositoryState, UsageError
 from mdmemory.files import digest, to_text
-from mdmemory.git import filter_repo, identity, log, repositories
+from mdmemory.git import filter_repo, log, repositories
 from mdmemory.git.commits_of_store import History, Message
 from mdmemory.git.persons_git import PersonsGit, explain, redact_url
 from mdmemory.git.replacement import Change, read_state
@@ -47,7 +47,7 @@ def connect_remote(writer: Writer, history: History, own: PersonsGit, url: str) 
             "makes the store a repository of its own.",
             code="shared_store",
         )
-    if identity.parse_remote(url) in _places_of_project(writer.project):
+    if repositories.parse_remote(url) in _places_of_project(writer.project):
         raise RepositoryState(
             f"{redact_url(url)} is the project's own repository, and notes do not belong there.",
             "Make an empty repository for them, and give its address.",
@@ -79,7 +79,7 @@ def _places_of_project(project: Project) -> tuple[str, ...]:
     if entry is not None:
         return entry.remotes
     outer = repositories.find(project.root) if project.root != project.store else None
-    identified = identity.identify(outer, ()) if outer else None
+    identified = repositories.identify(outer, ()) if outer else None
     return identified.remotes if identified else ()
 
 

@@ -30,7 +30,7 @@ from mdmemory.citing.lines import Comparison, Hunk, Span, Squeezed
 from mdmemory.citing.snapshot import FOLDERS, FileEdit, Snapshot, repository_of, take_snapshot
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound
 from mdmemory.files import MAX_FILE, read_if_there, write_atomic
-from mdmemory.git import identity
+from mdmemory.git import repositories
 from mdmemory.git.log import Touched
 from mdmemory.git.repositories import Repository
 from mdmemory.store.project import Project
@@ -135,7 +135,7 @@ def _base_of(now: Snapshot, revision: str) -> str:
             "`git log` lists what there is, and `git fetch` brings what is elsewhere.",
         )
     commit_found = now.project.ask("merge-base", commit.decode().strip(), "HEAD")
-    if not commit_found and identity.is_shallow(now.project):
+    if not commit_found and repositories.is_shallow(now.project):
         raise NotFound(
             f"This clone leaves out the commits since the branch left {revision}.",
             "`git fetch --unshallow` brings them; in CI, check out the whole history.",
@@ -202,7 +202,7 @@ class _Judge:
         [commit] = self._now.ids([id], "commit")
         if not commit:
             return CitationVerdict(UNKNOWN, why=_NOT_HERE)
-        if self._tip and identity.is_ancestor(self._now.project, commit, self._tip):
+        if self._tip and repositories.is_ancestor(self._now.project, commit, self._tip):
             return CitationVerdict(FRESH)
         if self._now.project.ask("for-each-ref", "--count=1", f"--contains={commit}"):
             return CitationVerdict(UNKNOWN, why=_ELSEWHERE)

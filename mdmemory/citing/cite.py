@@ -21,10 +21,9 @@ from mdmemory.citing.lines import Squeezed, lines_hash
 from mdmemory.citing.snapshot import FOLDERS, MOST_BYTES, repository_of
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.files import as_given, read_regular, to_text
-from mdmemory.git import identity
-from mdmemory.git.identity import parse_remote
+from mdmemory.git import repositories
 from mdmemory.git.objects import Object, Objects
-from mdmemory.git.repositories import Repository
+from mdmemory.git.repositories import Repository, is_ancestor, parse_remote
 from mdmemory.store.project import Project
 from mdmemory.text import literals
 from mdmemory.text.words import word_tokens as words_of
@@ -271,7 +270,7 @@ class _Making:
         self._top = Path(os.path.realpath(repository.top))
         self._inside = _relative_path(project.around or project.root, self._top)
         self._store = _relative_path(project.store, self._top)
-        self._tip = identity.read_head(repository)
+        self._tip = repositories.read_head(repository)
         self._is_there = lru_cache(maxsize=None)(self._is_file)
         self._data = lru_cache(maxsize=8)(self._read)
 
@@ -294,7 +293,7 @@ class _Making:
             ids += find_commits(f"commit {mention.path}") if kind.startswith("commit") else ()
         for id in ids:
             commit = self._whole_commit(id)
-            if commit and self._tip and identity.is_ancestor(self._repository, commit, self._tip):
+            if commit and self._tip and is_ancestor(self._repository, commit, self._tip):
                 citations.setdefault(commit, Citation(f"{COMMIT}{commit[:BLOB]}"))
         with_lines = {each.path for each in citations.values() if each.lines}
         return [e for e in citations.values() if e.lines or e.path not in with_lines][:MOST]
@@ -354,7 +353,7 @@ class _Making:
 
     def _address_mentions(self, text: str) -> Iterator[tuple[str, Mention]]:
         if "://" in text:
-            yield from find_addresses(text, identity.list_remotes(self._repository))
+            yield from find_addresses(text, repositories.list_remotes(self._repository))
 
     def _whole_commit(self, id: str) -> str:
         """The whole id of a commit; "" where there is none of it."""

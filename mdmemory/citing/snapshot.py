@@ -17,12 +17,12 @@ from typing import NamedTuple
 from mdmemory.citing.lines import Hunk, Squeezed, hunks_of
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import as_given, to_bytes, to_text
-from mdmemory.git import identity, repositories
+from mdmemory.git import repositories
 from mdmemory.git.gitpython import ShownRepository
 from mdmemory.git.log import RENAMES, Touched, parse_touched
 from mdmemory.git.objects import Blob, Objects
 from mdmemory.git.persons_git import BY_US
-from mdmemory.git.repositories import Repository
+from mdmemory.git.repositories import Repository, has_commit
 from mdmemory.store import home
 from mdmemory.store.project import Project
 
@@ -58,7 +58,7 @@ class Snapshot:
     def is_cut_off(self) -> bool:
         """Whether the clone may lack commits or files that the project has."""
         packs = self.project.common_dir / "objects" / "pack"
-        return identity.is_shallow(self.project) or any(packs.glob("*.promisor"))
+        return repositories.is_shallow(self.project) or any(packs.glob("*.promisor"))
 
     def look(self, paths: Iterable[str], commit: str = "") -> None:
         """Read at once what a commit has at these paths: each alone would cost a process."""
@@ -165,7 +165,7 @@ def take_snapshot(project: Repository) -> Iterator[tuple[Snapshot, str]]:
             if source.is_file():  # with its times: they tell which files are to be looked into
                 place = "info/exclude" if source.name == "exclude" else source.name
                 shutil.copy2(source, ours.git_dir / place)
-        tip = identity.read_head(project)
+        tip = repositories.read_head(project)
         snapshot = Snapshot(project, ours, _work_tree(project, ours, tip))
         with snapshot.objects.open():
             yield snapshot, tip
@@ -218,7 +218,7 @@ def repository_of(project: Project) -> Repository | None:
         if repository is None or os.path.samefile(repository.top, project.store):
             continue
         roots = known.roots if known and folder != project.top else None
-        if roots is not None and not any(identity.has_commit(repository, root) for root in roots):
+        if roots is not None and not any(has_commit(repository, root) for root in roots):
             continue  # another repository lies there by now
         return repository
     return None

@@ -15,12 +15,11 @@ from mdmemory.config.table import PROJECT_FILE
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
 from mdmemory.files import digest, read_if_there, to_bytes, to_text
 from mdmemory.git import log, repositories
-from mdmemory.git.identity import is_ancestor
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged
 from mdmemory.git.objects import Blob as Blob
 from mdmemory.git.objects import Entries, Object, Objects
 from mdmemory.git.persons_git import BY_US, Signer
-from mdmemory.git.repositories import Repository
+from mdmemory.git.repositories import Repository, is_ancestor
 from mdmemory.unseen import in_one_line
 
 _KEPT = "refs/mdmemory/keep/"  # what stands here no branch may hold, and nobody may lose

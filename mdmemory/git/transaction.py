@@ -19,11 +19,11 @@ from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
 from mdmemory.files import digest, name_refusals, read_regular, require_utf8
 from mdmemory.git import index_file, replacement, repositories
 from mdmemory.git.commits_of_store import History, Message, Staged
-from mdmemory.git.identity import is_ancestor
 from mdmemory.git.index_file import Staging
 from mdmemory.git.journal import Journal, Journals
 from mdmemory.git.objects import Blob, Entries
 from mdmemory.git.replacement import MARK, Change
+from mdmemory.git.repositories import is_ancestor
 
 __all__ = ["MARK", "Applied", "Change", "Checkpoint", "Transactions", "Write"]
 

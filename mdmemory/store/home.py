@@ -18,8 +18,8 @@ from typing import NamedTuple
 from mdmemory.config.table import OWNER, PERSON, PROJECT_FILE
 from mdmemory.errors import BadSetting, MdmemoryError, NoStore, RepositoryState
 from mdmemory.files import read_regular
-from mdmemory.git import identity, private_folder, repositories
-from mdmemory.git.identity import Identity
+from mdmemory.git import private_folder, repositories
+from mdmemory.git.repositories import Identity
 
 _FOLDERS = 20  # folders and commits that are remembered of one project, the newest last
 _NAME_BYTES = 80
@@ -205,14 +205,14 @@ def met_again(store: Path, around: Path, is_moved: bool) -> tuple[bytes, bytes] 
         with suppress(MdmemoryError):
             text = read_regular(common / "config") if common else b""
         urls = re.findall(r"(?m)^\s*url\s*=\s*(\S+)", text.decode("utf-8", "replace"))
-        if all(identity.parse_remote(url) in entry.remotes for url in urls):
+        if all(repositories.parse_remote(url) in entry.remotes for url in urls):
             return None  # asking git takes longer, and tells nothing new
     repository = repositories.find(around)
-    project = identity.identify(repository, entry.roots) if repository else None
+    project = repositories.identify(repository, entry.roots) if repository else None
     if repository is None or project is None:
         return None
     before = read_regular(store / PROJECT_FILE)
-    after = write(entry.met(project, identity.read_head(repository)), before)
+    after = write(entry.met(project, repositories.read_head(repository)), before)
     return None if after == before else (before, after)
 
 
@@ -253,7 +253,7 @@ def find_match(home: Path, start: Path) -> Match:
     with suppress(RepositoryState):  # bare, or another's
         if repository := repositories.find(start):
             roots = {root for entry in known for root in entry.roots}
-            if project := identity.identify(repository, roots):
+            if project := repositories.identify(repository, roots):
                 return search(known, project, repository)
     return Match()
 
@@ -274,7 +274,7 @@ def search(known: Sequence[Known], project: Identity, repository: repositories.R
 
 
 def _is_sure(entry: Known, project: Identity, repository: repositories.Repository) -> bool:
-    if not (set(entry.roots) & set(project.roots) or identity.is_shallow(repository)):
+    if not (set(entry.roots) & set(project.roots) or repositories.is_shallow(repository)):
         return False
     if not set(project.remotes) <= set(entry.remotes):
         return False
@@ -284,11 +284,11 @@ def _is_sure(entry: Known, project: Identity, repository: repositories.Repositor
     # A commit has to show that the clone comes from the project. A stranger can copy a first
     # commit, but has no later one that was seen in the project; and of a clone's own head the
     # project's repository knows, where it is still `there`.
-    at = identity.read_head(repository)
+    at = repositories.read_head(repository)
     if at in entry.seen:
         return True
     later = [commit for commit in entry.seen if commit not in entry.roots]
-    if any(identity.has_commit(repository, commit) for commit in later):
+    if any(repositories.has_commit(repository, commit) for commit in later):
         return True
     words = ["cat-file", "-e", f"{at}^{{commit}}"]
     return any(repositories.run(folder, words).returncode == 0 for folder in there)

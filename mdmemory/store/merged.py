@@ -266,7 +266,7 @@ _LINK = (  # compiled at the first use
     r"(?ms)^[ \t]*(?P<fence>```|~~~).*?(?:^[ \t]*(?P=fence)|\Z)"
     r"|(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
     # in a table the bar is escaped, and the backslash is no part of the target
-    r"|\[\[[ \t]*(?P<target>[^\[\]|#\n]*[^\[\]|#\s\\])[ \t]*(?:\\*[|#][^\[\]\n]*)?\]\]"
+    r"|\[\[[ \t]*(?:\./)?(?P<target>[^\[\]|#\n]*[^\[\]|#\s\\])[ \t]*(?:\\*[|#][^\[\]\n]*)?\]\]"
     r"|\]\([ \t]*(?:\./)?(?P<file>[^\s()<>#?]*\.md)(?=[)#? \t])"
     r"|\]\([ \t]*<(?:\./)?(?P<angled>[^<>\n#?]*\.md)(?=[>#?])"
 )
@@ -289,7 +289,7 @@ class Link:
 
 def may_link(text: str) -> bool:
     """Whether a text may hold links. No is certain."""
-    return "[[" in text or "](" in text
+    return "[[" in text or "](" in text or "]:" in text
 
 
 def may_link_to(note: Head) -> Callable[[str], bool]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pace import HUNG
 
-from mdmemory.git import identity, repositories
+from mdmemory.git import repositories
 
 
 def git(folder: Path, *words: str) -> str:
@@ -29,10 +29,10 @@ def origin(tmp_path: Path) -> Path:
     return folder
 
 
-def of(folder: Path) -> identity.Identity:
+def of(folder: Path) -> repositories.Identity:
     repository = repositories.find(folder)
     assert repository is not None
-    known = identity.identify(repository)
+    known = repositories.identify(repository)
     assert known is not None
     return known
 
@@ -63,7 +63,7 @@ def test_a_repository_without_a_commit_has_no_identity(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     repository = repositories.find(tmp_path)
     assert repository is not None
-    assert identity.identify(repository) is None
+    assert repositories.identify(repository) is None
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_a_repository_without_a_commit_has_no_identity(tmp_path: Path) -> None:
     ],
 )
 def test_every_way_to_reach_a_remote_names_one_place(url: str, place: str) -> None:
-    assert identity.parse_remote(url) == place
+    assert repositories.parse_remote(url) == place

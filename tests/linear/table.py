@@ -27,7 +27,7 @@ from mdmemory.cli import history
 from mdmemory.compact import dialogue, plan, text_guards
 from mdmemory.config import settings, table
 from mdmemory.errors import MdmemoryError
-from mdmemory.git import identity, log
+from mdmemory.git import log, repositories
 from mdmemory.hosts import entries
 from mdmemory.hosts.commands import events
 from mdmemory.llm import json_answer, manners, sizes
@@ -462,7 +462,7 @@ EVERY = (
     row(lambda text: protocol._split_sections(text), protocol),
     row(_setting, table),
     row(settings._only_store, settings),
-    row(identity.parse_remote, identity),
+    row(repositories.parse_remote, repositories),
     row(citation.parse, citation),
     row(lambda text: citation.MAY_CITE.search(text), citation, "may_cite", NOTE),
     row(cite.find_paths, cite, "paths", NOTE),
@@ -489,7 +489,6 @@ SPARED = {
     "hosts.opencode.wiring": "our own plugin",
     "session.storage": "an id of ours",
     "actions.editing": "the name of a note, which has 80 bytes",
-    "git.repositories": "ids and names of refs, which git checked",
     "git.journal": "our own journal",
     "git.lock": "who holds the lock, as we wrote it",
     "git.replacement": "names of files",

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmemory.errors import BadSetting, NoStore
-from mdmemory.git import identity, repositories
+from mdmemory.git import repositories
 from mdmemory.store import home as homes
 from mdmemory.store.home import Known
 
@@ -27,11 +27,11 @@ def keep(home: Path, project: Path, name: str = "app") -> Path:
     """A store of the project, as `init` would write it down; its folder."""
     repository = repositories.find(project)
     assert repository is not None
-    known = identity.identify(repository)
+    known = repositories.identify(repository)
     assert known is not None
     folder = home / name
     folder.mkdir(parents=True)
-    entry = Known(folder).met(known, identity.read_head(repository))
+    entry = Known(folder).met(known, repositories.read_head(repository))
     (folder / "mdmemory.toml").write_bytes(homes.write(entry))
     return folder
 
