@@ -269,6 +269,7 @@ _LINK = (  # compiled at the first use
     r"|\[\[[ \t]*(?:\./)?(?P<target>[^\[\]|#\n]*[^\[\]|#\s\\])[ \t]*(?:\\*[|#][^\[\]\n]*)?\]\]"
     r"|\]\([ \t]*(?:\./)?(?P<file>[^\s()<>#?]*\.md)(?=[)#? \t])"
     r"|\]\([ \t]*<(?:\./)?(?P<angled>[^<>\n#?]*\.md)(?=[>#?])"
+    r"|^ {0,3}\[[^\[\]\n]{1,200}\]:[ \t]*(?:\./)?(?P<defined>[^\s()<>#?]*\.md)(?=[#?\s]|\Z)"
 )
 
 Found = Mapping[str, Note]  # by a link that leads nowhere, the note that it once led to
@@ -419,7 +420,7 @@ def _replace_targets(
                 bar = "\\|" if line.lstrip().startswith("|") else "|"  # of a table, or of a link
                 now = f"{now}{bar}{match[group]}"
         else:
-            now = file_now(match[group]) if group in ("file", "angled") else None
+            now = file_now(match[group]) if group in ("file", "angled", "defined") else None
         if not now:
             return match[0]
         at, end = (place - match.start() for place in match.span(group))
@@ -443,6 +444,6 @@ def named_in(note: Note) -> list[str]:
     for match in re.finditer(_LINK, note.body):
         if target := match["target"]:
             names[target] = None
-        elif file := match["file"] or match["angled"]:
+        elif file := match["file"] or match["angled"] or match["defined"]:
             names[unquote(file).removesuffix(".md")] = None
     return [*names]
