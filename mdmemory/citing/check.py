@@ -65,7 +65,12 @@ def check_citations(
     repository.patience = patience or repository.patience
     with take_snapshot(repository) as (now, tip):
         checked = _check_all(now, tip, notes)
-    _record_checked(project, checked)
+    rows = {each.cite: [each.state, each.now, each.diff, each.why] for each in checked}
+    known = _read_known(project)
+    if any(known.get(cite) != row for cite, row in rows.items()):
+        with suppress(MdmemoryError, OSError):
+            text = json.dumps({**known, **rows}, ensure_ascii=False, indent=0)
+            write_atomic(project.prepare_private() / NAME, text.encode(), mode=0o600)
     return checked
 
 
@@ -116,15 +121,6 @@ def _read_known(project: Project) -> Mapping[str, Sequence[str]]:
     return {}
 
 
-def _record_checked(project: Project, checked: Iterable[CheckedCitation]) -> None:
-    rows = {each.cite: [each.state, each.now, each.diff, each.why] for each in checked}
-    known = _read_known(project)
-    if any(known.get(cite) != row for cite, row in rows.items()):
-        with suppress(MdmemoryError, OSError):
-            text = json.dumps({**known, **rows}, ensure_ascii=False, indent=0)
-            write_atomic(project.prepare_private() / NAME, text.encode(), mode=0o600)
-
-
 def _base_of(now: Snapshot, revision: str) -> str:
     """The commit from which a change is counted: the last one that HEAD has of a revision."""
     name = "" if revision.startswith("-") or not revision.isprintable() else revision
@@ -149,9 +145,8 @@ def _check_all(now: Snapshot, tip: str, notes: Notes) -> list[CheckedCitation]:
     files = [each for each in parsed.values() if each and not each.is_commit]
     now.look(each.path.rstrip("/") for each in files)
     lines = [each for each in files if each.lines]
-    now.look_for_blobs(
-        [*(each.blob for each in lines), *(e.id for each in lines if (e := now.entry(each.path)))]
-    )
+    entries = filter(None, (now.entry(each.path) for each in lines))
+    now.look_for_blobs([*(each.blob for each in lines), *(entry.id for entry in entries)])
     judge = _Judge(now, tip)
     verdicts = {cite: judge.verdict(each) for cite, each in parsed.items()}
     return [_shown_citation(file, cite, parsed[cite], verdicts[cite]) for file, cite in every]
@@ -284,9 +279,8 @@ class _Judge:
         return self._now.text(blob) or Squeezed(b"\0")
 
     def _compare_blobs(self, old: str, new: str) -> Comparison:
-        return Comparison(
-            self._blob_text(old), self._blob_text(new), self._now.blob_hunks(old, new)
-        )
+        texts = self._blob_text(old), self._blob_text(new)
+        return Comparison(*texts, self._now.blob_hunks(old, new))
 
     def _lines_standing(self, at: _Lines, new: str, path: str = "") -> _Lines | None:
         """Where lines stand in another blob, which is at a path; None: they are not there."""

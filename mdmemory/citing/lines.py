@@ -134,9 +134,8 @@ class Comparison:
 
     def __init__(self, old: Squeezed, new: Squeezed, hunks: Sequence[Hunk]) -> None:
         self.old, self.new, self._hunks = old, new, hunks
-        self._fresh = {
-            at for hunk in hunks for at in range(*new.span((hunk.new + 1, hunk.new_end)))
-        }
+        spans = (new.span((hunk.new + 1, hunk.new_end)) for hunk in hunks)
+        self._fresh = {at for span in spans for at in range(*span)}
 
     def standing_lines(self, span: Span) -> Span | None:
         """Where the lines stand unchanged, in their place or at the one other to which they were

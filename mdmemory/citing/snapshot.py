@@ -82,10 +82,8 @@ class Snapshot:
         data = to_bytes("".join(f"{name}\n" for name in names))
         out = self.objects.repository.run("cat-file", "--batch-check", data=data) if names else b""
         rows = [row.split(" ") for row in to_text(out).splitlines()]
-        return [
-            row[0] if row[1:2] == [kind] and (kind != "blob" or int(row[2]) <= MOST_BYTES) else ""
-            for row in rows
-        ]
+        most = MOST_BYTES if kind == "blob" else float("inf")
+        return [r[0] if r[1:2] == [kind] and int(r[2]) <= most else "" for r in rows]
 
     def _git(self, *words: str) -> str:
         return to_text(self._shown.run(*words))

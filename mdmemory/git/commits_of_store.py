@@ -433,13 +433,14 @@ class History:
         length = len(self.blob_id(b""))
         short = {id for each in by for id in each.takes_back if len(id) < length}
         full = {id: self.find_commit(id) or id for id in sorted(short)}
-        return log.taken_back(
-            (each.commit, [full.get(id, id) for id in each.takes_back]) for each in by
-        )
+        pairs = ((each.commit, [full.get(id, id) for id in each.takes_back]) for each in by)
+        return log.taken_back(pairs)
 
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit, or None for a root commit."""
-        return self.objects.parent(commit)
+        head = self.objects.read_commit(commit).partition(b"\n\n")[0]
+        parents = [row for row in head.split(b"\n") if row.startswith(b"parent ")]
+        return parents[0].split()[1].decode() if parents else None
 
     def resolve(self, name: str) -> str:
         """The full id of a commit named by hash, branch or tag. Raises NotFound."""

@@ -365,9 +365,8 @@ def finish(history: History) -> None:
 
 def find_objects(history: History, erasure: Erasure) -> list[str]:
     """The ids of the objects in the repository, reachable or not, that hold one of the texts."""
-    out = history.repository.run(
-        "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)"
-    )
+    words = ("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")
+    out = history.repository.run(*words)
     with history.objects.open():
         rows = (row.split(" ") for row in to_text(out).splitlines())
         things = ((id, history.objects.read([id])[0]) for id, kind in rows if kind != "tag")

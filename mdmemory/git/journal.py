@@ -120,9 +120,12 @@ class Journals:
         return unchanged
 
     def resume(
-        self, folder: Path, journal: Journal, late: replacement.Kept = MappingProxyType({}),
+        self,
+        folder: Path,
+        journal: Journal,
+        late: replacement.Kept = MappingProxyType({}),
         put_index: Callable[[str], None] | None = None,
-    ) -> tuple[str, ...]:  # fmt: skip
+    ) -> tuple[str, ...]:
         """Finish what a killed process began; the sentences on notes that were not there before,
         and on kept files, of which some are known of (`late`)."""
         awaited = replacement.list_awaited(folder, journal.moves)

@@ -50,9 +50,8 @@ def hold_lock(path: Path, holder: str, patience: Patience = USUAL) -> Iterator[N
     file = about.st_dev, about.st_ino
     if file in _HELD.get():
         os.close(handle)
-        raise RuntimeError(
-            f"A fault in mdmemory: {holder} takes the lock {path}, which it holds already."
-        )
+        fault = f"{holder} takes the lock {path}, which it holds already."
+        raise RuntimeError(f"A fault in mdmemory: {fault}")
     _take(handle, path, patience)  # closes it where it fails
     try:
         _say(handle, f"process {os.getpid()}: {holder}\n")

@@ -115,12 +115,6 @@ class Objects:
             is_much = len(different) >= MANY
             self.repository.run(*(_AS_PACK if is_much else _ONE_BY_ONE), data=pack)
 
-    def parent(self, commit: str) -> str | None:
-        """The first parent of a commit, None for a root commit."""
-        head = self.read_commit(commit).partition(b"\n\n")[0]
-        match = re.search(rb"^parent ([0-9a-f]+)$", head, re.MULTILINE)
-        return match[1].decode() if match else None
-
     def files(self, commit: str, folder: str) -> dict[str, Blob]:
         """The files (links too) directly in a folder ("" for the top, no slash at its end)."""
         entries = self._read_folder(commit, folder)
@@ -139,11 +133,8 @@ class Objects:
     def list_others(self, commit: str, ids: Mapping[str, str]) -> list[str]:
         """The paths at which a commit has no file of the id given."""
         entries = self._find_entries(commit, ids)
-        return [
-            path
-            for path, entry in entries
-            if not entry or entry[1].hex() != ids[path] or not _is_file(entry)
-        ]
+        there = ((path, entry and _is_file(entry) and entry[1].hex()) for path, entry in entries)
+        return [path for path, id in there if id != ids[path]]
 
     def _find_entries(
         self, commit: str, paths: Iterable[str]
@@ -296,9 +287,8 @@ class _Reader:
 
     def _failure(self) -> GitFailed:
         assert self._process.stderr
-        return GitFailed(
-            f"git cat-file failed: {repositories.last_line(self._process.stderr.read())}"
-        )
+        why = repositories.last_line(self._process.stderr.read())
+        return GitFailed(f"git cat-file failed: {why}")
 
     def close(self) -> None:
         self._process.kill()  # it only reads

@@ -148,9 +148,8 @@ def _has_tracked(folder: Path, top: Path, index: Path, _state: tuple[int, ...]) 
         data = b""
     # version 4 shortens paths, and a split index keeps them elsewhere
     is_plain = data[:8] in (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3")
-    is_split = b"link" in data and any(
-        name.startswith("sharedindex.") for name in os.listdir(index.parent)
-    )
+    names = os.listdir(index.parent) if b"link" in data else ()
+    is_split = any(name.startswith("sharedindex.") for name in names)
     is_named = folder.name.encode() + b"/" in data
     if is_plain and not is_split and not is_named:
         return False
@@ -158,9 +157,8 @@ def _has_tracked(folder: Path, top: Path, index: Path, _state: tuple[int, ...]) 
 
     inside = os.path.relpath(os.path.realpath(folder.parent), os.path.realpath(top))
     try:
-        done = repositories.run(
-            top, ("ls-files", "-z", "--", os.path.join(inside, folder.name) + "/")
-        )
+        words = ("ls-files", "-z", "--", os.path.join(inside, folder.name) + "/")
+        done = repositories.run(top, words)
     except (OSError, MdmemoryError):
         return is_named  # without git nobody can say better
     return bool(done.stdout) if done.returncode == 0 else is_named

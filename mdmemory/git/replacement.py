@@ -70,9 +70,8 @@ def verify(folder: Path, change: Change) -> None:
     current = read_state(folder / change.file)
     if not change.derived and current != change.old:
         what = "is gone" if current is None else "has changed" if change.old else "exists already"
-        raise NoteChanged(
-            f"{change.file} {what} since it was read.", "Look at it and run the command again."
-        )
+        step = "Look at it and run the command again."
+        raise NoteChanged(f"{change.file} {what} since it was read.", step)
 
 
 def plan_moves(changes: Sequence[Change], id: str) -> list[Move]:
@@ -172,7 +171,14 @@ def install(folder: Path, move: Move) -> str | None:
         # done before a crash; what stands there now is a person's business
         return None if read_state(path) == move.new else CHANGED
     if move.derived:
-        return _overwrite(path, fresh, move)
+        is_folder = path.is_dir() and not path.is_symlink()
+        if move.new is not None and not is_folder:
+            os.replace(fresh, path)
+            return None
+        if not is_folder:
+            path.unlink(missing_ok=True)
+        fresh.unlink()
+        return TAKEN if is_folder else None
     if not os.path.lexists(aside):
         if _is_exchanged(fresh, move):  # before a crash, and not looked at yet
             os.rename(fresh, aside)
@@ -287,18 +293,6 @@ def _look(path: Path, aside: Path, move: Move) -> str | None:
         aside.unlink()
         return CHANGED
     return f"{CHANGED}, twice; the other text is in {aside.name}"
-
-
-def _overwrite(path: Path, fresh: Path, move: Move) -> str | None:
-    if path.is_dir() and not path.is_symlink():
-        fresh.unlink()
-        return TAKEN
-    if move.new is None:
-        path.unlink(missing_ok=True)
-        fresh.unlink()
-    else:
-        os.replace(fresh, path)
-    return None
 
 
 def _take_name(path: Path, fresh: Path, move: Move) -> str | None:

@@ -21,11 +21,11 @@ from mdmemory.git import index_file, replacement, repositories
 from mdmemory.git.commits_of_store import History, Message, Staged
 from mdmemory.git.index_file import Staging
 from mdmemory.git.journal import Journal, Journals
-from mdmemory.git.objects import Blob, Entries
+from mdmemory.git.objects import Blob
 from mdmemory.git.replacement import MARK, Change
 from mdmemory.git.repositories import is_ancestor
 
-__all__ = ["MARK", "Applied", "Change", "Checkpoint", "Transactions", "Write"]
+__all__ = ["MARK", "Applied", "Change", "Checkpoint", "Transactions"]
 
 
 class Checkpoint(NamedTuple):
@@ -45,22 +45,6 @@ class Applied(NamedTuple):
 
     commit: str | None
     unchanged: tuple[tuple[str, str], ...] = ()
-
-
-class Write(NamedTuple):
-    """What is to be committed on top of `base`, and what the files are there and in the index.
-
-    `texts` are the bytes of the entries that git may not have yet. `joins` is a commit of another
-    history, which becomes a parent as well.
-    """
-
-    id: str
-    base: str | None
-    entries: Entries
-    tree: Mapping[str, Blob]
-    staged: Mapping[str, Staged]
-    texts: Sequence[bytes] = ()
-    joins: str | None = None
 
 
 class Transactions:
@@ -94,36 +78,52 @@ class Transactions:
 
     def publish(
         self,
-        write: Write,
+        id: str,
+        base: str | None,
+        texts: Mapping[str, bytes | None],
+        staged: Mapping[str, Staged],
         message: Message | None,
-        steps: Sequence[replacement.Move] = (),
+        changes: Sequence[Change] = (),
         proof: Mapping[str, str] = MappingProxyType({}),
+        joins: str | None = None,
     ) -> tuple[str | None, replacement.Kept]:
-        """Make it happen: the commit (`base` where that says the same), and what was kept.
+        """Make it happen: these texts (None: removed) committed on top of `base`, and the changes
+        to files. The commit (`base` where that says the same), and what was kept.
 
-        Whatever fails before the branch has moved leaves all as it was. Without a `message` the
-        commit is built already: it is what `write` joins. `proof` are object ids that the commit
-        must hold, or nothing happens.
+        Whatever fails before the branch has moved leaves all as it was. `joins` becomes a parent as
+        well; without a `message` it is the commit. `staged` is what the index has of the files;
+        `proof` are object ids that the commit must hold, or nothing happens.
         """
-        # what is staged of our files leaves the index now; what only the index has is kept
-        self.staging.keep(write.staged, write.tree, write.entries)
-        self.staging.prepare(write.id, write.entries)
-        commit, entries = write.base, write.entries
-        if message is None:
-            commit = write.joins
-        elif write.joins or any(write.tree.get(file) != blob for file, blob in entries.items()):
-            commit = self.history.build(commit, entries, message, write.texts, write.joins)
-        if proof:
-            prove(self.history, commit, proof, entries)
-        name, folder = self.history.branch(), str(self.folder)
-        journal = Journal(write.id, folder, [*steps], name, write.base, commit, entries)
-        self.journals.write(journal)
+        tree, steps = self.history.read_tree(base, texts), replacement.plan_moves(changes, id)
+        entries: dict[str, Blob | None] = dict.fromkeys(texts)
+        for file, data in texts.items():
+            if data is not None:
+                entries[file] = Blob(self.mode(file, tree), self.history.blob_id(data))
+        executable = {file for file, blob in entries.items() if blob and blob.mode == "100755"}
         try:
-            self.move_branch(journal)
+            replacement.write_fresh(self.folder, changes, steps, executable)
+            # what is staged of our files leaves the index now; what only the index has is kept
+            self.staging.keep(staged, tree, entries)
+            self.staging.prepare(id, entries)
+            commit = joins if message is None else base
+            if message and (joins or any(tree.get(f) != blob for f, blob in entries.items())):
+                new = [data for data in texts.values() if data is not None]
+                commit = self.history.build(base, entries, message, new, joins)
+            if proof:
+                prove(self.history, commit, proof, entries)
+            name, folder = self.history.branch(), str(self.folder)
+            journal = Journal(id, folder, steps, name, base, commit, entries)
+            self.journals.write(journal)
+            try:
+                self.move_branch(journal)
+            except BaseException:
+                # unless it has moved all the same: then the next start goes on
+                if self.history.find_commit(name) != commit:
+                    self.journals.drop()
+                raise
         except BaseException:
-            # unless it has moved all the same: then the next start goes on
-            if self.history.find_commit(name) != commit:
-                self.journals.drop()
+            if not self.is_open():
+                replacement.forget_fresh(self.folder, steps)
             raise
         return commit, self.journals.finish(self.folder, journal, self.staging.put)
 
@@ -183,14 +183,10 @@ class Transactions:
         with self.hold_index() as id:
             staged = self.history.read_index([*lacking, *removed])
             why = {file: there.closed for file, there in staged.items()}
-            if closed := self._find_closed(lacking, why):
-                raise self._refuse(closed)
-            tree = self.history.read_tree(head, [*lacking, *removed])
-            entries: dict[str, Blob | None] = dict.fromkeys(removed)
-            entries |= {file: Blob(self.mode(file, tree), ids[file]) for file in lacking}
+            self.require_seen(lacking, why)
             # what was read: the files themselves may be something else by now
-            write = Write(id, head, entries, tree, staged, [seen[file] for file in lacking])
-            commit, _ = self.publish(write, message, proof=ids)
+            texts = {**dict.fromkeys(removed), **{file: seen[file] for file in lacking}}
+            commit, _ = self.publish(id, head, texts, staged, message, proof=ids)
         return Checkpoint(commit, digests, made=commit != head)
 
     # what git was told not to look at
@@ -199,23 +195,20 @@ class Transactions:
         """Which of these files we cannot commit as they are, and why: a promise we cannot keep."""
         return self._find_closed(files, self.history.list_closed(files))
 
-    def require_seen(self, files: Sequence[str]) -> None:
+    def require_seen(self, files: Sequence[str], staged: Mapping[str, str] | None = None) -> None:
         """Raise RepositoryState where one of these files cannot be committed as it is."""
-        if closed := self.list_unseen(files):
-            raise self._refuse(closed)
+        closed = self.list_unseen(files) if staged is None else self._find_closed(files, staged)
+        for file, why in closed.items():
+            raise RepositoryState(
+                f"{file} {why}, so its bytes cannot be put where an undo would find them.",
+                f"Undo that first; `git check-ignore -v {file}` or `git ls-files -v` shows it.",
+            )
 
     def _find_closed(self, files: Sequence[str], staged: Mapping[str, str]) -> dict[str, str]:
         """`staged`: of the files in the index, why git does not look at them ("": it does)."""
         ignored = self.history.list_ignored(file for file in files if file not in staged)
         reasons = dict.fromkeys(ignored, "is ignored by git")
         return reasons | {file: why for file in files if (why := staged.get(file))}
-
-    def _refuse(self, closed: Mapping[str, str]) -> RepositoryState:
-        file, why = next(iter(closed.items()))
-        return RepositoryState(
-            f"{file} {why}, so its bytes cannot be put where an undo would find them.",
-            f"Undo that first; `git check-ignore -v {file}` or `git ls-files -v` shows it.",
-        )
 
     # the write
 
@@ -243,28 +236,13 @@ class Transactions:
             staged = self.history.read_index([*(change.file for change in changes), *others])
             why = {file: there.closed for file, there in staged.items()}
             files = [*(each.file for each in changes if not each.derived), *others]
-            if closed := self._find_closed(files, why):
-                raise self._refuse(closed)
+            self.require_seen(files, why)
             # a derived file that git is told not to look at is no affair of the commit's
             changes = [c for c in changes if not c.derived or not why.get(c.file)]
-            steps = replacement.plan_moves(changes, id)
-            bytes_of = {**others, **{change.file: change.new for change in changes}}
-            try:
-                tree = self.history.read_tree(checkpoint.commit, bytes_of)
-                modes = {file: self.mode(file, tree) for file in bytes_of}
-                executable = {file for file, mode in modes.items() if mode == "100755"}
-                replacement.write_fresh(self.folder, changes, steps, executable)
-                entries = {
-                    file: None if data is None else Blob(modes[file], self.history.blob_id(data))
-                    for file, data in bytes_of.items()
-                }
-                texts = [data for data in bytes_of.values() if data is not None]
-                write = Write(id, checkpoint.commit, entries, tree, staged, texts, joins)
-                commit, unchanged = self.publish(write, message, steps)
-            except BaseException:
-                if not self.is_open():
-                    replacement.forget_fresh(self.folder, steps)
-                raise
+            texts = {**others, **{change.file: change.new for change in changes}}
+            commit, unchanged = self.publish(
+                id, checkpoint.commit, texts, staged, message, changes, joins=joins
+            )
         is_new = commit != checkpoint.commit or message is None
         return Applied(commit if is_new else None, tuple(unchanged.items()))
 

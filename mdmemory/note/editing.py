@@ -282,17 +282,15 @@ def copy_key(head: str, place: str, source: str, eol: str) -> str:
     if field is None:
         raise _too_odd(place)
     lines, old, indent, at = _locate(head, place, eol)
-    copied = [
-        indent + line.removeprefix(from_indent).rstrip("\r\n") + eol
-        for line in its_lines[field.start : field.end]
-    ]
+    own = (line.removeprefix(from_indent) for line in its_lines[field.start : field.end])
+    copied = [indent + line.rstrip("\r\n") + eol for line in own]
     lines[old.start if old else at : old.end if old else at] = copied
     return "".join(lines)
 
 
 def _locate(head: str, place: str, eol: str) -> tuple[list[str], Field | None, str, int]:
     """All lines of a head, a key of it, and the indent and the line that a new one would have."""
-    lines = frontmatter.lines_of(head)
+    lines = frontmatter.LINES.findall(head)
     fields, key = scan(lines), place.removeprefix("metadata.")
     block = next((field for field in fields if field.key == "metadata"), None)
     if key == place:
@@ -321,9 +319,8 @@ def _block_lines(block: Field, eol: str) -> list[str]:
     flow = block.value[: len(block.value) - len(comment)]
     values = frontmatter.read(f"metadata: {flow}\n").fields.get("metadata")
     if not isinstance(values, dict):
-        raise BadNote(
-            "The note's `metadata` is not valid YAML.", "Correct it by hand, then try again."
-        )
+        step = "Correct it by hand, then try again."
+        raise BadNote("The note's `metadata` is not valid YAML.", step)
     if re.search(r"[ \t\n]#", flow) or not all(map(OWN_KEY.fullmatch, values)):
         raise _too_odd("metadata")
     rows = [f"  {key}: {render_value(key, value)}{eol}" for key, value in values.items()]

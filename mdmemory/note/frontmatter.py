@@ -26,7 +26,7 @@ _MUST_ESCAPE = re.compile(rf'[{NOT_PRINTABLE}"\\]')
 _NOT_TEXT = re.compile(
     r"(?i)~|y|n|yes|no|on|off|true|false|null|0x[\da-f_]+|[+-]?[.\d][\d_.:eotz +-]*"
 )
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n])|[^\r\n]+")
+LINES = re.compile(r"[^\r\n]*(?:\r\n|[\r\n])|[^\r\n]+")
 _FIELD = re.compile(
     r"""(?P<indent>[ \t]*)(?P<key>"[^"\r\n]*"[ \t]*|'[^'\r\n]*'[ \t]*"""
     r"""|[^\s"'#\-\[\]{},&*!|>%@`?:][^:#\r\n]*):(?=[ \t\r\n]|\Z)[ \t]*"""
@@ -57,11 +57,6 @@ class Field(NamedTuple):
     def is_empty(self) -> bool:
         """Whether the key's own line has no value (a comment at most)."""
         return self.first[:1] in ("", "#")
-
-
-def lines_of(head: str) -> list[str]:
-    """The lines of the frontmatter, each with its line end."""
-    return _LINE.findall(head)
 
 
 def strip(text: str) -> str:
@@ -253,7 +248,7 @@ def _unquote(quoted: str) -> str:
 def _by_line(head: str) -> dict[str, object]:
     """A lenient reading of a head that YAML refuses: key by key, since most are fine. The first of
     two equal keys counts."""
-    lines = lines_of(head)
+    lines = LINES.findall(head)
     return {field.key: _read_value(lines, field) for field in reversed(scan(lines))}
 
 
@@ -279,7 +274,7 @@ def _as_written(head: str, fields: dict[str, object]) -> dict[str, object]:
     """Restore the whole line of prose keys where YAML saw a comment (`C# is #1`) or a list."""
     if not any(key in fields for key in LINE_KEYS):
         return fields
-    for field in scan(lines_of(head)):
+    for field in scan(LINES.findall(head)):
         value, line = fields.get(field.key), field.first
         if field.key not in LINE_KEYS or field.end > field.start + 1:
             continue

@@ -160,9 +160,8 @@ def decode(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadNote(
-            f"The file is not UTF-8 text (byte {error.start + 1}).", "Save it as UTF-8."
-        ) from error
+        odd = f"The file is not UTF-8 text (byte {error.start + 1})."
+        raise BadNote(odd, "Save it as UTF-8.") from error
 
 
 def split(text: str) -> tuple[_Fences | None, Reading]:
@@ -331,9 +330,8 @@ def _read_description(written: str, body: str, problems: list[str]) -> str:
     if len(written.splitlines()) > 1:
         written = " ".join(written.split())
     if len(written) > MAX_DESCRIPTION:
-        problems.append(
-            f"The description has {len(written)} characters: cut it to {MAX_DESCRIPTION}."
-        )
+        size = f"{len(written)} characters"
+        problems.append(f"The description has {size}: cut it to {MAX_DESCRIPTION}.")
     return written
 
 

@@ -26,10 +26,6 @@ from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import INDEX, LEDGER, StoredNote, is_note_name
 from mdmemory.store.strangers import WHY, sync_copies
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 KIND = "adopt"  # the Memory-Op of such a commit
 NEW, CHANGED, GONE = "new", "changed", "gone"
 UNSEEN, COPY = "unseen", "copy"
@@ -153,41 +149,6 @@ def restore_lost(refresher: Refresher, history: History) -> list[str]:
 # what is committed of it
 
 
-class Adoption(NamedTuple):
-    """One commit: the files as they stand (None: gone), what we write along, and its message."""
-
-    found: Mapping[str, bytes | None]
-    ledger: tuple[Change, ...]
-    message: Message
-
-
-def plan_adoption(
-    refresher: Refresher, seen: Look, *, ours: Collection[str] = (), needed: Collection[str] = (),
-    accepted: Collection[str] = (), accept_loss: bool = False, settled: float = 0.0,
-    flags: bool = True, only: Collection[str] | None = None,
-) -> Adoption | None:  # fmt: skip
-    """What to commit of what other hands did; None where there is nothing.
-
-    `ours` we wrote ourselves, `needed` files are taken whatever speaks against it, `accepted` ones
-    although they wait for a person. With `settled` only what did not change for so many seconds,
-    and reads as a note. Without `flags` the ledger stays as it is; with `only` so do other files.
-    """
-    accepted_notes = [each for each in seen.found if _is_taken(each, seen, accepted, accept_loss)]
-    if only is not None:
-        accepted_notes = [each for each in accepted_notes if each.file in only]
-    if settled:
-        accepted_notes = _list_settled(refresher, accepted_notes, settled)
-    if not [each for each in accepted_notes if each.file not in ours]:
-        return None
-    also = [*needed, *ours]
-    contents = {each.file: seen.data.get(each.file) for each in accepted_notes}
-    contents |= {file: seen.data[file] for file in also if file in seen.data}
-    foreign = [each for each in accepted_notes if each.file not in ours]
-    heads = {head.file: head for head in refresher.catalog().heads()}
-    ledger, lines = _extended_ledger(refresher, foreign, heads) if flags else ((), [])
-    return Adoption(contents, ledger, _adoption_message(foreign, heads, lines))
-
-
 def _is_taken(each: Unadopted, seen: Look, accepted: Collection[str], accept_loss: bool) -> bool:
     if each.change == GONE:
         return accept_loss or not seen.lost
@@ -274,10 +235,8 @@ def _contradicting_pairs(
 ) -> Iterator[tuple[StoredNote, StoredNote, str]]:
     from mdmemory.text import conflict
 
-    held_files = refresher.catalog().held
-    known = [
-        head for head in heads.values() if head.file not in held_files and head.status != SUPERSEDED
-    ]
+    held = refresher.catalog().held
+    known = [e for e in heads.values() if e.file not in held and e.status != SUPERSEDED]
     places = {head.file: at for at, head in enumerate(known)}
     new = {*files}  # of two that came together a compaction tells
     if new.issuperset(places):
@@ -296,29 +255,41 @@ def _contradicting_pairs(
 def adopt_changes(
     refresher: Refresher, transactions: Transactions, needed: Collection[str],
     tell: Callable[[str], None], index: Callable[[Sequence[Change]], list[Change]], *,
-    ours: Sequence[str] = (), destructive: bool = False, **how: Any,
+    destructive: bool = False, accepted: Collection[str] = (), accept_loss: bool = False,
+    settled: float = 0.0, flags: bool = True, only: Collection[str] | None = None,
 ) -> Checkpoint:  # fmt: skip
-    """Commit all that other hands did, then make a checkpoint of `needed` and `ours`.
+    """Commit all that other hands did, then make a checkpoint of the files `needed`, which are
+    taken whatever speaks against it. `index` gives the index that belongs to changes.
 
-    `index` gives the index that belongs to changes; other options are those of `plan_adoption`.
-    Raises SuddenLoss before a `destructive` write; of any other, `tell` hears the loss."""
+    `accepted` files are taken although they wait for a person. With `settled` only what did not
+    change for so many seconds, and reads as a note. Without `flags` the ledger stays as it is; with
+    `only` so do other files. Raises SuddenLoss before a `destructive` write; of any other, `tell`
+    hears the loss.
+    """
     seen = look_at_folder(refresher, transactions.history)
-    if seen.lost and not how.get("accept_loss"):
+    if seen.lost and not accept_loss:
         problem = sudden_loss(seen, refresher.project.store)
         if destructive:
             raise problem
         tell(problem.sentences)
-    if accepted := how.get("accepted"):
+    if accepted:
         refresher.catalog().accept(accepted)
-    planned = plan_adoption(refresher, seen, ours=ours, needed=needed, **how)
-    if planned is None:
-        return transactions.checkpoint([*needed, *ours], KEEP)
-    old = [change.file for change in planned.ledger if change.old is not None]
-    base = transactions.checkpoint(old, KEEP)
-    changes = [*planned.ledger, *index(planned.ledger)]
-    done = transactions.apply(changes, base, planned.message, others=planned.found)
+    foreign = [each for each in seen.found if _is_taken(each, seen, accepted, accept_loss)]
+    if only is not None:
+        foreign = [each for each in foreign if each.file in only]
+    if settled:
+        foreign = _list_settled(refresher, foreign, settled)
+    if not foreign:
+        return transactions.checkpoint(needed, KEEP)
+    contents = {each.file: seen.data.get(each.file) for each in foreign}
+    contents |= {file: seen.data[file] for file in needed if file in seen.data}
+    heads = {head.file: head for head in refresher.catalog().heads()}
+    ledger, lines = _extended_ledger(refresher, foreign, heads) if flags else ((), [])
+    message = _adoption_message(foreign, heads, lines)
+    base = transactions.checkpoint([each.file for each in ledger if each.old is not None], KEEP)
+    done = transactions.apply([*ledger, *index(ledger)], base, message, others=contents)
     if done.unchanged:
         refresher.refresh()
     else:
         refresher.follow()
-    return transactions.checkpoint([*needed, *ours], KEEP)._replace(made=True)
+    return transactions.checkpoint(needed, KEEP)._replace(made=True)

@@ -182,9 +182,8 @@ class Catalog:
         """The files of all notes, sorted."""
         if not (news := self._read_news):
             return self._sight.files
-        return [
-            file for file in sorted({*self._sight.files, *news}) if news.get(file, ()) is not None
-        ]
+        files = sorted({*self._sight.files, *news})
+        return [file for file in files if news.get(file, ()) is not None]
 
     @property
     def names(self) -> Sequence[str]:
@@ -210,16 +209,13 @@ class Catalog:
 
     def with_status(self, status: str) -> list[str]:
         """The files of all notes of a status that is one line, not "", sorted."""
-        return sorted(
-            file for file, each in self._filled_column("status").items() if each == status
-        )
+        rows = self._filled_column("status").items()
+        return sorted(file for file, each in rows if each == status)
 
     def listable(self) -> dict[str, str]:
         """The notes that may be in the index, by file, sorted, each with its `index.trace_of`."""
         rows = self._read_columns(("file", "section", "status", "trace"))
-        return {
-            file: trace for file, section, status, trace in rows if section and status != UNREADABLE
-        }
+        return {file: trace for file, at, status, trace in rows if at and status != UNREADABLE}
 
     def citing(self) -> list[Head]:
         """The heads of all notes that cite something, sorted by file."""
@@ -247,9 +243,8 @@ class Catalog:
 
     def accept(self, files: Iterable[str]) -> None:
         """Know that these files wait no more: a commit is about to hold them."""
-        self._learn_rows(
-            {file: self._note_row(self._read(file)) for file in self.waiting.keys() & {*files}}
-        )
+        waiting = self.waiting.keys() & {*files}
+        self._learn_rows({file: self._note_row(self._read(file)) for file in waiting})
         self.changed = True
 
     def look(self) -> sights.Sight:
@@ -270,9 +265,7 @@ class Catalog:
         known = dict(self._query_rows("file, blob"))
         self._read_news  # noqa: B018 - what changed is read now
         known |= dict.fromkeys(self._unsaved, "") | self._blobs
-        return [
-            file for file in self.files if not known.get(file) or blobs.get(file) != known[file]
-        ]
+        return [f for f in self.files if not known.get(f) or blobs.get(f) != known[f]]
 
     def know_blobs(self, blobs: Mapping[str, str]) -> None:
         """Know of these files what git calls the bytes that they had when they were read."""
@@ -286,18 +279,14 @@ class Catalog:
 
     def columns(self, coming: Rows = NOTHING) -> index.IndexColumns:
         """What `index.arrange_index` needs, now or with what is `foresee_rows`."""
-        rows = self._read_columns(
-            ("file", "section", "name", "line", "trace", "held"), coming=coming
-        )
-        files, sections, names, lines, traces, holds = (
-            [row[at] for row in rows] for at in range(6)
-        )
+        names_of = ("file", "section", "name", "line", "trace", "held")
+        rows = self._read_columns(names_of, coming=coming)
+        files, sections, names, lines, traces, held = ([row[at] for row in rows] for at in range(6))
         if copies := strangers.sync_copies(files, names):
             pairs = zip(files, sections, strict=True)
             sections = ["" if file in copies else section for file, section in pairs]
-        return index.IndexColumns(
-            files, sections, names, lines, traces, held=len(holds) - holds.count("")
-        )
+        held_count = len(held) - held.count("")
+        return index.IndexColumns(files, sections, names, lines, traces, held_count)
 
     def take(self, rows: Rows) -> None:
         """Know these notes as they were just written, which `foresee_rows` gave. Until they are
@@ -324,9 +313,8 @@ class Catalog:
             _short_digest(others) if is_settled else "-",
             self.tree,
         )
-        rows = self._unsaved | {
-            file: row._replace(print="") for file in young if (row := self._unsaved.get(file))
-        }
+        looked = ((file, self._unsaved.get(file)) for file in young)
+        rows = self._unsaved | {file: row._replace(print="") for file, row in looked if row}
         if self._path is None:
             return False
         gone = [(file,) for file, row in rows.items() if row is None]

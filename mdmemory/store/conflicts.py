@@ -167,10 +167,9 @@ def move_entries(text: str, changes: Iterable[tuple[StoredNote, StoredNote]]) ->
 
     What was flagged or cleared of these notes, with the contents they had, holds for those of now.
     """
-    now = {
-        old.file: (_short_digest(old.digest), new.file, _short_digest(new.digest))
-        for old, new in changes
-    }
+    now = {}
+    for old, new in changes:
+        now[old.file] = (_short_digest(old.digest), new.file, _short_digest(new.digest))
     lines = text.split("\n")
     for at, line in enumerate(lines):
         entry = _parse_entry(line)
@@ -241,9 +240,8 @@ def _short_digest(digest: str) -> str:
 
 
 def _entry_line(entry: Entry) -> str:
-    one, other = (
-        f"[{_link_target(file.removesuffix('.md'))}]({_link_target(file)})" for file in entry.files
-    )
+    to = _link_target
+    one, other = (f"[{to(file.removesuffix('.md'))}]({to(file)})" for file in entry.files)
     why = re.sub(r"[\\<>\[\]`*_]", r"\\\g<0>", entry.why)
     box = "x" if entry.cleared else " "
     digests = "/".join(entry.digests)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 5.0  # seconds for another process that writes; it takes milliseconds
 _PAUSE = 0.02
+_SHARED: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
 _MAGIC = b"SQLite format 3\0"
 _AT_MARK = 68  # where the header says application_id
 _SIDES = ("-wal", "-shm", "-journal")
@@ -133,7 +134,7 @@ def connect_file(
 def in_memory(migrations: Sequence[str], like: sqlite3.Connection | None = None,
               ) -> sqlite3.Connection:  # fmt: skip
     """A database that ends with the process, with what `like` holds as far as it can be read."""
-    fresh = open_connection(None, isolation_level=None, check_same_thread=False)
+    fresh = open_connection(None, **_SHARED)
     if like is not None:
         with suppress(sqlite3.Error):  # nothing is left of a copy that fails
             like.backup(fresh)
@@ -160,9 +161,7 @@ def _open(
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            database = open_connection(
-                path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
-            )
+            database = open_connection(path, timeout=PATIENCE, **_SHARED)
         except sqlite3.Error as problem:
             raise failure_state(path, problem) or problem from problem
         trouble = None

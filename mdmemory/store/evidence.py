@@ -30,9 +30,7 @@ def of_place(state: State, place: str) -> list[TakenText]:
     """What was taken from a folder, the oldest first."""
     query = "SELECT file, digest, note, was, told FROM taken WHERE place = ? ORDER BY id"
     rows = state.rows(query, (place,))
-    return [
-        TakenText(file, digest, note, was, bool(told)) for file, digest, note, was, told in rows
-    ]
+    return [TakenText(file, digest, note, was, bool(t)) for file, digest, note, was, t in rows]
 
 
 def put_texts(state: State, place: str, *texts: TakenText) -> None:

@@ -124,9 +124,8 @@ def prepare_home(home: Path) -> Path:
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as problem:
-        raise NoStore(
-            f"The memory folder {home} cannot be made: {problem.strerror}.", _CHANGE
-        ) from problem
+        why = problem.strerror
+        raise NoStore(f"The memory folder {home} cannot be made: {why}.", _CHANGE) from problem
     if not os.access(home, os.W_OK | os.X_OK):
         raise NoStore(f"The memory folder {home} cannot be written.", _CHANGE)
     return home

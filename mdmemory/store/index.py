@@ -128,9 +128,8 @@ class Index:
     @cached_property
     def strengths(self) -> Mapping[str, float]:
         """The strength of every note of the store by file, 0.0 to 7.5, rounded to 6 digits."""
-        return dict(
-            zip(self._columns.files, self._known or _note_strengths(self._columns), strict=True)
-        )
+        known = self._known or _note_strengths(self._columns)
+        return dict(zip(self._columns.files, known, strict=True))
 
 
 def arrange_index(

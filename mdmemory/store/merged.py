@@ -315,12 +315,8 @@ def find_strays(
     `renamed` is asked once, and only for links that lead nowhere.
     """
     known = {name for note in notes for name in own_names(note.head)}
-    links = [
-        (note.head.file, target)
-        for note in notes
-        for target in _link_targets(note)
-        if fold_name(target) not in known
-    ]
+    pairs = ((note.head.file, target) for note in notes for target in _link_targets(note))
+    links = [(file, target) for file, target in pairs if fold_name(target) not in known]
     if not links:
         return []
     # folded names that exactly one note had before, by what a link to it says now

@@ -172,10 +172,8 @@ def _named_project(path: Path, start: Path, places: Places) -> Project:
     if folder.exists() and not folder.is_dir():
         raise NoStore(f"The store {folder} is a file, not a folder.", "Name the folder.")
     if not folder.is_dir():
-        raise NoStore(
-            f"The store {folder} is not there.",
-            "Name an existing one, or make it: `mdmemory init`.",
-        )
+        step = "Name an existing one, or make it: `mdmemory init`."
+        raise NoStore(f"The store {folder} is not there.", step)
     if (folder / PROJECT_FILE).is_file():
         return open_project(folder, places)
     for root in _folders_upward(folder):

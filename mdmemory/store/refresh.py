@@ -180,10 +180,8 @@ class Refresher:
             if change.file == LEDGER:
                 ledger = (change.new or b"").decode("utf-8", "replace")
             elif stores.is_note_name(change.file):
-                data = change.new
-                replaced[change.file] = (
-                    None if data is None else stores.decode_note(data, change.file)
-                )
+                data, file = change.new, change.file
+                replaced[file] = None if data is None else stores.decode_note(data, file)
         rows = self.catalog().foresee_rows(replaced)
         texts = _index_texts(self._arrange(self.catalog().columns(rows), ledger, rows))
         self._foreseen = rows, texts

@@ -12,7 +12,7 @@ import struct
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -60,6 +60,14 @@ class Sight:
         """One word for all that was seen."""
         return self.seal_with(self.others)
 
+    def is_valid(self) -> bool:
+        """Whether it may still be the folder, but for what was told since."""
+        with suppress(OSError):
+            status = os.stat(self.folder)
+            is_same = (status.st_dev, status.st_ino) == self._place
+            return is_same and time.monotonic() < self._until
+        return False
+
     def seal_with(self, others: str) -> str:
         """One word for the notes as they were seen, and the other files as `others` says. No file
         name holds a NUL."""
@@ -79,7 +87,7 @@ class _Watch:
         """The folder as it is now."""
         names = self._changed_names()
         last, self._last = self._last, None
-        if last is None or names is None or not _is_valid(last):
+        if last is None or names is None or not last.is_valid():
             sight = _see_folder(self._folder, clock)
         elif names:
             sight = _see_folder(self._folder, clock, last, names)
@@ -153,16 +161,6 @@ def take_sight(folder: Path, cache: Path | None) -> Sight:
         if folder not in _watches:
             _watches[folder] = _Watch(folder)
         return _watches[folder].sight(clock)
-
-
-def _is_valid(sight: Sight) -> bool:
-    """Whether it may still be the folder, but for what was told since."""
-    try:
-        status = os.stat(sight.folder)
-    except OSError:
-        return False
-    is_same = (status.st_dev, status.st_ino) == sight._place
-    return is_same and time.monotonic() < sight._until
 
 
 def _see_folder(

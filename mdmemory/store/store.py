@@ -123,10 +123,8 @@ class Store:
         """What `notes`, or `those_of` these files, gives as the digest of each file, without a note
         being read as one."""
         listed = self.files() if files is None else self._listed_files(files)
-        return {
-            file: "" if isinstance(data, Note) else digest(data)
-            for file, data in self._read_each(listed)
-        }
+        read = self._read_each(listed)
+        return {file: "" if isinstance(data, Note) else digest(data) for file, data in read}
 
     def _read_each(self, files: Iterable[str]) -> Iterator[tuple[str, bytes | Note]]:
         """These files, but those that were removed since they were listed, with what they hold."""

@@ -142,9 +142,8 @@ def write_plainly(
         if change.old is not None:
             with name_refusals(aside):
                 make_folder(aside)
-            write_atomic(
-                aside / f"{change.file}.{change.old[:12]}", read_regular(folder / change.file)
-            )
+            former = read_regular(folder / change.file)
+            write_atomic(aside / f"{change.file}.{change.old[:12]}", former)
     if not changes:
         return ()
     # part of every name that the write makes

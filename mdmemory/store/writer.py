@@ -64,9 +64,8 @@ def find_note(sources: Sequence[NoteSource], name: str) -> StoredIn:
     meant = [each for each in sources if each.prefix and name.startswith(each.prefix)]
     for source in meant or sources:
         try:
-            stored = source.writer.refresher.store.find(
-                name.removeprefix(source.prefix), former=False
-            )
+            store, short = source.writer.refresher.store, name.removeprefix(source.prefix)
+            stored = store.find(short, former=False)
         except Ambiguous:
             raise
         except NotFound:
@@ -362,7 +361,7 @@ class Writer:
         only: Collection[str] | None = None,
     ) -> str | None:  # fmt: skip
         """Commit what other hands did, and give the commit; None where there was nothing to commit,
-        or none can be made now. The caller holds the lock; options are those of `plan_adoption`."""
+        or none can be made now. The caller holds the lock; options are those of `adopt_changes`."""
         if self.history is None or self.waits or self.refusal(repositories.PATIENCE):
             return None
         transactions = Transactions(self.history)
@@ -377,9 +376,8 @@ class Writer:
         """A checkpoint of these files, after one commit of all that other hands did."""
         from mdmemory.store import adopt
 
-        return adopt.adopt_changes(
-            self.refresher, transactions, needed, self.tell, self._index, **how
-        )
+        about = (self.refresher, transactions, needed, self.tell, self._index)
+        return adopt.adopt_changes(*about, **how)
 
     def _index(self, changes: Sequence[Change]) -> list[Change]:
         self.refresher.require_ours()
