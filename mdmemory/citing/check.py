@@ -178,7 +178,14 @@ class _Judge:
             return CitationVerdict(UNKNOWN, why=_ODD)
         try:
             if cite.is_commit:
-                return self._of_commit(cite.path.removeprefix(COMMIT))
+                [commit] = self._now.ids([cite.path.removeprefix(COMMIT)], "commit")
+                if not commit:
+                    return CitationVerdict(UNKNOWN, why=_NOT_HERE)
+                if self._tip and repositories.is_ancestor(self._now.project, commit, self._tip):
+                    return CitationVerdict(FRESH)
+                if self._now.project.ask("for-each-ref", "--count=1", f"--contains={commit}"):
+                    return CitationVerdict(UNKNOWN, why=_ELSEWHERE)
+                return CitationVerdict(GONE, why=_DROPPED)
             if cite.is_folder:
                 return self._of_folder(cite)
             entry = self._now.entry(cite.path)
@@ -192,16 +199,6 @@ class _Judge:
             return CitationVerdict(MOVED, path) if path else self._absent_verdict(cite)
         except GitFailed:  # damaged, or so long a history that nobody waits for it
             return CitationVerdict(UNKNOWN, why=_SHALLOW if self._now.is_cut_off else _UNREAD)
-
-    def _of_commit(self, id: str) -> CitationVerdict:
-        [commit] = self._now.ids([id], "commit")
-        if not commit:
-            return CitationVerdict(UNKNOWN, why=_NOT_HERE)
-        if self._tip and repositories.is_ancestor(self._now.project, commit, self._tip):
-            return CitationVerdict(FRESH)
-        if self._now.project.ask("for-each-ref", "--count=1", f"--contains={commit}"):
-            return CitationVerdict(UNKNOWN, why=_ELSEWHERE)
-        return CitationVerdict(GONE, why=_DROPPED)
 
     def _of_folder(self, cite: Citation) -> CitationVerdict:
         path = cite.path
@@ -296,9 +293,8 @@ class _Judge:
         """Where lines went, in the newest commit that took them away from their path."""
         text = self._blob_text(at.blob).text(at.span)
         for edit in self._now.path_edits(at.path):
-            if not edit.before or text not in self._blob_text(edit.before).flat:
-                continue
-            before = self._lines_standing(at, edit.before)
+            is_there = edit.before and text in self._blob_text(edit.before).flat
+            before = self._lines_standing(at, edit.before) if is_there else None
             if before and not self._lines_standing(before, edit.after):
                 return self._moved_in(edit, before)
         return None

@@ -61,7 +61,7 @@ class Squeezed:
         self.numbers = [at for at, _ in filled]
         self.lines = [row for _, row in filled]
         self.flat = b"".join(self.lines)
-        self._begins = [0, *accumulate(map(len, self.lines))]
+        self.begins = [0, *accumulate(map(len, self.lines))]  # where each line begins in `flat`
 
     def span(self, lines: tuple[int, int]) -> Span:
         """Lines of the file as a range of those that are not blank."""
@@ -73,16 +73,12 @@ class Squeezed:
 
     def text(self, span: Span) -> bytes:
         """All that these lines say."""
-        return self.flat[self._begins[span[0]] : self._begins[span[1]]]
-
-    def begin(self, line: int) -> int:
-        """Where a line begins in `flat`."""
-        return self._begins[line]
+        return self.flat[self.begins[span[0]] : self.begins[span[1]]]
 
     def places(self, text: bytes, within: Span | None = None) -> Iterator[int]:
         """Where in `flat` a text begins, lines or not."""
         first, last = within or (0, len(self.lines))
-        limit, at = self._begins[last], self.flat.find(text, self._begins[first])
+        limit, at = self.begins[last], self.flat.find(text, self.begins[first])
         for _ in range(_TRIES if text else 0):
             if at < 0 or at + len(text) > limit:
                 return
@@ -91,8 +87,8 @@ class Squeezed:
 
     def whole(self, at: int, size: int) -> Span | None:
         """The lines that make up this part of `flat`; None where it begins or ends inside one."""
-        begin, end = (bisect_left(self._begins, each) for each in (at, at + size))
-        is_whole = self._begins[begin] == at and self._begins[end] == at + size
+        begin, end = (bisect_left(self.begins, each) for each in (at, at + size))
+        is_whole = self.begins[begin] == at and self.begins[end] == at + size
         return (begin, end) if is_whole else None
 
     def by_hash(self, lines: tuple[int, int], wanted: str) -> Span | None:
@@ -102,7 +98,7 @@ class Squeezed:
         if here[0] < here[1] and lines_hash(self.text(here)) == wanted:
             return here
         spans = [(at, self.span((row, row + size))[1]) for at, row in enumerate(self.numbers)]
-        if sum(self._begins[end] - self._begins[begin] for begin, end in spans) > _HASHED:
+        if sum(self.begins[end] - self.begins[begin] for begin, end in spans) > _HASHED:
             return None
         fit = [each for each in spans if lines_hash(self.text(each)) == wanted]
         return fit[0] if len(fit) == 1 else None
@@ -142,13 +138,13 @@ class Comparison:
         put; None where they were changed, or are too little to be known again."""
         text, (around, instead) = self.old.text(span), self._changed_around(span)
         if self.old.flat == self.new.flat:
-            return self.new.whole(self.old.begin(span[0]), len(text))
+            return self.new.whole(self.old.begins[span[0]], len(text))
         if self.new.text(instead) == text:
             return None if self._is_copied(span, instead) else instead
         # lines that were broken in other places: of several the one that has as many before it
         before, now = [*self.old.places(text, around)], [*self.new.places(text, instead)]
         if len(before) == len(now):
-            return self.new.whole(now[before.index(self.old.begin(span[0]))], len(text))
+            return self.new.whole(now[before.index(self.old.begins[span[0]])], len(text))
         if self.is_edited(span):
             return None
         is_alone = all(len([*each.places(text)]) == 1 for each in (self.old, self.new))

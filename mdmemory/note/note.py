@@ -222,12 +222,8 @@ def body_span(text: str, fences: _Fences | None) -> tuple[int, int]:
     else:
         blank = _BLANK_LINE.match(text, fences.rest)
         start = blank.end() if blank else fences.rest
-    end = len(text)
-    if text.endswith("\r\n"):
-        end -= 2
-    elif text.endswith(("\n", "\r")):
-        end -= 1
-    return start, max(start, end)
+    last = 2 if text.endswith("\r\n") else text.endswith(("\n", "\r"))  # the line end
+    return start, max(start, len(text) - last)
 
 
 def _from_stem(file: str) -> tuple[str, str, str]:
@@ -242,7 +238,12 @@ def _make_head(file: str, reading: Reading, body: str, text: str) -> Head:
     missing: list[str] = []
     # Other tools write metadata keys at the top level: those count where metadata lacks them.
     values = _pick(reading.fields, _AT_TOP, problems)
-    block = _read_metadata(reading, problems)
+    written = reading.fields.get("metadata")
+    block: Mapping[str, object] = written if isinstance(written, dict) else {}
+    if written is None and reading.fields:
+        problems.append("There is no `metadata` block: put one around the keys of ours.")
+    elif written and not isinstance(written, dict):
+        problems.append("`metadata` is not a block of keys: indent them below it.")
     values = _pick(block, _BESIDE, problems) | values | _pick(block, _IN_METADATA, problems)
     if "name" not in values:
         missing.append("There is no `name:`, so the file's name is used: write one.")
@@ -303,24 +304,11 @@ def _pick(
     """The known keys with a text value, as a dictionary of Head's field names."""
     values: dict[str, Any] = {}
     for key, value in fields.items():
-        if key not in known or value == "":
-            continue
-        if isinstance(value, str):
-            values[key] = value
-        else:
+        if key in known and isinstance(value, str):
+            values |= {key: value} if value else {}
+        elif key in known:
             problems.append(f"`{key}` is not a single value: write one.")
     return values
-
-
-def _read_metadata(reading: Reading, problems: list[str]) -> Mapping[str, object]:
-    block = reading.fields.get("metadata")
-    if isinstance(block, dict):
-        return block
-    if block is None and reading.fields:
-        problems.append("There is no `metadata` block: put one around the keys of ours.")
-    elif block:
-        problems.append("`metadata` is not a block of keys: indent them below it.")
-    return {}
 
 
 def _read_description(written: str, body: str, problems: list[str]) -> str:

@@ -195,10 +195,24 @@ class _Union:
         is_list = _is_listed(place) or isinstance(mine, list) or isinstance(value, list)
         if is_list and left is not None and right is not None:
             self._join_items(place, left, right)
-        elif isinstance(mine, str) and isinstance(value, str):
-            self._set_aside(place, value, source)
         else:
-            raise self._differing_error(place, source)
+            # a second value of a key goes to `x-KEY`, or to `x-KEY-2` and so on
+            key = place.removeprefix("metadata.")
+            is_text = isinstance(mine, str) and isinstance(value, str)
+            if not is_text or not _KEY.fullmatch(key):
+                shown, other = f"`{key[:40]}` of {self._base.head.file}", source.head.file
+                raise BadNote(
+                    f"{shown} and of {other} cannot be united.",
+                    "Make them agree by hand, or leave one of the notes out of the merge.",
+                )
+            first = place.removesuffix(key) + (key if key.startswith("x-") else f"x-{key}")
+            name, number = first, 1
+            while self._values.get(name, value) != value:
+                number += 1
+                name = f"{first}-{number}"
+            if name not in self._values:
+                self._head = put(self._head, name, str(value), self._eol)
+                self._values[name] = value
 
     def add(self, place: str, items: list[str]) -> None:
         """More items for a list, at the end of it; a new list where there is none."""
@@ -222,27 +236,6 @@ class _Union:
         if new:
             self._head = put(self._head, place, [*mine, *new], self._eol)
             self._values[place] = [*mine, *new]
-
-    def _set_aside(self, place: str, value: str, source: Note) -> None:
-        """A second value of a key: it goes to `x-KEY`, or to `x-KEY-2` and so on."""
-        key = place.removeprefix("metadata.")
-        if not _KEY.fullmatch(key):
-            raise self._differing_error(place, source)
-        first = place.removesuffix(key) + (key if key.startswith("x-") else f"x-{key}")
-        name, number = first, 1
-        while self._values.get(name, value) != value:
-            number += 1
-            name = f"{first}-{number}"
-        if name not in self._values:
-            self._head = put(self._head, name, value, self._eol)
-            self._values[name] = value
-
-    def _differing_error(self, place: str, source: Note) -> BadNote:
-        key = place.removeprefix("metadata.")
-        return BadNote(
-            f"`{key[:40]}` of {self._base.head.file} and of {source.head.file} cannot be united.",
-            "Make them agree by hand, or leave one of the notes out of the merge.",
-        )
 
 
 def _value_items(place: str, value: object) -> list[str] | None:
