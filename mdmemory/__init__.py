@@ -1,45 +1,7 @@
 """mdmemory: long-term memory for coding assistants, as markdown notes in git.
 
-    errors, debugging, version, assets,      failures, lines for whoever debugs, limits of length,
-    bounds, unseen, wire                     unseen characters, lines of JSON
-    privacy/                                 what in a text is private or secret; pure
-    files                                    bytes and paths
-    config/                                  settings, and where a person's files lie
-    note/                                    one note as text; no paths, no git, no clock
-    git/                                     a folder changes as one commit or not at all
-    transcripts/                             sessions of each host, read as turns
-    text/                                    what sentences claim, and where two disagree; pure
-    store/                                   a folder of notes, and what is derived from it
-    citing/                                  what notes cite in a project, and whether it stands
-    protocol                                 words for assistants
-    actions/                                 what a person asks of a store
-    llm/                                     a model that a person chose
-    search/                                  from a question to places in notes
-    search/postgres/                         the same database on a PostgreSQL server
-    capture/                                 from a session to notes; not compaction
-    capture/imports/                         facts out of other memories
-    compact/                                 from many notes to fewer; not capture
-    session/                                 what one session needs at hand: state, never notes
-    observe/                                 from what tools showed to a few lines about it
-    prompt/                                  what goes into a prompt, and receipts
-    audit                                    what is wrong in any memory, ours or another's
-    memory                                   the Python interface, which all of the following use
-    layers                                   the person's memory and the project's, read as one
-    overview                                 how a store stands, and where text is sent
-    review/                                  all that waits for a person, and their answers
-    tools/                                   the tools for assistants: one table for all hosts
-    memory_tool                              the memory tool of the Anthropic API
-    hosts/                                   how clients are wired, what they share; git's hooks
-    hosts/claude/                            Claude Code: its own memory writes into the store
-    hosts/commands/                          the events of Claude Code, Codex and Gemini CLI
-    hosts/bridge/                            one process for each store, which answers all hooks
-    hosts/opencode/                          OpenCode: its wiring, and its plugin's bridge
-    mcp/                                     the same tools for any MCP host
-    web/                                     pages in a browser, on this machine alone
-    cli/                                     the terminal
-
-A module imports from its own room or from a room further up in this drawing; tests/test_floors.py
-holds it to that.
+docs/architecture.md draws the rooms from the ground up; a module imports from its own room or from
+one further down, and tests/test_floors.py holds it to that.
 """
 
 from __future__ import annotations
@@ -111,59 +73,28 @@ if TYPE_CHECKING:
     from mdmemory.store.writer import Written as Written
     from mdmemory.transcripts.turns import Turn as Turn
 
-# `Memory`, and the types that its methods take and return: the names of each module.
-_PUBLIC = {
-    "actions.doctor": "Finding",
-    "actions.editing": "Edited",
-    "actions.erasing": "Erasable Erased",
-    "actions.glance": "Glance",
-    "actions.index_place": "IndexPlace",
-    "actions.link_map": "LinkMap",
-    "actions.listing": "Listed",
-    "actions.note_history": "TextChange Step",
-    "actions.renaming": "Renamed",
-    "actions.resolve": "Conflict Resolved",
-    "actions.setup": "Setup",
-    "actions.sync": "Synced",
-    "actions.undo": "Agree Planned Undone",
-    "capture.batch": "Route Stores",
-    "capture.extracted": "Caller Extracted",
-    "capture.fact": "FactCall",
-    "capture.forgetting": "AskedRemoval Forgotten",
-    "capture.imports.run": "Imported",
-    "capture.pending": "PendingFact",
-    "capture.store_fact": "Stored",
-    "citing.citation": "CheckedCitation",
-    "compact.planner": "Tokens",
-    "compact.runner": "Outcome",
-    "errors": "MdmemoryError",
-    "git.lock": "Patience",
-    "git.log": "Logged",
-    "layers": "Layers",
-    "llm.answer": "Answer Model",
-    "memory": "Memory",
-    "memory_tool": "MemoryTool",
-    "note.note": "Head Note",
-    "observe.observations": "Observations",
-    "search.notes": "Report",
-    "search.project": "Updated",
-    "search.results": "Found Hit Passage",
-    "session.recalls": "KnownSession NoteRecalled",
-    "session.promotion": "Accounting",
-    "session.session": "SessionMemory",
-    "session.storage": "Swept",
-    "store.adopt": "Look",
-    "store.conflicts": "Entry",
-    "store.evidence": "Evidence",
-    "store.project": "Project",
-    "store.refresh": "Refreshed",
-    "store.state": "State",
-    "store.store": "StoredNote",
-    "store.writer": "NoteSource Written",
-    "transcripts.turns": "Turn",
-}
-_MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}
-
+# `Memory`, and the types that its methods take and return
+_PUBLIC = """
+    actions.doctor.Finding actions.editing.Edited actions.erasing.Erasable
+    actions.erasing.Erased actions.glance.Glance actions.index_place.IndexPlace
+    actions.link_map.LinkMap actions.listing.Listed actions.note_history.Step
+    actions.note_history.TextChange actions.renaming.Renamed actions.resolve.Conflict
+    actions.resolve.Resolved actions.setup.Setup actions.sync.Synced actions.undo.Agree
+    actions.undo.Planned actions.undo.Undone capture.batch.Route capture.batch.Stores
+    capture.extracted.Caller capture.extracted.Extracted capture.fact.FactCall
+    capture.forgetting.AskedRemoval capture.forgetting.Forgotten capture.imports.run.Imported
+    capture.pending.PendingFact capture.store_fact.Stored citing.citation.CheckedCitation
+    compact.planner.Tokens compact.runner.Outcome errors.MdmemoryError git.lock.Patience
+    git.log.Logged layers.Layers llm.answer.Answer llm.answer.Model memory.Memory
+    memory_tool.MemoryTool note.note.Head note.note.Note observe.observations.Observations
+    search.notes.Report search.project.Updated search.results.Found search.results.Hit
+    search.results.Passage session.promotion.Accounting session.recalls.KnownSession
+    session.recalls.NoteRecalled session.session.SessionMemory session.storage.Swept
+    store.adopt.Look store.conflicts.Entry store.evidence.Evidence store.project.Project
+    store.refresh.Refreshed store.state.State store.store.StoredNote store.writer.NoteSource
+    store.writer.Written transcripts.turns.Turn
+"""
+_MODULE_OF = {each.rpartition(".")[2]: each.rpartition(".")[0] for each in _PUBLIC.split()}
 __all__ = ["__version__", *_MODULE_OF]
 
 

@@ -155,7 +155,12 @@ def _open_regular(path: Path | str) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     except OSError as problem:
-        raise _unreadable_error(Path(path), problem) from problem
+        name, sentence = Path(path).name, f"cannot be read: {problem.strerror}."
+        hint = "Check its permissions."
+        if problem.errno == errno.ELOOP:
+            sentence = "is a symbolic link, and links are not followed."
+            hint = "Replace it by the file itself."
+        raise MdmemoryError(f"{name} {sentence}", hint) from problem
     except UnicodeEncodeError:
         require_utf8([str(path)])
         raise
@@ -176,17 +181,6 @@ def _read_all(handle: int, size: int) -> bytes:
     while part := os.read(handle, 1 << 20):
         parts.append(part)
     return b"".join(parts)
-
-
-def _unreadable_error(path: Path, problem: OSError) -> MdmemoryError:
-    if problem.errno == errno.ELOOP:
-        return MdmemoryError(
-            f"{path.name} is a symbolic link, and links are not followed.",
-            "Replace it by the file itself.",
-        )
-    return MdmemoryError(
-        f"{path.name} cannot be read: {problem.strerror}.", "Check its permissions."
-    )
 
 
 def write_atomic(path: Path, data: bytes, *, replace: bool = True, mode: int = 0o644) -> None:
@@ -320,19 +314,16 @@ def name_refusals(path: Path) -> Iterator[None]:
     except FileExistsError:
         raise
     except OSError as problem:
-        raise unwritable_error(path, problem) from problem
-
-
-def unwritable_error(path: Path, problem: OSError) -> Unwritable:
-    """The sentence for an OSError at `path`, with the step that fits its cause."""
-    hints = {
-        errno.ENOSPC: "Free some space and run the command again; nothing was changed.",
-        errno.EROFS: "The file system is read-only; nothing was changed.",
-        errno.EACCES: "Check the permissions of that folder; nothing was changed.",
-        errno.EPERM: "Check the permissions of that folder; nothing was changed.",
-    }
-    hint = hints.get(problem.errno or 0, "Nothing was changed.")
-    return Unwritable(f"{path} cannot be written: {problem.strerror or problem}.", hint)
+        # the step that fits the cause
+        hints = {
+            errno.ENOSPC: "Free some space and run the command again; nothing was changed.",
+            errno.EROFS: "The file system is read-only; nothing was changed.",
+            errno.EACCES: "Check the permissions of that folder; nothing was changed.",
+            errno.EPERM: "Check the permissions of that folder; nothing was changed.",
+        }
+        hint = hints.get(problem.errno or 0, "Nothing was changed.")
+        sentence = f"{path} cannot be written: {problem.strerror or problem}."
+        raise Unwritable(sentence, hint) from problem
 
 
 def is_inside(path: Path, folder: Path) -> bool:

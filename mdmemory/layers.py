@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 from mdmemory.citing.citation import DRIFTED, MOVED
@@ -25,12 +24,12 @@ from mdmemory.git.private_folder import common_dir, find_top
 from mdmemory.memory import Memory, actions, capture, search, store
 from mdmemory.privacy import is_secret
 from mdmemory.store.conflicts import IN_CONFLICT
-from mdmemory.store.project import Project, of_person, of_project
+from mdmemory.store.project import of_person, of_project
 from mdmemory.store.store import INDEX, Store, is_note_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import Any
 
     from mdmemory.actions.doctor import Finding
     from mdmemory.actions.editing import Edited
@@ -54,8 +53,6 @@ if TYPE_CHECKING:
     from mdmemory.store.store import StoredNote
     from mdmemory.store.writer import NoteSource, StoredIn, Written
     from mdmemory.transcripts.turns import Turn
-
-    T = TypeVar("T")
 
 USER, PROJECT = "user", "project"
 MINE = f"{PERSON}/"  # before the name of a note of the person's
@@ -83,23 +80,19 @@ class Layers:
             if problem.code != "asked":
                 raise
             store_around, self.question = None, problem
-        own = self._own(store_around)
+        try:
+            own = of_person(self._places)
+        except MdmemoryError as problem:
+            if store_around is None:
+                raise
+            own = None  # one that cannot be read does not take the project's away
+            self._tell(f"Your own store is left out. {problem.sentences}")
         is_own = store_around is not None and own is not None and store_around.root == own.root
         if store_around is not None and not is_own:
             self.project = Memory(store_around, **self._how)
             if store_around.is_moved:
                 self._tell(f"The project was known again: its store is {store_around.store}.")
         self.person = Memory(own, **self._how) if own and (is_own or not self._named) else None
-
-    def _own(self, project: Project | None) -> Project | None:
-        """The person's own store; one that cannot be read does not take the project's away."""
-        try:
-            return of_person(self._places)
-        except MdmemoryError as problem:
-            if project is None:
-                raise
-            self._tell(f"Your own store is left out. {problem.sentences}")
-            return None
 
     @classmethod
     def open(
@@ -141,28 +134,8 @@ class Layers:
         if not description:
             fact = capture.fact.state_fact(name, type=type, body=body, kind=kind)
             return self.state(fact, everywhere, source, cite, replaces)[1]
-        # no store is made for a note that none would take
-        actions.editing.check_new(is_secret, name, type, f"{description}\n{body}")
-        memory, names = self._home(type, everywhere, replaces)
-        return memory.add(
-            name, type=type, description=description, body=body, kind=kind, source=source,
-            replaces=names, cite=cite,
-        )  # fmt: skip
-
-    def _home(
-        self, type: str, everywhere: bool, replaces: Sequence[str]
-    ) -> tuple[Memory, list[str]]:
-        """The memory that a new note goes to, which is that of the notes it replaces, and their
-        names there. Raises NotFound, UsageError for notes of both layers."""
-        if not replaces:
-            return self.for_type(type, everywhere=everywhere), []
-        owners = [self.holding(name) for name in replaces]
-        if len({id(memory) for memory, _ in owners}) > 1:
-            raise UsageError(
-                "The notes are in two stores, and a fact replaces those of one.",
-                "Add it twice, once for each store.",
-            )
-        return owners[0][0], [memory.note(name).file for memory, name in owners]
+        fact = capture.fact.Fact(body, description, name, type, kind=kind)
+        return self._put(fact, everywhere, source, cite, replaces)[1]
 
     def state(
         self, fact: Fact, everywhere: bool = False, source: str = "manual",
@@ -173,9 +146,25 @@ class Layers:
         for memory in self.there() if not replaces else ():
             if (same := memory.stating(fact.said)) is not None:
                 return memory, actions.editing.unchanged_note(same)
+        return self._put(fact, everywhere or fact.everywhere, source, cite, replaces)
+
+    def _put(
+        self, fact: Fact, everywhere: bool, source: str, cite: Sequence[str],
+        replaces: Sequence[str],
+    ) -> tuple[Memory, Edited]:  # fmt: skip
+        """Store a fact, in the layer of the notes that it replaces. Raises NotFound, UsageError for
+        notes of both layers."""
+        # no store is made for a note that none would take
         text = f"{fact.description}\n{fact.body}"
         actions.editing.check_new(is_secret, fact.name, fact.type, text)
-        memory, names = self._home(fact.type, everywhere or fact.everywhere, replaces)
+        owners = [self.holding(name) for name in replaces]
+        if len({id(memory) for memory, _ in owners}) > 1:
+            raise UsageError(
+                "The notes are in two stores, and a fact replaces those of one.",
+                "Add it twice, once for each store.",
+            )
+        names = [memory.note(name).file for memory, name in owners]
+        memory = owners[0][0] if owners else self.for_type(fact.type, everywhere=everywhere)
         return memory, memory.add(
             fact.name, type=fact.type, description=fact.description, body=fact.body,
             kind=fact.kind, source=source, replaces=names, cite=cite,
@@ -183,14 +172,13 @@ class Layers:
 
     def near(self, text: str) -> list[tuple[str, str]]:
         """The notes of both layers near a text, three of each at most: file and description."""
-        pairs = []
-        for source in self.sources():
-            nearest = search.near.near_notes(source.writer.refresher)
-            notes = store.superseding.in_force(nearest(text))[: search.near.NEAREST]
-            for note in notes:
-                description = " ".join(note.note.head.description.split())
-                pairs.append((f"{source.prefix}{note.file}", description))
-        return pairs
+        return [
+            (f"{source.prefix}{note.file}", " ".join(note.note.head.description.split()))
+            for source in self.sources()
+            for note in store.superseding.in_force(
+                search.near.near_notes(source.writer.refresher)(text)
+            )[: search.near.NEAREST]
+        ]
 
     # --- taking back
 
@@ -363,23 +351,25 @@ class Layers:
 
         `all_projects` reads the notes of every store in the memory folder, and says `project`.
         """
-        (first, memory), *others = self._asked_of(all_projects)
+        # the memories to ask, each with its layer and, if it is another project's, its name
+        others = self.others() if all_projects else ()
+        asked = [((PROJECT, name), memory) for name, memory in others]
+        if self.there() or not asked:
+            asked = [*(((layer, ""), memory) for layer, memory in self.each()), *asked]
+        (first, memory), *also = asked
         best = memory.search(query, k=k, source=source, at=at, report=report, meaning=meaning)
         answers = [search.answer.of_layer(best, *first)]
-        for layer, memory in others if at is None and source in ("memory", "all") else []:
-            ask = partial(memory.search, query, k=k, report=report, meaning=meaning)
-            if (more := self._ask_also(ask)) is not None:
+        for layer, memory in also if at is None and source in ("memory", "all") else []:
+            try:
+                more = memory.search(query, k=k, report=report, meaning=meaning)
+            except UsageError:
+                raise
+            except MdmemoryError as problem:  # it does not take the first one's answer away
+                self._tell(f"A store is left out. {problem.sentences}")
+            else:
                 answers.append(search.answer.of_layer(more, *layer))
         joined = search.answer.join_stores(answers, k)
         return joined._replace(hits=self._with_conflicts(joined.hits))
-
-    def _asked_of(self, all_projects: bool) -> list[tuple[tuple[str, str], Memory]]:
-        """The memories to ask, each with its layer and, if it is another project's, its name."""
-        if not all_projects:
-            return [((layer, ""), memory) for layer, memory in self.each()]
-        others = [((PROJECT, name), memory) for name, memory in self.others()]
-        own = self.each() if self.there() or not others else []
-        return [*(((layer, ""), memory) for layer, memory in own), *others]
 
     def others(self) -> Iterator[tuple[str, Memory]]:
         """The other projects' stores in the memory folder, each with its folder's name. Only a
@@ -387,20 +377,8 @@ class Layers:
         own = [memory.project.root for memory in self.there()]
         for entry in store.home.read_entries(store.project.home_of(self._places)):
             if entry.store not in own:
-                yield (
-                    entry.store.name,
-                    Memory(store.project.open_project(entry.store, self._places)),
-                )
-
-    def _ask_also(self, ask: Callable[[], T]) -> T | None:
-        """What a second layer answers; its failure does not take the first one's answer away."""
-        try:
-            return ask()
-        except UsageError:
-            raise
-        except MdmemoryError as problem:
-            self._tell(f"A store is left out. {problem.sentences}")
-            return None
+                opened = store.project.open_project(entry.store, self._places)
+                yield entry.store.name, Memory(opened)
 
     def _with_conflicts(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """The hits; where one of the person's contradicts one of the project's, both are marked,
@@ -523,9 +501,18 @@ class Layers:
     def log(self, limit: int | None = None) -> list[tuple[str, Logged, bool]]:
         """Our commits of both layers by their time, newest first, each with its layer and whether
         it was undone since."""
-        entries = self._ask_layers(
-            lambda memory: [(self.of(memory), *row) for row in memory.log(limit)]
-        )  # fmt: skip
+        entries, problems = [], []
+        for layer, memory in self.each():
+            try:
+                entries.append([(layer, *row) for row in memory.log(limit)])
+            except MdmemoryError as problem:
+                problems.append(problem)
+        # one that cannot (it has no git, say, or nothing to find) does not take the other's away
+        if not entries:
+            raise problems[0]
+        for each in problems:
+            if not isinstance(each, NotFound):
+                self._tell(f"A store is left out. {each.sentences}")
         mixed = heapq.merge(*entries, key=lambda row: moment_of(row[1].time), reverse=True)
         return list(mixed)[:limit]
 
@@ -567,22 +554,6 @@ class Layers:
             with suppress(NotFound):
                 return self.person, self.person.history(own_name)
             raise
-
-    def _ask_layers(self, ask: Callable[[Memory], T]) -> list[T]:
-        """What the layers answer. One that cannot (it has no git, say, or nothing to find) does
-        not take the other's answer away; where none can, the first one's reason is raised."""
-        answers, problems = [], []
-        for _, memory in self.each():
-            try:
-                answers.append(ask(memory))
-            except MdmemoryError as problem:
-                problems.append(problem)
-        if not answers:
-            raise problems[0]
-        for each in problems:
-            if not isinstance(each, NotFound):
-                self._tell(f"A store is left out. {each.sentences}")
-        return answers
 
     # --- the message of a person
 
@@ -635,21 +606,19 @@ class Layers:
     def store(self, call: FactCall, caller: Caller) -> Stored:
         """Store a fact that an assistant hands over, in its layer or in that of the notes that it
         replaces; files of the person's layer are `me/FILE`. Raises NotStored, NotFound, NoStore."""
-        caller = caller if caller.turns else self._with_wishes(caller)
+        if not caller.turns:
+            # what hooks kept here of the user's words, where nothing else is known of them: the
+            # first message in a fresh home is heard before there is a store
+            from mdmemory.transcripts.turns import Turn
+
+            wishes = [wish for box in self._layer_inboxes() for _, wish in box.wishes()]
+            caller = caller._replace(turns=tuple(Turn(e.turn, "user", e.text) for e in wishes))
         done = capture.store_fact.store_fact(self, call, caller, now=self._clock())
         texts = [call.fact, call.why, call.title, *(pair["text"] for pair in done.superseded)]
         texts += [call.quote] if done.declined else []
         text = "\n".join(filter(None, texts))
         self._answer_wishes(text, caller.session, ends=bool(done.declined))
         return done
-
-    def _with_wishes(self, caller: Caller) -> Caller:
-        """The caller with what hooks kept here of the user's words, where nothing else is known of
-        them: the first message in a fresh home is heard before there is a store."""
-        from mdmemory.transcripts.turns import Turn
-
-        wishes = [wish for box in self._layer_inboxes() for _, wish in box.wishes()]
-        return caller._replace(turns=tuple(Turn(e.turn, "user", e.text) for e in wishes))
 
     def forget(self, names: Sequence[str], quote: str, caller: Caller) -> Forgotten:
         """Remove the notes that an assistant names, if the user's turns ask for it; see
@@ -714,24 +683,15 @@ class Layers:
     def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
         """The store that a fact goes to, made where it is missing. Raises NoStore."""
         memory = self.for_fact(USER if personal else PROJECT)
-        return store.writer.NoteSource(
-            self._memory_prefix(memory), memory._writer()
-        ), self._make_route(memory, personal)
+        source = store.writer.NoteSource(self._memory_prefix(memory), memory._writer())
+        if not self._named and not personal and memory is not self.project:
+            return source, capture.batch.Route(folder=self._folder_named())
+        if memory is self.project and not self._named and not personal and source.writer.is_own:
+            return source, capture.batch.Route(said=self._said())
+        return source, capture.batch.ALL
 
     def _memory_prefix(self, memory: Memory) -> str:
         return MINE if memory is self.person and self.project is not None else ""
-
-    def _make_route(self, memory: Memory, personal: bool) -> Route:
-        """How a fact came to this store."""
-        if self._named or personal:
-            return capture.batch.ALL
-        if memory is self.project:
-            return (
-                capture.batch.Route(said=self._said())
-                if memory._writer().is_own
-                else capture.batch.ALL
-            )
-        return capture.batch.Route(folder=self._folder_named())
 
     def _said(self) -> dict[str, str]:
         """The facts that the person's store states for all projects, by their keys."""

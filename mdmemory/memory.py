@@ -571,9 +571,8 @@ class Memory:
 
     def kept_wishes(self) -> list[Path]:
         """The files of wishes that wait to be written."""
-        return [
-            path for inbox in capture.wishes.open_inboxes(self.project) for path in inbox.kept()
-        ]
+        inboxes = capture.wishes.open_inboxes(self.project)
+        return [path for inbox in inboxes for path in inbox.kept()]
 
     def captures(self, limit: int | None = None) -> list[Evidence]:
         """Why each candidate was kept or dropped, the newest first (90 days)."""

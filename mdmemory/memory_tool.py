@@ -185,7 +185,7 @@ class MemoryTool:
                 raise Prescribed(
                     f"Error: The file {path} has changed since you viewed it: view it."
                 )
-            return insert_text(text, at, more)
+            return insert_text(text, given.get("insert_line"), more)
 
         done = self._change_file(path, insert_lines)
         return f"The file {path} has been edited.{_flagged_line(done)}"

@@ -12,8 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mdmemory.config.settings import Settings
-
 
 def of_store(memory: Memory) -> dict[str, Any]:
     """What one store holds, and what waits there."""
@@ -57,25 +55,18 @@ def of_work(memory: Memory) -> dict[str, Any]:
         used = known.usage(memory.now().date().isoformat())
         passed = unanswered.passed_over(known)
     settings = memory.project.settings
+    missing = ""  # why search goes by words although vectors are turned on
+    if settings.text("search.embeddings") != "off":
+        from mdmemory.search import sources  # which loads all of search
+
+        missing = sources.meaning_trouble(settings)
     return {
         "due": memory.due(),
         "last": {"at": last.at, "outcome": last.outcome} if last else None,
         "planner": settings.text("planner"),
         "questions": settings.text("llm.questions"),
         "sends_to": sends_to(settings),
-        "embeddings": {
-            "kind": settings.text("search.embeddings"),
-            "missing": _missing_meaning(settings),
-        },
+        "embeddings": {"kind": settings.text("search.embeddings"), "missing": missing},
         "tokens_today": used._asdict(),
         "passed_over": passed,
     }
-
-
-def _missing_meaning(settings: Settings) -> str:
-    """Why search goes by words although vectors are turned on; "" where they are not."""
-    if settings.text("search.embeddings") == "off":
-        return ""
-    from mdmemory.search import sources  # which loads all of search
-
-    return sources.meaning_trouble(settings)

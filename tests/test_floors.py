@@ -1,5 +1,4 @@
-"""The drawings of the rooms, in docs/architecture.md and the package, held to: imports go one way,
-down."""
+"""The drawing of the rooms, in docs/architecture.md, held to: imports go one way, down."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ import graphlib
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -174,8 +173,7 @@ def test_the_exceptions_are_still_needed() -> None:
 def open_with_a_place(module: str) -> None:
     text = ast.get_docstring(TREES[module]) or ""
     assert text, f"mdmemory.{module or 'the package'} has no docstring"
-    if module:  # the package's own holds the drawing
-        assert len(text.splitlines()) <= 5
+    assert len(text.splitlines()) <= 5
 
 
 def test_every_module_opens_with_its_place_in_one_to_five_lines() -> None:
@@ -319,7 +317,7 @@ def test_the_common_way_loads_nothing_heavy(code: str) -> None:
     assert done.stdout == "\n"
 
 
-# --- the drawings and the names ------------------------------------------------------------------
+# --- the drawing and the names  ------------------------------------------------------------------
 
 
 def rooms() -> list[str]:
@@ -330,13 +328,6 @@ def rooms() -> list[str]:
     return sorted([*(f"{path.relative_to(PACKAGE).as_posix()}/" for path in folders), *modules])
 
 
-def in_the_package() -> list[str]:
-    """The rooms as the package's own docstring draws them."""
-    lines = (ast.get_docstring(TREES[""]) or "").splitlines()
-    drawn = [line.strip().split("  ")[0] for line in lines if line.startswith("    ")]
-    return [name for each in drawn for name in each.rstrip(",").split(", ")]
-
-
 def on_the_page() -> list[str]:
     """The rooms as docs/architecture.md draws them."""
     page = (Path(__file__).parents[1] / "docs/architecture.md").read_text(encoding="utf-8")
@@ -345,9 +336,8 @@ def on_the_page() -> list[str]:
     return [name for each in drawn for name in re.findall(r"`([\w/]+)`", each)]
 
 
-@pytest.mark.parametrize("drawing", [in_the_package, on_the_page])
-def test_a_drawing_has_each_room_once_from_the_ground_up(drawing: Callable[[], list[str]]) -> None:
-    drawn = drawing()
+def test_the_drawing_has_each_room_once_from_the_ground_up() -> None:
+    drawn = on_the_page()
     assert sorted(drawn) == rooms()
     floors = [place(f"{name.replace('/', '.')}x" if "/" in name else name)[0] for name in drawn]
     assert floors == sorted(floors)
