@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from mdmemory import actions, capture, citing, compact, llm, observe, search, store
     from mdmemory import session as sessions
     from mdmemory.actions import memory_folder  # noqa: F401 - what functions return
-    from mdmemory.capture import imports, wishes  # noqa: F401
+    from mdmemory.capture import imports, run, summary, wishes  # noqa: F401
     from mdmemory.citing import check  # noqa: F401
     from mdmemory.search import sources  # noqa: F401
 else:
@@ -622,8 +622,9 @@ class Memory:
 
     def observations(self) -> Observations:
         """The short form of what the assistant's tools showed in earlier work."""
-        observer = observe.observations.Observations
-        return observer(self.project, self.state, self._writer, self._clock)
+        return observe.observations.Observations(
+            self.project, self.state, self._writer, self._clock
+        )
 
     @contextmanager
     def session(self, session: str) -> Iterator[SessionMemory]:

@@ -178,7 +178,7 @@ class MemoryTool:
     def insert(self, given: Given) -> str:
         """Lines put behind line `insert_line` of a note; 0 is its beginning."""
         path, more = _text_given(given, "path"), _text_given(given, "insert_text")
-        at, seen = given.get("insert_line"), self._seen.get(path_inside(path))
+        seen = self._seen.get(path_inside(path))
 
         def insert_lines(text: str) -> str:
             if seen not in (None, self._memory._store().read(path_inside(path)).digest):

@@ -77,9 +77,17 @@ def event_of(
     content = seen + ("".join(arguments.values()) if tool.lower() in WRITING else "")
     if len(content) < MIN_CHARS:
         return None
+    if len(seen) > HEAD + TAIL:
+        left = len(seen) - HEAD - TAIL
+        # again: half of a text may look like what the whole did not
+        seen = clean(f"{seen[:HEAD]}\n[{left} more characters]\n{seen[-TAIL:]}")
     named = {line(name, 60): each for name, each in arguments.items()}
     input = json.dumps(named, ensure_ascii=False)
-    return Event(0, session, line(tool, 60), at, input, _clip(seen), _files(args))
+    files = [args[place] for place in _PLACES if isinstance(args.get(place), str)]
+    for value in args.values():
+        if isinstance(value, str) and "*** " in value[:MAX_READ]:
+            files += _PATCHED.findall(value[:MAX_READ])
+    return Event(0, session, line(tool, 60), at, input, seen, items(files, MAX_FILE))
 
 
 def _cut_output(output: str) -> str:
@@ -91,42 +99,23 @@ def _cut_output(output: str) -> str:
     return start[:space] if space > 0 else ""
 
 
-def _clip(seen: str) -> str:
-    if len(seen) <= HEAD + TAIL:
-        return seen
-    left = len(seen) - HEAD - TAIL
-    # again: half of a text may look like what the whole did not
-    return clean(f"{seen[:HEAD]}\n[{left} more characters]\n{seen[-TAIL:]}")
-
-
 def _argument(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return clean(cut(clean(visible(_cut_output(text))).strip(), MAX_ARGUMENT))
 
 
-def _files(args: Mapping[str, Any]) -> tuple[str, ...]:
-    named = [args[place] for place in _PLACES if isinstance(args.get(place), str)]
-    for value in args.values():
-        if isinstance(value, str) and "*** " in value[:MAX_READ]:
-            named += _PATCHED.findall(value[:MAX_READ])
-    return items(named, MAX_FILE)
-
-
 def by_its_metadata(event: Event) -> Draft:
     """The draft of an event without a model: the tool, its object, its first line."""
     tool = event.tool.lower()
-    title = f"{_DONE.get(tool, event.tool)} {_object(event)}".strip()
+    arguments: Mapping[str, str] = json.loads(event.input)
+    about = next((arguments[name] for name in _OBJECTS if arguments.get(name)), "")
+    about = about.partition("\n")[0] if about or not event.files else event.files[0]
+    title = f"{_DONE.get(tool, event.tool)} {about}".strip()
     first = next((each for each in event.output.splitlines() if each.strip()), "")
     return make_draft(
         "change" if tool in WRITING else "discovery", title, cut(first.strip(), 200),
         files=event.files, importance=GUESSED,
     )  # fmt: skip
-
-
-def _object(event: Event) -> str:
-    arguments: Mapping[str, str] = json.loads(event.input)
-    named = next((arguments[name] for name in _OBJECTS if arguments.get(name)), "")
-    return event.files[0] if event.files and not named else named.partition("\n")[0]
 
 
 # --- with a model
@@ -169,18 +158,14 @@ def parse(answer: str, events: Sequence[Event]) -> dict[int, Draft]:
     objects = read_list(answer, "observations", fields=_FIELDS, mark="number").objects
     drafts: dict[int, Draft] = {}
     for value in objects:
-        event = _event(value, events)
+        number = (as_text(value.get("number")) or "").strip()
+        is_known = number.isascii() and number.isdecimal() and len(number) < 4
+        event = events[int(number) - 1] if is_known and 1 <= int(number) <= len(events) else None
         if event is not None and event.id not in drafts:
             drafts[event.id] = _draft(value, event)
     if objects and not drafts:
         raise BadAnswer("names only unknown events")
     return drafts
-
-
-def _event(value: Mapping[str, Any], events: Sequence[Event]) -> Event | None:
-    at = (as_text(value.get("number")) or "").strip()
-    known = at.isascii() and at.isdecimal() and len(at) < 4 and 1 <= int(at) <= len(events)
-    return events[int(at) - 1] if known else None
 
 
 def _draft(value: Mapping[str, Any], event: Event) -> Draft:

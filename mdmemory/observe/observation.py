@@ -81,21 +81,17 @@ def make_draft(
     concepts: Iterable[str] = (), files: Iterable[str] = (), importance: int = USUAL,
 ) -> Draft:  # fmt: skip
     """A draft of texts from anywhere: cleaned, cut, bounded."""
+    # as a whole first: a key, or private text, may go over several lines
+    lines = (line(each, MAX_NARRATIVE) for each in clean(visible(narrative)).splitlines())
     return Draft(
         type if type in TYPES else "discovery",
         line(visible(title), MAX_TITLE) or "Untitled",
-        _clean_narrative(narrative),
+        cut("\n".join(each for each in lines if each not in ("", LEFT_OUT)), MAX_NARRATIVE),
         items(facts, MAX_FACT),
         items(concepts, MAX_CONCEPT),
         items(files, MAX_FILE),
         min(MOST, max(LEAST, importance)),
     )
-
-
-def _clean_narrative(text: str) -> str:
-    # as a whole first: a key, or private text, may go over several lines
-    lines = (line(each, MAX_NARRATIVE) for each in clean(visible(text)).splitlines())
-    return cut("\n".join(each for each in lines if each not in ("", LEFT_OUT)), MAX_NARRATIVE)
 
 
 def items(texts: Iterable[str], limit: int) -> tuple[str, ...]:
@@ -146,25 +142,17 @@ def get(state: State, ids: Iterable[int]) -> list[Observation]:
     return [known[id] for id in wanted if id in known]
 
 
-def list_before(state: State, at: str, id: int, limit: int, session: str = "") -> list[Observation]:
-    """The last observations before a moment and number, the oldest first."""
-    return _list_beside(state, ("<", "DESC"), (at, id, session, limit))[::-1]
-
-
-def list_after(state: State, at: str, id: int, limit: int, session: str = "") -> list[Observation]:
-    """The first observations after a moment and number, the oldest first."""
-    return _list_beside(state, (">", "ASC"), (at, id, session, limit))
-
-
-def _list_beside(
-    state: State, side: tuple[str, str], values: tuple[str, int, str, int]
+def list_beside(
+    state: State, at: str, id: int, limit: int, session: str = "", *, after: bool
 ) -> list[Observation]:
-    relation, order = side
+    """The last observations before a moment and number, or the first ones after, the oldest
+    first."""
+    relation, order = (">", "ASC") if after else ("<", "DESC")
     query = (
         f"{_SELECT} WHERE (at, id) {relation} (?, ?) AND ? IN ('', session)"
         f" ORDER BY at {order}, id {order} LIMIT ?"
     )
-    return _read(state, query, values)
+    return _read(state, query, (at, id, session, limit))[:: 1 if after else -1]
 
 
 def count(state: State, session: str = "") -> int:
@@ -189,17 +177,11 @@ def forget(state: State, ids: Iterable[int]) -> None:
 
 
 def _read(state: State, query: str, values: Sequence[object]) -> list[Observation]:
-    return [_make(*row) for row in state.rows(query, values)]
-
-
-def _make(
-    id: int, session: str, at: str, tool: str, model: str, type: str, title: str, narrative: str,
-    facts: str, concepts: str, files: str, importance: int,
-) -> Observation:  # fmt: skip
-    lists = _texts(facts), _texts(concepts), _texts(files)
-    draft = Draft(type, title, narrative, *lists, importance)
-    return Observation(id, session, at, tool, model, draft)
-
-
-def _texts(stored: str) -> tuple[str, ...]:
-    return tuple(map(str, json.loads(stored)))
+    observations = []
+    for id, session, at, tool, model, type, title, narrative, *lists, importance in state.rows(
+        query, values
+    ):
+        facts, concepts, files = (tuple(map(str, json.loads(each))) for each in lists)
+        draft = Draft(type, title, narrative, facts, concepts, files, importance)
+        observations.append(Observation(id, session, at, tool, model, draft))
+    return observations

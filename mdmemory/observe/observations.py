@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it
     from mdmemory.llm.answer import Model
     from mdmemory.observe.observation import Observation
     from mdmemory.observe.queue import Worked
-    from mdmemory.observe.summaries import Summary, Summed
+    from mdmemory.observe.summaries import Summed
     from mdmemory.observe.timeline import Timeline
     from mdmemory.search.results import Found
     from mdmemory.store.state import State
@@ -83,20 +84,6 @@ class Observations:
             summary = summaries.get(state, session) if session else None
         return timeline.block(some, total=total, summary=summary, budget=budget)
 
-    def waiting(self) -> dict[str, int]:
-        """The number of tool calls that are pending, processing, completed and failed."""
-        from mdmemory.observe import queue
-
-        with self.state() as state:
-            return queue.waiting(state)
-
-    def summaries(self, limit: int = 20) -> list[Summary]:
-        """The summaries of sessions, the newest first."""
-        from mdmemory.observe import summaries
-
-        with self.state() as state:
-            return summaries.newest(state, limit)
-
     # writing
 
     def add(
@@ -154,11 +141,15 @@ class Observations:
         first message, if a host on this machine has it)."""
         from mdmemory.observe.summaries import summarize
 
+        if not request:
+            from mdmemory.transcripts.sources import copy, read
+
+            with suppress(MdmemoryError, OSError):
+                turns = read(copy(person.host_places(), session)).turns
+                request = next((turn.text for turn in turns if turn.role == "user"), "")
         model = model or self._model()
         with self.state() as state:
-            return summarize(
-                state, session, model, self.clock(), request=request or _asked_first(session),
-            )  # fmt: skip
+            return summarize(state, session, model, self.clock(), request=request)
 
     def brought_up(self, session: str) -> bool:
         """Update the queue and the summary of a session now; False if that takes a model, which is
@@ -198,14 +189,3 @@ class Observations:
         from mdmemory.llm import choose
 
         return choose.model("observe", self.project, self.clock().date().isoformat())
-
-
-def _asked_first(session: str) -> str:
-    """The first message of a session's user; "" if no host here has the session."""
-    from mdmemory.transcripts.sources import copy, read
-
-    try:
-        turns = read(copy(person.host_places(), session)).turns
-    except (MdmemoryError, OSError):
-        return ""
-    return next((turn.text for turn in turns if turn.role == "user"), "")

@@ -120,7 +120,9 @@ def _take_events(state: State, now: int, where: str = "status = 'pending'") -> l
     events: list[Event] = []
 
     def take(rows: Sequence[Any]) -> list[Statement]:
-        events.extend(_event(*row) for row in rows)
+        for id, session, tool, at, input, output, files, takes in rows:
+            named = tuple(map(str, json.loads(files)))
+            events.append(Event(id, session, tool, at, input, output, named, takes + 1))
         claim = "UPDATE observed SET status = 'processing', taken = ?, changed = ? WHERE id = ?"
         return [(claim, (event.taken, now, event.id)) for event in events]
 
@@ -183,10 +185,3 @@ def _finish(
 def _delete_beyond(where: str, most: int) -> Statement:
     some = f"SELECT id FROM observed WHERE {where} ORDER BY id DESC LIMIT -1 OFFSET ?"
     return f"DELETE FROM observed WHERE id IN ({some})", (most,)
-
-
-def _event(
-    id: int, session: str, tool: str, at: int, input: str, output: str, files: str, takes: int
-) -> Event:
-    named = tuple(map(str, json.loads(files)))
-    return Event(id, session, tool, at, input, output, named, takes + 1)

@@ -71,11 +71,6 @@ def get(state: State, session: str) -> Summary | None:
     return Summary(*rows[0]) if rows else None
 
 
-def newest(state: State, limit: int) -> list[Summary]:
-    """The newest summaries, the newest first."""
-    return [Summary(*row) for row in state.rows(f"{_SELECT} ORDER BY at DESC LIMIT ?", (limit,))]
-
-
 def forget(state: State, sessions: Iterable[str]) -> None:
     """Remove the summaries of these sessions."""
     state.change(*(("DELETE FROM session_summary WHERE session = ?", (each,)) for each in sessions))
@@ -104,8 +99,21 @@ def summarize(
             if before is not None and before.model:
                 return Summed(before, failure)
     fields = fields or _join_titles(observations, wanted)
-    at = now.isoformat(timespec="seconds")
-    _keep(state, Summary(session, at, upto, name, **fields), now - timedelta(days=MAX_DAYS))
+    row = (session, now.isoformat(timespec="seconds"), upto, name, *(fields[f] for f in FIELDS))
+    oldest = (now - timedelta(days=MAX_DAYS)).isoformat(timespec="seconds")
+    state.change(
+        # unless another process stored a newer one
+        (f"INSERT INTO session_summary VALUES ({', '.join('?' * len(row))})"
+         " ON CONFLICT (session) DO UPDATE SET at = excluded.at, upto = excluded.upto,"
+         " model = excluded.model, request = excluded.request,"
+         " investigated = excluded.investigated, learned = excluded.learned,"
+         " completed = excluded.completed, next_steps = excluded.next_steps"
+         " WHERE excluded.upto >= upto", row),
+        ("DELETE FROM session_summary WHERE at < ?", (oldest,)),
+        ("DELETE FROM session_summary WHERE session IN"
+         " (SELECT session FROM session_summary ORDER BY at DESC LIMIT -1 OFFSET ?)",
+         (MAX_SUMMARIES,)),
+    )  # fmt: skip
     return Summed(get(state, session), failure)
 
 
@@ -159,35 +167,10 @@ def _join_titles(observations: Sequence[Observation], request: str) -> dict[str,
     done = [each.draft.title for each in newest if each.draft.type not in ("discovery", "decision")]
     learned = [fact for each in newest for fact in each.draft.facts]
     learned += [each.draft.title for each in newest if each.draft.type == "decision"]
-    return {
-        "request": request, "investigated": _join(titles), "learned": _join(learned),
-        "completed": _join(done), "next_steps": "",
-    }  # fmt: skip
-
-
-def _join(texts: Iterable[str]) -> str:
-    return cut("; ".join(dict.fromkeys(texts)), MAX_FIELD)
+    named = {"investigated": titles, "learned": learned, "completed": done}
+    joined = {key: cut("; ".join(dict.fromkeys(each)), MAX_FIELD) for key, each in named.items()}
+    return {"request": request, "next_steps": "", **joined}
 
 
 def _clean(text: str) -> str:
     return line(visible(text), MAX_FIELD)
-
-
-def _keep(state: State, summary: Summary, oldest: datetime) -> None:
-    """Store a summary, unless another process stored a newer one."""
-    row = (
-        summary.session, summary.at, summary.upto, summary.model,
-        *(getattr(summary, name) for name in FIELDS),
-    )  # fmt: skip
-    state.change(
-        (f"INSERT INTO session_summary VALUES ({', '.join('?' * len(row))})"
-         " ON CONFLICT (session) DO UPDATE SET at = excluded.at, upto = excluded.upto,"
-         " model = excluded.model, request = excluded.request,"
-         " investigated = excluded.investigated, learned = excluded.learned,"
-         " completed = excluded.completed, next_steps = excluded.next_steps"
-         " WHERE excluded.upto >= upto", row),
-        ("DELETE FROM session_summary WHERE at < ?", (oldest.isoformat(timespec="seconds"),)),
-        ("DELETE FROM session_summary WHERE session IN"
-         " (SELECT session FROM session_summary ORDER BY at DESC LIMIT -1 OFFSET ?)",
-         (MAX_SUMMARIES,)),
-    )  # fmt: skip

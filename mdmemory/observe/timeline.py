@@ -150,14 +150,22 @@ def list_around(
     if not around:
         newest = observation.newest(state, before + after + 1, session)
         return Timeline(tuple(newest[::-1]), 0, total)
+    middle: list[Observation] = []
     if _DAY.fullmatch(around):
-        at, id, middle = _day(around), 0, []
+        try:
+            at, id = date.fromisoformat(around).isoformat(), 0
+        except ValueError as problem:
+            raise UsageError(f"There is no day {around}.", "Write it as 2026-06-01.") from problem
         after += 1
     else:
-        middle = [_one(state, around)]
+        if len(observation.parse_ids(around)) != 1:
+            raise UsageError(
+                f"{around[:40]!r} is neither a number nor a day.", "Write it as 12, or 2026-06-01."
+            )
+        middle = recall(state, around)
         at, id = middle[0].at, middle[0].id
-    earlier = observation.list_before(state, at, id, before, session)
-    later = observation.list_after(state, at, id, after, session)
+    earlier = observation.list_beside(state, at, id, before, session, after=False)
+    later = observation.list_beside(state, at, id, after, session, after=True)
     return Timeline((*earlier, *middle, *later), id, total)
 
 
@@ -174,19 +182,3 @@ def recall(state: State, ids: str) -> list[Observation]:
             "`mdmemory session ID` shows those of a session.",
         )
     return observations
-
-
-def _one(state: State, around: str) -> Observation:
-    wanted = observation.parse_ids(around)
-    if len(wanted) != 1:
-        raise UsageError(
-            f"{around[:40]!r} is neither a number nor a day.", "Write it as 12, or 2026-06-01."
-        )
-    return recall(state, around)[0]
-
-
-def _day(text: str) -> str:
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError as problem:
-        raise UsageError(f"There is no day {text}.", "Write it as 2026-06-01.") from problem

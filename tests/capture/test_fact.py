@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from rows import each
 
 from mdmemory import Memory, assets
-from mdmemory.capture.batch import OneStore
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import (
     REASONS,
@@ -292,7 +291,7 @@ def test_explain_shows_no_secret_and_nothing_that_is_not_to_be_remembered(layers
     assert not any(word in repr(told) for word in (secret, "ill<", "PIN"))
     assert (told["redacted"], told["private_removed"]) == (["password"], 2)
     layers.add("Deploys go out on Tuesdays only")
-    assert explain_message("deploys", OneStore(layers.main._writer()))["near"]
+    assert explain_message("deploys", layers.main)["near"]
 
 
 @given(st.text(max_size=300))

@@ -20,7 +20,7 @@ from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.llm import choose
-from mdmemory.observe import queue
+from mdmemory.observe import queue, summaries
 from mdmemory.tools.table import Caller
 from mdmemory.transcripts.turns import Transcript, Turn
 
@@ -67,7 +67,10 @@ def test_a_use_of_a_tool_is_kept_found_listed_and_recalled(memory: Memory) -> No
     summed = found.summarize("ses_1", model=Scripted("no"))
     assert summed.failure is not None
     assert "The last summary" in found.block(session="ses_1")
-    assert found.summaries()[0].learned == "Limit of the gateway"
+    with found.state() as state:
+        summary = summaries.get(state, "ses_1")
+    assert summary
+    assert summary.learned == "Limit of the gateway"
 
 
 def test_a_summary_tells_what_the_user_asked_for_first(
@@ -136,7 +139,8 @@ def test_what_is_forgotten_is_in_no_summary_and_no_database(memory: Memory) -> N
         found.summarize(session)
     assert found.search("zebra").hits
     assert [each.id for each in found.forget("1")] == [1]
-    assert [each.session for each in found.summaries()] == ["ses_2"]
+    with found.state() as state:
+        assert [bool(summaries.get(state, each)) for each in ("ses_1", "ses_2")] == [False, True]
     with sqlite3.connect(memory.project.private / "observations.db") as database:
         texts = database.execute("SELECT text FROM chunks").fetchall()
     database.close()
