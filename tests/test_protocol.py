@@ -14,7 +14,7 @@ from mdmemory import Memory, assets, protocol
 from mdmemory.capture.candidates import parse as candidates
 from mdmemory.capture.fact import fact_of
 from mdmemory.cli import main
-from mdmemory.compact import model_question
+from mdmemory.compact import dialogue
 from mdmemory.compact.plan import PlanRefused
 from mdmemory.llm import schemas
 from mdmemory.llm.json_answer import BadAnswer
@@ -126,11 +126,11 @@ def test_the_sample_answers_would_be_taken() -> None:
         assert len(each["fact"]) <= 150
     assert (update["action"], [*map(is_note_name, update["replaces"])]) == ("update", [True])
     assert len(candidates(filled("extract")).candidates) == 2
-    assert len(model_question.read(filled("compact")).ops) == 1
+    assert len(dialogue.read(filled("compact")).ops) == 1
 
 
 def test_a_sample_that_a_model_copies_does_no_harm() -> None:
-    for read, task in ((candidates, "extract"), (model_question.read, "compact")):
+    for read, task in ((candidates, "extract"), (dialogue.read, "compact")):
         with pytest.raises((BadAnswer, PlanRefused)):
             read(json.dumps(samples(task)[1]))
 

@@ -15,9 +15,8 @@ from itertools import combinations
 from typing import Any
 
 from mdmemory.compact import dialogue, guards
-from mdmemory.compact.dialogue import Talk
-from mdmemory.compact.guards import Verdict, removable, removed
-from mdmemory.compact.model_question import (
+from mdmemory.compact.dialogue import (
+    Talk,
     as_text,
     batches,
     brief,
@@ -26,6 +25,7 @@ from mdmemory.compact.model_question import (
     size,
     whole,
 )
+from mdmemory.compact.guards import Verdict, removable, removed
 from mdmemory.compact.pass_history import LookRecord, Looks, face
 from mdmemory.compact.plan import (
     MAX_ANSWER,
@@ -40,6 +40,7 @@ from mdmemory.compact.plan import (
     named,
     render,
     shown,
+    sources_of,
 )
 from mdmemory.compact.planner import Offline, ProposedPlan
 from mdmemory.llm.answer import Asking
@@ -429,9 +430,8 @@ class _Pass:
         strange: list[tuple[Op, str, str]] = []
         known: list[Op] = []
         for op in ops:
-            files = op.sources if isinstance(op, Merge) else named(op)
             seen = heads if isinstance(op, Flag) else ()
-            if file := next((file for file in files if file in hidden and file not in seen), None):
+            if file := next((f for f in sources_of(op) if f in hidden and f not in seen), None):
                 how = "by its description only, so it can only be flagged"
                 how = f"shown {how}" if file in heads else "not shown"
                 strange.append((op, "unknown_file", f"The note {shown(file)} was {how}."))

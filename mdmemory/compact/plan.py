@@ -121,6 +121,11 @@ def named(op: Op) -> tuple[str, ...]:
             return (op.file,)
 
 
+def sources_of(op: Op) -> tuple[str, ...]:
+    """The files that an op takes, which are there."""
+    return op.sources if isinstance(op, Merge) else named(op)
+
+
 def flagged_pairs(files: Sequence[str]) -> list[tuple[str, str]]:
     """The pairs that a flag of these files writes down: each with each as far as the lines reach,
     and where they do not, every file in one pair at least."""
@@ -185,7 +190,19 @@ def parse(answer: str | bytes) -> Plan:
 
     An op of the wrong shape is left out, unless all are.
     """
-    value = _json(_unfence(_text(answer)))
+    if len(answer) > MAX_ANSWER:
+        raise _unparsable(f"The answer is longer than {MAX_ANSWER} bytes.")
+    try:
+        # both ways: a str may hold lone surrogates, which no file can hold
+        data = answer.encode() if isinstance(answer, str) else answer
+        text = data.decode().strip(" \t\r\n")
+    except UnicodeError:
+        raise _unparsable("The answer is not UTF-8 text.") from None
+    if len(data) > MAX_ANSWER:
+        raise _unparsable(f"The answer is longer than {MAX_ANSWER} bytes.")
+    head, _, rest = text.partition("\n")
+    is_fenced = rest.endswith("\n```") and head.strip().lower() in ("```", "```json")
+    value = _json(rest.removesuffix("```") if is_fenced else text)
     try:
         plan = msgspec.convert(value, _PlanFile)
     except ValidationError as problem:
@@ -196,37 +213,15 @@ def parse(answer: str | bytes) -> Plan:
     return Plan(ops, MappingProxyType(plan.digests), flawed)
 
 
-# --- from bytes to JSON values
-
-
-def _text(answer: str | bytes) -> str:
-    if len(answer) > MAX_ANSWER:
-        raise _unparsable(f"The answer is longer than {MAX_ANSWER} bytes.")
-    try:
-        # both ways: a str may hold lone surrogates, which no file can hold
-        data = answer.encode() if isinstance(answer, str) else answer
-        text = data.decode()
-    except UnicodeError:
-        raise _unparsable("The answer is not UTF-8 text.") from None
-    if len(data) > MAX_ANSWER:
-        raise _unparsable(f"The answer is longer than {MAX_ANSWER} bytes.")
-    return text
-
-
-def _unfence(text: str) -> str:
-    text = text.strip(" \t\r\n")
-    head, _, rest = text.partition("\n")
-    if rest.endswith("\n```") and head.strip().lower() in ("```", "```json"):
-        return rest.removesuffix("```")
-    return text
-
-
 def _json(text: str) -> Any:
+    def refuse_constant(word: str) -> float:
+        raise _unparsable(f"The answer holds {word}, which is not JSON.")
+
     try:
         value = json.loads(
             text,
             object_pairs_hook=_object,
-            parse_constant=_constant,
+            parse_constant=refuse_constant,
             # No field is a number; int() would refuse 4,301 digits with an error of its own.
             parse_int=float,
         )
@@ -249,10 +244,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise PlanRefused([_refusal("duplicate_key", message)])
         fields[key] = value
     return fields
-
-
-def _constant(word: str) -> float:
-    raise _unparsable(f"The answer holds {word}, which is not JSON.")
 
 
 def _sound(value: Any) -> bool:

@@ -20,15 +20,12 @@ from mdmemory.compact.plan import (
     Flag,
     Merge,
     Op,
-    PlanRefused,
     flagged_pairs,
     named,
-    parse,
     render,
 )
 from mdmemory.compact.result import best
 from mdmemory.compact.text_guards import same_key, wording
-from mdmemory.llm.answer import Model
 from mdmemory.store.conflicts import Entry, is_known
 from mdmemory.store.merged import has_own_keys
 from mdmemory.store.store import StoredNote
@@ -86,32 +83,6 @@ class Planner(Protocol):
 
         The caller leaves out what must not be read by a planner, such as held notes.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The planner of `compact --plan`: somebody else's answer, as it came. Where `find_verifier`
-    finds a model, it reads the plan again; what it doubts is said, and hinders nothing."""
-
-    plan: str | bytes
-    find_verifier: Callable[[], Model | None] = lambda: None
-    kind: str = "given"
-
-    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
-        """The plan that was given."""
-        verifier = self.find_verifier()
-        if verifier is None:
-            return ProposedPlan(self.plan)
-        from mdmemory.compact import second_reading
-
-        known = {note.file: note for note in notes}
-        try:
-            ops = second_reading.readable(parse(self.plan).ops, known)
-        except PlanRefused:
-            return ProposedPlan(self.plan)  # which is refused for its own reasons
-        reading = second_reading.read_again(verifier, ops, known)
-        cost = Tokens(reading.input, reading.output, reading.calls)
-        return ProposedPlan(self.plan, cost, model=verifier.name, doubts=reading.sentences(ops))
 
 
 _IsOld = Callable[[Op], bool]  # whether the op was done once and taken back

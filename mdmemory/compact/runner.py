@@ -20,14 +20,17 @@ from mdmemory.compact.plan import (
     MAX_PASS_LINES,
     Delete,
     Flag,
+    Merge,
     Op,
     Plan,
     PlanRefused,
+    Rewrite,
     describe,
     named,
     parse,
+    sources_of,
 )
-from mdmemory.compact.planner import Given, Offline, Planner, ProposedPlan, Tokens
+from mdmemory.compact.planner import Offline, Planner, ProposedPlan, Tokens
 from mdmemory.compact.result import changes as changes_of
 from mdmemory.compact.result import pairs, subject_of
 from mdmemory.errors import Busy, NoState, NotFound, Unwritable
@@ -38,6 +41,7 @@ from mdmemory.git.transaction import Change
 from mdmemory.llm.answer import Asking, Model
 from mdmemory.privacy import redacted_text
 from mdmemory.store import conflicts
+from mdmemory.store.conflicts import Entry
 from mdmemory.store.store import LEDGER, StoredNote
 from mdmemory.store.superseding import Chains, in_force, superseded_files
 from mdmemory.store.writer import Group, Writer
@@ -85,6 +89,41 @@ class Outcome:
     about: str = ""
     digests: dict[str, str] = field(default_factory=dict)
     doubts: list[tuple[Op, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The planner of `compact --plan`: somebody else's answer, as it came. Where `find_verifier`
+    finds a model, it reads the plan again; what it doubts is said, and hinders nothing."""
+
+    plan: str | bytes
+    find_verifier: Callable[[], Model | None] = lambda: None
+    kind: str = "given"
+
+    def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
+        """The plan that was given."""
+        verifier = self.find_verifier()
+        if verifier is None:
+            return ProposedPlan(self.plan)
+        from mdmemory.compact.dialogue import read_again
+
+        known = {note.file: note for note in notes}
+        try:
+            given = parse(self.plan).ops
+        except PlanRefused:
+            return ProposedPlan(self.plan)  # which is refused for its own reasons
+        texts = (op for op in given if isinstance(op, Merge | Rewrite))
+        ops = [op for op in texts if known.keys() >= {*sources_of(op)}]
+        reading = read_again(verifier, ops, known)
+        failure = reading.failure.message if reading.failure else "It was asked, and did not say."
+        doubts: list[tuple[Op, str]] = []
+        for op in ops:
+            if (doubt := reading.doubts.get(op)) is None:
+                doubts.append((op, f"No second reading: {failure}"))
+            elif doubt:
+                doubts.append((op, f"A second reading says that it {doubt}."))
+        cost = Tokens(reading.input, reading.output, reading.calls)
+        return ProposedPlan(self.plan, cost, model=verifier.name, doubts=tuple(doubts))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 
 from mdmemory import unseen
 from mdmemory.compact import result
-from mdmemory.compact.plan import Merge, Rewrite, shown
+from mdmemory.compact.plan import Merge, Rewrite, shown, sources_of
 from mdmemory.errors import BadNote
 from mdmemory.note import limits
 from mdmemory.note.note import Note
@@ -69,9 +69,8 @@ _FETCHED = re.compile(
 
 def bad_text(op: Merge | Rewrite, store: Mapping[str, StoredNote]) -> Iterator[Refusal]:
     """What is wrong with the description and body of an op, the first thing first."""
-    sources = op.sources if isinstance(op, Merge) else (op.file,)
     file = shown(op.target if isinstance(op, Merge) else op.file)
-    before = [store[source].note for source in sources]
+    before = [store[source].note for source in sources_of(op)]
     description = op.description or ""
     is_none = not op.body.strip() and not any(note.body.strip() for note in before)
     if not is_none and (problem := _problem(limits.check_body, op.body)):

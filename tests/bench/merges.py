@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mdmemory.compact import second_reading
+from mdmemory.compact import dialogue
+from mdmemory.compact.dialogue import Readable
 from mdmemory.compact.guards import check
 from mdmemory.compact.plan import Merge, Plan, Rewrite
-from mdmemory.compact.second_reading import Readable
 from mdmemory.files import digest
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
@@ -61,7 +61,7 @@ def judge(row: Row) -> Judged:
     verdict = check(Plan((op,), digests), notes, has_secret=lambda text: False)
     reasons = [f"{code}: {message}" for _, code, message in verdict.refused]
     reasons += [f"{code}: {why}" for code, why in verdict.refusals]
-    shown = second_reading._show(op, {note.file: note for note in notes})
+    shown = dialogue._show(op, {note.file: note for note in notes})
     return Judged(row, "; ".join(reasons), json.loads(shown))
 
 
@@ -102,7 +102,7 @@ def main() -> None:
     if asked.answers:
         said = {row["id"]: row["verdict"] for row in read(asked.answers)}
         judged = [
-            each if each.reason or said.get(each.row["id"]) == second_reading.OK
+            each if each.reason or said.get(each.row["id"]) == dialogue.OK
             else replace(each, reason=f"doubted: {said.get(each.row['id'])}")
             for each in judged
         ]  # fmt: skip

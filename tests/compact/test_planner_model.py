@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scripted import Said, Scripted
 
 from mdmemory.compact import model_planner
-from mdmemory.compact.dialogue import MAX_CUT, MAX_TOO_LONG
+from mdmemory.compact.dialogue import MAX_CUT, MAX_TOO_LONG, batches, read, size, whole
 from mdmemory.compact.model_planner import ModelPlanner
-from mdmemory.compact.model_question import batches, read, size, whole
 from mdmemory.compact.plan import Delete, Flag, Merge, PlanRefused, Rewrite, as_json, parse
 from mdmemory.compact.planner import ProposedPlan, Tokens
 from mdmemory.llm.answer import Answer, Asking, ContextExceeded, ModelFailed, Schema, in_words

@@ -15,8 +15,8 @@ from locks import held_by_another
 from mdmemory import Memory
 from mdmemory.compact.pass_history import PARTIAL, due
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, describe, named, render
-from mdmemory.compact.planner import Given, Offline, Planner, ProposedPlan
-from mdmemory.compact.runner import Compactor, Outcome
+from mdmemory.compact.planner import Offline, Planner, ProposedPlan
+from mdmemory.compact.runner import Compactor, Given, Outcome
 from mdmemory.config.settings import load_settings
 from mdmemory.errors import MdmemoryError
 from mdmemory.git.lock import Patience, hold_lock
