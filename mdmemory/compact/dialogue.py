@@ -136,14 +136,6 @@ def size(shown: Mapping[str, str]) -> int:
     return len(as_text(shown)) + len(", ")
 
 
-def may_be_shown(note: StoredNote, redact: Callable[[str], str]) -> bool:
-    """Whether the note reaches a model as it is: no secret, and a name that is text."""
-    if note.note.head.secrets or not note.file.isprintable():
-        return False
-    text = as_text(whole(note))
-    return redact(text) == text
-
-
 def find_linked(notes: Sequence[StoredNote]) -> frozenset[str]:
     """The files that another one of the notes links to, by whatever name they have."""
     linkers: dict[str, set[str]] = defaultdict(set)
@@ -427,11 +419,6 @@ class Talk:
         problem = no_room(self._asking.model)
         self._end(problem.code, problem.sentences)
         return False
-
-    def leave_out(self, count: int) -> None:
-        """Say that so many questions were not asked."""
-        code = self.failed[-1][0]
-        self.failed.append((code, f"{count} more batches were not asked about."))
 
     def count_cut(self, *, of_use: bool) -> None:
         """Count a cut answer that had whole ops; after MAX_CUT in a row none of which was of use

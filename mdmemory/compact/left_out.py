@@ -54,9 +54,21 @@ def keep(
 ) -> None:  # fmt: skip
     """Let the refused ops wait that a person can judge and has not answered yet. Raises
     Unwritable."""
-    fresh = [each for op, code, why in refused if (each := _of(op, code, why, notes, today))]
+    from mdmemory.compact.plan import Delete, Merge  # the inbox reads no plan
+
     waiting, answered = _read(folder)
     known = {each.id for each in waiting} | {*answered}
+    fresh = []
+    for op, code, why in refused:
+        if isinstance(op, Merge) and len(op.sources) == 2:
+            kind, files = "merge", tuple(sorted(op.sources))
+        elif isinstance(op, Delete):
+            kind, files = "delete", (op.file,)
+        else:
+            continue
+        if code in _JUDGED and all(file in notes for file in files):
+            digests = tuple(notes[file].digest for file in files)
+            fresh.append(LeftOut(kind, files, digests, redacted_text(why), today))
     if fresh := [each for each in fresh if each.id not in known]:
         _write(folder, [*fresh, *waiting][:MOST], answered)
 
@@ -79,24 +91,6 @@ def settle(folder: Path, id: str) -> None:
 def place(folder: Path) -> Path:
     """The file that holds them."""
     return folder / _FILE
-
-
-def _of(op: Op, code: str, why: str, notes: Mapping[str, StoredNote], today: str) -> LeftOut | None:
-    if code not in _JUDGED:
-        return None
-    from mdmemory.compact.plan import Delete, Merge  # the inbox reads no plan
-
-    if isinstance(op, Merge) and len(op.sources) == 2:
-        kind, files = "merge", tuple(sorted(op.sources))
-    elif isinstance(op, Delete):
-        kind, files = "delete", (op.file,)
-    else:
-        return None
-    if not all(file in notes for file in files):
-        return None
-    return LeftOut(
-        kind, files, tuple(notes[file].digest for file in files), redacted_text(why), today
-    )
 
 
 def _read(folder: Path) -> tuple[list[LeftOut], list[str]]:

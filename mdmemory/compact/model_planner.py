@@ -15,16 +15,7 @@ from itertools import combinations
 from typing import Any
 
 from mdmemory.compact import dialogue, guards
-from mdmemory.compact.dialogue import (
-    Talk,
-    as_text,
-    batches,
-    brief,
-    find_linked,
-    may_be_shown,
-    size,
-    whole,
-)
+from mdmemory.compact.dialogue import Talk, as_text, batches, brief, find_linked, size, whole
 from mdmemory.compact.guards import Verdict, removable, removed
 from mdmemory.compact.pass_history import LookRecord, Looks, face
 from mdmemory.compact.plan import (
@@ -231,8 +222,13 @@ class _Pass:
         if first := self.planner.first:  # a limit may leave more of it for another pass
             self.sure, _, waits = first.ops(self.notes, conflicts=self.conflicts)
         merged = {file for op in self.sure if isinstance(op, Merge) for file in op.sources}
-        left = (note for note in self.notes if note.file not in merged)
-        free = [note for note in left if may_be_shown(note, self.planner.redact)]
+        free = []
+        for note in self.notes:
+            # a note reaches a model as it is: no secret, and a name that is text
+            if note.file in merged or note.note.head.secrets or not note.file.isprintable():
+                continue
+            if self.planner.redact(text := as_text(whole(note))) == text:
+                free.append(note)
         read_record = self.planner.record
         record = read_record(free) if read_record else LookRecord(self.planner.today)
         by = self.talk.judge()
@@ -291,7 +287,9 @@ class _Pass:
             part = waiting.popleft()
             total = done + 1 + len(waiting)
             if self.talk.is_over:
-                return self.talk.leave_out(total - done)
+                code = self.talk.failed[-1][0]
+                left = f"{total - done} more batches were not asked about."
+                return self.talk.failed.append((code, left))
             notes = f"{len(part)} note{'' if len(part) == 1 else 's'}"
             self.planner.report(done, total, f"asking about {notes}")
             waiting.extendleft(reversed(self._batch(part)))

@@ -81,15 +81,18 @@ class LookRecord:
         """The notes that a model has to be shown. `by` is who judges now; "" if nobody knows."""
         if not self.looks:
             return [note for note in notes if self.lately is None or note.file in self.lately]
-        return [note for note in notes if self._is_new(note, by)]
-
-    def _is_new(self, note: StoredNote, by: str) -> bool:
-        look = self.looks.get(note.file)
-        if look is None or look.face != face(note) or 0 < look.tries < TRIES:
-            return True
-        if not by or look.by == by or not look.day:
-            return False
-        return date.fromisoformat(look.day) <= date.fromisoformat(self.today) - AGAIN
+        since = (date.fromisoformat(self.today) - AGAIN).isoformat()
+        new = []
+        for note in notes:
+            look = self.looks.get(note.file)
+            if (
+                look is None
+                or look.face != face(note)
+                or 0 < look.tries < TRIES
+                or (by and look.by != by and "" < look.day <= since)
+            ):
+                new.append(note)
+        return new
 
     def oldest(self, notes: Iterable[StoredNote]) -> list[StoredNote]:
         """The notes, those first that were not looked at for longest."""

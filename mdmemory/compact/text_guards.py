@@ -132,17 +132,13 @@ def literal_refusals(
         yield "literal_invented", f"{file} would gain {_some(invented)} from nowhere."
     if words := literals.find_moved(texts, after):
         yield "negation", f"{file} would put {_some(words)} in the place of another value."
-    yield from _negations(file, texts, after)
-
-
-def _negations(what: str, before: Sequence[str], after: str) -> Iterator[Refusal]:
-    """Whether all that denies is gone, or something denies where nothing did: in between the same
-    is said with more of such words or fewer, and only who reads can tell."""
-    counts, now = [count_negations(text) for text in before], count_negations(after)
-    if bool(now) != any(counts):
+    # all that denies is gone, or something denies where nothing did: in between the same is said
+    # with more of such words or fewer, and only who reads can tell
+    now = count_negations(after)
+    if bool(now) != any(map(count_negations, texts)):
         yield "negation", (
-            f"{what} would deny something ({now} such words), and its sources deny nothing."
-            if now else f"{what} would deny nothing any more, and its sources do."
+            f"{file} would deny something ({now} such words), and its sources deny nothing."
+            if now else f"{file} would deny nothing any more, and its sources do."
         )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from datetime import date
 
 from mdmemory.search import ranking
@@ -41,11 +41,21 @@ def needed_notes(database: Database, text: str, today: date, bar: float = BAR) -
     telling = sum(not is_light(term, light) for term in terms)
     if telling < MEETING:
         return []
-    scores = _score_chunks(database, terms, total, light)
+    # the sum of the rarities of the words that each place shares with the message, and how many of
+    # them tell what it is about
+    limit = max(FEW, int(total * COMMON))
+    scores: dict[int, tuple[float, int]] = {}
+    for term in terms:
+        holders = database.holding(term, MEMORY, limit)
+        tells = not is_light(term, light) and bool(term.weight) and len(holders) < limit
+        weight = ranking.word_rarity(len(holders), total) * (1.0 if tells else LIGHT)
+        for chunk in holders:
+            score, count = scores.get(chunk, (0.0, 0))
+            scores[chunk] = score + weight, count + tells
     chance = math.log(total) + CHANCES * math.log(telling)
     sure = {
-        chunk: score for chunk, (score, telling) in scores.items()
-        if telling >= MEETING and score >= chance + bar
+        chunk: score for chunk, (score, count) in scores.items()
+        if count >= MEETING and score >= chance + bar
     }  # fmt: skip
     best = sorted(sure, key=lambda chunk: (-sure[chunk], chunk))[:_LOOKED_AT]
     rows = database.rows(best) if best else {}
@@ -90,23 +100,6 @@ def is_light(term: Term, light: Container[str]) -> bool:
         return False
     is_any = len(first) == 1 or bool(_NUMBER.fullmatch(first))
     return is_any or any(len(way) == 1 and way[0] in light for way in term.ways)
-
-
-def _score_chunks(
-    database: Database, terms: Collection[Term], total: int, light: Container[str]
-) -> dict[int, tuple[float, int]]:
-    """The sum of the rarities of the words that each place shares with the message, and how many
-    of them tell what it is about."""
-    limit = max(FEW, int(total * COMMON))
-    scores: dict[int, tuple[float, int]] = {}
-    for term in terms:
-        holders = database.holding(term, MEMORY, limit)
-        tells = not is_light(term, light) and bool(term.weight) and len(holders) < limit
-        weight = ranking.word_rarity(len(holders), total) * (1.0 if tells else LIGHT)
-        for chunk in holders:
-            score, telling = scores.get(chunk, (0.0, 0))
-            scores[chunk] = score + weight, telling + tells
-    return scores
 
 
 def everyday_stems(text: str) -> frozenset[str]:

@@ -36,9 +36,8 @@ class Folders:
     store: Path
     redact: Callable[[str], str]
 
-    def update(self, database: Database, report: Report) -> tuple[list[str], list[str]]:
-        """Bring the database up to date with the folders: the files that were different, and what
-        there is to say."""
+    def update(self, database: Database, report: Report) -> list[str]:
+        """Bring the database up to date with the folders; what there is to say."""
         sentences = [f"{root} of search.folders is not there." for root in self.roots
                 if not root.is_dir()]  # fmt: skip
         now = dict(walk_folders(self.roots, ENDINGS, os.path.realpath(self.store)))
@@ -63,7 +62,7 @@ class Folders:
             sentences.append(
                 f"Of {long} files over {LONGEST >> 20} MiB only the beginning is searched."
             )
-        return gone + stale, sentences
+        return sentences
 
     def _make_document(self, file: str, print: str, data: bytes) -> Document:
         beginning = data[: data.rfind(b"\n", 0, LONGEST) + 1 or LONGEST]

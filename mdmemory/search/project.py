@@ -43,9 +43,9 @@ class Updated(NamedTuple):
 
 
 class Feeder(Protocol):
-    """What keeps one source beside the notes up to date; what was different, and words on it."""
+    """What keeps one source beside the notes up to date, and what there is to say of it."""
 
-    def update(self, database: Database, report: Report) -> tuple[list[str], list[str]]: ...
+    def update(self, database: Database, report: Report) -> list[str]: ...
 
 
 class Search:
@@ -89,7 +89,7 @@ class Search:
                     self._update_notes(database, report)
                 for each in wanted:
                     if each in self._others:
-                        late += self._others[each].update(database, report)[1]
+                        late += self._others[each].update(database, report)
                 meaning, missing = self._make_meaning(database, wanted, query, report)
                 late += missing
             except LockedError:

@@ -88,9 +88,14 @@ def parse(text: str, today: date) -> Query:
     query_dates, rest = dates.asked_dates(text, today)
     terms = {Term(tuple((stem_by("en", word),) for word in each)): None for each in query_dates}
     small = small_words(text)
-    terms |= dict.fromkeys(
-        (*_joined_names(rest, small), *_plain_terms(rest, small), *_cjk_pieces(rest))
-    )
+    # names such as `index.max_chars`, as a whole: numbers count, of others also the parts
+    for name in JOINED.findall(rest):
+        if not small.stop.issuperset(word_tokens(name)):
+            runs = _stem_runs(name, small.likely)
+            if _VERSION.fullmatch(name):  # people write it with its v and without
+                runs += tuple((_other_version(first), *more) for first, *more in runs)
+            terms[Term(runs, weight=float(_is_number(name)))] = None
+    terms |= dict.fromkeys((*_plain_terms(rest, small), *_cjk_pieces(rest)))
     terms |= dict.fromkeys(_other_terms(rest, small, terms) if terms else ())
     if not terms:  # nothing but words that say nothing: better these than none
         terms = {
@@ -191,16 +196,6 @@ def _word_spellings(word: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str,
     """The stems of a word, and those of the other spellings of a name."""
     others = (way for words in word_synonyms(word) for way in _stem_runs(" ".join(words), likely))
     return tuple(dict.fromkeys((*_stem_runs(word, likely), *others)))
-
-
-def _joined_names(text: str, small: SmallWords) -> Iterator[Term]:
-    """Names such as `index.max_chars`, as a whole: numbers count, of others also the parts."""
-    for match in JOINED.finditer(text):
-        if not small.stop.issuperset(word_tokens(match[0])):
-            runs = _stem_runs(match[0], small.likely)
-            if _VERSION.fullmatch(match[0]):  # people write it with its v and without
-                runs += tuple((_other_version(first), *rest) for first, *rest in runs)
-            yield Term(runs, weight=float(_is_number(match[0])))
 
 
 def _other_version(first: str) -> str:

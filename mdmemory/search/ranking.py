@@ -197,18 +197,15 @@ def says_same(one: str, other: str) -> bool:
         return True
     if likeness_of(first, second) < ALIKE:
         return False
-    return not any(_tells_apart(word) for word in first ^ second)
+    from mdmemory.text.conflict import count_negations  # few hits are so much alike
+
+    plain = (w for w in first ^ second if not (w.isascii() and w.islower() and w.isalpha()))
+    return next(plain, None) is None and not any(map(count_negations, first ^ second))
 
 
 @lru_cache(maxsize=2_000)  # each hit meets all that are kept
 def _word_set(text: str) -> frozenset[str]:
     return frozenset(words.word_parts(text))
-
-
-def _tells_apart(word: str) -> bool:
-    from mdmemory.text.conflict import count_negations
-
-    return not (word.isascii() and word.islower() and word.isalpha()) or bool(count_negations(word))
 
 
 def fold_hits(texts: Iterable[tuple[int, str, str]], limit: int, each_file: int = 1) -> list[int]:

@@ -106,7 +106,7 @@ class SQLite(Database):
                 path, timeout=PATIENCE, isolation_level=None
             )
         try:
-            self._open_patiently(stamp, anew)
+            self._open(stamp, anew)
         except BaseException:
             self._database.close()
             raise
@@ -115,26 +115,23 @@ class SQLite(Database):
         """Let go of the file."""
         self._database.close()
 
-    def _open_patiently(self, stamp: str, anew: bool) -> None:
+    def _open(self, stamp: str, anew: bool) -> None:
         """Open it, again where it is locked: SQLite does not wait to change a file's journal."""
         end = time.monotonic() + PATIENCE
         while True:
             try:
                 with self._translated():
-                    return self._open(stamp, anew)
+                    database_file.put_mark(self._database, MARK)
+                    # the file may have come with somebody else's repository
+                    for pragma in ("trusted_schema = OFF", "secure_delete = ON",
+                                   "journal_mode = WAL", "synchronous = NORMAL",
+                                   f"cache_size = -{CACHE}", "foreign_keys = ON"):  # fmt: skip
+                        self._run(f"PRAGMA {pragma}")
+                    return self._make(stamp, NAMES, anew=anew)
             except LockedError:
                 if time.monotonic() >= end:
                     raise
             time.sleep(0.02)
-
-    def _open(self, stamp: str, anew: bool) -> None:
-        database_file.put_mark(self._database, MARK)
-        # the file may have come with somebody else's repository
-        for pragma in ("trusted_schema = OFF", "secure_delete = ON", "journal_mode = WAL",
-                       "synchronous = NORMAL", f"cache_size = -{CACHE}",
-                       "foreign_keys = ON"):  # fmt: skip
-            self._run(f"PRAGMA {pragma}")
-        self._make(stamp, NAMES, anew=anew)
 
     def _statements(self) -> Iterable[str]:
         return [*shared_tables(number="INTEGER", bytes="BLOB", keyed=" WITHOUT ROWID"), *_TABLES]

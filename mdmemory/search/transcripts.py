@@ -41,9 +41,8 @@ class Transcripts:
     exports: Sequence[Path]
     redact: Callable[[str], str]
 
-    def update(self, database: Database, report: Report) -> tuple[list[str], list[str]]:
-        """Bring the database up to date with the sessions: those that were different, and what
-        there is to say."""
+    def update(self, database: Database, report: Report) -> list[str]:
+        """Bring the database up to date with the sessions; what there is to say."""
         known = {file: print for file, (print, _) in database.prints(SESSIONS).items()}
         sentences: list[str] = []
         state = self._opencode_state()
@@ -69,7 +68,7 @@ class Transcripts:
             ])  # fmt: skip
         if state and not sentences and state == self._opencode_state() != database.seal(SESSIONS):
             database.set_seal(SESSIONS, state)
-        return gone + names, sentences
+        return sentences
 
     def _session_files(
         self, known: Mapping[str, str]
