@@ -15,6 +15,10 @@ from mdmemory.errors import MdmemoryError
 
 MAX_DEPTH = 24  # a plan needs 4, wrapped in a string or two a few more
 MAX_STEPS = 100_000  # values, and every 200 characters of a string; a large answer has a tenth
+_DEEP = 3  # how often a list may be wrapped in objects, lists and strings
+_ALONE = re.compile(r"(?m)^[ \t`]*(?:json)?[ \t]*\[\s*\][ \t`]*$")  # an empty list
+_PLACEHOLDER = re.compile(r"\s*<[a-z][^<>\n]{0,60}>\s*")  # as the examples in our prompts have them
+_BETWEEN = re.compile(r"(?:[\s,;]++|```\w*)*+")  # of objects that stand one after the other
 
 
 class Damaged(NamedTuple):
@@ -206,7 +210,9 @@ class _Reader:
             # after an object a comma may be missing, after a string that could be a quote within
             ends = ("]", ",", "{") if isinstance(value, dict) else ("]", ",")
             is_lost = value is _NOTHING or _is_open(value) or self._next() not in ends
-            if is_lost and not (items and _is_object(items[-1]) and self._go_on()):
+            last = items[-1] if items else None
+            is_object = isinstance(last.part if isinstance(last, Damaged) else last, dict)
+            if is_lost and not (is_object and self._go_on()):
                 return Damaged(items)
 
     def _go_on(self) -> bool:
@@ -256,16 +262,6 @@ def _as_json(piece: re.Match[str]) -> str:
 
 def _is_open(value: Any) -> bool:
     return isinstance(value, Damaged) and not value.is_closed
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value.part if isinstance(value, Damaged) else value, dict)
-
-
-_DEEP = 3  # how often a list may be wrapped in objects, lists and strings
-_ALONE = re.compile(r"(?m)^[ \t`]*(?:json)?[ \t]*\[\s*\][ \t`]*$")  # an empty list
-_PLACEHOLDER = re.compile(r"\s*<[a-z][^<>\n]{0,60}>\s*")  # as the examples in our prompts have them
-_BETWEEN = re.compile(r"(?:[\s,;]++|```\w*)*+")  # of objects that stand one after the other
 
 
 class BadAnswer(MdmemoryError):

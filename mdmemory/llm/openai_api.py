@@ -11,6 +11,7 @@ import json
 import random
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,7 @@ TIMEOUT = 30.0  # seconds for a request of vectors with all its tries, the pause
 LONGEST_TEXT = 24_000  # characters of a text; models take about 8,000 tokens
 MAX_VECTORS = 64 * 1024 * 1024  # bytes: 100 vectors of 16,000 numbers, in digits
 REST = 60.0  # seconds in which a server that was late is not asked: each search would wait
+_HUNG_UP = "cannot be reached, or hung up before its answer was whole."
 _late: dict[str, float] = {}  # by address, when that was
 
 
@@ -92,6 +94,9 @@ class _Endpoint:
     def sends_to(self) -> str:
         """The host, and the port where one is named."""
         return host(self.base_url)
+
+    def _failed(self, sentence: str, hint: str = "Try again later.", code: str = "") -> ModelFailed:
+        return ModelFailed(f"{self.sends_to} {sentence}", hint, code)
 
     def _require_key(self) -> None:
         if not self.key and self.sends_to == HOSTED:
@@ -212,18 +217,16 @@ class OpenAIModel(_Endpoint):
         request |= manner.fields(most)
         if question.schema is not None:
             request |= response_format(manner.form, question.schema)
-        try:
-            return self._ask(line, request)
-        except _Again as problem:
-            # between half and one and a half seconds: many machines must not come back at once
-            pause = 0.5 + random.random() if problem.pause is None else problem.pause
-            if pause > MAX_PAUSE:
-                raise problem.failure from None
-        self.sleep(pause)
-        try:
-            return self._ask(line, request)
-        except _Again as problem:
-            raise problem.failure from None
+        for is_last in (False, True):
+            try:
+                return self._ask(line, request)
+            except _Again as problem:
+                # between half and one and a half seconds: many machines must not come back at once
+                pause = 0.5 + random.random() if problem.pause is None else problem.pause
+                if is_last or pause > MAX_PAUSE:
+                    raise problem.failure from None
+            self.sleep(pause)
+        raise AssertionError("the second try ends")
 
     def _ask(self, line: Connection, request: dict[str, Any]) -> Answer:
         import httpx
@@ -240,13 +243,13 @@ class OpenAIModel(_Endpoint):
             if not reader.is_whole:
                 raise self._late(reader.has_begun) from None
         except TooLong:
-            raise ModelFailed(
-                f"{self.sends_to} sent more than {MAX_ANSWER} bytes, which is no answer.",
-                "Check openai.base_url.",
-            ) from None
+            sentence = f"sent more than {MAX_ANSWER} bytes, which is no answer."
+            raise self._failed(sentence, "Check openai.base_url.") from None
         except openai.APIStatusError as problem:
-            retry_after = problem.response.headers.get("retry-after", "")
-            raise self._failure(problem.status_code, retry_after, _body(problem), request) from None
+            retry_after, body = problem.response.headers.get("retry-after", ""), b""
+            with suppress(Exception):  # not read, or not to be read: then it says nothing
+                body = bytes(problem.response.content)
+            raise self._failure(problem.status_code, retry_after, body, request) from None
         except Senseless:
             if not reader.is_whole:
                 raise self._senseless() from None
@@ -264,7 +267,10 @@ class OpenAIModel(_Endpoint):
             raise self._gone() from None
         if isinstance(whole, dict) and whole.get("error") and not whole.get("choices"):
             # some say so after a 200, or in the middle of a stream
-            raise self._failure(_status(whole["error"]), "", json.dumps(whole).encode(), request)
+            error = whole["error"]
+            code = error.get("code") if isinstance(error, dict) else None
+            status = code if type(code) is int and 400 <= code < 600 else 500
+            raise self._failure(status, "", json.dumps(whole).encode(), request)
         try:
             choice = whole["choices"][0]
             text, why = choice["message"].get("content") or "", choice.get("finish_reason")
@@ -292,13 +298,10 @@ class OpenAIModel(_Endpoint):
             return _Refused(status, refusal)
         if status == 429:
             wait = float(retry_after) if retry_after.isdecimal() else None
-            return _Again(ModelFailed(
-                f"{self.sends_to} takes no more requests for now (429).",
-                "Wait a while; if it stays so, look at the account's limits.",
-            ), wait)  # fmt: skip
+            hint = "Wait a while; if it stays so, look at the account's limits."
+            return _Again(self._failed("takes no more requests for now (429).", hint), wait)
         if status >= 500:
-            text = f"{self.sends_to} failed ({status})."
-            return _Again(ModelFailed(text, "Try again later."))
+            return _Again(self._failed(f"failed ({status})."))
         sentence, hint = {
             401: ("did not accept the key", "Check OPENAI_API_KEY, or openai.api_key."),
             403: ("does not let this key use the model", "Check the key, and the model's name."),
@@ -308,7 +311,7 @@ class OpenAIModel(_Endpoint):
         if 300 <= status < 400:
             sentence = "points to another address, where text is not sent unasked"
             hint = "Set openai.base_url to the address that answers."
-        return ModelFailed(f"{self.sends_to} {sentence} ({status}).", hint)
+        return self._failed(f"{sentence} ({status}).", hint)
 
     def _too_long(self, window: int, cost: tuple[int, int] = (0, 0)) -> ContextExceeded:
         """A question that was cut, or refused for its length; the window is remembered."""
@@ -317,45 +320,22 @@ class OpenAIModel(_Endpoint):
         return ContextExceeded(text, window, cost)
 
     def _gone(self) -> _Again:
-        return _Again(ModelFailed(
-            f"{self.sends_to} cannot be reached, or hung up before its answer was whole.",
-            "Check the network and openai.base_url, and try again.",
-        ))  # fmt: skip
+        hint = "Check the network and openai.base_url, and try again."
+        return _Again(self._failed(_HUNG_UP, hint))
 
     def _senseless(self) -> ModelFailed:
-        return ModelFailed(
-            f"{self.sends_to} answered with something that is no chat completion.",
-            "Check openai.base_url: it mostly ends in /v1.",
-        )
+        sentence = "answered with something that is no chat completion."
+        return self._failed(sentence, "Check openai.base_url: it mostly ends in /v1.")
 
     def _late(self, has_begun: bool) -> ModelFailed:
+        sentence = f"did not answer within {self.timeout:g} s."
         if has_begun:
-            return ModelFailed(
-                f"{self.sends_to} fell silent for {self.timeout:g} s in the middle of its answer, "
-                f"or was not done after {LONGEST / 60:g} minutes.",
-                "Try again later, or raise llm.timeout_s in your settings.",
-            )
-        return ModelFailed(
-            f"{self.sends_to} did not answer within {self.timeout:g} s.",
-            "Try again later, or raise llm.timeout_s in your settings.",
-        )
+            sentence = f"fell silent for {self.timeout:g} s in the middle of its answer, "
+            sentence += f"or was not done after {LONGEST / 60:g} minutes."
+        return self._failed(sentence, "Try again later, or raise llm.timeout_s in your settings.")
 
     def _no(self, what: str, hint: str) -> ModelFailed:
         return ModelFailed(f"The model {self.name} {what}.", hint)
-
-
-def _status(error: object) -> int:
-    """The HTTP status that an error names, which came without one of its own; else 500."""
-    code = error.get("code") if isinstance(error, dict) else None
-    return code if type(code) is int and 400 <= code < 600 else 500
-
-
-def _body(problem: Any) -> bytes:
-    """The words of a refusal, which are read for a number and for names of fields only."""
-    try:
-        return bytes(problem.response.content)
-    except Exception:  # noqa: BLE001 - not read, or not to be read: then it says nothing
-        return b""
 
 
 def _cost(usage: object) -> tuple[int, int]:
@@ -410,7 +390,7 @@ class EmbeddingAPI(_Endpoint):
 
     def _try(self, texts: list[str]) -> tuple[list[Any], int]:
         if time.monotonic() < _late.get(self.base_url, -REST) + REST:
-            raise ModelFailed(f"{self.sends_to} did not answer a moment ago.", "Try again later.")
+            raise self._failed("did not answer a moment ago.")
         left = self.timeout
         for pause in (*PAUSES, 0.0):
             begun = time.monotonic()
@@ -436,17 +416,14 @@ class EmbeddingAPI(_Endpoint):
             )  # fmt: skip
         except TimeoutError:
             _late[self.base_url] = time.monotonic()
-            reason = f"{self.sends_to} did not answer within {self.timeout:g} s."
-            raise ModelFailed(reason, "Try again later.") from None
+            raise self._failed(f"did not answer within {self.timeout:g} s.") from None
         except TooLong:
             raise self._senseless() from None
         except openai.APIStatusError as problem:
             raise self._failure(problem.status_code) from None
         except (openai.OpenAIError, httpx.HTTPError):
-            raise ModelFailed(
-                f"{self.sends_to} cannot be reached, or hung up before its answer was whole.",
-                "Check the network, and the address in your settings.",
-            ) from None
+            hint = "Check the network, and the address in your settings."
+            raise self._failed(_HUNG_UP, hint) from None
 
     def _read_vectors(self, data: bytes) -> tuple[list[Any], int]:
         """The vectors of an answer in the order of the texts, and their cost in tokens."""
@@ -462,24 +439,18 @@ class EmbeddingAPI(_Endpoint):
         return vectors, cost
 
     def _senseless(self) -> ModelFailed:
-        return ModelFailed(
-            f"{self.sends_to} answered with something that is no list of vectors.",
-            "Check the address in your settings: it mostly ends in /v1.",
-        )
+        sentence = "answered with something that is no list of vectors."
+        return self._failed(sentence, "Check the address in your settings: it mostly ends in /v1.")
 
     def _failure(self, status: int) -> Exception:
         if status == 429 or status >= 500:
-            reason = f"{self.sends_to} gives no vectors for now ({status})."
-            return _Again(ModelFailed(reason, "Try again later."))
+            return _Again(self._failed(f"gives no vectors for now ({status})."))
         if status in (400, 413, 422):
-            return ModelFailed(
-                f"{self.sends_to} refused these texts ({status}).",
-                "One may be too long for search.embedding_model: it has to read 400 tokens.",
-                "refused",
-            )
+            hint = "One may be too long for search.embedding_model: it has to read 400 tokens."
+            return self._failed(f"refused these texts ({status}).", hint, "refused")
         sentence, hint = {
             401: ("did not accept the key", "Check OPENAI_API_KEY, or search.embedding_key."),
             404: (f"knows no model {self.name}, or is no such server",
                   "Check search.embedding_model, and the address (mostly .../v1)."),
         }.get(status, ("did not take the texts", "Check search.embedding_model."))  # fmt: skip
-        return ModelFailed(f"{self.sends_to} {sentence} ({status}).", hint)
+        return self._failed(f"{sentence} ({status}).", hint)

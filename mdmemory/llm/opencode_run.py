@@ -139,22 +139,16 @@ class OpenCodeModel:
         """Delete the session; if that fails, the answer still counts."""
         with suppress(ModelFailed):
             session = next((_text(event, "sessionID") for event in events), "")
-            session = session or self._session_in(folder, environment)
+            if not session:  # a client that was killed before it named the session of our folder
+                words = ["session", "list", "--pure", "--format", "json"]
+                out, _ = self._run(words, environment, "", TIDY)
+                with suppress(ValueError, RecursionError):
+                    listed = json.loads(out)
+                    for each in map(_dict, listed if isinstance(listed, list) else ()):
+                        if os.path.realpath(_text(each, "directory")) == os.path.realpath(folder):
+                            session = session or _text(each, "id")
             if session.startswith("ses_"):
                 self._run(["session", "delete", session, "--pure"], environment, "", TIDY)
-
-    def _session_in(self, folder: str, environment: Mapping[str, str]) -> str:
-        """The session of our folder, for a client that was killed before it named it."""
-        words = ["session", "list", "--pure", "--format", "json"]
-        out, _ = self._run(words, environment, "", TIDY)
-        try:
-            listed = json.loads(out)
-        except (ValueError, RecursionError):
-            return ""
-        place = os.path.realpath(folder)
-        ours = (_dict(each) for each in (listed if isinstance(listed, list) else ()))
-        sessions = (each for each in ours if os.path.realpath(_text(each, "directory")) == place)
-        return next((_text(each, "id") for each in sessions), "")
 
 
 def find_program(command: str, search: str, project: Path) -> tuple[Path, str]:
@@ -210,13 +204,11 @@ def _answer(events: list[dict[str, Any]], prompt: str, sent: str) -> Answer:
     ends = [part for part in parts if part.get("type") == "step-finish"]
     is_cut = any(part.get("reason") == "length" for part in ends)
     if is_cut and not text.strip():
-        raise ModelFailed(
-            "OpenCode's model was cut off at its length limit.", "Choose a model with a larger one."
-        )
+        reason = "OpenCode's model was cut off at its length limit."
+        raise ModelFailed(reason, "Choose a model with a larger one.")
     if not text.strip():
-        raise ModelFailed(
-            "OpenCode gave an empty answer.", "Try `opencode run hello` to see whether it works."
-        )
+        hint = "Try `opencode run hello` to see whether it works."
+        raise ModelFailed("OpenCode gave an empty answer.", hint)
     costs = [_dict(part.get("tokens")) for part in ends]
     read = [_count(_dict(cost.get("cache")).get("read")) for cost in costs]
     into = sum(_count(cost.get("input")) for cost in costs) + sum(read)

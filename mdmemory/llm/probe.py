@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 from mdmemory import assets
 from mdmemory.config.settings import Settings
@@ -25,28 +24,21 @@ from mdmemory.store.project import Project
 ALL, PAIRS = "all", "pairs"  # the values of llm.questions
 
 
-class KnownAnswer(NamedTuple):
-    """Texts, one that is to stand in their place, and whether it says the same."""
-
-    sources: tuple[str, ...]
-    result: str
-    is_same: bool
-
-
-# All made up: nothing of a person's is sent.
+# Texts, one that is to stand in their place, and whether it says the same. All made up: nothing of
+# a person's is sent.
 KNOWN = (
-    KnownAnswer(
+    (
         ("The shop closes at six on Fridays.", "On Fridays the shop is shut from six o'clock on."),
-        "On Fridays the shop closes at six.", True,
+        "On Fridays the shop closes at six.",
+        True,
     ),
-    KnownAnswer(
+    (
         ("Invoices go out on the first, and reminders follow after ten days.",),
-        "Invoices go out on the first.", False,
+        "Invoices go out on the first.",
+        False,
     ),
-    KnownAnswer(
-        ("The lift stops at every floor but the third.",), "The lift stops at every floor.", False
-    ),
-)  # fmt: skip
+    (("The lift stops at every floor but the third.",), "The lift stops at every floor.", False),
+)
 
 
 def choose_questions(settings: Settings, today: str) -> str | None:
@@ -65,8 +57,8 @@ def choose_questions(settings: Settings, today: str) -> str | None:
 def count_right(candidate: Model) -> int:
     """How many of the known answers a model gives, in one question. Raises MdmemoryError."""
     ops = [
-        {"number": str(number), "result": each.result, "sources": [*each.sources]}
-        for number, each in enumerate(KNOWN, 1)
+        {"number": str(number), "result": result, "sources": [*sources]}
+        for number, (sources, result, _) in enumerate(KNOWN, 1)
     ]
     asking = Asking(candidate, assets.read("protocol/verify.md"))
     try:
@@ -77,4 +69,4 @@ def count_right(candidate: Model) -> int:
     except BadAnswer:
         return 0
     answers = verdicts.by_place(objects, range(len(KNOWN)), lambda word, _: word == "ok")
-    return sum(answers.get(at) == each.is_same for at, each in enumerate(KNOWN))
+    return sum(answers.get(at) == is_same for at, (_, _, is_same) in enumerate(KNOWN))
