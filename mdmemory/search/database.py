@@ -10,9 +10,10 @@ import os
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmemory.search.chunks import Chunk
 from mdmemory.search.query import Term
@@ -21,6 +22,16 @@ from mdmemory.text import dates
 from mdmemory.text.search_words import index_text, rule_of
 from mdmemory.version import VERSION
 
+if TYPE_CHECKING:  # 60 ms, and only who has vectors needs it
+    from collections.abc import Callable
+
+    import numpy
+
+    Matrix = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
+    Numbers = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
+
+
+WIDTH = 4  # bytes of a number of a vector
 KEPT_QUERIES = 1_000  # vectors of queries; one has 1.5 to 6 kB
 HELD = "held"  # the status of a file of which nothing is kept, not even its name
 SCHEMA_VERSION = 11  # raise it when a table, or what goes into it, takes another shape
@@ -137,6 +148,78 @@ def unlink_text(text: str) -> tuple[str, str]:
         return text, ""
     names = " ".join(match[1] for match in _LINK.finditer(text))
     return _LINK.sub(" ", text), names
+
+
+def pack_vectors(vectors: Sequence[Sequence[float]], count: int) -> list[bytes]:
+    """Vectors as they are kept. Raises ValueError, in words, unless there are `count` of them, all
+    of one length, of finite numbers and not all zero."""
+    import numpy
+
+    if len(vectors) != count:
+        raise ValueError(f"{len(vectors)} vectors for {count} texts")
+    wanted = len(vectors[0]) if vectors else 0
+    if wrong := [len(each) for each in vectors if len(each) != wanted]:
+        raise ValueError(f"a vector of {wrong[0]} numbers instead of {wanted}")
+    try:
+        matrix = numpy.array(vectors, dtype="<f8")
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError("something else than numbers") from None
+    with numpy.errstate(over="ignore", invalid="ignore"):
+        length = numpy.sqrt((matrix * matrix).sum(axis=1, keepdims=True))
+    if not (numpy.isfinite(length) & (length > 0)).all():
+        raise ValueError("a vector without a direction")
+    return [row.tobytes() for row in (matrix / length).astype("<f4")]
+
+
+@dataclass(frozen=True)
+class Space:
+    """All vectors of a source; `chunks` has the number of each row, in ascending order."""
+
+    chunks: Numbers
+    rows: Matrix
+
+    def nearest(
+        self, vector: bytes, limit: int, also: Collection[int] = ()
+    ) -> tuple[dict[int, float], float]:
+        """See Database.nearest."""
+        import numpy
+
+        if not len(self.chunks):
+            return {}, 0.0
+        cosines = self.rows @ numpy.frombuffer(vector, dtype="<f4")
+        top = numpy.arange(len(cosines))
+        if limit < len(cosines):
+            top = numpy.argpartition(-cosines, limit)[:limit]
+        top = top[numpy.lexsort((top, -cosines[top]))]
+        numbers = self.chunks
+        wanted = numpy.array(sorted(also), dtype=numbers.dtype)
+        others = numpy.searchsorted(numbers, wanted)
+        others = others[others < len(numbers)]
+        others = others[numpy.isin(numbers[others], wanted)]
+        cosines_found = {int(numbers[at]): float(cosines[at]) for at in (*top, *others)}
+        return cosines_found, float(cosines.min())
+
+
+def make_space(chunks: Sequence[int], data: bytes | bytearray, dimensions: int) -> Space:
+    """The vectors in `data`, one after the other."""
+    import numpy
+
+    rows = numpy.frombuffer(data, dtype="<f4").reshape(-1, dimensions or 1)
+    return Space(numpy.array(chunks, dtype=numpy.int64), rows)
+
+
+_kept: dict[str, tuple[Hashable, Space]] = {}
+
+
+def read_kept(place: str, state: Hashable, read: Callable[[], Space]) -> Space:
+    """What `read` gives, which is the same again for a place in the same state: a process that
+    goes on asking reads its vectors once."""
+    if place not in _kept or _kept[place][0] != state:
+        _kept.pop(place, None)  # the old ones first: two may not fit
+        if len(_kept) >= 4:
+            _kept.clear()
+        _kept[place] = (state, read())
+    return _kept[place][1]
 
 
 def shared_tables(**words: str) -> list[str]:
@@ -399,9 +482,8 @@ class Database(ABC):
     ) -> tuple[dict[int, float], float]:
         """The cosines of the nearest chunks, best first, and then of those in `also`; and the least
         that any chunk of the source has."""
-        from mdmemory.search import vectors  # numpy
 
-        def read_space() -> vectors.Space:
+        def read_space() -> Space:
             query = (
                 "SELECT v.chunk, e.vector FROM vectors v JOIN embeddings e"
                 " ON e.hash = v.hash AND e.model = v.model WHERE v.model = ?"
@@ -411,12 +493,12 @@ class Database(ABC):
             for chunk, blob in self._run(query, (model, *number_range(source), len(vector))):
                 chunks.append(chunk)
                 data += blob
-            return vectors.make_space(chunks, data, len(vector) // vectors.WIDTH)
+            return make_space(chunks, data, len(vector) // WIDTH)
 
         with self._translated():
             state = self.touched()
             if not self._place or not state:
                 return read_space().nearest(vector, limit, also)
             of = (state, model, len(vector))
-            space = vectors.read_kept(f"{self._place} {source}", of, read_space)
+            space = read_kept(f"{self._place} {source}", of, read_space)
         return space.nearest(vector, limit, also)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.search.database import Database, LockedError, Row
+from mdmemory.search.database import Database, LockedError, Row, pack_vectors
 from mdmemory.search.results import MEMORY
 
 Report = Callable[[int, int, str], None]  # done, of how many, what
@@ -135,12 +135,10 @@ def model_prefixes(model: str) -> tuple[str, str]:
 
 def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     """The vectors of texts, as they are kept. Raises MdmemoryError, also for what is none."""
-    from mdmemory.search import vectors  # numpy
-
     if not texts:
         return []
     try:
-        return vectors.pack_vectors(embedder.embed(texts), len(texts))
+        return pack_vectors(embedder.embed(texts), len(texts))
     except ValueError as problem:
         raise MdmemoryError(
             f"The model of vectors ({embedder.model}) gave {problem}.",

@@ -52,13 +52,13 @@ def search(refresher: Refresher, source: str, today: str, *, meaning: bool) -> S
     project = refresher.project
     others: dict[str, Feeder] = {}
     if source in (SESSIONS, ALL):
-        from mdmemory.search.transcripts import Transcripts
+        from mdmemory.search.feeders import Transcripts
 
         exports = _setting_folders(project, "search.transcripts")
         folders = session_folders(project)
         others[SESSIONS] = Transcripts(person.host_places(), folders, exports, redacted_text)
     if source in (FILES, ALL):
-        from mdmemory.search.folders import Folders
+        from mdmemory.search.feeders import Folders
 
         others[FILES] = Folders(
             _setting_folders(project, "search.folders"), project.store, redacted_text

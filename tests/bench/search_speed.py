@@ -176,12 +176,12 @@ def nearest() -> Result:
     """The nearest of many vectors, against nothing but the product that it takes."""
     import numpy
 
-    from mdmemory.search import vectors
+    from mdmemory.search import database
 
     dice = numpy.random.default_rng(SEED)
     rows = dice.standard_normal((VECTORS, DIMENSIONS), dtype=numpy.float32)
     rows /= numpy.linalg.norm(rows, axis=1, keepdims=True)
-    space = vectors.make_space([*range(VECTORS)], rows.tobytes(), DIMENSIONS)
+    space = database.make_space([*range(VECTORS)], rows.tobytes(), DIMENSIONS)
     asked, best = rows[7], [float("inf")] * 2
     data = asked.tobytes()
     for _ in range(15):  # in turn, as the machine is shared

@@ -35,7 +35,7 @@ from mdmemory.note import editing, frontmatter, limits, note, stamps, yaml_head
 from mdmemory.observe import compress, observation, timeline
 from mdmemory.privacy import private, redaction
 from mdmemory.prompt import message_part
-from mdmemory.search import by_message, chunks, database, folders, query
+from mdmemory.search import by_message, chunks, database, feeders, query
 from mdmemory.search.postgres import postgres
 from mdmemory.session import cleaning, failures, sections, session, tracking
 from mdmemory.store import conflicts, index, merged, strangers
@@ -434,7 +434,7 @@ EVERY = (
     row(database.unlink_text, database, "", NOTE),
     row(lambda text: postgres.term_phrases(query.Term(((text,),))), postgres, "", NOTE),
     row(_chunks, chunks, "", NOTE),
-    row(folders._without_private, folders, "", NOTE),
+    row(feeders._without_private, feeders, "", NOTE),
     # files
     row(lambda text: note.parse(text, "a.md"), note, "parse", NOTE),
     row(_head, note, "head", frontmatter.MAX_HEAD),

@@ -14,8 +14,8 @@ from search.conftest import NOW, note
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm import openai_api
+from mdmemory.search import database, embeddings
 from mdmemory.search import database as databases
-from mdmemory.search import embeddings, vectors
 from mdmemory.search.database import UnusableError
 from mdmemory.search.results import Found
 from mdmemory.search.sqlite import SQLite
@@ -339,8 +339,8 @@ def test_a_process_reads_its_vectors_again_only_when_they_changed(
     memory.search("x")
     memory.search("x")
     read: list[int] = []
-    before = vectors.make_space
-    monkeypatch.setattr(vectors, "make_space", lambda *given: read.append(1) or before(*given))
+    before = database.make_space
+    monkeypatch.setattr(database, "make_space", lambda *given: read.append(1) or before(*given))
     assert files(memory.search("hosting")) == ["project-where.md"]
     assert read == []
     (memory.project.store / "project-where.md").unlink()
@@ -349,13 +349,13 @@ def test_a_process_reads_its_vectors_again_only_when_they_changed(
 
 def test_the_nearest_are_those_of_the_greatest_cosine() -> None:
     rows = [[1.0, 0.0], [0.0, 2.0], [3.0, 3.0], [-1.0, 0.0]]
-    space = vectors.make_space([2, 3, 5, 9], b"".join(vectors.pack_vectors(rows, 4)), 2)
-    (asked,) = vectors.pack_vectors([[1.0, 0.1]], 1)
+    space = database.make_space([2, 3, 5, 9], b"".join(database.pack_vectors(rows, 4)), 2)
+    (asked,) = database.pack_vectors([[1.0, 0.1]], 1)
     found, low = space.nearest(asked, 2, [9, 3, 4, 77])
     assert [*found] == [2, 5, 3, 9]
     assert found[2] == pytest.approx(0.995, abs=1e-3)
     assert low == pytest.approx(-0.995, abs=1e-3)
-    assert vectors.make_space([], b"", 2).nearest(asked, 2) == ({}, 0.0)
+    assert database.make_space([], b"", 2).nearest(asked, 2) == ({}, 0.0)
 
 
 def test_without_numpy_nothing_is_sent_and_search_goes_by_words(

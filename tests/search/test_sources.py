@@ -17,7 +17,7 @@ from search.conftest import NOW, note
 from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.errors import BadSetting, UsageError
-from mdmemory.search import folders
+from mdmemory.search import feeders
 from mdmemory.search.answer import join_stores, merge_sources
 from mdmemory.search.results import Found, Hit
 
@@ -117,20 +117,20 @@ def test_only_sessions_of_this_project_are_read(
 def test_a_session_is_read_again_only_when_it_went_on(
     opened: Opened, empty_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mdmemory.search import transcripts
+    from mdmemory.search import feeders
 
     memory = opened({})
     root = memory.project.root
     say(empty_home, "ses_a", root, "The herons nest.")
     say(empty_home, "ses_b", root, "The storks nest.")
     read: list[str] = []
-    before = transcripts.opencode.read_transcripts
+    before = feeders.opencode.read_transcripts
 
     def counted(path: Path, names: list[str]) -> object:
         read.extend(names)
         return before(path, names)
 
-    monkeypatch.setattr(transcripts.opencode, "read_transcripts", counted)
+    monkeypatch.setattr(feeders.opencode, "read_transcripts", counted)
     assert len(hits(memory, "nest")) == 2
     assert len(hits(memory, "nest")) == 2
     say(empty_home, "ses_b", root, "And where?", "The geese in the meadow.")
@@ -306,7 +306,7 @@ def test_lines_stay_where_they_are_without_what_is_private(opened: Opened, vault
 def test_of_a_big_file_the_beginning_is_searched_with_a_word(
     opened: Opened, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "LONGEST", 2_000)
+    monkeypatch.setattr(feeders, "LONGEST", 2_000)
     text = "The heron.\n" + "Nothing at all.\n" * 500 + "The stork.\n"
     (vault / "big.md").write_text(text, "utf-8")
     memory = opened({})

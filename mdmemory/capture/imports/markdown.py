@@ -24,7 +24,7 @@ from mdmemory.note import note as notes_format
 from mdmemory.note.editing import OWN_KEY
 from mdmemory.note.limits import ALIASES, KNOWN_KEYS, MAX_BODY, TYPES, slugify
 from mdmemory.note.note import MODIFIED, ORIGIN, SUPERSEDED, Note, begins_head, decode, parse
-from mdmemory.search.folders import walk_folders
+from mdmemory.search.feeders import walk_folders
 from mdmemory.store.store import GENERATED, INDEX, LEDGER
 from mdmemory.text.words import word_keys
 
