@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
     from mdmemory.actions.note_history import Step
     from mdmemory.actions.resolve import Across, Conflict
-    from mdmemory.actions.undo import Agree, Undone
+    from mdmemory.actions.undo import Agree, Planned, Undone
     from mdmemory.capture.batch import Route
     from mdmemory.capture.extracted import Caller, Extracted
     from mdmemory.capture.fact import Fact, FactCall
@@ -194,9 +194,14 @@ class Layers:
             plans = [(plan, each) for each in stores if (plan := each.newest_change())]
             if not plans:
                 return stores[0], stores[0].undo(None, agree)  # says so
-            plan, memory = max(
-                plans, key=lambda pair: (moment_of(pair[0].time), index_written(pair[1]))
-            )
+
+            def moment(pair: tuple[Planned, Memory]) -> tuple[datetime, int]:
+                written = 0  # the index tells which of two changes of one second is the newer
+                with suppress(OSError):
+                    written = os.lstat(pair[1].project.store / INDEX).st_mtime_ns
+                return moment_of(pair[0].time), written
+
+            plan, memory = max(plans, key=moment)
             id = plan.commit
         return memory, memory.undo(id, agree)
 
@@ -727,14 +732,6 @@ def _read(memory: Memory, files: Sequence[str]) -> list[StoredNote]:
 def moment_of(time: str) -> datetime:
     """The moment that an ISO time with an offset names, whatever its offset."""
     return datetime.fromisoformat(time)
-
-
-def index_written(memory: Memory) -> int:
-    """When the store's index was last written (ns): tells which of two changes of one second is
-    the newer."""
-    with suppress(OSError):
-        return os.lstat(memory.project.store / INDEX).st_mtime_ns
-    return 0
 
 
 def _has_note(memory: Memory, file: str) -> bool:

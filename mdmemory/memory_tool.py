@@ -55,6 +55,8 @@ class MemoryTool:
     its tool runner take the object; each takes a command's fields as a mapping or an object.
     """
 
+    name = "memory"  # of the tool in a request
+
     def __init__(self, memory: Memory, session: str = "") -> None:
         self._memory, self._session = memory, session
         self._seen: dict[str, str] = {}  # file: its digest as the model saw it last
@@ -68,11 +70,6 @@ class MemoryTool:
         id, stands in the commits; `how` is what `Memory` takes. Raises NoStore."""
         how = {"holder": "the memory tool", "automatic": True} | how
         return cls(Memory.open(path, store=store, environment=environment, **how), session)
-
-    @property
-    def name(self) -> str:
-        """The tool's name in a request."""
-        return "memory"
 
     def to_dict(self) -> dict[str, str]:
         """The tool as it stands in a request."""

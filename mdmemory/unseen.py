@@ -55,7 +55,9 @@ def in_one_line(text: str) -> str:
 def shown_text(text: str) -> str:
     """The text as a person may be shown it: with a mark in place of control characters, of what
     shows nothing, and of halves of surrogate pairs."""
-    marked_text = mark_unseen(CONTROL.sub("\ufffd", text))
+    marked_text = CONTROL.sub("\ufffd", text)
+    if not marked_text.isascii():
+        marked_text = _unseen_pattern().sub("\ufffd", marked_text)
     return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in marked_text)
 
 
@@ -83,11 +85,6 @@ def without_unseen(text: str) -> str:
     if text.isascii():
         return text
     return _unseen_pattern().sub(lambda match: "\n" if match[0] in "\u2028\u2029" else "", text)
-
-
-def mark_unseen(text: str) -> str:
-    """The text with a mark (U+FFFD) in place of each character that shows nothing."""
-    return text if text.isascii() else _unseen_pattern().sub("\ufffd", text)
 
 
 def unseen_added(sources: Iterable[str], result: str) -> list[str]:

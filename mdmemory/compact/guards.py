@@ -386,7 +386,14 @@ def _unfounded(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
     and whose content then stands in no note."""
     deletes = [op for op in ops if isinstance(op, Delete)]
     names = {name for file in store for name in _names(file)} if deletes else set()
-    claimed = [op for op in deletes if _ELSEWHERE.search(op.reason) or _names_another(op, names)]
+    claimed = []
+    for op in deletes:
+        # the reason names another note, or one that is to be made: that one is then said to hold
+        # what this one says
+        called = {name for name in _NAMES.findall(op.reason) if name in names}
+        called |= {*_TYPED.findall(op.reason), *literals.linked_names(op.reason)}
+        if _ELSEWHERE.search(op.reason) or not called <= {*_names(op.file)}:
+            claimed.append(op)
     if not claimed:
         return {}
     superseded = superseded_files(store.values())  # what they say holds no more
@@ -416,14 +423,6 @@ def _names(file: str) -> tuple[str, str]:
     """What a note is called in a reason: with its type, and without."""
     stem = file.removesuffix(".md")
     return stem, stem.partition("-")[2]
-
-
-def _names_another(op: Delete, names: Collection[str]) -> bool:
-    """Whether the reason names another note, or one that is to be made: that one is then said to
-    hold what this one says."""
-    called = {name for name in _NAMES.findall(op.reason) if name in names}
-    called |= {*_TYPED.findall(op.reason), *literals.linked_names(op.reason)}
-    return not called <= {*_names(op.file)}
 
 
 # --- links

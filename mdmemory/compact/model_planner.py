@@ -212,6 +212,7 @@ class _Pass:
     refused: list[tuple[Op, str, str]] = field(default_factory=list)
     refusals: list[tuple[str, str]] = field(default_factory=list)
     scope: Scope = field(init=False)
+    linked: frozenset[str] = frozenset()
     wanted: set[str] = field(default_factory=set)  # files that are to be asked about
     answered: set[str] = field(default_factory=set)
     unanswered: set[str] = field(default_factory=set)  # the model said nothing of use about them
@@ -232,6 +233,7 @@ class _Pass:
         read_record = self.planner.record
         record = read_record(free) if read_record else LookRecord(self.planner.today)
         by = self.talk.judge()
+        self.linked = find_linked(self.notes)
         self.scope = Scope(free, record, by, everything=self.planner.everything)
         if len(free) > 1 and self.talk.has_room():
             wanted = self.scope.wanted(self._size(), MAX_CHARS)
@@ -452,14 +454,10 @@ class _Pass:
         return {
             "today": self.planner.today,
             "notes": list(shown),
-            "linked": sorted(files & self._linked),
+            "linked": sorted(files & self.linked),
             "may_remove": removable(len(self.notes)),
             "conflicts": [list(pair) for pair in pairs if files & set(pair)],
         }
-
-    @cached_property
-    def _linked(self) -> frozenset[str]:
-        return find_linked(self.notes)
 
     def _open_pairs(self) -> list[tuple[str, str]]:
         """The conflicts that wait for a person, as far as both notes can be read, and those that

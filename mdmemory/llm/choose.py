@@ -145,9 +145,33 @@ def model(
         return None
     if purpose in (EXTRACT, OBSERVE) and settings.text("llm.questions") == "pairs":
         return None  # a small model finds little, and answers with our examples
+    timeout, context = settings.whole("llm.timeout_s"), settings.whole("llm.context_tokens")
+    name, by_hand = _chosen(purpose, settings)
+    chosen: Model
+    if settings.text("planner") == "openai":
+        from mdmemory.llm.openai_api import OpenAIModel
+
+        url, key = settings.text("openai.base_url"), settings.text("openai.api_key")
+        chosen = OpenAIModel(
+            name.removeprefix("openai/"), url, key, project.state_file, timeout, context=context,
+            today=today,
+        )  # fmt: skip
+    else:
+        from mdmemory.llm.opencode_run import OpenCodeModel, find_program
+
+        if by_hand and "/" not in name:
+            raise BadSetting(
+                f"The model {name} has no provider, which the opencode planner needs.",
+                f"Write it as provider/model, such as openai/{name}.",
+            )
+        own = person.person_places(environment).environment
+        command, search = settings.text("opencode.command"), own.get("PATH", "")
+        program, path = find_program(command, search, project.root)
+        name = name if by_hand else ""  # OpenCode's default, if nobody chose one
+        chosen = OpenCodeModel(name, program, {**own, "PATH": path}, timeout, context=context)
     return Metered(
-        _model(purpose, project, person.person_places(environment).environment, today), purpose,
-        project.state_file, today, settings.whole("llm.daily_calls"), redacted_text,
+        chosen, purpose, project.state_file, today, settings.whole("llm.daily_calls"),
+        redacted_text,
     )  # fmt: skip
 
 
@@ -208,32 +232,6 @@ def _embedding_address(settings: Settings) -> tuple[str, str]:
     if address := settings.text("search.embedding_url"):
         return address, settings.text("search.embedding_key")
     return settings.text("openai.base_url"), settings.text("openai.api_key")
-
-
-def _model(purpose: str, project: Project, environment: Mapping[str, str], today: str) -> Model:
-    settings = project.settings
-    timeout, context = settings.whole("llm.timeout_s"), settings.whole("llm.context_tokens")
-    if settings.text("planner") == "openai":
-        from mdmemory.llm.openai_api import OpenAIModel
-
-        name = _chosen(purpose, settings)[0].removeprefix("openai/")
-        url, key = settings.text("openai.base_url"), settings.text("openai.api_key")
-        return OpenAIModel(
-            name, url, key, project.state_file, timeout, context=context, today=today
-        )
-    from mdmemory.llm.opencode_run import OpenCodeModel, find_program
-
-    name, by_hand = _chosen(purpose, settings)
-    if by_hand and "/" not in name:
-        raise BadSetting(
-            f"The model {name} has no provider, which the opencode planner needs.",
-            f"Write it as provider/model, such as openai/{name}.",
-        )
-    search = environment.get("PATH", "")
-    program, path = find_program(settings.text("opencode.command"), search, project.root)
-    environment = {**environment, "PATH": path}
-    # without a name it is OpenCode's default, if nobody chose one
-    return OpenCodeModel(name if by_hand else "", program, environment, timeout, context=context)
 
 
 def _chosen(purpose: str, settings: Settings) -> tuple[str, bool]:

@@ -68,7 +68,11 @@ def work(state: State, model: Model | None, now: datetime, *, batches: int = 1) 
     observations that are too old. A failed model is reported as `failure`."""
     seconds = int(now.timestamp())
     _refresh(state, seconds)
-    stored = _store_old(state, seconds)
+    stored = 0
+    # events that waited too long for a model are stored by their metadata
+    old = f"status IN ('pending', 'failed') AND at < {seconds - PATIENCE:d}"
+    while events := _take_events(state, seconds, old):
+        stored += _finish(state, events, _make_drafts(events, None), "", seconds)
     failure = None
     for _ in range(batches):
         events = _take_events(state, seconds)
@@ -130,15 +134,6 @@ def _take_events(state: State, now: int, where: str = "status = 'pending'") -> l
     query = f"{_EVENT} WHERE {where} AND session = ({oldest}) ORDER BY id LIMIT ?"
     state.amend(query, (BATCH,), take)
     return events
-
-
-def _store_old(state: State, now: int) -> int:
-    """Store events that waited too long for a model, by their metadata."""
-    stored = 0
-    where = f"status IN ('pending', 'failed') AND at < {now - PATIENCE:d}"
-    while events := _take_events(state, now, where):
-        stored += _finish(state, events, _make_drafts(events, None), "", now)
-    return stored
 
 
 def _give_back(state: State, events: Sequence[Event], now: int, *, counts: bool) -> None:

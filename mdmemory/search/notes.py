@@ -5,7 +5,7 @@ A held note is never put in: of it only the file's state is kept, so as not to r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from mdmemory.errors import NotFound
@@ -84,25 +84,21 @@ def note_document(stored: StoredNote, print: str, is_held: bool) -> Document:
         return Document(MEMORY, stored.file, print, stored.digest, status=status)
     # a note that we wrote has its own name among them, which must not count twice
     aliases = "\n".join(alias for alias in head.aliases if alias != head.name)
+    text = stored.note.text.replace("\r\n", "\n").replace("\r", "\n")
+    body = stored.note.body.replace("\r\n", "\n").replace("\r", "\n")
+    if body.strip():  # its pieces have the file's line numbers
+        first = 1 + text[: text.rindex(body)].count("\n")
+        chunks = tuple(cut_text(body, first=first))
+    else:
+        chunks = (Chunk(1, max(1, text.rstrip("\n").count("\n") + 1), head.description),)
     # the dates in the frontmatter, under whatever key
     days = dates.iso_days(stored.note.text[: len(stored.note.text) - len(stored.note.body)])
     return Document(
         MEMORY, stored.file, print, stored.digest, name=head.name, title=head.title,
         description=head.description, date=head.updated or head.created, status=head.status,
         aliases=aliases, session=head.session, days=" ".join(days),
-        cites="\n".join(head.cites), chunks=tuple(_note_chunks(stored.note)),
+        cites="\n".join(head.cites), chunks=chunks,
     )  # fmt: skip
-
-
-def _note_chunks(note: Note) -> Iterator[Chunk]:
-    """The body's pieces with the file's line numbers; the description where there is no body."""
-    text = note.text.replace("\r\n", "\n").replace("\r", "\n")
-    body = note.body.replace("\r\n", "\n").replace("\r", "\n")
-    if not body.strip():
-        yield Chunk(1, max(1, text.rstrip("\n").count("\n") + 1), note.head.description)
-        return
-    first = 1 + text[: text.rindex(body)].count("\n")
-    yield from cut_text(body, first=first)
 
 
 # --- the notes of a commit
