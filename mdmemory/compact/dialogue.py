@@ -16,19 +16,8 @@ from typing import Any
 
 from mdmemory import assets
 from mdmemory.compact import guards
-from mdmemory.compact.plan import (
-    MAX_ANSWER,
-    MAX_REPORTED,
-    WORDS,
-    Merge,
-    Op,
-    Plan,
-    PlanRefused,
-    Rewrite,
-    fields_of,
-    ops_of,
-    sources_of,
-)
+from mdmemory.compact import plan as plans
+from mdmemory.compact.plan import Merge, Op, Plan, PlanRefused, Rewrite, sources_of
 from mdmemory.compact.planner import Tokens
 from mdmemory.compact.result import best
 from mdmemory.compact.text_guards import as_one
@@ -54,7 +43,7 @@ _FINAL = ("over_cap", "bad_setting")  # what asking again cannot help
 _RAREST = 12  # words of a note that its neighbours are found by
 _NEAREST = 3  # neighbours that go with a note into one question, itself among them
 _LOOKED_AT = 400  # characters of a body that are looked at for it
-_ALL_FIELDS = {"op", *(name for word in WORDS for name in fields_of(word)[1])}
+_ALL_FIELDS = {"op", *(name for word in plans.WORDS for name in plans.fields_of(word)[1])}
 _LISTS = ("sources", "files")
 OK = "ok"
 DOUBTS = {
@@ -166,15 +155,17 @@ def read(text: str) -> Plan:
     It has no digests: whoever asked knows which notes it showed, and a model's word counts nothing.
     """
     try:
-        if len(text) > MAX_ANSWER:
-            raise json_answer.BadAnswer(f"is longer than {MAX_ANSWER} characters")
+        if len(text) > plans.MAX_ANSWER:
+            raise json_answer.BadAnswer(f"is longer than {plans.MAX_ANSWER} characters")
         answer = json_answer.read_list(text, "ops", fields=_ALL_FIELDS, mark="op")
     except json_answer.BadAnswer as problem:
         message = f"The model's answer {problem.why}."
         raise PlanRefused([{"code": "unparsable", "message": message}]) from None
-    ops, flawed = ops_of([_as_asked(each) for each in answer.objects])
+    ops, flawed = plans.ops_of([_as_asked(each) for each in answer.objects])
     if flawed and not ops:
-        raise PlanRefused([{"code": "schema", "message": each} for each in flawed[:MAX_REPORTED]])
+        raise PlanRefused(
+            [{"code": "schema", "message": each} for each in flawed[: plans.MAX_REPORTED]]
+        )
     return Plan(ops, flawed=flawed, lost=answer.lost, count=answer.lost + len(answer.objects))
 
 
@@ -182,7 +173,7 @@ def _as_asked(op: Mapping[str, Any]) -> dict[str, Any]:
     """An op in the form that was asked for: its own fields, without blank ones, a single file as a
     list, the words of a choice in lower case."""
     word = json_answer.as_word(op.get("op")) or ""
-    required, possible = fields_of(word)
+    required, possible = plans.fields_of(word)
     fields: dict[str, Any] = {"op": word}
     for name in possible:
         read = json_answer.as_texts if name in _LISTS else json_answer.as_text

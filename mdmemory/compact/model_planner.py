@@ -15,24 +15,11 @@ from itertools import combinations
 from typing import Any
 
 from mdmemory.compact import dialogue, guards
+from mdmemory.compact import plan as plans
 from mdmemory.compact.dialogue import Talk, as_text, batches, brief, find_linked, size, whole
 from mdmemory.compact.guards import Verdict, removable, removed
 from mdmemory.compact.pass_history import LookRecord, Looks, face
-from mdmemory.compact.plan import (
-    MAX_ANSWER,
-    Delete,
-    Flag,
-    Merge,
-    Op,
-    Plan,
-    Rewrite,
-    as_json,
-    flagged_pairs,
-    named,
-    render,
-    shown,
-    sources_of,
-)
+from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, named, shown, sources_of
 from mdmemory.compact.planner import Offline, ProposedPlan
 from mdmemory.llm.answer import Asking
 from mdmemory.store.conflicts import Entry, is_known
@@ -48,7 +35,7 @@ _MAX_BODY = 2_000  # characters of a body that are looked at for it
 
 MAX_CHARS = 60_000  # of the notes of one question, as they are shown
 _PACKED = 90  # hundredths of a question, where there are several; the rest is for neighbours
-_MAX_PLAN = MAX_ANSWER // 2  # bytes of ops; the rest is for digests
+_MAX_PLAN = plans.MAX_ANSWER // 2  # bytes of ops; the rest is for digests
 _NO_USE = ("unparsable", "schema", "duplicate_key")  # failures of what was answered
 _AROUND = 150  # tokens of a question besides its notes
 
@@ -155,12 +142,12 @@ def gathered(
     room = _MAX_PLAN
     for op in ops:
         if isinstance(op, Flag):
-            pairs = [(by_file[a], by_file[b]) for a, b in flagged_pairs(op.files)]
+            pairs = [(by_file[a], by_file[b]) for a, b in plans.flagged_pairs(op.files)]
             is_old = all(is_known(ledger, *pair) for pair in pairs)
             if is_old or any(each.issuperset(op.files) for each in flagged):
                 continue
             flagged.append({*op.files})
-        size = len(json.dumps(as_json(op)))
+        size = len(json.dumps(plans.as_json(op)))
         if used.isdisjoint(named(op)) and removed(op) <= removals and size <= room:
             going.append(op)
             used.update(named(op))
@@ -250,7 +237,7 @@ class _Pass:
         )  # fmt: skip
         looks = replace(looks, waiting=looks.waiting | looks.of_model(waiting))
         return ProposedPlan(
-            render(ops, digests), self.talk.tokens,
+            plans.render(ops, digests), self.talk.tokens,
             bool(waiting) or waits, self.talk.name, tuple(self.refused), tuple(self.refusals),
             tuple(self.talk.failed), tuple(self.talk.rejected), tuple(self.sure), looks,
         )  # fmt: skip
@@ -412,11 +399,12 @@ class _Pass:
             [whole(note) for note in part if first.refusals or note.file in about]
         )
         if first.refusals:  # the plan as a whole is meant
-            question["plan"] = {"ops": [as_json(op) for op in wrong]}
+            question["plan"] = {"ops": [plans.as_json(op) for op in wrong]}
             question["refused"] = [{"code": code, "message": why} for code, why in first.refusals]
         else:
             question["refused"] = [
-                {"op": as_json(op), "code": code, "message": why} for op, code, why in first.refused
+                {"op": plans.as_json(op), "code": code, "message": why}
+                for op, code, why in first.refused
             ]
         again = self.talk.ops(as_text(question), is_last=True)
         if again is None:
@@ -465,7 +453,7 @@ class _Pass:
         there = {note.file for note in self.notes}
         pairs = [entry.files for entry in self.conflicts if not entry.cleared]
         flags = (op for op in self.sure if isinstance(op, Flag))
-        pairs += [pair for flag in flags for pair in flagged_pairs(flag.files)]
+        pairs += [pair for flag in flags for pair in plans.flagged_pairs(flag.files)]
         return list(dict.fromkeys(pair for pair in pairs if there.issuperset(pair)))
 
 

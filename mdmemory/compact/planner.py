@@ -12,18 +12,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Protocol
 
+from mdmemory.compact import plan as plans
 from mdmemory.compact.guards import World, removable
 from mdmemory.compact.pass_history import Looks, basis, read_undone
-from mdmemory.compact.plan import (
-    MAX_FLAGGED,
-    MAX_PASS_LINES,
-    Flag,
-    Merge,
-    Op,
-    flagged_pairs,
-    named,
-    render,
-)
+from mdmemory.compact.plan import MAX_PASS_LINES, Flag, Merge, Op, named
 from mdmemory.compact.result import best
 from mdmemory.compact.text_guards import same_key, wording
 from mdmemory.store.conflicts import Entry, is_known
@@ -109,7 +101,7 @@ class Offline:
         ops += taken_back
         files = {file for op in ops for file in named(op)}
         digests = {note.file: note.digest for note in notes if note.file in files}
-        return ProposedPlan(render(ops, digests), more=more)
+        return ProposedPlan(plans.render(ops, digests), more=more)
 
     def ops(
         self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]
@@ -226,7 +218,7 @@ def _flag(differences: Differences, is_old: _IsOld) -> tuple[list[Flag], list[Fl
         # their notes are free for other groups
         differences = {pair: why for pair, why in differences.items() if pair not in gone}
         flags = _group_flags(differences)
-    pairs = {frozenset(pair) for flag in flags for pair in flagged_pairs(flag.files)}
+    pairs = {frozenset(pair) for flag in flags for pair in plans.flagged_pairs(flag.files)}
     return flags, old, bool(differences.keys() - pairs)
 
 
@@ -245,11 +237,11 @@ def _group_flags(differences: Differences) -> list[Flag]:
         group = sorted(pair)
         for other in sorted({file for each in pair for file in by_file[each]} - pair):
             fits = all(frozenset((other, file)) in differences for file in group)
-            if fits and other not in files and len(group) < MAX_FLAGGED:
+            if fits and other not in files and len(group) < plans.MAX_FLAGGED:
                 group.append(other)
-        if len(flagged_pairs(group)) > lines:
+        if len(plans.flagged_pairs(group)) > lines:
             group = sorted(pair) if lines else []
-        lines -= len(flagged_pairs(group))
+        lines -= len(plans.flagged_pairs(group))
         files.update(group)
         flags += [Flag(tuple(group), why)] if group else []
     return flags

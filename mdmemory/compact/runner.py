@@ -14,10 +14,10 @@ from itertools import islice
 from pathlib import Path
 
 from mdmemory.compact import guards, left_out, pass_history
+from mdmemory.compact import plan as plans
 from mdmemory.compact.guards import removable, removed
 from mdmemory.compact.pass_history import basis, read_undone
 from mdmemory.compact.plan import (
-    MAX_PASS_LINES,
     Delete,
     Flag,
     Merge,
@@ -25,9 +25,7 @@ from mdmemory.compact.plan import (
     Plan,
     PlanRefused,
     Rewrite,
-    describe,
     named,
-    parse,
     sources_of,
 )
 from mdmemory.compact.planner import Offline, Planner, ProposedPlan, Tokens
@@ -109,7 +107,7 @@ class Given:
 
         known = {note.file: note for note in notes}
         try:
-            given = parse(self.plan).ops
+            given = plans.parse(self.plan).ops
         except PlanRefused:
             return ProposedPlan(self.plan)  # which is refused for its own reasons
         texts = (op for op in given if isinstance(op, Merge | Rewrite))
@@ -210,7 +208,7 @@ class Compactor:
         outcome.automatic = if_due
         outcome.doubts = [*proposal.doubts]
         try:
-            plan = parse(proposal.answer)
+            plan = plans.parse(proposal.answer)
         except PlanRefused as problem:
             outcome.outcome = "refused"
             outcome.refusals = [(r["code"], r["message"]) for r in problem.refusals]
@@ -316,7 +314,7 @@ class Compactor:
         ledger = conflicts.Ledger(before)
         flags: list[Op] = []
         today = self.now.date().isoformat()
-        lines = MAX_PASS_LINES
+        lines = plans.MAX_PASS_LINES
         for op in ops:
             if isinstance(op, Flag):
                 found_pairs = pairs(op, notes)
@@ -328,11 +326,11 @@ class Compactor:
                     flags.append(op)
                     lines -= len(found_pairs)
             elif changes := tuple(Change(*change) for change in changes_of(op, notes, today)):
-                groups.append(([op], Group(describe(op), changes)))
+                groups.append(([op], Group(plans.describe(op), changes)))
         if flags:
             old = digest(to_bytes(before)) if before else None
             change = Change(LEDGER, old, to_bytes(ledger.text()))
-            groups.append((flags, Group("\n".join(map(describe, flags)), (change,))))
+            groups.append((flags, Group("\n".join(map(plans.describe, flags)), (change,))))
         return groups
 
     def _write(

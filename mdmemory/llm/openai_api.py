@@ -19,6 +19,7 @@ from typing import Any
 from mdmemory import debugging
 from mdmemory.errors import BadSetting
 from mdmemory.files import digest
+from mdmemory.llm import manners
 from mdmemory.llm.answer import (
     Answer,
     ContextExceeded,
@@ -35,18 +36,6 @@ from mdmemory.llm.connection import (
     Unfinished,
     connect,
     host,
-)
-from mdmemory.llm.manners import (
-    FIELDS,
-    FORMS,
-    LIMITS,
-    Manner,
-    Refusal,
-    first,
-    learn_manner,
-    month_before,
-    read,
-    response_format,
 )
 from mdmemory.llm.sizes import FRAME, LEAST, THOUGHT, answer_tokens, tokens, was_cut
 from mdmemory.store.state import EMBED, State
@@ -72,7 +61,7 @@ class _Refused(Exception):
     """The server refused the request, perhaps only its form, a field of it, or its length."""
 
     status: int
-    refusal: Refusal
+    refusal: manners.Refusal
 
 
 @dataclass(eq=False)
@@ -162,7 +151,9 @@ class OpenAIModel(_Endpoint):
         """Ask in the manner that is known to work, then in others as long as it is refused."""
         with State(self.state_file) as state:
             form = state.answer_form(self._endpoint)
-        begun = first(self.name, form if question.schema else FORMS[-1], self._known())
+        begun = manners.first(
+            self.name, form if question.schema else manners.FORMS[-1], self._known()
+        )
         manner, tried = begun, frozenset[str]()
         window, is_shorter = self.context_tokens, False
         while True:
@@ -188,7 +179,7 @@ class OpenAIModel(_Endpoint):
                     raise ModelFailed(text, f"{hint}it holds.") from None
                 manner = following
                 continue
-            self._learn(learn_manner(begun, manner))
+            self._learn(manners.learn_manner(begun, manner))
             if question.schema and manner.form != form:
                 with State(self.state_file) as state:
                     state.set_answer_form(self._endpoint, manner.form)
@@ -201,7 +192,7 @@ class OpenAIModel(_Endpoint):
     def _known(self) -> dict[str, str]:
         """What was learnt of this server and model, not too long ago."""
         with State(self.state_file) as state:
-            return state.learnt(self._endpoint, month_before(self.today))
+            return state.learnt(self._endpoint, manners.month_before(self.today))
 
     def _learn(self, facts: dict[str, str]) -> None:
         if facts:
@@ -210,13 +201,13 @@ class OpenAIModel(_Endpoint):
                     state.learn(self._endpoint, what, value, self.today)
 
     def _try_twice(
-        self, line: Connection, question: _Question, manner: Manner, window: int
+        self, line: Connection, question: _Question, manner: manners.Manner, window: int
     ) -> Answer:
         most = answer_tokens(question.length, question.fixed, window)
         request: dict[str, Any] = {"model": self.name, "messages": question.messages(manner.form)}
         request |= manner.fields(most)
         if question.schema is not None:
-            request |= response_format(manner.form, question.schema)
+            request |= manners.response_format(manner.form, question.schema)
         for is_last in (False, True):
             try:
                 return self._ask(line, request)
@@ -281,7 +272,7 @@ class OpenAIModel(_Endpoint):
             raise self._no("declined to answer", "Choose another model.")
         is_cut = why == "length"
         if is_cut and not (isinstance(text, str) and text.strip()):
-            if min(request.get(name, THOUGHT) for name in LIMITS) < THOUGHT:
+            if min(request.get(name, THOUGHT) for name in manners.LIMITS) < THOUGHT:
                 # the question left the model no room to think: half of it leaves more
                 raise self._too_long(self.context_tokens, _cost(whole.get("usage")))
             raise self._no("was cut off at its length limit", "Choose a model with a larger one.")
@@ -292,7 +283,7 @@ class OpenAIModel(_Endpoint):
     def _failure(
         self, status: int, retry_after: str, body: bytes, request: dict[str, Any]
     ) -> Exception:
-        refusal = read(status, body, request["messages"][-1]["content"], FIELDS)
+        refusal = manners.read(status, body, request["messages"][-1]["content"], manners.FIELDS)
         # llama.cpp's own server names a field it does not know with 500
         if status in (400, 422, 501) or refusal.is_too_long or (status >= 500 and refusal.fields):
             return _Refused(status, refusal)

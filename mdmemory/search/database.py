@@ -228,17 +228,6 @@ def shared_tables(**words: str) -> list[str]:
     return [each.format(**words) for each in _TABLES]
 
 
-def number_range(source: str) -> tuple[int, int]:
-    """The least and the greatest number that a chunk of a source may have."""
-    low = SOURCES.index(source) * RANGE + 1
-    return low, low + RANGE - 2
-
-
-def value_marks(values: Collection[object]) -> str:
-    """A `?` for each value."""
-    return ", ".join("?" * len(values))
-
-
 def _of_queries(model: str) -> str:
     """The name under which the vectors are kept that a model made of queries."""
     return f"queries of {model}"
@@ -324,6 +313,17 @@ class Database(ABC):
 
     # what is in
 
+    @staticmethod
+    def _range(source: str) -> tuple[int, int]:
+        """The least and the greatest number that a chunk of a source may have."""
+        low = SOURCES.index(source) * RANGE + 1
+        return low, low + RANGE - 2
+
+    @staticmethod
+    def _marks(values: Collection[object]) -> str:
+        """A `?` for each value."""
+        return ", ".join("?" * len(values))
+
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         with self._translated():
             rows: list[Any] = self._run(query, values).fetchall()
@@ -388,7 +388,7 @@ class Database(ABC):
 
     def _last_number(self, source: str) -> int:
         """The number of the last chunk of a source."""
-        low, high = number_range(source)
+        low, high = self._range(source)
         query = "SELECT coalesce(max(id), ?) FROM chunks WHERE id BETWEEN ? AND ?"
         return int(self._rows(query, (low - 1, low, high))[0][0])
 
@@ -396,7 +396,7 @@ class Database(ABC):
         """These chunks."""
         if not chunks:
             return {}
-        rows = self._rows(f"SELECT {_ROW} WHERE c.id IN ({value_marks(chunks)})", [*chunks])
+        rows = self._rows(f"SELECT {_ROW} WHERE c.id IN ({self._marks(chunks)})", [*chunks])
         return {number: Row(*row) for number, *row in rows}
 
     def texts(self, source: str) -> Iterable[tuple[str, str, str]]:
@@ -406,14 +406,14 @@ class Database(ABC):
             " WHERE c.id BETWEEN ? AND ? ORDER BY c.id"
         )
         with self._translated():  # one after the other: all of them are much
-            yield from self._run(query, number_range(source))
+            yield from self._run(query, self._range(source))
 
     # vectors
 
     def without_vector(self, source: str, model: str) -> int:
         """How many chunks have no vector yet."""
         query = "SELECT count(*) FROM vectors WHERE model = ? AND chunk BETWEEN ? AND ?"
-        have = self._rows(query, (model, *number_range(source)))[0][0]
+        have = self._rows(query, (model, *self._range(source)))[0][0]
         return self.count(source) - int(have)
 
     def next_without_vector(self, source: str, model: str, limit: int) -> dict[int, Row]:
@@ -422,12 +422,12 @@ class Database(ABC):
             f"SELECT {_ROW} WHERE c.id BETWEEN ? AND ? AND NOT EXISTS"
             " (SELECT 1 FROM vectors v WHERE v.chunk = c.id AND v.model = ?) ORDER BY c.id LIMIT ?"
         )
-        rows = self._rows(query, (*number_range(source), model, limit))
+        rows = self._rows(query, (*self._range(source), model, limit))
         return {number: Row(*row) for number, *row in rows}
 
     def known_texts(self, model: str, hashes: Collection[bytes]) -> set[bytes]:
         """Which of these texts, named by a hash, had their vector put in already."""
-        query = f"SELECT hash FROM embeddings WHERE model = ? AND hash IN ({value_marks(hashes)})"
+        query = f"SELECT hash FROM embeddings WHERE model = ? AND hash IN ({self._marks(hashes)})"
         return {bytes(hash) for (hash,) in self._rows(query, (model, *hashes))} if hashes else set()
 
     def put_vectors(
@@ -490,7 +490,7 @@ class Database(ABC):
                 " AND v.chunk BETWEEN ? AND ? AND length(e.vector) = ? ORDER BY v.chunk"
             )
             chunks, data = [], bytearray()
-            for chunk, blob in self._run(query, (model, *number_range(source), len(vector))):
+            for chunk, blob in self._run(query, (model, *self._range(source), len(vector))):
                 chunks.append(chunk)
                 data += blob
             return make_space(chunks, data, len(vector) // WIDTH)

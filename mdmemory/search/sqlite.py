@@ -13,18 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mdmemory.errors import Busy, NoState, Unwritable
-from mdmemory.search.database import (
-    WEIGHTS,
-    BrokenError,
-    Database,
-    Document,
-    LockedError,
-    UnusableError,
-    number_range,
-    row_fields,
-    shared_tables,
-    value_marks,
-)
+from mdmemory.search import database as databases
+from mdmemory.search.database import BrokenError, Database, Document, LockedError, UnusableError
 from mdmemory.search.query import Term
 from mdmemory.store import database_file
 
@@ -38,10 +28,10 @@ NAMES = ("vocabulary", "words", "vectors", "chunks", "files", "meta")
 # which `row_fields` makes again from the other two tables. These go in as stems: the table only has
 # to find the spaces between them.
 _TABLES = (
-    f"CREATE VIRTUAL TABLE words USING fts5 ({', '.join(WEIGHTS)}, content = '',"
+    f"CREATE VIRTUAL TABLE words USING fts5 ({', '.join(databases.WEIGHTS)}, content = '',"
     " tokenize = 'unicode61 remove_diacritics 0')",
     "INSERT INTO words (words, rank) VALUES"
-    f" ('rank', 'bm25({', '.join(map(str, WEIGHTS.values()))})')",
+    f" ('rank', 'bm25({', '.join(map(str, databases.WEIGHTS.values()))})')",
     "CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row)",
 )
 
@@ -134,7 +124,8 @@ class SQLite(Database):
             time.sleep(0.02)
 
     def _statements(self) -> Iterable[str]:
-        return [*shared_tables(number="INTEGER", bytes="BLOB", keyed=" WITHOUT ROWID"), *_TABLES]
+        words = {"number": "INTEGER", "bytes": "BLOB", "keyed": " WITHOUT ROWID"}
+        return [*databases.shared_tables(**words), *_TABLES]
 
     def _stamp(self) -> str | None:
         if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'meta' AND type = 'table'"):
@@ -171,7 +162,7 @@ class SQLite(Database):
         state = (self._rows("PRAGMA data_version")[0][0], self._database.total_changes)
         if self._counted.get(source, ((), 0))[0] != state:
             query = "SELECT count(*) FROM words_docsize WHERE id BETWEEN ? AND ?"
-            self._counted[source] = (state, int(self._rows(query, number_range(source))[0][0]))
+            self._counted[source] = (state, int(self._rows(query, self._range(source))[0][0]))
         return self._counted[source][1]
 
     # putting in and taking out
@@ -187,9 +178,9 @@ class SQLite(Database):
                 for number, chunk in enumerate(document.chunks, at + 1):
                     self._run("INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", (number, file, *chunk))
                     self._run(
-                        f"INSERT INTO words (rowid, {', '.join(WEIGHTS)})"
+                        f"INSERT INTO words (rowid, {', '.join(databases.WEIGHTS)})"
                         " VALUES (?, ?, ?, ?, ?, ?)",
-                        (number, *row_fields(document.row(chunk))),
+                        (number, *databases.row_fields(document.row(chunk))),
                     )
 
     def _take_out(self, source: str, files: Sequence[str]) -> None:
@@ -197,9 +188,9 @@ class SQLite(Database):
             rows = self._rows("SELECT id FROM files WHERE source = ? AND file = ?", (source, file))
             chunks = self._rows("SELECT id FROM chunks WHERE file = ?", rows[0]) if rows else []
             self._run_many(
-                f"INSERT INTO words (words, rowid, {', '.join(WEIGHTS)})"
+                f"INSERT INTO words (words, rowid, {', '.join(databases.WEIGHTS)})"
                 " VALUES ('delete', ?, ?, ?, ?, ?, ?)",
-                [(number, *row_fields(row))
+                [(number, *databases.row_fields(row))
                  for number, row in self.rows([number for (number,) in chunks]).items()],
             )  # fmt: skip
             self._run_many("DELETE FROM files WHERE id = ?", rows)
@@ -213,16 +204,16 @@ class SQLite(Database):
 
     def held(self, term: Term, source: str) -> int:
         query = "SELECT count(*) FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
-        return int(self._rows(query, (_quote_term(term), *number_range(source)))[0][0])
+        return int(self._rows(query, (_quote_term(term), *self._range(source)))[0][0])
 
     def holding(self, term: Term, source: str, limit: int) -> set[int]:
         query = "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
-        rows = self._rows(query, (_quote_term(term), *number_range(source), limit))
+        rows = self._rows(query, (_quote_term(term), *self._range(source), limit))
         return {number for (number,) in rows}
 
     def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
         # the plus sign has all chunks with the term read once, and not the table asked for each
-        query = f"SELECT rowid FROM words WHERE words MATCH ? AND +rowid IN ({value_marks(among)})"
+        query = f"SELECT rowid FROM words WHERE words MATCH ? AND +rowid IN ({self._marks(among)})"
         where = "{name description}" if head else "- links"
         rows = self._rows(query, (f"{where} : {_quote_term(term)}", *among))
         return {number for (number,) in rows}
@@ -237,7 +228,7 @@ class SQLite(Database):
             "SELECT rowid, -rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
             " ORDER BY rank, rowid LIMIT ?"
         )
-        return dict(self._rows(query, (match, *number_range(source), limit)))
+        return dict(self._rows(query, (match, *self._range(source), limit)))
 
     def similar(self, word: str) -> tuple[str, ...]:
         from mdmemory.text.similarity import nearest_known

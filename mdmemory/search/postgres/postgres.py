@@ -24,14 +24,7 @@ from mdmemory.errors import Busy, MdmemoryError, Unwritable
 from mdmemory.files import digest, read_regular, write_atomic
 from mdmemory.search import database as databases
 from mdmemory.search import ranking
-from mdmemory.search.database import (
-    BrokenError,
-    Document,
-    LockedError,
-    UnusableError,
-    number_range,
-    row_fields,
-)
+from mdmemory.search.database import BrokenError, Document, LockedError, UnusableError
 from mdmemory.search.postgres.server import PATIENT, Connected, translate_errors
 from mdmemory.search.query import Term
 
@@ -174,7 +167,7 @@ class Postgres(Connected):
             for piece in each.chunks:
                 fields = [
                     [word[:LONGEST] for word in text[:LONGEST_FIELD].split()]
-                    for text in row_fields(each.row(piece))
+                    for text in databases.row_fields(each.row(piece))
                 ]
                 words, place = sum(map(len, fields)), (piece.start, piece.end)
                 text = _without_nul(piece.text)
@@ -221,11 +214,11 @@ class Postgres(Connected):
 
     def held(self, term: Term, source: str) -> int:
         query = "SELECT count(*) FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ?"
-        return int(self._rows(query, (_any_of(term_phrases(term)), *number_range(source)))[0][0])
+        return int(self._rows(query, (_any_of(term_phrases(term)), *self._range(source)))[0][0])
 
     def holding(self, term: Term, source: str, limit: int) -> set[int]:
         query = "SELECT id FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ? LIMIT ?"
-        values = (_any_of(term_phrases(term)), *number_range(source), limit)
+        values = (_any_of(term_phrases(term)), *self._range(source), limit)
         return {number for (number,) in self._rows(query, values)}
 
     def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
@@ -262,7 +255,7 @@ class Postgres(Connected):
         candidates = self._rows(
             "SELECT id FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ?"
             f" ORDER BY {rank} DESC, id LIMIT ?",
-            (match, *number_range(source), [*_LABEL_WEIGHTS], [each.within() for each in rare],
+            (match, *self._range(source), [*_LABEL_WEIGHTS], [each.within() for each in rare],
              [*rare.values()], LOOKED * limit),
         )  # fmt: skip
         lengths, places = self._find_places([number for (number,) in candidates], [*counts])
