@@ -40,7 +40,7 @@ class Surroundings:
                         away = side if each == file else places[each] // abs(places[each])
                         places[other] = places[each] + away
                         ring.append(other)
-        if len(places) == 1:
+        if len(places) == 1 or file not in self._rows:
             return None
         order = {each: at for at, each in enumerate(sorted(places, key=lambda f: (places[f], f)))}
         edges = [
@@ -50,7 +50,7 @@ class Surroundings:
         rows = [
             {"row": row, "path": note_path(row.layer, each), "is_here": each == file,
              "is_far": abs(places[each]) > 1}
-            for each in order if (row := self._rows.get(each))
+            for each in order for row in [self._rows[each]]
         ]  # fmt: skip
         return {"rows": rows, "arcs": charts.arcs(len(order), edges, order[file])}
 

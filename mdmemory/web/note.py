@@ -62,7 +62,7 @@ def note(site: Site, request: Request) -> Response:
         row=row, hold=hold,
         head=stored.note.head if stored else None,
         body=_body(site, layer, stored, text, is_hidden, is_shielded),
-        reasons=render("\n\n".join(reasons), _leads(site, layer)) if reasons else "",
+        reasons=render("\n".join(reasons), _leads(site, layer)) if reasons else "",
         is_secret=is_hidden, held_why=_why_it_waits(site, layer, file) if hold == WAITS else "",
         timeline=[] if is_shielded else _timeline(steps, None if more else STEPS, is_hidden),
         total=0 if is_shielded else len(steps),
@@ -120,10 +120,15 @@ def _body(
 
 def _split_reasons(stored: StoredNote) -> tuple[str, list[str]]:
     """The text of a note without what its title says already, and the reasons that it gives."""
-    lines = stored.note.body.splitlines()
-    text = "\n".join(line for line in lines if not line.startswith(_WHY)).strip()
+    lines, reasons = list[str](), list[str]()
+    into = lines
+    for line in stored.note.body.splitlines():
+        if line.startswith(_WHY) or not line.strip():  # a reason goes on to the next blank line
+            into = reasons if line.strip() else lines
+            line = f"\n{line.removeprefix(_WHY).strip()}"
+        into.append(line)
+    text = "\n".join(lines).strip()
     is_same = text.rstrip(".") == stored.note.head.description.strip().rstrip(".")
-    reasons = [line.removeprefix(_WHY).strip() for line in lines if line.startswith(_WHY)]
     return "" if is_same else text, reasons
 
 

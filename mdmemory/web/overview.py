@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from datetime import date, timedelta
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from mdmemory.errors import MdmemoryError
 from mdmemory.layers import MINE, USER
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
@@ -92,5 +94,6 @@ def _recalled(site: Site, notes: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _counted(memory: Memory) -> list[tuple[str, int]]:
-    with memory.state() as state:
+    with suppress(MdmemoryError), memory.state() as state:
         return recalls.count_files(state)
+    return []

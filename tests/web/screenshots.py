@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOTE = "/note/project/reference-staging-address"
 PAGES = {
     "inbox": "/inbox", "overview": "/overview", "memory": "/memory",
-    "inbox-edit": "/inbox/edit/c-55000e87?side=0",
+    "inbox-edit": "/inbox/edit/c-b5b7d1f9?side=0",
     "memory-md": "/memory/index", "note": NOTE, "note-edit": f"{NOTE}/edit",
     "note-decision": "/note/project/project-api-versioning", "changes": "/changes",
     "change": "/changes/project/newest", "compaction": "/compaction", "search": "/search?q=staging",
