@@ -112,7 +112,7 @@ def audit(named: Path, around: Path) -> tuple[int, list[AuditFinding]]:
         what = f"{named} cannot be read: {problem.strerror}."
         raise BadMemory(what, "Name a file or a folder that is there.") from problem
     except MdmemoryError as problem:
-        raise BadMemory(problem.message, problem.hint.replace("Import", "Name")) from problem
+        raise BadMemory(problem.message, problem.hint.replace("Import", "Audit")) from problem
     if not reader.files:
         hint = "Name a folder of notes, a CLAUDE.md, AGENTS.md or GEMINI.md, or a JSON file."
         raise BadMemory(f"{named} holds no memory.", hint)
@@ -159,7 +159,7 @@ class MemoryTexts:
         os.listdir(folder)  # raises where nobody may look
         inner = folder / "memory"
         if inner.is_dir() and not inner.is_symlink() and not any(folder.glob("*.md")):
-            folder = inner  # a project's folder of Claude Code
+            self.root = folder = inner  # a project's folder of Claude Code
         if not any(os.path.lexists(folder / mark) for mark in _OF_NOTES):
             walked = walk_folders([folder], tuple(each.lower() for each in INSTRUCTIONS))
             named = [Path(file) for file, _ in walked if os.path.basename(file) in INSTRUCTIONS]
@@ -178,16 +178,17 @@ class MemoryTexts:
         self.texts.append(Text(name, 1, text))
         reader = path.name if path.name in INSTRUCTIONS else ""
         note = parse(text.removeprefix("\ufeff"), path.name)
-        head = note.head
         if begins_head(note.text) and split(note.text)[0]:
             self.names |= note_names(note)
-            body = note.body.strip() or head.description
-            if head.status != SUPERSEDED and body:
-                self.facts.append(Text(name, 1, body, reader, head.description or body))
+            about = note.head.description or note.body.strip()
+            if note.head.status != SUPERSEDED and about:
+                self.facts.append(Text(name, 1, note.body.strip() or about, reader, about))
             return
-        for block in markdown.split_blocks(bounds.beginning_of(text)):
-            if not block.reason and not (name == INDEX and ".md)" in block.text):
-                self.facts.append(Text(name, block.start, block.text, reader, block.text))
+        self.facts += [
+            Text(name, block.start, block.text, reader, block.text)
+            for block in markdown.split_blocks(bounds.beginning_of(text))
+            if not block.reason and not (name == INDEX and ".md)" in block.text)
+        ]
 
     def _read_json(self, name: str, text: str) -> Iterator[Text]:
         """The facts of a file with their lines."""
@@ -238,18 +239,14 @@ class MemoryTexts:
             is_code ^= _FENCE.match(line) is not None
             for wiki, target in [] if is_code else _LINK.findall(_CODE.sub("", line)):
                 to = unquote(wiki or target)
-                if _ADDRESS.match(to) or (wiki and self._is_name(to)):
+                is_name = wiki and (not self.is_notes or fold_name(to) in self._link_names)
+                if is_name or _ADDRESS.match(to):
                     continue
                 folder = "" if to.startswith("/") else os.path.dirname(each.path)
                 if not is_there(self.root, os.path.join(folder, to.strip("/"))):
                     shown = f"[[{wiki}]]" if wiki else target
                     message = f"It links to {shown}, which is not there: correct it, or unlink it."
                     yield "links", each, number, message
-
-    def _is_name(self, name: str) -> bool:
-        """Whether a link by a name leads to a note, or to any other file; what stands so in
-        instructions is no link."""
-        return not self.is_notes or fold_name(name) in self._link_names
 
     @cached_property
     def _link_names(self) -> set[str]:
@@ -264,14 +261,11 @@ class MemoryTexts:
 def is_there(root: Path, path: str) -> bool:
     """Whether a path below a folder is there. What lies outside, or behind a link, is taken for
     there: nobody looks."""
-    *folders, last = os.path.normpath(path).split("/")
-    if ".." in (*folders[:1], last):
-        return True
-    for folder in folders:
-        root /= folder
-        if root.is_symlink():
+    for part in os.path.normpath(path).split("/"):
+        root /= part
+        if part in ("..", ".") or root.is_symlink():
             return True
-    return os.path.lexists(root / last)
+    return os.path.lexists(root)
 
 
 def text_findings(each: Text) -> _Found:
