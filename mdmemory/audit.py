@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
+from stat import S_ISLNK
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -263,9 +264,14 @@ def is_there(root: Path, path: str) -> bool:
     there: nobody looks."""
     for part in os.path.normpath(path).split("/"):
         root /= part
-        if part in ("..", ".") or root.is_symlink():
+        if part in ("..", "."):
             return True
-    return os.path.lexists(root)
+        try:
+            if S_ISLNK(os.lstat(root).st_mode):
+                return True
+        except (OSError, ValueError):  # it is not there, or no path
+            return False
+    return True
 
 
 def text_findings(each: Text) -> _Found:
@@ -333,7 +339,8 @@ def _gone_findings(texts: Sequence[Text], root: Path, around: Path) -> _Found:
         for number, line in enumerate(each.text.split("\n"), 1):
             at = each.line if each.about else number
             for path in {m.path for m in find_paths(line)} if MAY_CITE.search(line) else ():
-                if path[:1] in "/~" or any(is_there(top, path) for top in (folder, *found)):
+                is_odd = path[:1] in "/~" or "\0" in path
+                if is_odd or any(is_there(top, path) for top in (folder, *found)):
                     continue
                 for where in {os.path.normpath(os.path.join(start, path)) for start in inner}:
                     missing[where].append((each, at, path))

@@ -181,7 +181,8 @@ def test_no_link_is_followed_out_of_the_memory(tmp_path: Path) -> None:
 FILES = st.dictionaries(
     st.sampled_from(["a.md", "MEMORY.md", "sub/b.md", "CLAUDE.md", "x.json", "y.jsonl"]),
     st.one_of(st.binary(max_size=60), st.text(max_size=200).map(str.encode),
-              st.sampled_from([b"---\nname: a\n", b"[[x]] [y](z.md)", b"[1, {", KEY.encode()])),
+              st.sampled_from([b"---\nname: a\n", b"`a\0b` [a](" + b"x" * 300 + b")",
+                               b"[[x]] [y](z.md)", b"[1, {", KEY.encode()])),
     min_size=1,
 )  # fmt: skip
 
