@@ -56,6 +56,7 @@ _LIMITS = {
 }  # fmt: skip
 _MOST_BYTES = 64 * 1024 * 1024  # of JSON
 _MOST_FILES = 100_000  # that a link may mean
+_BEFORE = 40  # characters before a secret that are shown
 _READ = 600  # characters of a line that are judged
 _NEAR, _LEAST, _FEW = 0.85, 5, 20  # likeness, words, and others with a word that are compared
 _OURS = OURS.decode()
@@ -123,7 +124,9 @@ def audit(named: Path, around: Path) -> tuple[int, list[AuditFinding]]:
     names = [*map(_clean, places)]
     return len(names), [
         AuditFinding(check, "error" if check in _ERRORS else "warning", names[at], line, text)
-        for at, line, check, text in sorted({(*row[:3], _clean(row[3])) for row in rows})
+        for at, line, check, text in sorted(
+            {(*row[:3], row[3] if row[2] == "secrets" else _clean(row[3])) for row in rows}
+        )
     ]
 
 
@@ -277,8 +280,8 @@ def is_there(root: Path, path: str) -> bool:
 def text_findings(each: Text) -> _Found:
     """What must not stand in any text."""
     text = each.text
-    for place, kind in _secret_places(text) if has_secret(text) else ():
-        message = f"It holds what looks like a secret ({kind}): take it out, and replace the secret"
+    for place, what in _secret_places(text) if has_secret(text) else ():
+        message = f"It holds what looks like a secret ({what}): take it out, and replace the secret"
         yield "secrets", each, each.line_of(place), f"{message} where others may have seen it."
     bare = _CODE.sub(lambda match: " " * len(match[0]), text)
     left, blocks = strip_private(bare)
@@ -300,13 +303,15 @@ def text_findings(each: Text) -> _Found:
 
 
 def _secret_places(text: str) -> Iterator[tuple[int, str]]:
-    """Where secrets begin, and their kinds: what is left without them stands between them."""
+    """Where secrets begin, and their kinds, with the words before them: what is left of a text
+    without its secrets stands between them."""
     clean, _ = redact(text)
-    first, *pieces = MARK.split(clean)
-    place = len(first)
-    for mark, piece in zip(MARK.findall(clean), pieces, strict=True):
+    pieces = MARK.split(clean)
+    place = len(pieces[0])
+    for mark, before, piece in zip(MARK.findall(clean), pieces, pieces[1:], strict=False):
         if not text.startswith(mark, place):
-            yield place, mark[len("[redacted:") : -1]
+            words = before[-_BEFORE:].rpartition("\n")[2].strip()
+            yield place, mark[len("[redacted:") : -1] + (f", after {words!r}" if words else "")
         place = max(place, text.find(piece, place)) + len(piece)
 
 

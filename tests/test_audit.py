@@ -33,7 +33,9 @@ TEA = "The kettle of the second floor is descaled every first Monday by whoever 
 # what it is, the files beside those of CLEAN, and what is told: check, file, line, words of it
 WRONG: tuple[tuple[str, dict[str, str | bytes], set[tuple[str, str, int, str]]], ...] = (
     ("a secret", {"sub/ports.md": f"Ports\n\nThe token is {KEY}\n"},
-     {("secrets", "sub/ports.md", 3, "github")}),
+     {("secrets", "sub/ports.md", 3, "(github_token, after 'The token is')")}),
+    ("a password in an address", {"sub/ports.md": "See https://ann:Hx7pLq2wZ@db.example.com\n"},
+     {("secrets", "sub/ports.md", 1, "(url_password")}),
     ("a key of many lines", {"sub/ports.md":
      "Ports\n\n-----BEGIN RSA PRIVATE KEY-----\n" + f"{'MIIEowIBAAKC' * 5}\n" * 4 +
      "-----END RSA PRIVATE KEY-----\n"},

@@ -218,8 +218,9 @@ def export_options(parser: Parser) -> None:
     """Write all notes to standard output as JSON, to one markdown file, or to a folder. Notes on
     hold are left out."""
     about = "write one markdown file instead (- is standard output)"
-    value(parser, "--markdown", "FILE", about)
-    value(parser, "--okf", "DIR", "write a folder of Open Knowledge Format")
+    what = parser.add_mutually_exclusive_group()
+    value(what, "--markdown", "FILE", about)
+    value(what, "--okf", "DIR", "write a folder of Open Knowledge Format")
 
 
 def move_options(parser: Parser) -> None:
