@@ -152,6 +152,23 @@ def test_a_secret_in_two_notes_that_contradict_is_not_printed(tmp_path: Path) ->
     assert not any("Hx7" in message or "Zt9" in message for *_, message in found)
 
 
+def test_no_secret_that_is_known_for_one_is_printed(tmp_path: Path) -> None:
+    corpus = Path(__file__).with_name("privacy") / "first.jsonl"
+    rows = [row for row in map(json.loads, corpus.read_text("utf-8").splitlines()) if row["secret"]]
+    secrets = {f"{n}.md": ["".join(parts) for parts in row["parts"]] for n, row in enumerate(rows)}
+    texts = {f"{n}.md": row["text"].format(*secrets[f"{n}.md"]) for n, row in enumerate(rows)}
+    twice = {f"again/{name}": text for name, text in texts.items()}
+    found = audit(write(tmp_path / "m", texts | twice), tmp_path)[1]
+    named = {each.path for each in found if each.check == "secrets"}
+    assert len(named) > len(rows), "most are known for what they are"
+    messages = "\n".join(each.message for each in found)
+    leaked = [
+        name for name in secrets
+        if name in named and any(len(each) > 5 and each in messages for each in secrets[name])
+    ]  # fmt: skip
+    assert not leaked
+
+
 def test_what_git_had_and_the_project_has_no_more_is_told(
     repository: Path, git: Callable[..., str]
 ) -> None:
