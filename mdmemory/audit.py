@@ -51,7 +51,7 @@ _ERRORS = ("hidden", "orders", "secrets", "unreadable")
 # lines and bytes of which a client reads no more, or complains, by the name of the file
 _LIMITS = {
     INDEX: (200, 25_000, "Claude Code reads its first 200 lines, and no more than 25 kB"),
-    "CLAUDE.md": (40_000, 40_000, "Claude Code warns of more than 40,000 characters"),
+    "CLAUDE.md": (40_000, 40_000, "Claude Code warns of more than about 40,000 characters"),
     "AGENTS.md": (32_768, 32_768, "Codex reads no more than 32 KiB"),
 }  # fmt: skip
 _MOST_BYTES = 64 * 1024 * 1024  # of JSON

@@ -1,9 +1,11 @@
-"""`mdmemory check`: what the notes cite in the project, and whether it still stands there."""
+"""`mdmemory check`: what the notes cite in the project, and whether it still stands there; and
+`mdmemory audit`: what is wrong in any memory, of whichever program."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.cli.output import count_noun, emit_json, visible_text
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from mdmemory.citing.citation import CheckedCitation
     from mdmemory.layers import Layers
 
-_LISTED = 200  # citations that are listed; the rest is counted
+_LISTED = 200  # citations, or problems, that are listed; the rest is counted
 
 
 def run_check(layers: Layers, options: Namespace) -> int:
@@ -69,3 +71,25 @@ def _sum_line(citations: Sequence[CheckedCitation], since: str | None) -> str:
     counts = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
     notes = len({each.file for each in citations})
     return f"{count_noun(len(citations), 'citation')} in {count_noun(notes, 'note')}: {counts}."
+
+
+def run_audit(options: Namespace) -> int:
+    from mdmemory.audit import audit
+
+    count, findings = audit(Path(options.path), Path.cwd())
+    files = count_noun(count, "file")
+    if options.json:
+        rows = [each._asdict() for each in findings]
+        emit_json({"ok": not findings, "files": count, "findings": rows})
+        return 1 if findings else 0
+    for each in findings[:_LISTED]:
+        print(visible_text(f"{each.level}: {each.path}:{each.line}: {each.message}"))
+    if more := len(findings) - _LISTED if findings[_LISTED:] else 0:
+        print(f"... and {more} more: `mdmemory audit --json PATH` lists all.")
+    if not findings:
+        print(f"No problems in {files}.")
+        return 0
+    errors = sum(each.level == "error" for each in findings)
+    of_them = f"{count_noun(errors, 'error')}, {count_noun(len(findings) - errors, 'warning')}"
+    print(f"{of_them} in {files}. Nothing was changed.")
+    return 1

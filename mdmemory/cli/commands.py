@@ -45,7 +45,7 @@ COMMANDS = (
     ("extract", "passes", "store the facts that a session holds"),
     ("compact", "passes", "merge duplicates and flag contradictions"),
     ("check", "checking", "check whether the code that the notes cite has changed"),
-    ("audit", "auditing", "find problems in any memory"),
+    ("audit", "checking", "find problems in any memory"),
     ("session", "sessions", "list the sessions of your assistants, or show one"),
     ("explain", "passes", "explain why a message would be stored or not"),
     ("index", "upkeep", "update MEMORY.md, or check that it is up to date"),
