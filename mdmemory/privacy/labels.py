@@ -68,7 +68,12 @@ def find_values(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span
             done = stop
             yield start, stop, kind
             if kind == "password":
-                yield from _find_beside(text, label.start, stop)
+                before, after = _user_patterns()
+                window = max(0, label.start - 120)
+                for named in before.finditer(text[window : label.start]):
+                    yield from _named_user(named, window)
+                if behind := after.match(text[stop : stop + 120]):
+                    yield from _named_user(behind, stop)
 
 
 def _find_after(text: str, lower: str, label: Label, following: int) -> Iterator[Span]:
@@ -130,7 +135,9 @@ def _judge_value(
     last = _CLAUSE_ENDS.match(text, stop) is not None
     attached = text[label.end : at] == "=" and label.kind in ("password", "pass")
     joined = attached and re.fullmatch(r"[a-z]+_[a-z]+", value)
-    snake = (far or joined) and not _is_about(value)
+    # the name of a setting or a variable for a secret is none
+    about = re.search(r"pass|pwd|secret|token|key|user|db|env|var|conf|hash|value", value)
+    snake = (far or joined) and not about
     if not value or values.is_placeholder(value) or values.made_up(value):
         return
     if values.is_code(value) and not snake:
@@ -151,11 +158,6 @@ def _judge_value(
         yield start, stop, SHOWN[label.kind]
         if label.kind == "pin" and group == "plain":
             yield from _more_groups(text, stop)
-
-
-def _is_about(name: str) -> bool:
-    """Whether a name is that of a setting or a variable for a secret."""
-    return re.search(r"pass|pwd|secret|token|key|user|db|env|var|conf|hash|value", name) is not None
 
 
 def _is_name(text: str, label: Label, sign: str) -> bool:
@@ -351,26 +353,13 @@ def _user_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     joint = r"[\s\"'`,;/|，、；。.&]{0,9}(?:and|with|for|und|et|y|e|и|和|と)?[\s\"'`]{0,3}"
     prefix = r"(?:[A-Za-z0-9]{1,20}[_.-]){0,3}"
     is_ = r"[\"'`]?[ \t]{0,3}(?P<mark>[:=：＝]|(?:is|ist|est|es)\b|是|为|は|는|은|[ \t])[ \t]{0,3}"
-    names = "|".join(
-        re.escape(word).replace(r"\ ", "[ _-]?")
-        for word in sorted(listed_words("user"), reverse=True)
-    )
+    words = sorted(listed_words("user"), reverse=True)
+    names = "|".join(re.escape(word).replace(r"\ ", "[ _-]?") for word in words)
     start = rf"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z]))|(?<=[{CJK}])|(?=[{CJK}]))"
     user = rf"{start}(?:{names}){is_}[\"'`]?(?P<user>[^\s\"'`,;，；、。|]{{2,64}})"
-    return (
-        re.compile(rf"{user}{joint}{prefix}\Z", re.IGNORECASE),
-        re.compile(rf"\A{joint}{prefix}{user}", re.IGNORECASE),
-    )
-
-
-def _find_beside(text: str, start: int, stop: int) -> Iterator[Span]:
-    before, after = _user_patterns()
-    window = max(0, start - 120)
-    for match in before.finditer(text[window:start]):
-        yield from _named_user(match, window)
-    named = after.match(text[stop : stop + 120])
-    if named:
-        yield from _named_user(named, stop)
+    forms = (rf"{user}{joint}{prefix}\Z", rf"\A{joint}{prefix}{user}")
+    before, after = (re.compile(form, re.IGNORECASE) for form in forms)
+    return before, after
 
 
 def _named_user(match: re.Match[str], offset: int) -> Iterator[Span]:

@@ -15,6 +15,108 @@ from mdmemory.privacy import lexicon, tokens, values
 from mdmemory.privacy.lexicon import SHOWN, Span, compile_shape, stands_at
 from mdmemory.text.words import CJK
 
+MARK = re.compile(r"\[redacted:\w+\]")
+# What says least of a secret; another name for the same span wins.
+_VAGUE = frozenset((*SHOWN.values(), "high_entropy", "username"))
+
+
+def redact(text: str) -> tuple[str, list[str]]:
+    """`text` with each secret replaced by `[redacted:<kind>]`, and the kinds in order, each once.
+
+    Redacting twice changes nothing more.
+    """
+    kinds: list[str] = []
+    # What is left can be told only now: a label may have stood against the secret before it.
+    while spans := _merge_spans(sorted(_find_spans(text), key=lambda span: span[:2])):
+        parts_left: list[str] = []
+        end = 0
+        for start, stop, kind in spans:
+            parts_left += text[end:start], f"[redacted:{kind}]"
+            end = stop
+        text = "".join((*parts_left, text[end:]))
+        kinds += [kind for _, _, kind in spans]
+    return text, list(dict.fromkeys(kinds))
+
+
+def has_secret(text: str) -> bool:
+    """Whether `redact` would change the text."""
+    return next(_find_spans(text), None) is not None
+
+
+def names_secret(name: str) -> bool:
+    """Whether the name of a note or a file holds a secret; its hyphens may stand for blanks."""
+    return has_secret(name) or has_secret(re.sub("[-_]", " ", name))
+
+
+def _merge_spans(spans: list[Span]) -> list[Span]:
+    """Spans that touch as one; the first names it, and a shape says more than a label."""
+    merged: list[Span] = []
+    for start, stop, kind in spans:
+        if merged and start < merged[-1][1]:
+            before = merged[-1]
+            named = kind if before[2] in _VAGUE and kind not in _VAGUE else before[2]
+            merged[-1] = (before[0], max(stop, before[1]), named)
+        else:
+            merged.append((start, stop, kind))
+    return merged
+
+
+def _find_spans(text: str) -> Iterator[Span]:
+    """The secrets between what is redacted already, rule by rule."""
+    start = 0
+    marks = MARK.finditer(text) if "[redacted:" in text else ()
+    for mark in (*marks, None):
+        piece = text[start : mark.start()] if mark else text[start:]
+        for hint, expression in _PUBLIC:  # what is public is made unreadable
+            if hint in piece:
+                piece = expression.sub(lambda match: re.sub(r"\S", MASK, match[0]), piece)
+        lower = _lower_text(piece)
+        longest = max(map(len, piece.split()), default=0)
+        for length, rule in _RULES:
+            for a, b, kind in rule(piece, lower) if longest >= length else ():
+                yield start + a, start + b, kind
+        start = mark.end() if mark else start
+
+
+def _lower_text(text: str) -> str:
+    """In small letters, each in its place; the two that ignoring case would not tell apart, too."""
+    lower = text.lower()
+    if len(lower) != len(text):  # one character of Turkish becomes two
+        lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    return lower if lower.isascii() else lower.replace("ſ", "s").replace("ı", "i")
+
+
+# --- what is meant to be seen: public keys, digests, pictures
+
+# No letter, digit or blank, so that no rule reads it as a part of a word.
+MASK = "\ue000"
+
+# A literal that must be there, and what is public around it.
+_PUBLIC = tuple(
+    (hint, re.compile(expression))
+    for hint, expression in (
+        ("-----BEGIN ",
+         r"-----BEGIN (?:[A-Z0-9 ]{0,30}PUBLIC KEY(?: BLOCK)?"
+         r"|[A-Z0-9 ]{0,9}CERTIFICATE(?: REQUEST)?"
+         r"|X509 CRL|PGP SIGNATURE|DH PARAMETERS)-----[^-]{1,20000}"),
+        (" AAAA",
+         r"(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-[\w-]{1,30}|sk-[\w@.-]{1,40}) AAAA[\w+/=]+"),
+        (";base64,", r"data:[\w/+.-]{0,60};base64,[A-Za-z0-9+/=]+"),
+        ("sha", r"\bsha(?:1|224|256|384|512)[-:=_][A-Za-z0-9+/]{16,}={0,2}"),
+        ("SHA", r"\bSHA(?:1|256|512):[A-Za-z0-9+/]{16,}={0,2}"),
+        ("ublic", r"(?i:public[_ -]?key)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?[A-Za-z0-9+/=_-]{20,}"),
+        ("age1", r"\bage1[a-z0-9]{40,}"),
+        ("iVBORw0KGgo", r"iVBORw0KGgo[A-Za-z0-9+/=]*"),
+        ("/9j/", r"/9j/[A-Za-z0-9+/=]*"),
+        ("R0lGOD", r"R0lGOD[A-Za-z0-9+/=]*"),
+        ("AAABAAEA", r"AAABAAEA[A-Za-z0-9+/=]*"),
+        ("d09G", r"\bd09G[A-Za-z0-9+/=]*"),
+    )
+)  # fmt: skip
+
+
+# --- the rules
+
 
 def private_keys(text: str, _: str) -> Iterator[Span]:
     """From the first line of a key with something in it to its last line, or to the end."""
@@ -160,19 +262,13 @@ def find_noise(text: str, _: str) -> Iterator[Span]:
     for word in text.split():
         if len(word) < NOISE:
             continue
-        runs = [run.span() for run in compile_shape(_RUN).finditer(word) if _is_random(run, word)]
-        if runs:
+        public = compile_shape(_PUBLIC_ID)
+        runs = (run for run in compile_shape(_RUN).finditer(word) if not public.match(run[0]))
+        spans = [run.span() for run in runs if values.is_noisy(run[0])]
+        if spans:
             at = stands_at(word, text, at)
-            yield from ((at + start, at + end, "high_entropy") for start, end in runs)
+            yield from ((at + start, at + end, "high_entropy") for start, end in spans)
             at += len(word)
-
-
-def _is_random(run: re.Match[str], word: str) -> bool:
-    if compile_shape(_PUBLIC_ID).match(run[0]) or not values.is_noisy(run[0]):
-        return False
-    # pictures and fonts in a page: data:image/png;base64,...
-    before = word[max(0, run.start() - 70) : run.start()]
-    return compile_shape(r"data:[\w/+.-]{0,50};base64,\Z").search(before) is None
 
 
 _DIGITS = re.compile(r"\d{1,5}(?:/|$)")
@@ -327,8 +423,13 @@ def find_pairs(text: str, lower: str) -> Iterator[Span]:
         value = before.search(text, max(0, at - 100), at)
         if value and compile_shape(r"@(?!sha\d)[\w-]{2,}[.:]\w").match(text, at):
             yield from _standing_out(value.start(1), value[1])
-    if "AKIA" in text or "ASIA" in text:
-        yield from _key_pairs(text)
+    # the secret beside the public id of an AWS key: `AKIA... / secret`
+    pair = (
+        r"\bA[KS]IA[A-Z0-9]{16}[\"']?[ \t]{0,3}[/:,|][ \t]{0,3}[\"']?([A-Za-z0-9/+=]{40})(?![\w/+])"
+    )
+    for match in compile_shape(pair).finditer(text) if "AKIA" in text or "ASIA" in text else ():
+        if values.is_noisy(match[1], 0.3) and not values.made_up(match[1]):
+            yield (*match.span(1), "aws_secret")
 
 
 def _standing_out(start: int, shown: str) -> Iterator[Span]:
@@ -338,123 +439,6 @@ def _standing_out(start: int, shown: str) -> Iterator[Span]:
     odd = values.is_odd(password) and not values.is_hexlike(password)
     if odd or values.grade_word(password) >= values.WEAK:
         yield start, start + len(password), "password"
-
-
-def _key_pairs(text: str) -> Iterator[Span]:
-    """The secret beside the public id of an AWS key: `AKIA... / secret`."""
-    for match in compile_shape(
-        r"\bA[KS]IA[A-Z0-9]{16}[\"']?[ \t]{0,3}[/:,|][ \t]{0,3}[\"']?([A-Za-z0-9/+=]{40})(?![\w/+])"
-    ).finditer(text):
-        if values.is_noisy(match[1], 0.3) and not values.made_up(match[1]):
-            yield (*match.span(1), "aws_secret")
-
-
-MARK = re.compile(r"\[redacted:\w+\]")
-# What says least of a secret; another name for the same span wins.
-_VAGUE = frozenset((*SHOWN.values(), "high_entropy", "username"))
-
-
-def redact(text: str) -> tuple[str, list[str]]:
-    """`text` with each secret replaced by `[redacted:<kind>]`, and the kinds in order, each once.
-
-    Redacting twice changes nothing more.
-    """
-    kinds: list[str] = []
-    # What is left can be told only now: a label may have stood against the secret before it.
-    while spans := _merge_spans(sorted(_find_spans(text), key=lambda span: span[:2])):
-        parts_left: list[str] = []
-        end = 0
-        for start, stop, kind in spans:
-            parts_left += text[end:start], f"[redacted:{kind}]"
-            end = stop
-        text = "".join((*parts_left, text[end:]))
-        kinds += [kind for _, _, kind in spans]
-    return text, list(dict.fromkeys(kinds))
-
-
-def has_secret(text: str) -> bool:
-    """Whether `redact` would change the text."""
-    return next(_find_spans(text), None) is not None
-
-
-def names_secret(name: str) -> bool:
-    """Whether the name of a note or a file holds a secret; its hyphens may stand for blanks."""
-    return has_secret(name) or has_secret(re.sub("[-_]", " ", name))
-
-
-def _merge_spans(spans: list[Span]) -> list[Span]:
-    """Spans that touch as one; the first names it, and a shape says more than a label."""
-    merged: list[Span] = []
-    for start, stop, kind in spans:
-        if merged and start < merged[-1][1]:
-            before = merged[-1]
-            named = kind if before[2] in _VAGUE and kind not in _VAGUE else before[2]
-            merged[-1] = (before[0], max(stop, before[1]), named)
-        else:
-            merged.append((start, stop, kind))
-    return merged
-
-
-def _find_spans(text: str) -> Iterator[Span]:
-    """The secrets between what is redacted already, rule by rule."""
-    start = 0
-    marks = MARK.finditer(text) if "[redacted:" in text else ()
-    for mark in (*marks, None):
-        piece = _mask_public(text[start : mark.start()] if mark else text[start:])
-        lower = _lower_text(piece)
-        longest = max(map(len, piece.split()), default=0)
-        for length, rule in _RULES:
-            for a, b, kind in rule(piece, lower) if longest >= length else ():
-                yield start + a, start + b, kind
-        start = mark.end() if mark else start
-
-
-def _lower_text(text: str) -> str:
-    """In small letters, each in its place; the two that ignoring case would not tell apart, too."""
-    lower = text.lower()
-    if len(lower) != len(text):  # one character of Turkish becomes two
-        lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-    return lower if lower.isascii() else lower.replace("ſ", "s").replace("ı", "i")
-
-
-# --- what is meant to be seen: public keys, digests, pictures
-
-# No letter, digit or blank, so that no rule reads it as a part of a word.
-MASK = "\ue000"
-
-# A literal that must be there, and what is public around it.
-_PUBLIC = tuple(
-    (hint, re.compile(expression))
-    for hint, expression in (
-        ("-----BEGIN ",
-         r"-----BEGIN (?:[A-Z0-9 ]{0,30}PUBLIC KEY(?: BLOCK)?"
-         r"|[A-Z0-9 ]{0,9}CERTIFICATE(?: REQUEST)?"
-         r"|X509 CRL|PGP SIGNATURE|DH PARAMETERS)-----[^-]{1,20000}"),
-        (" AAAA",
-         r"(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-[\w-]{1,30}|sk-[\w@.-]{1,40}) AAAA[\w+/=]+"),
-        (";base64,", r"data:[\w/+.-]{0,60};base64,[A-Za-z0-9+/=]+"),
-        ("sha", r"\bsha(?:1|224|256|384|512)[-:=_][A-Za-z0-9+/]{16,}={0,2}"),
-        ("SHA", r"\bSHA(?:1|256|512):[A-Za-z0-9+/]{16,}={0,2}"),
-        ("ublic", r"(?i:public[_ -]?key)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?[A-Za-z0-9+/=_-]{20,}"),
-        ("age1", r"\bage1[a-z0-9]{40,}"),
-        ("iVBORw0KGgo", r"iVBORw0KGgo[A-Za-z0-9+/=]*"),
-        ("/9j/", r"/9j/[A-Za-z0-9+/=]*"),
-        ("R0lGOD", r"R0lGOD[A-Za-z0-9+/=]*"),
-        ("AAABAAEA", r"AAABAAEA[A-Za-z0-9+/=]*"),
-        ("d09G", r"\bd09G[A-Za-z0-9+/=]*"),
-    )
-)  # fmt: skip
-
-
-def _mask_public(text: str) -> str:
-    """The text with what is public made unreadable, each character in its place."""
-    for hint, expression in _PUBLIC:
-        if hint in text:
-            text = expression.sub(lambda match: re.sub(r"\S", MASK, match[0]), text)
-    return text
-
-
-# --- the rules
 
 
 def _find_named(text: str, lower: str) -> Iterator[Span]:

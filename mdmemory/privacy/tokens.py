@@ -139,8 +139,9 @@ def _in_word(
                 continue
             token = _match_shape(shape, text, match.start(), done)
             if token is None:
-                if shape.is_open:
-                    read_to[row] = _run(text, match.end(), stop)
+                if shape.is_open:  # until the run ends, no other place can succeed
+                    run = compile_shape(r"[A-Za-z0-9_-]*").match(text, match.end(), stop)
+                    read_to[row] = run.end() if run else match.end()
                 continue
             begin, end = token
             if _is_noise(text[begin:end], shape):
@@ -165,13 +166,6 @@ def _match_shape(shape: Shape, text: str, at: int, done: int) -> tuple[int, int]
         return None
     match = compile_shape(shape.rest).match(text, at, at + _LONGEST)
     return (begin, match.end()) if match else None
-
-
-def _run(text: str, at: int, stop: int) -> int:
-    """Where the run of letters, digits, hyphens and underscores ends: until there, no other place
-    of an open row can succeed."""
-    match = compile_shape(r"[A-Za-z0-9_-]*").match(text, at, stop)
-    return match.end() if match else at
 
 
 def _is_noise(token: str, shape: Shape) -> bool:
