@@ -207,19 +207,16 @@ class Batch:
         self, new: StoredNote, replaced: Sequence[tuple[StoredNote, str]]
     ) -> list[tuple[StoredNote, str]]:
         """Mark notes as replaced by `new`, each for its reason; those that stay, and why."""
-        left: list[tuple[StoredNote, str]] = []
-        free = []
-        done = {each.old.file for each in self.made}
-        for old, why in replaced:
-            if old.file == new.file or old.file in done or old.note.head.status == SUPERSEDED:
-                continue
-            if self._is_anothers(old):
-                left.append((old, ANOTHERS))
-                self.flag_pair(old, new, f"{why} ({ANOTHERS})")
-            else:
-                free.append((old, why))
+        done = {new.file, *(each.old.file for each in self.made)}
+        meant = [pair for pair in replaced if pair[0].file not in done]
+        meant = [pair for pair in meant if pair[0].note.head.status != SUPERSEDED]
+        others = [pair for pair in meant if self._is_anothers(pair[0])]
+        for old, why in others:
+            self.flag_pair(old, new, f"{why} ({ANOTHERS})")
+        free = [pair for pair in meant if pair not in others]
         marks_made = replacing.make_marks(new, free, self._today)
         self.made += marks_made.made
+        left = [(old, ANOTHERS) for old, _ in others]
         return [*left, *((old, NOT_EDITABLE) for old, _ in marks_made.left)]
 
     def flag_pair(self, old: StoredNote, new: StoredNote, why: str) -> None:

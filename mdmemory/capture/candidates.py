@@ -141,12 +141,6 @@ def _cut_turn(turn: Turn, length: int) -> Turn:
     return turn._replace(text=text) if more > 0 else turn
 
 
-def is_worth_asking(turns: Sequence[Turn]) -> bool:
-    """Whether the user said enough in these turns for a fact."""
-    letters = sum(len(turn.text) for turn in turns if turn.role == "user")
-    return bool(letters) and sum(len(turn.text) for turn in turns) >= MIN_SAID
-
-
 def make_question(
     turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, near: Near = scan_notes,
     free: Room = ANYTHING,
@@ -246,13 +240,6 @@ class SessionReading:
     shown: dict[str, str] = field(default_factory=dict)
     unreadable: int = 0  # candidates
 
-    def add(self, question: Question, answered: Answered) -> None:
-        """One more question with its answer."""
-        self.shown |= question.shown
-        self.candidates += [each for each in answered.candidates if each not in self.candidates]
-        self.dropped += answered.dropped
-        self.unreadable += answered.unreadable
-
 
 def ask_about(
     asking: Asking, turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, near: Near,
@@ -274,7 +261,10 @@ def ask_about(
         try:
             answered, is_cut = _ask_whole(asking, inquiry.text, len(portion) > 1)
             again = _halve_portion(portion) if is_cut else []
-            reading.add(inquiry, answered)
+            reading.shown |= inquiry.shown
+            reading.candidates = [*dict.fromkeys([*reading.candidates, *answered.candidates])]
+            reading.dropped += answered.dropped
+            reading.unreadable += answered.unreadable
         except ContextExceeded:
             again = _smaller_portions(portion, room(asking, CANDIDATES))
             if not again:

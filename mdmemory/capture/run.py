@@ -18,7 +18,7 @@ from typing import Any
 from mdmemory import bounds
 from mdmemory.capture import pending, unanswered
 from mdmemory.capture.batch import ALL, Batch, Origin, Route, Stores, shown_notes
-from mdmemory.capture.candidates import SessionReading, ask_about, is_worth_asking, redact_turns
+from mdmemory.capture.candidates import MIN_SAID, SessionReading, ask_about, redact_turns
 from mdmemory.capture.extracted import Extracted, prefix_pair
 from mdmemory.capture.fact import Candidate, fact_as_said, form_reasons
 from mdmemory.capture.judge import SecondLook, judge_candidates, look_again, weigh_verdicts
@@ -197,7 +197,8 @@ def _ask_model(
         if asking is None:
             return SessionReading(), None
         name = asking.model.name or asking.model.kind
-        if not is_worth_asking(part.turns):
+        letters = sum(len(turn.text) for turn in part.turns)
+        if letters < MIN_SAID or not any(turn.text for turn in part.turns if turn.role == "user"):
             return SessionReading(name), None
         with writer.state() as state:
             key = part.told.session, part.before, name

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mdmemory.config.settings import Settings
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.files import name_refusals
-from mdmemory.session import changes, pressure, sections, storage, tracking
+from mdmemory.session import changes, pressure, sections, storage
 from mdmemory.session.cleaning import clean, cut, visible
 from mdmemory.session.failures import command_of, list_decisive
 from mdmemory.session.pressure import ContextUsage
@@ -121,7 +121,7 @@ class SessionMemory:
         shown = output if pruned is None else pruned
 
         def edit(parts: Parts) -> None:
-            self._take(parts, lambda memory: tracking.take_result(
+            self._take(parts, lambda memory: changes.take_result(
                 memory, tool, args, seen, exit_code, self._root
             ))  # fmt: skip
             _count(parts, len(shown))
@@ -146,7 +146,7 @@ class SessionMemory:
         sizes = self._now_in_prompt().sizes
 
         def edit(parts: Parts) -> list[str]:
-            self._take(parts, lambda memory: tracking.take_message(memory, role, seen))
+            self._take(parts, lambda memory: changes.take_message(memory, role, seen))
             _count(parts, len(text))
             counts = parts["pressure"]
             # the last counts hold until there are new ones

@@ -37,7 +37,7 @@ from mdmemory.privacy import private, redaction
 from mdmemory.prompt import message_part
 from mdmemory.search import by_message, chunks, database, feeders, query
 from mdmemory.search.postgres import postgres
-from mdmemory.session import cleaning, failures, sections, session, tracking
+from mdmemory.session import changes, cleaning, failures, sections, session
 from mdmemory.store import conflicts, index, merged, strangers
 from mdmemory.store.store import StoredNote
 from mdmemory.text import (
@@ -168,7 +168,7 @@ def _prune(level: str) -> Call:
 
 
 def _patterns(speaker: str) -> Call:
-    return lambda text: tracking.find_mentions(text, speaker)
+    return lambda text: changes.find_mentions(text, speaker)
 
 
 def _proved(claim: str, quote: str, text: str) -> object:
@@ -210,11 +210,11 @@ def _difference(text: str) -> object:
 
 def _result(text: str) -> object:
     memory = sections.Sections()
-    return tracking.take_result(memory, "bash", {"command": "pytest"}, text, 1)
+    return changes.take_result(memory, "bash", {"command": "pytest"}, text, 1)
 
 
 def _patch(text: str) -> object:
-    return tracking.take_result(sections.Sections(), "apply_patch", {"patchText": text}, text, 0)
+    return changes.take_result(sections.Sections(), "apply_patch", {"patchText": text}, text, 0)
 
 
 def _event(text: str) -> object:
@@ -398,10 +398,10 @@ EVERY = (
     row(cleaning.visible, cleaning, "visible"),
     row(cleaning.clean, cleaning, "clean"),
     row(lambda text: cleaning.line(text, 200), cleaning, "line"),
-    *(row(_patterns(each), tracking, each) for each in ("user", "assistant", "tool")),
+    *(row(_patterns(each), changes, each) for each in ("user", "assistant", "tool")),
     *(row(_prune(each), session, each) for each in session.LEVELS),
-    row(_result, tracking),
-    row(_patch, tracking, "patch"),
+    row(_result, changes),
+    row(_patch, changes, "patch"),
     row(sections.key, sections),
     row(_event, compress),
     row(observation.parse_ids, observation),

@@ -16,12 +16,12 @@ from pace import HUNG
 
 import mdmemory
 from mdmemory.config.settings import load_settings
-from mdmemory.session import failures, pressure, sections, session, tracking
+from mdmemory.session import changes, failures, pressure, sections, session
+from mdmemory.session.changes import Pattern
 from mdmemory.session.failures import Category
 from mdmemory.session.pressure import Threshold
 from mdmemory.session.sections import Slot
 from mdmemory.session.session import MARK, Rule, SessionMemory
-from mdmemory.session.tracking import Pattern
 from mdmemory.store.state import State
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
@@ -49,7 +49,7 @@ def test_a_category_of_errors_is_one_row(own: SessionMemory, monkeypatch: Patch)
 def test_a_pattern_and_a_slot_are_a_row_each(own: SessionMemory, monkeypatch: Patch) -> None:
     monkeypatch.setitem(sections.SLOTS, "questions", Slot(2))
     row = Pattern("questions", ("user",), r"\[Question:\s*(?P<text>[^\]\n]+)\]")
-    monkeypatch.setattr(tracking, "PATTERNS", (*tracking.PATTERNS, row))
+    monkeypatch.setattr(changes, "PATTERNS", (*changes.PATTERNS, row))
     for number in range(3):
         own.message("user", f"[Question: which port {number}]", now=NOW)
     shown = own.blocks()
@@ -86,7 +86,7 @@ def test_a_threshold_is_one_row(own: SessionMemory, monkeypatch: Patch) -> None:
 def test_a_block_and_an_action_are_a_row_each(own: SessionMemory, monkeypatch: Patch) -> None:
     monkeypatch.setitem(sections.BLOCKS, "people", 300)
     monkeypatch.setitem(sections.ACTIONS, "review", 40)
-    monkeypatch.setitem(tracking.TOOLS, "review", "review")
+    monkeypatch.setitem(changes.TOOLS, "review", "review")
     own.write("people", "Ann reviews", now=NOW)
     own.tool("review", {"filePath": "a.py"}, "", now=NOW)
     assert '<people chars="11/300">' in own.blocks()

@@ -9,9 +9,8 @@ from rows import each
 
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.session import changes, sections, session
-from mdmemory.session.changes import add, write
+from mdmemory.session.changes import add, find_mentions, write
 from mdmemory.session.sections import BLOCKS, POOL, SLOTS, Item, Sections, entries, sections_of
-from mdmemory.session.tracking import find_mentions
 
 KEY = "sk-ant-api03-" + "aB3" * 30
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from rows import each
 
 from mdmemory.session import changes, sections, session
+from mdmemory.session.changes import find_mentions, take_result
 from mdmemory.session.failures import find_failure, list_succeeded
 from mdmemory.session.sections import Sections, sections_of
-from mdmemory.session.tracking import find_mentions, take_result
 
 ROOT = "/home/you/project"
 FAILED = "tests/test_a.py:3: AssertionError\nFAILED tests/test_a.py::test_x - assert 1 == 2"
