@@ -1,1 +1,3 @@
-"""Capture: from what was said in a session to notes proposed for the store. Writes nothing."""
+"""From a session to notes: words are noticed (`notice`, `wishes`) and become a candidate (`fact`,
+`candidates`), the user's words prove it (`quote_proof`), its form is the gate (`fact`, `judge`),
+and with the notes near it all is planned and written (`batch`)."""

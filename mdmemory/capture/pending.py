@@ -7,7 +7,6 @@ again.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +20,7 @@ from mdmemory.actions.editing import Edited
 from mdmemory.capture.note_text import canonical_key, description_of
 from mdmemory.capture.wishes import read_head, render_head
 from mdmemory.errors import MdmemoryError, NotFound
-from mdmemory.files import read_regular, write_atomic
+from mdmemory.files import digest, read_regular, write_atomic
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
 from mdmemory.note import limits
@@ -59,7 +58,7 @@ class PendingFact:
     def id(self) -> str:
         """The same for the same fact, so that one that is found again waits once."""
         key = f"{self.type}\n{canonical_key(self.body)}"
-        return self.kept_as or _ID + hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:8]
+        return self.kept_as or _ID + digest(key.encode("utf-8", "replace"))[:8]
 
 
 def put_facts(project: Project, state: State, facts: Sequence[PendingFact], today: str) -> None:
@@ -170,8 +169,7 @@ def _carry_over(project: Project, state: State) -> list[PendingFact]:
     columns = "type, kind, name, description, body, session, since, reasons, id"
     left: list[PendingFact] = []
     for row in state.rows(f"SELECT {columns} FROM pending WHERE dropped = 0"):
-        carried = replace(PendingFact(*row[:8]), kept_as=row[8])
-        fact = _clean_fact(replace(carried, reasons=tuple(json.loads(row[7]))))
+        fact = _clean_fact(PendingFact(*row[:7], tuple(json.loads(row[7])), kept_as=row[8]))
         if fact is not None and not _is_kept(project, fact):
             left.append(fact)
             continue

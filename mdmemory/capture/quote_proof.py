@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache, cached_property
@@ -78,15 +78,23 @@ class Proof(NamedTuple):
 
 def of_fact(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[str] = ()) -> Proof:
     """Whether a turn of the user proves the fact, which replaces notes of these texts."""
-    proof = Proof(why=_why_unusable(quote, turns))
-    for at, own, question in () if proof.why else _find_places(quote, turns):
+    wanted, before = {*word_keys(fact)}, {*word_keys("\n".join(replaced))}
+
+    def judge(at: int, own: str, question: str | None) -> Proof:
         if question is None:
-            proof = Proof(why="question")
-            continue
-        proof = _borne_out(fact, f"{own}\n{question}", replaced, turns[at])
-        if not proof.why:
-            return proof
-    return proof if proof.why else Proof(why="not_said")
+            return Proof(why="question")
+        words = f"{own}\n{question}"
+        if wrong := invented_literals(fact, [words, *replaced], turns[at].day):
+            return Proof(why="invented", words=(*dict.fromkeys(wrong),))
+        said, fresh = {*word_keys(words)}, wanted - before
+        few = len(wanted & (said | before)) < SAID * len(wanted)
+        if few or len(fresh & said) < NEW * len(fresh) or (replaced and not said & wanted):
+            return Proof(why="other_words")
+        if odd := reversed_words(fact, words, "\n".join(replaced)):
+            return Proof(why="reversed", words=(*odd,))
+        return Proof(turns[at].id or "turn")
+
+    return _judge_places(quote, quote, turns, judge)
 
 
 def of_reading(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[str] = ()) -> Proof:
@@ -94,81 +102,68 @@ def of_reading(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[
     turn says: it holds the quote and a telling word of the fact, and every literal of the fact
     stands there, in the answer before it or in a note that it replaces. A quote of a question of
     the assistant means the user's turn that answers it."""
-    question = Proof(why=_why_unusable(quote, turns))
-    for at, own, sources in () if question.why else _find_places(_answer_to(quote, turns), turns):
+
+    def judge(at: int, own: str, question: str | None) -> Proof:
         before, day = turns[at - 1] if at else turns[at], turns[at].day
         answered = before.text[-_LAST:] if before.role == "assistant" else ""
         # a date may be written out with a year where none was said: "last year"
         years = {str(int(day[:4]) + off) for off in (-1, 0, 1)} if day else set()
         invented = invented_literals(fact, [own, answered, *replaced], day)
         if wrong := [each for each in invented if each not in years]:
-            question = Proof(why="invented", words=(*dict.fromkeys(wrong),))
-        elif sources is None:
-            question = Proof(why="question")
-        elif sources or {*word_keys(own)} & {*word_keys(fact.partition("\n")[0])}:
-            return Proof(turns[at].id or "turn")
-        else:
-            question = Proof(why="other_words")
-    return question if question.why else Proof(why="not_said")
+            return Proof(why="invented", words=(*dict.fromkeys(wrong),))
+        if question is None:
+            return Proof(why="question")
+        is_told = question or {*word_keys(own)} & {*word_keys(fact.partition("\n")[0])}
+        return Proof(turns[at].id or "turn") if is_told else Proof(why="other_words")
 
-
-def _answer_to(quote: str, turns: Sequence[Turn]) -> str:
-    """The user's turn behind a question of the assistant that is quoted; else the quote."""
-    wanted = fold_text(quote).strip(" \t\"'“”")
-    for turn, answer in pairwise(turns):
+    wanted, meant = fold_text(quote).strip(" \t\"'“”"), quote
+    for turn, answer in pairwise(turns) if wanted.endswith(("?", "？")) else ():
         is_answered = turn.role == "assistant" and answer.role == "user"
-        if is_answered and wanted.endswith(("?", "？")) and wanted in fold_text(turn.text):
-            return typed_text(answer.text)
-    return quote
-
-
-def _borne_out(fact: str, words: str, replaced: Sequence[str], turn: Turn) -> Proof:
-    sources = [words, *replaced]
-    if wrong := invented_literals(fact, sources, turn.day):
-        return Proof(why="invented", words=(*dict.fromkeys(wrong),))
-    wanted, own = {*word_keys(fact)}, {*word_keys(words)}
-    known = own.union(*map(word_keys, replaced))
-    fresh = wanted.difference(*map(word_keys, replaced))
-    if len(wanted & known) < SAID * len(wanted) or len(fresh & own) < NEW * len(fresh):
-        return Proof(why="other_words")
-    if replaced and not own & wanted:
-        return Proof(why="other_words")
-    if odd := reversed_words(fact, words, "\n".join(replaced)):
-        return Proof(why="reversed", words=(*odd,))
-    return Proof(turn.id or "turn")
+        if is_answered and wanted in fold_text(turn.text):
+            meant = typed_text(answer.text)
+            break
+    return _judge_places(quote, meant, turns, judge)
 
 
 def of_forgetting(quote: str, turns: Sequence[Turn], note: Note) -> Proof:
     """Whether a turn of the user asks for a note to go: its words name the note, or point at what
     was said just before, and do not repeat what the note says."""
-    proof = Proof(why=_why_unusable(quote, turns))
-    for at, own, question in () if proof.why else _find_places(quote, turns):
-        proof = Proof(why="question" if question is None else "not_about")
+    description = note.head.description
+
+    def judge(at: int, own: str, question: str | None) -> Proof:
         if question is None:
-            continue
+            return Proof(why="question")
         sentence = question or _sentence_of(quote, own)
-        description = note.head.description
-        if not _names_note(note, sentence):
+        is_meant = _names_note(note, sentence)
+        if not is_meant and not question:
             # one that says little of its own can only point at what came before
             beyond = {*word_keys(sentence)} - {*word_keys(description)}
-            before = "" if question else _text_before(turns, at, own, sentence)
-            if len(beyond) > 3 or not _names_note(note, before):
-                continue
-        is_wish = not spares_note(sentence) and (
-            wants_gone(sentence) or reversed_words(description, sentence)
-        )
-        if question or is_wish:
-            return Proof(turns[at].id or "turn")
-    return proof if proof.why else Proof(why="not_said")
+            before = _text_before(turns, at, own, sentence)
+            is_meant = len(beyond) <= 3 and _names_note(note, before)
+        is_wish = question or not spares_note(sentence)
+        goes = question or wants_gone(sentence) or reversed_words(description, sentence)
+        is_proof = is_meant and is_wish and goes
+        return Proof(turns[at].id or "turn") if is_proof else Proof(why="not_about")
+
+    return _judge_places(quote, quote, turns, judge)
 
 
 # --- where the quote stands
 
 
-def _why_unusable(quote: str, turns: Sequence[Turn]) -> str:
+def _judge_places(
+    quote: str, meant: str, turns: Sequence[Turn], judge: Callable[[int, str, str | None], Proof]
+) -> Proof:
+    """The first proof that `judge` sees where the quote, or what is meant by it, stands; else the
+    last reason for none."""
     if not quote.strip():
-        return "no_quote"
-    return "" if any(turn.role == "user" for turn in turns) else "unheard"
+        return Proof(why="no_quote")
+    proof = Proof(why="not_said" if any(turn.role == "user" for turn in turns) else "unheard")
+    for place in _find_places(meant, turns):
+        proof = judge(*place)
+        if proof.turn:
+            break
+    return proof
 
 
 def _find_places(quote: str, turns: Sequence[Turn]) -> Iterator[tuple[int, str, str | None]]:
