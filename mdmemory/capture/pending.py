@@ -169,7 +169,8 @@ def _carry_over(project: Project, state: State) -> list[PendingFact]:
     columns = "type, kind, name, description, body, session, since, reasons, id"
     left: list[PendingFact] = []
     for row in state.rows(f"SELECT {columns} FROM pending WHERE dropped = 0"):
-        fact = _clean_fact(PendingFact(*row[:7], tuple(json.loads(row[7])), kept_as=row[8]))
+        reasons = tuple(json.loads(row[7]))
+        fact = _clean_fact(replace(PendingFact(*row[:8]), reasons=reasons, kept_as=row[8]))
         if fact is not None and not _is_kept(project, fact):
             left.append(fact)
             continue
