@@ -17,16 +17,7 @@ from mdmemory.errors import NotFound, UsageError
 from mdmemory.session import failures, sections
 from mdmemory.session.cleaning import clean, cut, line, visible
 from mdmemory.session.failures import CATEGORIES, MAX_PATH, SUMMARY
-from mdmemory.session.sections import (
-    BLOCKS,
-    ERRORS,
-    POOL,
-    SLOTS,
-    Error,
-    Item,
-    Sections,
-    SessionEntry,
-)
+from mdmemory.session.sections import BLOCKS, ERRORS, POOL, SLOTS, Error, File, Item, Sections
 
 _NAMED = 60  # characters that the warning repeats of a lost end
 
@@ -98,7 +89,7 @@ def add(memory: Sections, section: str, text: str, *, is_candidate: bool = False
         is_candidate = is_candidate or any(each.is_candidate for each in same)
         item = Item(text, memory.event, is_candidate=is_candidate)
         memory.slots[section] = [*others, item][-SLOTS[section].holds :]
-    return SessionEntry(section, text, text).id
+    return sections.SessionEntry(section, text, text).id
 
 
 def propose(memory: Sections, type: str, text: str) -> None:
@@ -174,7 +165,7 @@ def halve(memory: Sections) -> None:
     memory.pool = strongest[: (len(strongest) + 1) // 2]
 
 
-def _drop(memory: Sections, gone: SessionEntry) -> None:
+def _drop(memory: Sections, gone: sections.SessionEntry) -> None:
     named = {ERRORS: "summary", sections.FILES: "path"}.get(gone.section, "text")
     items = memory.slots.get(gone.section) or getattr(memory, gone.section)
     items[:] = [each for each in items if getattr(each, named) != gone.text]
@@ -313,12 +304,10 @@ def _take_mentions(memory: Sections, text: str, speaker: str) -> None:
 
 
 def _touch(memory: Sections, path: str, action: str) -> None:
-    old = next(
-        (each for each in memory.files if each.path == path), sections.File(path, action, 0, 0)
-    )
+    old = next((each for each in memory.files if each.path == path), File(path, action, 0, 0))
     best = max(old.action, action, key=lambda name: sections.ACTIONS.get(name, 0))
     files = [each for each in memory.files if each is not old]
-    files.append(sections.File(path, best, old.count + 1, memory.event))
+    files.append(File(path, best, old.count + 1, memory.event))
     memory.files = sorted(files, key=lambda each: (-each.rank, -each.turn, each.path))
     memory.files = memory.files[: sections.HOLDS[sections.FILES]]
     for at, error in enumerate(memory.errors if action in ("edit", "write") else ()):

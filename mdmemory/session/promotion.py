@@ -129,8 +129,7 @@ def _capture(
     account.absorbed = [*extracted.reinforced]
     is_taken = bool(account.promoted or account.absorbed)
     # by the first line, as capture reports a candidate that it did not store
-    reasons: dict[str, Any] = {str(drop["text"]): drop["reasons"]
-               for drop in extracted.dropped}  # fmt: skip
+    reasons: dict[str, Any] = {str(drop["text"]): drop["reasons"] for drop in extracted.dropped}
     outcomes = {}
     for each in left:
         why = reasons.get(description_of(each.text))
