@@ -18,7 +18,7 @@ from typing import Any
 from mdmemory import bounds
 from mdmemory.capture import pending, unanswered
 from mdmemory.capture.batch import ALL, Batch, Origin, Route, Stores, shown_notes
-from mdmemory.capture.candidates import MIN_SAID, SessionReading, ask_about, redact_turns
+from mdmemory.capture.candidates import MIN_SAID, Report, SessionReading, ask_about, redact_turns
 from mdmemory.capture.extracted import Extracted, prefix_pair
 from mdmemory.capture.fact import Candidate, fact_as_said, form_reasons
 from mdmemory.capture.judge import SecondLook, judge_candidates, look_again, weigh_verdicts
@@ -48,7 +48,6 @@ from mdmemory.transcripts.turns import Transcript, Turn, select_turns, turns_rea
 # watermark of their own, and a note that a person removed in between is not stored again.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # as terminals paste them
 _REQUESTS = "requests"
-Report = Callable[[int, int, str], None]  # done, total, what
 
 
 @dataclass(frozen=True, slots=True)

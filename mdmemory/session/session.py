@@ -198,7 +198,7 @@ class SessionMemory:
 
     def read(self) -> Sections:
         """The memory as it is now."""
-        return _memory(self._parts())
+        return _memory(storage.read(self._state, self.session))
 
     def write(self, section: str, text: str, *, append: bool = False, now: datetime) -> str:
         """Replace a block, or append a line to it; returns a warning about a lost end, or "".
@@ -247,7 +247,8 @@ class SessionMemory:
             isinstance(each, str) and place in each for each in args.values()
         ):
             return None
-        level, table = self._parts().get("pressure", {}).get("level"), pressure.THRESHOLDS
+        counts = storage.read(self._state, self.session).get("pressure", {})
+        level, table = counts.get("level"), pressure.THRESHOLDS
         id = storage.output_id(self.session, output)
         path = storage.output_path(self._folder, id)
         pruned = prune(
@@ -276,9 +277,6 @@ class SessionMemory:
             return result
 
         return self._change(edit, now)
-
-    def _parts(self) -> Parts:
-        return storage.read(self._state, self.session)
 
     def _change(self, edit: Callable[[Parts], Result], now: datetime) -> Result:
         return storage.change(self._state, self.session, edit, now)
