@@ -70,20 +70,16 @@ def _find_spans(text: str) -> Iterator[Span]:
         for hint, expression in _PUBLIC:  # what is public is made unreadable
             if hint in piece:
                 piece = expression.sub(lambda match: re.sub(r"\S", MASK, match[0]), piece)
-        lower = _lower_text(piece)
+        lower = piece.lower()
+        if len(lower) != len(piece):  # one character of Turkish becomes two
+            lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in piece)
+        if not lower.isascii():  # the two that ignoring case would not tell apart
+            lower = lower.replace("ſ", "s").replace("ı", "i")
         longest = max(map(len, piece.split()), default=0)
         for length, rule in _RULES:
             for a, b, kind in rule(piece, lower) if longest >= length else ():
                 yield start + a, start + b, kind
         start = mark.end() if mark else start
-
-
-def _lower_text(text: str) -> str:
-    """In small letters, each in its place; the two that ignoring case would not tell apart, too."""
-    lower = text.lower()
-    if len(lower) != len(text):  # one character of Turkish becomes two
-        lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-    return lower if lower.isascii() else lower.replace("ſ", "s").replace("ı", "i")
 
 
 # --- what is meant to be seen: public keys, digests, pictures

@@ -15,14 +15,7 @@ from hypothesis import strategies as st
 
 from mdmemory import Memory
 from mdmemory.capture.imports import run
-from mdmemory.capture.imports.markdown import (
-    MAX_WHOLE,
-    BadImport,
-    Block,
-    Incoming,
-    day,
-    split_blocks,
-)
+from mdmemory.capture.imports.markdown import MAX_WHOLE, Block, Incoming, day, split_blocks
 from mdmemory.capture.imports.run import read
 from mdmemory.cli import main
 
@@ -76,11 +69,9 @@ def test_exported_notes_keep_what_is_known_of_them(tmp_path: Path) -> None:
         "Why: easier to test", "feedback-components.md", name="components",
         description="User prefers functional components",
         type="feedback", source="explicit",
-        metadata={
-            "importance": "high", "created": "2026-03-01", "updated": "2026-03-02",
-            "reinforced": "2", "last_reinforced": "2026-03-05", "session": "ses_1",
-            "turn": "msg_1",
-        },
+        metadata={"importance": "high", "created": "2026-03-01", "updated": "2026-03-02",
+                  "reinforced": "2", "last_reinforced": "2026-03-05", "session": "ses_1",
+                  "turn": "msg_1"},
     )  # fmt: skip
     assert (second.type, second.kind, second.source) == ("project", "decision", "extraction")
     assert [each.reason for each in others] == ["superseded", ""]
@@ -136,7 +127,7 @@ def test_what_holds_no_memory_is_refused_with_a_next_step(
     if data is not None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(data)
-    with pytest.raises(BadImport) as refused:
+    with pytest.raises(run.BadImport) as refused:
         read(path.parent if name.startswith("empty") else path)
     assert refused.value.hint
 
