@@ -47,14 +47,10 @@ _THOUSANDS = {
 _DECIMAL = re.compile(r"(?<![\d.,])(?:(0),(\d+)|(\d+),(\d{1,2}))(?![\d,.]\d|\d)")
 _K = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?k\b(?!\s?[Ωg])")
 _LARGE = {
-    word: times
-    for times, words in (
-        (1_000, "thousand tausend mila mil mille 千"),
-        (10_000, "万 萬"),
-        (1_000_000, "million millions millionen mio millones milhões milioni 百万"),
-        (100_000_000, "億 亿"),
-    )
-    for word in words.split()
+    **dict.fromkeys("thousand tausend mila mil mille 千".split(), 10**3),
+    **dict.fromkeys("万 萬".split(), 10**4),
+    **dict.fromkeys("million millions millionen mio millones milhões milioni 百万".split(), 10**6),
+    **dict.fromkeys("億 亿".split(), 10**8),
 }
 _MANY = re.compile(
     r"(?i)(?<![\w.])(\d+(?:\.\d+)?)\s?("

@@ -137,8 +137,10 @@ def stem_of(word: str) -> str:
     if not word.isalpha() or not 2 < len(word) <= LONGEST:
         return word
     if word[-1] in _ENGLISH_ENDS:  # another word is its own stem, and needs no stemmer
-        word = _language_stemmer("english").stemWord(word)
-    return _language_stemmer("german").stemWord(word) if word.endswith(_GERMAN_ENDINGS) else word
+        word = _load_stemmer("english", get_ident()).stemWord(word)
+    if word.endswith(_GERMAN_ENDINGS):
+        word = _load_stemmer("german", get_ident()).stemWord(word)
+    return word
 
 
 @lru_cache(maxsize=100_000)
@@ -149,7 +151,7 @@ def stem_in(language: str, word: str) -> str:
     if language not in _STEMMED or not word.isalpha() or not 2 < len(word) <= LONGEST:
         return word
     if language != "en" or word[-1] in _ENGLISH_ENDS:
-        word = _language_stemmer(_STEMMED[language]).stemWord(word)
+        word = _load_stemmer(_STEMMED[language], get_ident()).stemWord(word)
     if word.isascii():
         return word
     return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", word)))
@@ -161,14 +163,10 @@ _STEMMED = {
 }  # fmt: skip
 
 
-def _language_stemmer(language: str) -> _Stemmer:
-    """The stemmer of a language for this thread, for it holds the word that it works on."""
-    return _load_stemmer(language, get_ident())
-
-
 @lru_cache(maxsize=64)
 def _load_stemmer(language: str, _thread: int) -> _Stemmer:
-    """A stemmer. Each takes a few ms to load, so only a word loads it."""
+    """The stemmer of a language for a thread, for it holds the word that it works on. Each takes a
+    few ms to load, so only a word loads it."""
     from importlib import import_module
     from importlib.util import find_spec, module_from_spec
 
