@@ -26,7 +26,7 @@ _SHARED = 0.5  # of the words of a description that a text has which says the sa
 _NEXT = re.compile(r"(?<=\w{4}[.!?])[ ]+(?=[^\W\d_a-zß-ÿ])|(?<=[。！？])(?=.)")
 _PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*[,.;:!?]*")
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
-_NAME_WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’+#-]+[^\W_{CJK}]+)*")
+_NAME_WORD = rf"[{CJK}]+|(?:[^\W_{CJK}]MARKS)+(?:[.'’+#-]+(?:[^\W_{CJK}]MARKS)+)*"
 
 
 def bare_line(fact: str) -> str:
@@ -141,7 +141,11 @@ def description_of(fact: str) -> str:
 
 def name_of(fact: str) -> str:
     """A name for a fact: its first words."""
-    words = _NAME_WORD.findall(MARK.sub(" ", fact[:400]).replace("'", "").replace("’", ""))
+    text = MARK.sub(" ", fact[:400]).replace("'", "").replace("’", "")
+    # vowels of Thai, Hindi and others are marks, which stand on a letter and end no word
+    marks = {char for char in text if char > "\u02ff" and unicodedata.category(char)[0] == "M"}
+    on_letters = f"[{re.escape(''.join(sorted(marks)))}]*" if marks else ""
+    words = re.findall(_NAME_WORD.replace("MARKS", on_letters), text)
     name_words: list[str] = []
     width = 0
     for word in words[:NAME_WORDS]:

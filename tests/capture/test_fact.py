@@ -126,6 +126,19 @@ def test_what_no_note_may_hold_is_refused() -> None:
         state_fact("tabs")
 
 
+def test_no_script_loses_its_vowels_in_a_name() -> None:
+    def check(fact: str, name: str) -> None:
+        assert name_of(fact) == name
+
+    each([
+        ("พอร์ตคือ 5433", "พอร์ตคือ-5433"), ("ใช้ pnpm เสมอ", "ใช้-pnpm-เสมอ"),
+        ("सर्वर का पोर्ट 8443", "सर्वर-का-पोर्ट-8443"), ("সার্ভার হেরন", "সার্ভার-হেরন"),
+        ("சேவையகம் heron", "சேவையகம்-heron"), ("الخادِم هو heron", "الخادِم-هو-heron"),
+        ("Cafe\u0301 opens", "café-opens"), ("数据库端口是5433", "数据库端口是-5433"),
+        ("node.js and C++ rule", "node-js-and-c-rule"), ("a\u0301\u0301 b", "á\u0301-b"),
+    ], check)  # fmt: skip
+
+
 def test_private_parts_and_secrets_are_taken_out_before_anything_is_named() -> None:
     said = f"The staging host is reached as deploy, key {KEY}. <private>Ask Ana.</private>"
     fact = fact_of(said, title=f"host {KEY}", why=f"it is {KEY}")
