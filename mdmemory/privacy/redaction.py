@@ -392,7 +392,9 @@ def find_commands(text: str, lower: str) -> Iterator[Span]:
 _CREDENTIALS = ("login", "log in", "cred", "zugangsdaten", "identifiants")
 _OTHER_CREDENTIALS = ("账号", "帳號", "계정", "ログイン", "логин", "доступ")
 _PAIR = re.compile(
-    r"\w{0,12}[^\n/:]{0,20}?[ \t:：=]{1,3}[\w.@-]{2,64}[ ]?[/:](?!/)[ ]?(?P<value>[^\s\"'`]{6,64})"
+    # a slash behind a blank begins a path, unless one follows it, too
+    r"\w{0,12}[^\n/:]{0,20}?[ \t:：=]{1,3}[\w.@-]{2,64}(?:[ ]?:(?!/)[ ]?|/(?!/)[ ]?|[ ]/[ ])"
+    r"(?P<value>[^\s\"'`]{6,64})"
 )
 _NAME = re.compile(r"(?i:\b(?:admin|root|user|administrator|guest|sa|postgres|deploy))\Z")
 _AFTER = re.compile(r" / (?P<value>[^\s\"'`]{6,64})")

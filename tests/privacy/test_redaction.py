@@ -241,6 +241,7 @@ Authorization: the standard flow; authorization: Negotiated by the client
 OPENAI_API_KEY="My API Key"
 call 1234 5678 9012 3456 at 1780304400000
 A API local roda na porta 7200 (antes era 7100)
+The login page is at /login2, and its form posts to /api/v2/login2
 SMTPは1025番で接続
 ポート1025番で接続します
 プロキシは3128番に接続してから
