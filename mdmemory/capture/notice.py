@@ -102,9 +102,11 @@ def wants_gone(sentence: str) -> bool:
 
 
 def is_about_user(text: str) -> bool:
-    """Whether the subject of the sentence is the first person, as a whole word at its head."""
-    subject = rf"\W*(?:{_either_phrase('first_person')})(?![/.們们たち]|ら)"
-    return bool(re.match(subject, _mask_text(text)))
+    """Whether the subject of the sentence is the first person, as a whole word at its head: not
+    the beginning of a name, as in `my-app` and `eu-west-1`, nor an acronym, as EU and IO."""
+    subject = rf"\W*({_either_phrase('first_person')})(?![/.們们たち]|-\w|ら)"
+    match = re.match(subject, _mask_text(text))
+    return match is not None and text[slice(*match.span(1))].strip() not in ("EU", "IO", "MI", "MA")
 
 
 def holds_everywhere(text: str) -> bool:

@@ -317,7 +317,29 @@ def test_to_remember_and_to_forget_are_requests_and_a_statement_is_none(text: st
 
 
 @pytest.mark.parametrize(
-    "text", ["The board is mine", "In all projects", "Iris reviews it", "We use pnpm", "user-id is"]
+    "text",
+    [
+        "The board is mine",
+        "In all projects",
+        "Iris reviews it",
+        "We use pnpm",
+        "user-id is",
+        "my-app runs on 3000",
+        "my-app.local is ours",
+        "eu-west-1 hosts prod",
+        "EU hosts prod",
+        "Ich-AG is a customer",
+        "Meine-App läuft auf 3000",
+        "mi-app usa 3000",
+        "IO is slow",
+        "io_uring is on",
+        "iOS builds run on mac-2",
+        "my.cnf has the limits",
+        "내부 포트는 8443",
+        "나라별 설정은 config",
+        "私たちは pnpm を使います",
+        "我们用 pnpm",
+    ],
 )
 def test_only_a_first_person_at_the_head_makes_a_fact_one_about_the_user(text: str) -> None:
     assert not is_about_user(text)
