@@ -68,7 +68,9 @@ _UNITS = {
     for form in forms.split()
 }  # fmt: skip
 _IN_LAST = r"(?i)\b(?:in\s{1,3}the\s{1,3})?(?:last|past)\s{1,3}(\w{1,9})\s{1,3}(day|week)s\b"
-_LAST_DAY = rf"(?i)\b(last|this|past|on)\s{{1,3}}({'|'.join(DAYS)})\b"
+_GERMAN_DAYS = "montag dienstag mittwoch donnerstag freitag samstag sonntag".split()
+_WEEKDAYS = {name: at for names in (DAYS, _GERMAN_DAYS) for at, name in enumerate(names)}
+_LAST_DAY = rf"(?i)\b(last|this|past|on|letzten|diesen|am)\s{{1,3}}({'|'.join(_WEEKDAYS)})\b"
 _SPAN = r"(?i)\b(last|this|past|previous)\s{1,3}(week|month|year)\b"
 _NEAR = {
     "today": 0, "yesterday": 1, "the day before yesterday": 2, "今天": 0, "昨天": 1, "前天": 2,
@@ -90,7 +92,7 @@ _CHINESE_SPAN = {
 _NEAR_WORDS = f"(?i){'|'.join(sorted(_NEAR, key=len, reverse=True))}"
 _CHINESE_SPANS = f"(?i){'|'.join(_CHINESE_SPAN)}"
 _HINTS = re.compile(
-    r"(?i)\b(?:ago|last|this|past|previous|on|today|yesterday|heute|(?:vor)?gestern|vor|letzt\w+"
+    r"(?i)\b(?:ago|last|this|past|previous|on|today|yesterday|heute|(?:vor)?gestern|vor|am|letzt\w+"
     r"|diesen?|ayer|ontem|semana|semaine)\b|[今昨前上去本这先전난작올번오어그]"
 )
 
@@ -191,10 +193,11 @@ def _relative_days(match: re.Match[str], today: date) -> Iterator[str]:
             f"{today - timedelta(back):%Y%m%d}" for back in range(min(days, 31) + bool(days))
         )
     elif match.re.pattern == _LAST_DAY:
-        if match[1].lower() == "on":  # that day, or each
+        if match[1].lower() in ("on", "am"):  # that day, or each
             yield match[2].lower()
-        back = (today.weekday() - DAYS.index(match[2].lower())) % 7
-        yield f"{today - timedelta(back or (7 if match[1].lower() != 'this' else 0)):%Y%m%d}"
+        back = (today.weekday() - _WEEKDAYS[match[2].lower()]) % 7
+        is_this = match[1].lower() in ("this", "diesen")
+        yield f"{today - timedelta(back or (0 if is_this else 7)):%Y%m%d}"
     else:
         which, what = _CHINESE_SPAN.get(phrase) or (match[1].lower(), match[2].lower())
         yield from _span_days(which, what, today)
