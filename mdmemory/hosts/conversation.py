@@ -47,6 +47,11 @@ SESSION_TOKENS = 6_000  # of these notes in one session
 _STEPS = 5  # notes of a chain, each superseded by the next, that are gone through
 Found = list[tuple[str, Refresher, "Hit"]]  # a prefix for its file, its store, the hit
 Answer = dict[str, Any]
+# What notes are looked for by, None for none; and what is near as text, with the files of the notes
+# of which the prompt has every word already. With True these are in the text, too.
+Sought = Callable[[Layers], "Heard | None"]
+Near = tuple[str, Sequence[str]]
+Find = Callable[[bool], Near]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +98,8 @@ class Conversation:
         for session in self._heard.sessions():
             self._log.try_work("end", partial(self.settle_wishes, layers, session))
 
-    def take(
-        self, layers: Layers, message: Spoken, sought: Callable[[Layers], Heard | None]
-    ) -> Answer:
-        """Keep what the message asks to remember, and update the index, before the turn. `sought`
-        gives what notes are looked for by, None for none.
+    def take(self, layers: Layers, message: Spoken, sought: Sought) -> Answer:
+        """Keep what the message asks to remember, and update the index, before the turn.
 
         `parts` are texts for the assistant, `saved` the files of what was stored at once, `toast` a
         line for the user.
@@ -116,10 +118,8 @@ class Conversation:
             self._log.try_work("message", partial(memory.adopt, settled=SETTLED))
             fresh.append(self._log.try_work("message", partial(refresh_index, memory)))
         if turn is not None:
-            with_shown = bool(heard and heard.noticed)
-            find = partial(self._find_near, layers, sought, fresh, with_shown)
-            near, named = self._log.try_work("message", find) or ("", ())
-            self._go_along(answer, message, heard, near, named)
+            find = partial(self._find_near, layers, sought, fresh)
+            self._go_along(answer, message, heard, find)
             self._heard.put(session, True)
             if main := layers.project or layers.person:
                 role = "assistant" if message.by_agent else "user"
@@ -161,12 +161,9 @@ class Conversation:
                 answer["toast"] = line
 
     def _find_near(
-        self, layers: Layers, sought: Callable[[Layers], Heard | None],
-        fresh: Sequence[Refresher | None], with_shown: bool,
-    ) -> tuple[str, Sequence[str]]:  # fmt: skip
-        """The notes that go with a message as text ("" for none), which are then remembered as
-        recalled, and the files of those of which the prompt has every word already; with
-        `with_shown` these are in the text, too.
+        self, layers: Layers, sought: Sought, fresh: Sequence[Refresher | None], with_shown: bool
+    ) -> Near:
+        """The notes that go with a message, which are then remembered as recalled.
 
         `fresh` are refreshers of both layers, in their order, that have seen the folders as they
         are now: nothing is looked at twice. Raises MdmemoryError where it is not done in time.
@@ -227,18 +224,14 @@ class Conversation:
         return results[0]
 
     def _go_along(
-        self,
-        answer: Answer,
-        message: Spoken,
-        heard: HeardMessage | None,
-        near: str,
-        named: Sequence[str],
+        self, answer: Answer, message: Spoken, heard: HeardMessage | None, find: Find
     ) -> None:
         """Put into the answer what the assistant is told with the message."""
         from mdmemory.capture.notice import Noticed
         from mdmemory.prompt.message_part import part
 
         noticed = heard.noticed if heard else Noticed()
+        near, named = self._log.try_work("message", partial(find, bool(noticed))) or ("", ())
         answer["parts"] += part(
             heard.text if heard else "", noticed, near, named if heard else (),
             has_secret=bool(heard and heard.secret),
