@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
@@ -52,18 +51,16 @@ class Superseding(NamedTuple):
         return f"supersede {self.old.file} by {self.new}: {self.why}"
 
 
-@dataclass
-class Marks:
+class Marks(NamedTuple):
     """The marks that could be made, and the pairs whose old note cannot be edited."""
 
-    made: list[Superseding] = field(default_factory=list)
-    left: list[tuple[StoredNote, str]] = field(default_factory=list)
+    made: list[Superseding]
+    left: list[tuple[StoredNote, str]]
 
 
 def make_marks(new: StoredNote, replaced: Iterable[tuple[StoredNote, str]], today: str) -> Marks:
     """The marks by which `new` replaces notes. One that cannot be edited is left as it is."""
-    marks = Marks()
-    head = new.note.head
+    marks, head = Marks([], []), new.note.head
     for old, why in replaced:
         if old.file == new.file:
             continue

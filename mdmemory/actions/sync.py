@@ -1,9 +1,8 @@
 """Bringing a store and its remote together, on a person's command and never else.
 
-In a repository of the store's own nothing is left to decide: both histories become one. In a
-project's repository git merges, or nothing is merged; only the memory's own commits are pushed.
-No lock is held while the network is waited for. A remote is looked at before anything is set, so
-that a wrong address changes nothing.
+In a repository of the store's own both histories become one. In a project's git merges, or nothing
+is merged, and only the memory's own commits are pushed. No lock is held while the network is waited
+for. A remote is looked at before anything is set: a wrong address changes nothing.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from mdmemory.cli.output import is_terminal, open_layers, warn_person
+from mdmemory.cli.commands import is_terminal, open_layers, warn_person
 from mdmemory.layers import Layers
 
 

@@ -1,4 +1,4 @@
-"""One table of commands, and one place where errors become messages.
+"""One table of commands, one place where errors become messages, and what commands print and ask.
 
 Only the module of the command that was asked for is loaded, and only its parser is built: the
 time to start is a promise (`make bench`). A command is a function `run_NAME` of its layers and its
@@ -11,13 +11,23 @@ import argparse
 import errno
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 
 from mdmemory.cli import options
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mdmemory.layers import Layers
+    from mdmemory.memory import Memory
+
 
 # name, module of this package, what it does; in the order in which help shows them
 COMMANDS = (
@@ -31,7 +41,7 @@ COMMANDS = (
     ("review", "review", "answer what waits for you, one key each"),
     ("log", "history", "show the history of all notes, of one, or one change"),
     ("undo", "history", "undo a change"),
-    ("setup", "assistants", "connect your assistants, for all projects"),
+    ("setup", "setup", "connect your assistants, for all projects"),
     ("init", "setup", "create a store for a project"),
     ("import", "moving", "import the facts of another memory"),
     ("export", "moving", "write all notes as JSON or as markdown"),
@@ -44,8 +54,8 @@ COMMANDS = (
     ("demo", "demo", "show how it works, in a temporary folder"),
     ("extract", "passes", "store the facts that a session holds"),
     ("compact", "passes", "merge duplicates and flag contradictions"),
-    ("check", "checking", "check whether the code that the notes cite has changed"),
-    ("audit", "checking", "find problems in any memory"),
+    ("check", "notes", "check whether the code that the notes cite has changed"),
+    ("audit", "upkeep", "find problems in any memory"),
     ("session", "sessions", "list the sessions of your assistants, or show one"),
     ("explain", "passes", "explain why a message would be stored or not"),
     ("index", "upkeep", "update MEMORY.md, or check that it is up to date"),
@@ -71,15 +81,6 @@ _OTHER_NAMES = {
     "grep": "search", "new": "add", "remember": "add", "revert": "undo", "push": "sync",
     "install": "setup", "diff": "log", "history": "log",
 }  # fmt: skip
-
-
-def _help_width() -> int:
-    """The columns that help may take."""
-    try:
-        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns) - 2
-    except (ValueError, OSError):
-        return 78
-    return min(max(columns, 40), 98)
 
 
 # argparse makes one whenever an option is added, and would load four packages to find its width.
@@ -132,7 +133,12 @@ class CommandParser(Parser):
         for action in self._actions:
             if action.dest in COMMON:
                 action.help = argparse.SUPPRESS
-        self.formatter_class = partial(HelpLines, width=_help_width(), max_help_position=26)
+        try:
+            columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns) - 2
+        except (ValueError, OSError):
+            columns = 78
+        width = min(max(columns, 40), 98)
+        self.formatter_class = partial(HelpLines, width=width, max_help_position=26)
         self._positionals.title = self._optionals.title = None  # no headings
         self.epilog = _EVERYWHERE
         return super().format_help()
@@ -231,7 +237,6 @@ def _dispatch_words(words: Sequence[str]) -> int:
     command = getattr(import_module(f"mdmemory.cli.{module}"), f"run_{name}")
     if name in _WITHOUT_LAYERS:
         return int(command(chosen))
-    from mdmemory.cli.output import open_layers
 
     return int(command(open_layers(chosen), chosen))
 
@@ -307,3 +312,136 @@ def record_traceback(problem: Exception, words: Sequence[str]) -> str:
     except OSError:
         return os.devnull
     return str(path)
+
+
+# --- what commands print and ask
+
+NO_STORE_YET = (
+    'There is no store yet. The first "Remember that ..." in a project makes one, or '
+    "`mdmemory init`."
+)
+PATIENCE = 30.0  # seconds that a person's command waits for other writers
+
+_WRITING = (*("add", "edit", "rename", "forget"), *("extract", "compact", "import", "sync"))
+
+
+def open_layers(options: Namespace, *, automatic: bool = False, watched: bool = False) -> Layers:
+    """The layers that the command uses; `automatic`: no person typed the command, as its options
+    may say, too; `watched`: it keeps the indexes up to date by itself.
+
+    A person's command waits longer for other writers and says so at a terminal. A command that
+    writes first stores earlier requests that could not be stored then.
+    """
+    from mdmemory.git.lock import Patience
+    from mdmemory.layers import Layers
+
+    # git started us (a hook, its editor): no branch may move while it waits
+    automatic |= "GIT_PREFIX" in os.environ or "GIT_INDEX_FILE" in os.environ
+    automatic |= getattr(options, "if_due", False) or getattr(options, "after", 0) > 0
+    waiting = warn_person if sys.stderr.isatty() else lambda _: None
+    layers = Layers.open(
+        ".", store=options.store, holder=f"`mdmemory {options.holder}`", tell=warn_person,
+        automatic=automatic, patience=None if automatic else Patience(PATIENCE, waiting),
+        watched=watched,
+    )  # fmt: skip
+    if options.holder in _WRITING and not getattr(options, "dry_run", False):
+        _settle_wishes(layers, automatic)
+    return layers
+
+
+def only_memory(layers: Layers) -> Memory:
+    """The one memory that a command uses that does not know layers: the project's, else the
+    person's. Raises NoStore, also where it is not certain whose store the project's is."""
+    if layers.question is not None:
+        raise layers.question
+    return layers.main
+
+
+def _settle_wishes(layers: Layers, automatic: bool) -> None:
+    if not (done := layers.settle_wishes()):
+        return
+    from mdmemory.prompt import lines
+
+    line = lines.of_as_said(done)
+    warn_person(line["message"] if line else "What was asked for earlier is known already.")
+    if automatic and line:  # nobody reads that: the person's next client tells them
+        from mdmemory.store import receipt_box
+
+        receipt = receipt_box.Receipt(line["message"], {"learned": len(done)}, "success")
+        with suppress(MdmemoryError):
+            receipt_box.leave_receipt(layers.main.project, receipt, layers.main.now())
+
+
+def emit_json(value: Any) -> None:
+    """Print one JSON value to standard output."""
+    print(indent_json(value))
+
+
+def indent_json(value: Any) -> str:
+    """What `json.dumps(value, ensure_ascii=False, indent=2)` gives. A table, which is a list of
+    dicts of plain values, takes a fifth of the time: Python writes indented JSON slowly, and JSON
+    on one line quickly."""
+    import json  # most answers are for people
+
+    is_table = value and isinstance(value, list)
+    is_table = is_table and all(isinstance(row, dict) and row for row in value)
+    if not is_table or not {type(each) for row in value for each in row.values()} <= _PLAIN:
+        return json.dumps(value, ensure_ascii=False, indent=2)
+    # all that JSON itself breaks a line for stands between two values, and never in a text
+    rows = json.dumps(value, ensure_ascii=False, separators=(",\n    ", ": "))[2:-2]
+    rows = rows.replace("},\n    {", "\n  },\n  {\n    ")
+    return f"[\n  {{\n    {rows}\n  }}\n]"
+
+
+_PLAIN = {str, int, float, bool, type(None)}
+
+
+def warn_person(sentence: str) -> None:
+    """Print one sentence to standard error."""
+    print(f"mdmemory: {sentence}", file=sys.stderr)
+
+
+def visible_text(text: str) -> str:
+    """`text` with control characters replaced by U+FFFD; line ends stay."""
+    from mdmemory.unseen import CONTROL
+
+    return CONTROL.sub("\ufffd", text)
+
+
+def show_value(options: Namespace, value: Any, *lines: str) -> None:
+    """Print the value as JSON where it is asked for, else the lines, if there are any."""
+    if options.json:
+        emit_json(value)
+    elif lines:
+        print("\n".join(lines))
+
+
+def ask_person(question: str) -> str | None:
+    """What the person at the terminal answers; None where nobody does."""
+    try:
+        return input(f"{question} ").strip()
+    except EOFError:
+        return None
+
+
+def agrees_to(question: str) -> bool:
+    """Whether the person at the terminal says yes, or nothing but Enter."""
+    answer = ask_person(f"{question} [Y/n]")
+    return answer is not None and answer.casefold() in ("", "y", "yes")
+
+
+def choose_number(question: str, count: int) -> int | None:
+    """Which of `count` things, from 0, the person at the terminal names by its number; None for
+    none of them."""
+    answer = ask_person(f"{question} [1-{count}, none]") or ""
+    return int(answer) - 1 if answer.isdecimal() and 0 < int(answer) <= count else None
+
+
+def is_terminal() -> bool:
+    """Whether standard input and output are a terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def count_noun(count: int, noun: str) -> str:
+    """`1 note`, `2 notes`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

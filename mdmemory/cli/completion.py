@@ -18,7 +18,7 @@ def run_completion(options: Namespace) -> int:
     if options.wanted != "stores":
         print(_installed_file(options.wanted).read_text(encoding="utf-8"), end="")
         return 0
-    from mdmemory.cli.output import open_layers
+    from mdmemory.cli.commands import open_layers
     from mdmemory.layers import MINE, USER
 
     layers = open_layers(options, automatic=True)

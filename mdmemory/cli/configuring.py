@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mdmemory.cli.output import (
+from mdmemory.cli.commands import (
     emit_json,
     is_terminal,
     only_memory,
@@ -137,7 +137,14 @@ def _set_setting(options: Namespace) -> int:
         is_new, commit = set_for_store(project, row.name, value, "`mdmemory config`")
     answer = {"name": row.name, "file": str(file), "changed": is_new, "commit": commit}
     if not options.json:
-        _tell_change(row, value, str(file), is_new, commit)
+        from mdmemory.config.writing import write_value
+
+        where = f"{file} (commit {commit[:10]})" if commit else str(file)
+        shown = row.name if row.secret else f"{row.name} = {write_value(value)}"
+        if value is None:
+            print(f"Removed {row.name} from {where}." if is_new else f"{file} does not set it.")
+        else:
+            print(f"Wrote {shown} to {where}." if is_new else f"{file} has {shown} already.")
     with suppress(MdmemoryError):  # the value is written; another line of the files is wrong
         origin = _own_settings(project and project.root / PROJECT_FILE).origins[row.name]
         if origin not in ("default", str(file)):
@@ -176,17 +183,6 @@ def _prepare_choice(row: Setting, value: Any, options: Namespace) -> tuple[str, 
         return None
     meaning.prepare_model(kind or "off", model, options)
     return kind or "off", model
-
-
-def _tell_change(row: Setting, value: Any, file: str, is_new: bool, commit: str | None) -> None:
-    where = f" (commit {commit[:10]})" if commit else ""
-    if value is None:
-        print(f"Removed {row.name} from {file}{where}." if is_new else f"{file} does not set it.")
-        return
-    from mdmemory.config.writing import write_value
-
-    shown = row.name if row.secret else f"{row.name} = {write_value(value)}"
-    print(f"Wrote {shown} to {file}{where}." if is_new else f"{file} has {shown} already.")
 
 
 def try_model(*, quiet: bool = False) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from dataclasses import asdict
 from typing import NamedTuple
 
 from mdmemory.actions.note_history import Step, TextChange, kind_of
-from mdmemory.cli.options import CHANGES
-from mdmemory.cli.output import (
+from mdmemory.cli.commands import (
     agrees_to,
     emit_json,
     is_terminal,
@@ -19,6 +18,7 @@ from mdmemory.cli.output import (
     visible_text,
     warn_person,
 )
+from mdmemory.cli.options import CHANGES
 from mdmemory.errors import UsageError
 from mdmemory.git.log import ID_TRAILER, Logged
 from mdmemory.memory import Memory

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from mdmemory.cli.output import agrees_to, count_noun, is_terminal, open_layers, warn_person
+from mdmemory.cli.commands import agrees_to, count_noun, is_terminal, open_layers, warn_person
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NoStore

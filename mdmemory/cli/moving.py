@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.actions import move as store_move
-from mdmemory.cli.output import (
+from mdmemory.cli.commands import (
     PATIENCE,
     count_noun,
     emit_json,

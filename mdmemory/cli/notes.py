@@ -1,4 +1,4 @@
-"""Commands on one note: add, list, show, edit, rename, forget."""
+"""Commands on notes: add, list, show, edit, rename, check, forget."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from mdmemory.actions.listing import Listed, in_words
-from mdmemory.cli.output import (
+from mdmemory.cli.commands import (
     ask_person,
     choose_number,
     count_noun,
@@ -157,27 +157,20 @@ def run_show(layers: Layers, options: Namespace) -> int:
         if mark:
             sys.stdout.flush()  # both may go to one terminal
             warn_person(f"This note is {mark.replace('held', 'on hold')}; see `mdmemory review`.")
-        _warn_of_drift(cited, stored.file)
+        # what the note cites, and the project does not hold any more
+        if drifted := [each for each in cited if each.state != "fresh"]:
+            sys.stdout.flush()
+            print("\n".join(["", *citation_lines(drifted)[1:]]), file=sys.stderr)
+        if any(each.is_outdated for each in drifted):
+            name = stored.file.removesuffix(".md")
+            warn_person(
+                f"The project changed since. If it still holds: `mdmemory review {name} keep`."
+            )
         return 0
     cites = [each._asdict() for each in cited]
     about = {"body": stored.note.body, "head": read_fields(stored.note), "cites": cites}
     emit_json({**_row_json(row, layers.of(memory)), "digest": stored.digest, **about})
     return 0
-
-
-def _warn_of_drift(cited: Sequence[CheckedCitation], file: str) -> None:
-    """Warn of what the note cites and the project does not hold any more."""
-    drifted = [each for each in cited if each.state != "fresh"]
-    if drifted:
-        from mdmemory.cli.checking import citation_lines
-
-        sys.stdout.flush()
-        print("\n".join(["", *citation_lines(drifted)[1:]]), file=sys.stderr)
-        if any(each.is_outdated for each in drifted):
-            name = file.removesuffix(".md")
-            warn_person(
-                f"The project changed since. If it still holds: `mdmemory review {name} keep`."
-            )
 
 
 def run_edit(layers: Layers, options: Namespace) -> int:
@@ -291,6 +284,66 @@ def _read_body(given: str | None) -> str | None:
     if given is None and not is_terminal():
         raise UsageError("The note has no body.", "Pass BODY, or `-` to read standard input.")
     return given
+
+
+# --- check
+
+_LISTED = 200  # citations that are listed; the rest is counted
+
+
+def run_check(layers: Layers, options: Namespace) -> int:
+    files: list[str] = []
+    for name in options.names:
+        memory, own_name = layers.holding(name)
+        if memory is not layers.project:
+            raise NotFound(f"{name} is in your own store, and only a project's notes cite.")
+        files.append(memory.note(own_name).file)
+    citations = layers.citations(files or None, since=options.diff)
+    outdated = [each for each in citations if each.is_outdated]
+    if options.json:
+        emit_json({"ok": not outdated, "citations": [each._asdict() for each in citations]})
+        return 1 if outdated else 0
+    shown = citations if options.all else [each for each in citations if each.state != "fresh"]
+    for line in citation_lines(shown[:_LISTED]):
+        print(line)
+    if more := len(shown) - _LISTED if shown[_LISTED:] else 0:
+        print(f"... and {more} more: `mdmemory check --json` lists all.")
+    print(_sum_line(citations, options.diff))
+    if outdated:
+        print("Next: `mdmemory forget NAME`, `edit` it, or `review NAME keep` if it holds.")
+    return 1 if outdated else 0
+
+
+def citation_lines(checked: Sequence[CheckedCitation]) -> list[str]:
+    """Citations as a person reads them: the note's file once, then a line for each with the lines
+    of its diff."""
+    lines, file = [], ""
+    for each in checked:
+        if each.file != file:
+            file = each.file
+            lines.append(visible_text(file))
+        more = (f" -> {each.now}" if each.now else "") + (f"  ({each.why})" if each.why else "")
+        lines.append(f"  {each.state:<8} {visible_text(each.place)}{visible_text(more)}")
+        lines += [f"      {visible_text(line)}" for line in each.diff.splitlines()]
+    return lines
+
+
+def _sum_line(citations: Sequence[CheckedCitation], since: str | None) -> str:
+    """How many citations stand how."""
+    if since is not None:
+        lost = [each for each in citations if each.is_outdated]
+        what = count_noun(len(lost), "citation")
+        says = [f"{what} stood until {since} and not any more."] if lost else []
+        if more := len(citations) - len(lost):
+            what = count_noun(more, "citation")
+            says.append(f"{what} stood until {since}; this clone cannot tell what became of that.")
+        return " ".join(says) or f"Nothing that the notes cite drifts since {since}."
+    if not citations:
+        return "The notes cite nothing of the project."
+    states = [each.state for each in citations]
+    counts = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
+    notes = len({each.file for each in citations})
+    return f"{count_noun(len(citations), 'citation')} in {count_noun(notes, 'note')}: {counts}."
 
 
 # --- forget

@@ -34,13 +34,8 @@ def flag(parser: Parser, names: str, about: str) -> None:
 
 
 def value(parser: Parser, name: str, metavar: str, about: str, **more: Any) -> None:
-    """Add an option with a value."""
+    """Add an option with a value, or a word."""
     parser.add_argument(name, metavar=metavar, help=about, **more)
-
-
-def word(parser: Parser, name: str, metavar: str, about: str, **more: Any) -> None:
-    """Add a word that may be left out, or has more to say of how often it stands there."""
-    parser.add_argument(name, metavar=metavar, help=about, **{"nargs": "?", **more})
 
 
 def number_reader(
@@ -86,12 +81,12 @@ def add_options(parser: Parser) -> None:
     value(parser, "--cite", "PATH[#L10-L20]", about, action="append", default=[])
     about = "a note that it replaces; repeatable"
     value(parser, "--replaces", "NAME", about, action="append", default=[])
-    word(parser, "body", "BODY", "the note's text (- reads standard input)")
+    value(parser, "body", "BODY", "the note's text (- reads standard input)", nargs="?")
 
 
 def search_options(parser: Parser) -> None:
     """Find the notes that answer a question, best first."""
-    word(parser, "query", "QUERY", "words, or a question", nargs="+")
+    value(parser, "query", "QUERY", "words, or a question", nargs="+")
     about = "show at most N results (default 6)"
     value(parser, "-k", "N", about, type=number_reader(1, 1000), default=6)
     parser.add_argument("--source", default="memory",
@@ -120,7 +115,7 @@ def edit_options(parser: Parser) -> None:
     says anew all that the note says is its description, too."""
     value(parser, "name", "NAME", "the note's name or file")
     value(parser, "--description", "LINE", "the new description")
-    word(parser, "body", "BODY", "the new text (- reads standard input)")
+    value(parser, "body", "BODY", "the new text (- reads standard input)", nargs="?")
 
 
 def rename_options(parser: Parser) -> None:
@@ -136,7 +131,7 @@ def forget_options(parser: Parser) -> None:
 
     Without the note's name, the notes with these words are shown, and you choose one.
     """
-    word(parser, "name", "NAME|QUERY", "the note's name, or words that it has", nargs="+")
+    value(parser, "name", "NAME|QUERY", "the note's name, or words that it has", nargs="+")
     flag(
         parser, "--erase", "also remove its text from the whole git history; this cannot be undone"
     )
@@ -145,20 +140,23 @@ def forget_options(parser: Parser) -> None:
 def review_options(parser: Parser) -> None:
     """Show what waits for your answer, one item after the other; you answer each with one key.
     With ID and ANSWER, answer one item. `mdmemory undo` takes an answer back."""
-    from mdmemory.review.items import ACTIONS, FROM_ONE, KINDS
-
-    word(parser, "id", "ID", "the item, such as p-1a2b3c4d, or a note of it")
-    word(parser, "answer", "ANSWER", ", ".join(ACTIONS))
-    word(parser, "name", "NAME", "the note of a conflict to keep or edit")
+    # ACTIONS and KINDS of review.items, which are slow to load
+    kinds = (
+        "lost, wish, conflict, forget, pending, unconfirmed, orphaned, drifted, refused_op, "
+        "on_hold, import_rest"
+    )
+    value(parser, "id", "ID", "the item, such as p-1a2b3c4d, or a note of it", nargs="?")
+    value(parser, "answer", "ANSWER", "keep, this, that, both, edit, drop, later", nargs="?")
+    value(parser, "name", "NAME", "the note of a conflict to keep or edit", nargs="?")
     parser.add_argument("--text", help="with edit: the new text (- reads standard input)")
-    flag(parser, "--more", f"show all facts of a session, not only its best {FROM_ONE}")
-    value(parser, "--all", "KIND", f"give ANSWER to all items of a kind: {', '.join(KINDS)}")
+    flag(parser, "--more", "show all facts of a session, not only its best 5")
+    value(parser, "--all", "KIND", f"give ANSWER to all items of a kind: {kinds}")
 
 
 def log_options(parser: Parser) -> None:
     """List the changes to the notes, newest first: all, those of one note, or one change."""
     about = "a note, for all its versions, also one that is gone; or the id of one change"
-    word(parser, "what", "NAME|ID", about)
+    value(parser, "what", "NAME|ID", about, nargs="?")
     flag(parser, "-p", "also show what each change did")
     about = f"show the newest N, not {CHANGES}"
     value(parser, "-n", "N", about, type=number_reader(1, 1_000_000))
@@ -172,7 +170,7 @@ def log_options(parser: Parser) -> None:
 def undo_options(parser: Parser) -> None:
     """Undo a change, byte for byte. A file that you edited since then is kept, and named."""
     about = "the id of a change, as `mdmemory log` shows it (default: the newest)"
-    word(parser, "id", "ID", about)
+    value(parser, "id", "ID", about, nargs="?")
     value(parser, "--session", "ID", "undo everything that this session stored")
     flag(parser, "--yes", "do not ask")
 
@@ -184,7 +182,7 @@ def setup_options(parser: Parser) -> None:
     """Connect your assistants to the memory, for all projects. You can repeat it at any time."""
     # clients.NAMES, which are slow to load
     names = "opencode, claude, codex, gemini, cursor, vscode"
-    word(parser, "clients", "CLIENT", f"{names} (default: all that are installed)", nargs="*")
+    value(parser, "clients", "CLIENT", f"{names} (default: all that are installed)", nargs="*")
     flag(parser, "--remove", "remove what setup added, and nothing else")
     flag(parser, "--meaning", "only turn on search by meaning, on this machine")
     flag(parser, "--dry-run", "only show what would be written")
@@ -193,7 +191,7 @@ def setup_options(parser: Parser) -> None:
 def init_options(parser: Parser) -> None:
     """Create a store for the project DIR in your memory folder, or inside the project with
     --here, --shared or --store PATH."""
-    word(parser, "dir", "DIR", "the project (default: the current folder)")
+    value(parser, "dir", "DIR", "the project (default: the current folder)", nargs="?")
     flag(parser, "--here --own-repo", "put the store into the project, with its own repository")
     flag(parser, "--shared", "put the store into the project's repository, for a team")
     value(parser, "--join", "STORE", "use this store of your memory folder for the project")
@@ -254,10 +252,18 @@ def config_options(parser: Parser) -> None:
     """List the settings that people change most often, or all of them, with their values and where
     each value comes from; or print or set one."""
     choices = ("list", "get", "set")
-    word(parser, "action", "ACTION", "list (default), get or set", choices=choices, default="list")
+    value(
+        parser,
+        "action",
+        "ACTION",
+        "list (default), get or set",
+        choices=choices,
+        default="list",
+        nargs="?",
+    )
     about = "the setting, such as index.max_chars; with list: a part of its name"
-    word(parser, "name", "NAME", about)
-    word(parser, "value", "VALUE", "its new value (- reads standard input)")
+    value(parser, "name", "NAME", about, nargs="?")
+    value(parser, "value", "VALUE", "its new value (- reads standard input)", nargs="?")
     flag(parser, "--all", "with list: all settings")
     flag(parser, "--unset", "with set: remove the setting from the file")
     about = "with set: write to your own file, for all your projects"
@@ -279,7 +285,7 @@ def web_options(parser: Parser) -> None:
 def demo_options(parser: Parser) -> None:
     """Show how notes are stored, indexed, merged, replaced and undone, in a temporary folder. Your
     own notes and settings are not touched."""
-    word(parser, "dir", "DIR", "an empty folder (default: a new temporary one)")
+    value(parser, "dir", "DIR", "an empty folder (default: a new temporary one)", nargs="?")
 
 
 # --- passes
@@ -324,7 +330,7 @@ def check_options(parser: Parser) -> None:
     The exit code is 1 if something was changed or removed. Nothing is written, and no model is
     asked.
     """
-    word(parser, "names", "NAME", "check only these notes (default: all)", nargs="*")
+    value(parser, "names", "NAME", "check only these notes (default: all)", nargs="*")
     parser.add_argument(
         "--diff", metavar="REV", help="list only what has changed since this commit, since this "
         "branch left REV, or with HEAD what is not committed yet",
@@ -346,7 +352,7 @@ def session_options(parser: argparse.ArgumentParser) -> None:
     of messages that mdmemory has not read; or show what it keeps about one: its memory, and the
     observations of what tools showed in it."""
     about = "show a session, a shortened output (o-...), or the observation with this number"
-    word(parser, "id", "ID", about)
+    value(parser, "id", "ID", about, nargs="?")
     flag(parser, "--all", f"list all, not only the newest {SESSIONS}")
     flag(parser, "--all-projects", "list the sessions of all projects")
     what = parser.add_mutually_exclusive_group()
@@ -358,7 +364,7 @@ def session_options(parser: argparse.ArgumentParser) -> None:
 def explain_options(parser: Parser) -> None:
     """Explain why a message would be stored or not, and which notes would be sent along with it.
     Nothing is stored."""
-    word(parser, "text", "TEXT", "a message, as you would type it to an assistant", nargs="+")
+    value(parser, "text", "TEXT", "a message, as you would type it to an assistant", nargs="+")
 
 
 # --- plumbing
@@ -378,7 +384,7 @@ def hook_options(parser: Parser) -> None:
     """
     from mdmemory.hosts.bridge.client import HOSTS
 
-    word(parser, "host", "HOST", ", ".join(HOSTS))
+    value(parser, "host", "HOST", ", ".join(HOSTS), nargs="?")
 
 
 def bridge_options(parser: Parser) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.output import count_noun, emit_json, only_memory, visible_text, warn_person
+from mdmemory.cli.commands import count_noun, emit_json, only_memory, visible_text, warn_person
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.errors import Busy, MdmemoryError, NotFound, UsageError

@@ -7,8 +7,8 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.cli.commands import count_noun, emit_json, is_terminal, visible_text, warn_person
 from mdmemory.cli.editor import edited_copy, run_editor
-from mdmemory.cli.output import count_noun, emit_json, is_terminal, visible_text, warn_person
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.layers import MINE, USER, Layers
 from mdmemory.review import answers, waiting

@@ -7,7 +7,7 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from mdmemory.cli.output import emit_json, visible_text, warn_person
+from mdmemory.cli.commands import emit_json, visible_text, warn_person
 from mdmemory.cli.progress import Progress
 
 if TYPE_CHECKING:

@@ -53,7 +53,6 @@ def _forward_lines(store: str | None) -> int:
         )
 
     source, sink = _own_streams()
-    threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
 
     def bridge_command() -> list[str]:
         from mdmemory.hosts.git_hooks import program_words  # its imports would lengthen our start
@@ -71,12 +70,14 @@ def _forward_lines(store: str | None) -> int:
 
 
 def _own_streams() -> tuple[int, int]:
-    """Our own copies of both streams, so that git or a stray print cannot use them."""
+    """Our own copies of both streams, so that git or a stray print cannot use them. Who is at the
+    other end is watched from here on."""
     source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
     os.close(nothing)
+    threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
     return source, sink
 
 
@@ -95,7 +96,7 @@ def _end_with_host(source: int) -> None:
 
 
 def run_mcp(options: Namespace) -> int:
-    from mdmemory.cli.output import is_terminal, open_layers, warn_person
+    from mdmemory.cli.commands import is_terminal, open_layers, warn_person
     from mdmemory.mcp.server import serve
 
     if os.environ.get("MDMEMORY_DISABLE"):
@@ -103,7 +104,6 @@ def run_mcp(options: Namespace) -> int:
     if is_terminal():
         warn_person("This command is for MCP hosts, see docs/clients.md. Ctrl-D ends it.")
     source, sink = _own_streams()
-    threading.Thread(target=_end_with_host, args=(source,), daemon=True).start()
     index = not options.no_index and not _is_read_already(options)
     with sights.watch_folders():
         serve(source, sink, lambda: open_layers(options, automatic=True), index=index)
@@ -114,7 +114,7 @@ def _is_read_already(options: Namespace) -> bool:
     """Whether the host is an OpenCode that already puts MEMORY.md into the prompt."""
     if not os.environ.get("OPENCODE"):
         return False
-    from mdmemory.cli.output import only_memory, open_layers
+    from mdmemory.cli.commands import only_memory, open_layers
     from mdmemory.config import person
     from mdmemory.hosts.opencode.wiring import Place, reading_problems
 

@@ -8,8 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.options import SESSIONS
-from mdmemory.cli.output import (
+from mdmemory.cli.commands import (
     count_noun,
     emit_json,
     only_memory,
@@ -17,6 +16,7 @@ from mdmemory.cli.output import (
     visible_text,
     warn_person,
 )
+from mdmemory.cli.options import SESSIONS
 from mdmemory.config import person
 from mdmemory.errors import UsageError
 from mdmemory.memory import Memory

@@ -1,4 +1,4 @@
-"""Commands on the store as a whole: doctor, index, status."""
+"""Commands on the store as a whole: doctor, index, status; audit, on any memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.actions.listing import in_words
-from mdmemory.cli.output import NO_STORE_YET, count_noun, emit_json, warn_person
+from mdmemory.cli.commands import NO_STORE_YET, count_noun, emit_json, visible_text, warn_person
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.layers import MINE, USER, Layers
@@ -159,3 +159,30 @@ def _file_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
         if names:
             more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
             yield f"{title:<11} {', '.join(names[:_NAMED])}{more}: {about}"
+
+
+# --- any memory
+
+_LISTED = 200  # problems that are listed; the rest is counted
+
+
+def run_audit(options: Namespace) -> int:
+    from mdmemory.audit import audit
+
+    count, findings = audit(Path(options.path), Path.cwd())
+    files = count_noun(count, "file")
+    if options.json:
+        rows = [each._asdict() for each in findings]
+        emit_json({"ok": not findings, "files": count, "findings": rows})
+        return 1 if findings else 0
+    for each in findings[:_LISTED]:
+        print(visible_text(f"{each.level}: {each.path}:{each.line}: {each.message}"))
+    if more := len(findings) - _LISTED if findings[_LISTED:] else 0:
+        print(f"... and {more} more: `mdmemory audit --json PATH` lists all.")
+    if not findings:
+        print(f"No problems in {files}.")
+        return 0
+    errors = sum(each.level == "error" for each in findings)
+    of_them = f"{count_noun(errors, 'error')}, {count_noun(len(findings) - errors, 'warning')}"
+    print(f"{of_them} in {files}. Nothing was changed.")
+    return 1

@@ -18,7 +18,7 @@ from json_shapes import EXPLAIN, EXTRACT, WORD, fit
 from pace import HUNG, seldom
 
 from mdmemory import assets
-from mdmemory.cli import commands, main, output
+from mdmemory.cli import commands, main
 
 Ask = Callable[..., tuple[int, Any]]
 
@@ -521,4 +521,4 @@ plain = st.sampled_from([None, True, 1, -2.5, "", '},\n    {"', 'x"\\\n},{', "é
 @example([{"a": [1]}, {"a": {"b": 1}}])
 @example([{"a": ()}, 1])
 def test_a_table_is_written_as_python_writes_indented_json(rows: list[object]) -> None:
-    assert output.indent_json(rows) == json.dumps(rows, ensure_ascii=False, indent=2)
+    assert commands.indent_json(rows) == json.dumps(rows, ensure_ascii=False, indent=2)

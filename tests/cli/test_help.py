@@ -10,6 +10,7 @@ from rows import each
 from mdmemory.cli import main
 from mdmemory.cli.commands import COMMANDS, COMMON, GROUPS, command_parser
 from mdmemory.hosts import clients
+from mdmemory.review.items import ACTIONS, KINDS
 
 COLUMNS, LINES = 80, 24
 NAMES = [name for name, _, _ in COMMANDS]
@@ -80,6 +81,8 @@ def test_help_shows_the_usage_with_what_may_be_left_out(
     assert shown.startswith("usage: mdmemory add [OPTIONS] TEXT [BODY]\n")
     assert shown == helped("add")
     assert ", ".join(clients.NAMES) in " ".join(helped("setup").split())
+    assert ", ".join(KINDS) in " ".join(helped("review").split())
+    assert ", ".join(ACTIONS) in " ".join(helped("review").split())
     monkeypatch.setenv("COLUMNS", "45")
     with pytest.raises(SystemExit):
         main(["add", "--help"])
