@@ -220,10 +220,9 @@ def embedder(project: Project, today: str) -> EmbeddingAPI | None:
         return None
     from mdmemory.llm.openai_api import EmbeddingAPI
 
-    address, key = _embedding_address(settings)
     return EmbeddingAPI(
-        settings.text("search.embedding_model") or "text-embedding-3-small", address, key,
-        project.state_file, today, EMBEDDING_CALLS, redacted_text,
+        settings.text("search.embedding_model") or "text-embedding-3-small",
+        *_embedding_address(settings), project.state_file, today, EMBEDDING_CALLS, redacted_text,
     )  # fmt: skip
 
 
