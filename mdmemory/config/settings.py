@@ -157,7 +157,8 @@ def find_setting(name: str, place: str = "") -> Setting:
     if name in _BY_NAME:
         return _BY_NAME[name]
     if name in FORMER:
-        raise BadSetting(f"The setting {name} is no longer used.", "It has a fixed value now.")
+        hint = "`mdmemory config --all` lists those that are."
+        raise BadSetting(f"The setting {name} is no longer used.", hint)
     import difflib  # only for this message
 
     near = difflib.get_close_matches(name, _BY_NAME, 1)
