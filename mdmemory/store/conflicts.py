@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
+from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from mdmemory.store.store import StoredNote
 
@@ -250,16 +251,12 @@ def _entry_line(entry: Entry) -> str:
 
 def _link_target(file: str) -> str:
     """A file name as a link target: letters, digits, - _ . ~ as they are, the rest encoded."""
-    from urllib.parse import quote_from_bytes  # every command knows this module, few a ledger
 
-    return re.sub(
-        r"[^\w.~-]",
-        lambda char: quote_from_bytes(char.group().encode("utf-8", "surrogateescape"), safe=""),
-        file,
-    )
+    def encode(char: re.Match[str]) -> str:
+        return quote_from_bytes(char[0].encode("utf-8", "surrogateescape"), safe="")
+
+    return re.sub(r"[^\w.~-]", encode, file)
 
 
 def _target_file(target: str) -> str:
-    from urllib.parse import unquote_to_bytes
-
     return unquote_to_bytes(target.encode("utf-8", "replace")).decode("utf-8", "surrogateescape")

@@ -60,12 +60,8 @@ class Known(NamedTuple):
 
     def met(self, project: Identity, commit: str) -> Known:
         """The entry with what is known of the project now, the newest last."""
-        return self._replace(
-            roots=_add_newest(self.roots, project.roots),
-            remotes=_add_newest(self.remotes, project.remotes),
-            folders=_add_newest(self.folders, (str(project.common_dir),)),
-            seen=_add_newest(self.seen, (commit,) if commit else ()),
-        )
+        folders, seen = (str(project.common_dir),), (commit,) if commit else ()
+        return Known(self.store, project.roots, project.remotes, folders, seen).with_all_of(self)
 
 
 class Match(NamedTuple):

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from itertools import groupby
-from operator import attrgetter
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
@@ -325,15 +324,19 @@ def strange_lines(text: str, known: Collection[str], ours: Collection[str] = ())
 
 # --- how strongly a note is remembered
 
-_WORDS = attrgetter("type", "kind", "source", "importance", "reinforced")
-_DATES = attrgetter("created", "updated", "last_reinforced")
-
 
 def trace_of(head: Head) -> str:
     """All that the strength of a note depends on, as one word-separated line without newline:
     pool, initial weight, reinforcements, and its dates, newest first. Many notes share one.
     """
-    return f"{_trace_beginning(*_WORDS(head))} {_join_dates(*_DATES(head))}"
+    pool = "decision" if (head.type, head.kind) == ("project", "decision") else head.type
+    if pool not in CAPS or head.type == "decision":
+        pool = "reference"  # so weighs and counts a type that we do not know
+    initial = TYPE_WEIGHTS[pool] * SOURCE_WEIGHTS.get(head.source, 1.0)
+    initial *= IMPORTANCE_WEIGHTS.get(head.importance, 1.0)
+    times = max(0, min(head.reinforced, MAX_REINFORCED))
+    days = {day for day in (head.created, head.updated, head.last_reinforced) if _is_date(day)}
+    return f"{pool} {initial!r} {times} {','.join(sorted(days, reverse=True))}"
 
 
 def pool_of(trace: str) -> str:
@@ -365,24 +368,6 @@ def weigh_traces(traces: Iterable[str]) -> dict[str, float]:
     return strengths
 
 
-@lru_cache(maxsize=1024)
-def _trace_beginning(type: str, kind: str, source: str, importance: str, reinforced: int) -> str:
-    """The words before the dates. A type that we do not know weighs and counts as a reference."""
-    pool = "decision" if (type, kind) == ("project", "decision") else type
-    if pool not in CAPS or type == "decision":
-        pool = "reference"
-    initial = TYPE_WEIGHTS[pool] * SOURCE_WEIGHTS.get(source, 1.0)
-    initial *= IMPORTANCE_WEIGHTS.get(importance, 1.0)
-    return f"{pool} {initial!r} {max(0, min(reinforced, MAX_REINFORCED))}"
-
-
-@lru_cache(maxsize=16_384)
-def _join_dates(*dates: str) -> str:
-    """The true dates among these, newest first, joined by commas; "" when there are none."""
-    return ",".join(sorted({text for text in dates if _is_date(text)}, reverse=True))
-
-
-@lru_cache(maxsize=4096)
 def _is_date(text: str) -> bool:
     """Whether this is a day as `YYYY-MM-DD`; anything else counts as no date at all."""
     if len(text) != 10 or text[4] != "-" or text[7] != "-":
