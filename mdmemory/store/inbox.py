@@ -7,7 +7,6 @@ committed, so that they reach every clone; in somebody's repository git ignores 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -28,7 +27,7 @@ _IGNORED = b"*\n"
 def prepare_inbox(folder: Path) -> None:
     """Make an inbox that git ignores and only its owner reads (0700). Raises RepositoryState where
     something else has its name, and Unwritable."""
-    if os.path.lexists(folder) and not _is_folder(folder):
+    if os.path.lexists(folder) and (folder.is_symlink() or not folder.is_dir()):
         raise RepositoryState(
             f"{folder} is no folder, and nothing is kept through links.",
             f"Move it away: `mv {folder} {folder}.away`.",
@@ -42,13 +41,11 @@ def prepare_inbox(folder: Path) -> None:
 
 def inbox_files(folder: Path, begin: str) -> list[Path]:
     """The files of an inbox whose names begin so, sorted, without reading them."""
-    try:
-        if not _is_folder(folder):
-            return []
-        names = sorted(name for name in os.listdir(folder) if name.startswith(begin))
-    except OSError:
-        return []
-    return [folder / name for name in names if name.endswith(END)][:MOST]
+    names: list[str] = []
+    with suppress(OSError):
+        names = [] if folder.is_symlink() else sorted(os.listdir(folder))
+    fit = (name for name in names if name.startswith(begin) and name.endswith(END))
+    return [folder / name for name in fit][:MOST]
 
 
 def commit_inbox(history: History, is_secret: Callable[[str], bool]) -> None:
@@ -92,7 +89,3 @@ def stop_ignoring(folder: Path) -> None:
     with suppress(MdmemoryError, OSError):
         if read_regular(ignore, len(_IGNORED) + 1) == _IGNORED:
             ignore.unlink()
-
-
-def _is_folder(path: Path) -> bool:
-    return stat.S_ISDIR(os.lstat(path).st_mode)

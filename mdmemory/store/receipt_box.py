@@ -74,10 +74,9 @@ def take_receipts(
 
 
 def _receipt_names(folder: Path) -> list[str]:
-    try:
+    with suppress(OSError):
         return sorted(name for name in os.listdir(folder) if name.endswith(_END))
-    except OSError:
-        return []
+    return []
 
 
 def _read(path: Path) -> Receipt | None:

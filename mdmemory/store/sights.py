@@ -218,13 +218,10 @@ def other_states(folder: Path) -> tuple[str, int]:
     """The state of the index and the ledger, and when the newest of them changed (ns)."""
     prints, newest = [], 0
     for name in _OTHERS:
-        try:
+        prints.append("-")
+        with suppress(OSError):
             status = os.lstat(folder / name)
-        except OSError:
-            prints.append("-")
-            continue
-        prints.append(_stat_print(status))
-        newest = max(newest, status.st_ctime_ns)
+            prints[-1], newest = _stat_print(status), max(newest, status.st_ctime_ns)
     return "\n".join(prints), newest
 
 
