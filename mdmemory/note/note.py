@@ -32,6 +32,9 @@ ORIGIN, MODIFIED = "originSessionId", "modified"
 UNREADABLE = "unreadable"  # the status of a file that is no text
 SUPERSEDED = "superseded"  # the status of a note that a newer one replaced
 BY_A_PERSON = ("explicit", "manual")  # sources: asked for in so many words, or written by hand
+NO_HEAD = "There is no head: put `name:`, `description:` and `type:` above, between `---` lines."
+TOML_HEAD = NO_HEAD.replace("There is no head", "The head is TOML, which is not read")
+ODD_HEAD = "The lines between `---` and `---` are not a head: write them as `key: value`."
 # or it is not written to its end yet
 UNCLOSED = "The head is opened by `---` and never closed: put a `---` line below it."
 EMPTY = "It is empty: write into it, or remove it."
@@ -182,17 +185,13 @@ def split(text: str) -> tuple[_Fences | None, Reading]:
 
 def _opened_at(text: str, start: int) -> tuple[_Fences | None, Reading]:
     """The head that begins at a place of the text, after blank lines at most."""
-    from mdmemory.note import (
-        frontmatter,  # its patterns take 15 ms to compile, and a listing reads no head
-    )
+    # its patterns take 15 ms to compile, and a listing reads no head
+    from mdmemory.note import frontmatter
 
     opening = _OPENING.match(text, start)
     if not opening:
         is_toml = start == 0 and begins_toml(text)
-        what = "The head is TOML, which is not read" if is_toml else "There is no head"
-        return None, frontmatter.Reading(
-            {}, f"{what}: put `name:`, `description:` and `type:` above, between `---` lines."
-        )
+        return None, frontmatter.Reading({}, TOML_HEAD if is_toml else NO_HEAD)
     # The line end of the opening fence may be the one before the closing fence.
     closing = _CLOSING.search(text, opening.end() - 1)
     if not closing:
@@ -200,9 +199,7 @@ def _opened_at(text: str, start: int) -> tuple[_Fences | None, Reading]:
     head = (opening.end(), closing.start() + 1)
     reading = frontmatter.read(text[slice(*head)])
     if reading.problem and not limits.KNOWN_KEYS & reading.fields.keys():
-        return None, frontmatter.Reading(
-            {}, "The lines between `---` and `---` are not a head: write them as `key: value`."
-        )
+        return None, frontmatter.Reading({}, ODD_HEAD)
     return _Fences(*head, closing.end()), reading
 
 
