@@ -288,7 +288,7 @@ class Writer:
         if checkpoint is None:
             old = [change.file for change in changes if change.old is not None]
             how = {"destructive": destructive, "flags": LEDGER not in [c.file for c in changes]}
-            checkpoint = self._adopt_and_check(transactions, old, **how)
+            checkpoint = self._adopt_and_check(old, **how)
         made = [("Memory-Checkpoint", str(checkpoint.commit))] if checkpoint.made else []
         about = memory_trailers(kind, [*trailers, *made], groups=files, id=id)
         message = Message(subject, lines, about, by_model)
@@ -351,7 +351,7 @@ class Writer:
         unseen = transactions.list_unseen(files)
         files = [file for file in files if file not in unseen or file in touched]
         needed = {*files} & {*touched}
-        adopted = self._adopt_and_check(transactions, needed, destructive=True, flags=False)
+        adopted = self._adopt_and_check(needed, destructive=True, flags=False)
         # all of them once more, by hash: a compaction reads many notes and trusts none
         whole = transactions.checkpoint(needed, KEEP, others={*files} - needed)
         return whole._replace(made=adopted.made or whole.made)
@@ -364,19 +364,17 @@ class Writer:
         or none can be made now. The caller holds the lock; options are those of `adopt_changes`."""
         if self.history is None or self.waits or self.refusal(repositories.PATIENCE):
             return None
-        transactions = Transactions(self.history)
         checkpoint = self._adopt_and_check(
-            transactions, (), accepted=accepted, accept_loss=accept_loss, settled=settled, only=only
+            (), accepted=accepted, accept_loss=accept_loss, settled=settled, only=only
         )
         return checkpoint.commit if checkpoint.made else None
 
-    def _adopt_and_check(
-        self, transactions: Transactions, needed: Collection[str], **how: Any
-    ) -> Checkpoint:
+    def _adopt_and_check(self, needed: Collection[str], **how: Any) -> Checkpoint:
         """A checkpoint of these files, after one commit of all that other hands did."""
         from mdmemory.store import adopt
 
-        about = (self.refresher, transactions, needed, self.tell, self._index)
+        assert self.history
+        about = (self.refresher, Transactions(self.history), needed, self.tell, self._index)
         return adopt.adopt_changes(*about, **how)
 
     def _index(self, changes: Sequence[Change]) -> list[Change]:
