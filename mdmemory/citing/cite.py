@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
@@ -25,26 +25,28 @@ from mdmemory.git import repositories
 from mdmemory.git.objects import Object, Objects
 from mdmemory.git.repositories import Repository, is_ancestor, parse_remote
 from mdmemory.store.project import Project
-from mdmemory.text import literals
 from mdmemory.text.words import word_tokens as words_of
+
+# at the first use: many texts name nothing of a project
+_compiled = cache(re.compile)
 
 _MOST = 40  # mentions of one note that are looked up
 _LONGEST = 24_000  # characters of a text: more than a note has
 _NAME = r"[^\W_][\w@+.-]*|[_.@][\w@+.-]+"
-_PATH = re.compile(
+_PATH = (
     rf"(?<![\w/:.~@+-])(?P<path>(?:\.{{1,2}}/|/)?(?:{_NAME})(?:/(?:{_NAME}))*/?)"
     r"(?::(?P<from>\d{1,7})(?:[-–](?P<to>\d{1,7}))?(?![\d.])"
     r"|#L(?P<first>\d{1,7})(?:-L?(?P<last>\d{1,7}))?)?"
 )
-_SPAN = re.compile(r"(?<!`)`([^`\n]{1,300})`(?!`)")
+_SPAN = r"(?<!`)`([^`\n]{1,300})`(?!`)"
 _NUMBERS = r"lines?[ \n](?P<from>\d{1,7})(?: ?(?:-|–|to) ?(?P<to>\d{1,7}))?"
-_BEHIND = re.compile(rf"[`,;:]{{0,2}}[ \n]?\(?(?:(?:at|on|in) )?{_NUMBERS}", re.IGNORECASE)
-_BEFORE = re.compile(rf"{_NUMBERS} (?:of|in) `?\Z", re.IGNORECASE)
+_BEHIND = rf"(?i)[`,;:]{{0,2}}[ \n]?\(?(?:(?:at|on|in) )?{_NUMBERS}"
+_BEFORE = rf"(?i){_NUMBERS} (?:of|in) `?\Z"
 _FROM_BEFORE = 60  # characters before a path that may name its lines
-_URL = re.compile(r"(?<![A-Za-z0-9])https?://[^\s<>\"'`)\]，。；、）」]{1,500}")
-_COMMIT = re.compile(r"(?<![\w/.@#:-])(?P<said>commit )?`?(?P<id>[0-9a-f]{7,64})(?![\w/-])")
+_URL = r"(?<![A-Za-z0-9])https?://[^\s<>\"'`)\]，。；、）」]{1,500}"
+_COMMIT = r"(?<![\w/.@#:-])(?P<said>commit )?`?(?P<id>[0-9a-f]{7,64})(?![\w/-])"
 # what stands between a repository and a revision in the address of a file at a host of repositories
-_IN_HOST = re.compile(r"/(?:-/)?(blob|tree|blame|raw|edit|src|commits?)/")
+_IN_HOST = r"/(?:-/)?(blob|tree|blame|raw|edit|src|commits?)/"
 
 # A file that is merely named would drift with each change of anything in it. So only lines that
 # stand for a claim, a name or a number, are cited, and only where none of them stands there twice.
@@ -57,9 +59,9 @@ _SHORTEST = 4  # bytes of a line without white space
 _WORD = 4  # letters of a word that a line and a note share
 _WORDY = re.compile(rb"\w")
 _IN_SPAN = 4  # names of one code span
-_CALLED = re.compile(r"(?<!\w)(?P<name>[^\W\d]\w{1,80})\(")
-_IDENTIFIER = re.compile(r"(?<!\w)[^\W\d]\w{1,80}(?!\w)")
-_CODED = re.compile(  # ALL_CAPITALS, snake_case, camelCase and PascalCase with a second capital
+_CALLED = r"(?<!\w)(?P<name>[^\W\d]\w{1,80})\("
+_IDENTIFIER = r"(?<!\w)[^\W\d]\w{1,80}(?!\w)"
+_CODED = (  # ALL_CAPITALS, snake_case, camelCase and PascalCase with a second capital
     r"(?<!\w)(?:[A-Z][A-Z0-9_]{3,60}|[a-zA-Z][a-zA-Z0-9]{0,40}_\w{1,60}|[A-Za-z][a-z0-9]{1,40}[A-Z]\w{0,60})(?!\w)"
 )
 # words before a name by which a language defines it
@@ -83,15 +85,15 @@ class Mention:
 
 def find_paths(text: str) -> list[Mention]:
     """The paths that a text may name, without its addresses; each once."""
-    text = _URL.sub(" ", text[:_LONGEST])
-    spans = {match.start(1): match.end(1) for match in _SPAN.finditer(text)}
+    text = _compiled(_URL).sub(" ", text[:_LONGEST])
+    spans = {match.start(1): match.end(1) for match in _compiled(_SPAN).finditer(text)}
     mentions: dict[tuple[str, tuple[int, int] | None], Mention] = {}
-    for match in _PATH.finditer(text):
+    for match in _compiled(_PATH).finditer(text):
         lines = _lines_named(match)
         if not lines:  # perhaps the words beside it name them
             start = max(0, match.start() - _FROM_BEFORE)
-            behind = _BEHIND.match(text, match.end())
-            beside = behind or _BEFORE.search(text[start : match.start()])
+            behind = _compiled(_BEHIND).match(text, match.end())
+            beside = behind or _compiled(_BEFORE).search(text[start : match.start()])
             lines = _lines_named(beside) if beside else None
         path = match["path"].rstrip(".,;:")
         is_span = spans.get(match.start()) == match.end()
@@ -118,7 +120,7 @@ def _lines_named(match: re.Match[str]) -> tuple[int, int] | None:
 def find_commits(text: str) -> list[str]:
     """The words of a text that may be the id of a commit."""
     commits = []
-    for match in _COMMIT.finditer(_URL.sub(" ", text[:_LONGEST])):
+    for match in _compiled(_COMMIT).finditer(_compiled(_URL).sub(" ", text[:_LONGEST])):
         id = match["id"]
         # a number, or a word, unless it is called a commit
         if match["said"] or not (id.isdigit() or id.isalpha()):
@@ -129,12 +131,12 @@ def find_commits(text: str) -> list[str]:
 def find_addresses(text: str, remotes: tuple[str, ...]) -> Iterator[tuple[str, Mention]]:
     """The files and commits that addresses in the project's own `remotes` name: the word of its
     host for what it is, and what follows it, the revision still in front."""
-    for url in _URL.findall(text[:_LONGEST]):
+    for url in _compiled(_URL).findall(text[:_LONGEST]):
         whole, _, anchor = url.rstrip(".,;:!?").partition("#")
         host = parse_remote(whole.partition("?")[0])
         for remote in remotes:
             rest = host.removeprefix(remote)
-            if rest != host and (match := _IN_HOST.match(rest)):
+            if rest != host and (match := _compiled(_IN_HOST).match(rest)):
                 lines = re.fullmatch(r"L(?P<from>\d{1,7})(?:-L?(?P<to>\d{1,7}))?", anchor)
                 yield match[1], Mention(rest[match.end() :], _lines_named(lines) if lines else None)
 
@@ -142,6 +144,8 @@ def find_addresses(text: str, remotes: tuple[str, ...]) -> Iterator[tuple[str, M
 def lines_of_claims(data: bytes, text: str, but: Sequence[str] = ()) -> list[int]:
     """The numbers of the lines (from 1) of a file that hold what a text claims, in their order; at
     most three. `but` are words of the text that claim nothing of the file, such as its path."""
+    from mdmemory.text import literals
+
     rows = data.split(b"\n")
     known = {*but, *(part for each in but for part in each.split("/"))}
     # the names and numbers of the text, names first
@@ -170,11 +174,11 @@ def lines_of_claims(data: bytes, text: str, but: Sequence[str] = ()) -> list[int
 def _defined_names(text: str) -> Iterator[str]:
     """The words of a text that a file may define: what is called, code, and what is written as no
     word of prose is."""
-    for match in _CALLED.finditer(text):
+    for match in _compiled(_CALLED).finditer(text):
         yield match["name"]
-    for span in _SPAN.findall(text):
-        yield from _IDENTIFIER.findall(span)[:_IN_SPAN]
-    yield from _CODED.findall(text)
+    for span in _compiled(_SPAN).findall(text):
+        yield from _compiled(_IDENTIFIER).findall(span)[:_IN_SPAN]
+    yield from _compiled(_CODED).findall(text)
 
 
 def _find_places(data: bytes, wanted: bytes) -> Iterator[tuple[int, int]]:
