@@ -17,17 +17,7 @@ from mdmemory.compact import guards, left_out, pass_history
 from mdmemory.compact import plan as plans
 from mdmemory.compact.guards import removable, removed
 from mdmemory.compact.pass_history import basis, read_undone
-from mdmemory.compact.plan import (
-    Delete,
-    Flag,
-    Merge,
-    Op,
-    Plan,
-    PlanRefused,
-    Rewrite,
-    named,
-    sources_of,
-)
+from mdmemory.compact.plan import Merge, Op, Plan, PlanRefused, Rewrite, named
 from mdmemory.compact.planner import Offline, Planner, ProposedPlan, Tokens
 from mdmemory.compact.result import changes as changes_of
 from mdmemory.compact.result import pairs, subject_of
@@ -111,7 +101,7 @@ class Given:
         except PlanRefused:
             return ProposedPlan(self.plan)  # which is refused for its own reasons
         texts = (op for op in given if isinstance(op, Merge | Rewrite))
-        ops = [op for op in texts if known.keys() >= {*sources_of(op)}]
+        ops = [op for op in texts if known.keys() >= {*plans.sources_of(op)}]
         reading = read_again(verifier, ops, known)
         failure = reading.failure.message if reading.failure else "It was asked, and did not say."
         doubts: list[tuple[Op, str]] = []
@@ -286,7 +276,7 @@ class Compactor:
             for head in (note.note.head for note in some if not is_anothers(note)):
                 why = f"superseded on {head.superseded}"
                 why = why if head.superseded else f"held until {head.expires}"
-                fresh.append(Delete(head.file, why))
+                fresh.append(plans.Delete(head.file, why))
             fresh = [op for op in fresh if basis(op, notes) not in undone]
             if not fresh:
                 continue
@@ -316,7 +306,7 @@ class Compactor:
         today = self.now.date().isoformat()
         lines = plans.MAX_PASS_LINES
         for op in ops:
-            if isinstance(op, Flag):
+            if isinstance(op, plans.Flag):
                 found_pairs = pairs(op, notes)
                 if len(found_pairs) > lines:
                     outcome.waiting.append((op, "Enough was flagged in this pass; this waits."))

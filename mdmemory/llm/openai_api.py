@@ -19,7 +19,7 @@ from typing import Any
 from mdmemory import debugging
 from mdmemory.errors import BadSetting
 from mdmemory.files import digest
-from mdmemory.llm import manners
+from mdmemory.llm import connection, manners
 from mdmemory.llm.answer import (
     Answer,
     ContextExceeded,
@@ -27,15 +27,6 @@ from mdmemory.llm.answer import (
     Schema,
     in_words,
     outside_locks,
-)
-from mdmemory.llm.connection import (
-    ChatReader,
-    Connection,
-    Senseless,
-    TooLong,
-    Unfinished,
-    connect,
-    host,
 )
 from mdmemory.llm.sizes import FRAME, LEAST, THOUGHT, answer_tokens, tokens, was_cut
 from mdmemory.store.state import EMBED, State
@@ -82,7 +73,7 @@ class _Endpoint:
     @property
     def sends_to(self) -> str:
         """The host, and the port where one is named."""
-        return host(self.base_url)
+        return connection.host(self.base_url)
 
     def _failed(self, sentence: str, hint: str = "Try again later.", code: str = "") -> ModelFailed:
         return ModelFailed(f"{self.sends_to} {sentence}", hint, code)
@@ -136,7 +127,7 @@ class OpenAIModel(_Endpoint):
         self._require_key()
         fixed = tokens(system) + (tokens(in_words(schema)) if schema else 0)
         question = _Question(system, user, schema, fixed, tokens(user))
-        with connect(self.base_url, self.key, self.timeout) as line:
+        with connection.connect(self.base_url, self.key, self.timeout) as line:
             answer = self._in_a_manner(line, question)
         if was_cut(system, user, answer.input_tokens, self.context_tokens):
             cost = answer.input_tokens, answer.output_tokens
@@ -147,7 +138,7 @@ class OpenAIModel(_Endpoint):
             input_tokens=question.fixed + question.length, output_tokens=tokens(answer.text)
         )
 
-    def _in_a_manner(self, line: Connection, question: _Question) -> Answer:
+    def _in_a_manner(self, line: connection.Connection, question: _Question) -> Answer:
         """Ask in the manner that is known to work, then in others as long as it is refused."""
         with State(self.state_file) as state:
             form = state.answer_form(self._endpoint)
@@ -201,7 +192,7 @@ class OpenAIModel(_Endpoint):
                     state.learn(self._endpoint, what, value, self.today)
 
     def _try_twice(
-        self, line: Connection, question: _Question, manner: manners.Manner, window: int
+        self, line: connection.Connection, question: _Question, manner: manners.Manner, window: int
     ) -> Answer:
         most = answer_tokens(question.length, question.fixed, window)
         request: dict[str, Any] = {"model": self.name, "messages": question.messages(manner.form)}
@@ -219,21 +210,21 @@ class OpenAIModel(_Endpoint):
             self.sleep(pause)
         raise AssertionError("the second try ends")
 
-    def _ask(self, line: Connection, request: dict[str, Any]) -> Answer:
+    def _ask(self, line: connection.Connection, request: dict[str, Any]) -> Answer:
         import httpx
         import openai
 
         assert line.client is not None
         # loaded before the clock starts: the time that this takes is not the server's
         create = line.client.chat.completions.with_streaming_response.create
-        reader = ChatReader(MAX_ANSWER)
+        reader = connection.ChatReader(MAX_ANSWER)
         longest = LONGEST if "stream" in request else self.timeout
         try:
             line.give(lambda _: create(**request), reader, self.timeout, longest)
         except TimeoutError:
             if not reader.is_whole:
                 raise self._late(reader.has_begun) from None
-        except TooLong:
+        except connection.TooLong:
             sentence = f"sent more than {MAX_ANSWER} bytes, which is no answer."
             raise self._failed(sentence, "Check openai.base_url.") from None
         except openai.APIStatusError as problem:
@@ -241,7 +232,7 @@ class OpenAIModel(_Endpoint):
             with suppress(Exception):  # not read, or not to be read: then it says nothing
                 body = bytes(problem.response.content)
             raise self._failure(problem.status_code, retry_after, body, request) from None
-        except Senseless:
+        except connection.Senseless:
             if not reader.is_whole:
                 raise self._senseless() from None
         except (openai.OpenAIError, httpx.HTTPError):
@@ -249,12 +240,12 @@ class OpenAIModel(_Endpoint):
                 raise self._gone() from None
         return self._answer(reader, request)
 
-    def _answer(self, reader: ChatReader, request: dict[str, Any]) -> Answer:
+    def _answer(self, reader: connection.ChatReader, request: dict[str, Any]) -> Answer:
         try:
             whole = reader.completion()
-        except Senseless:
+        except connection.Senseless:
             raise self._senseless() from None
-        except Unfinished:
+        except connection.Unfinished:
             raise self._gone() from None
         if isinstance(whole, dict) and whole.get("error") and not whole.get("choices"):
             # some say so after a 200, or in the middle of a stream
@@ -386,7 +377,7 @@ class EmbeddingAPI(_Endpoint):
         for pause in (*PAUSES, 0.0):
             begun = time.monotonic()
             try:
-                with connect(self.base_url, self.key, left) as line:
+                with connection.connect(self.base_url, self.key, left) as line:
                     return self._read_vectors(self._ask(line, texts, left))
             except _Again as problem:
                 left -= time.monotonic() - begun
@@ -395,7 +386,7 @@ class EmbeddingAPI(_Endpoint):
             self.sleep(pause)
         raise AssertionError("the last try has no pause after it")
 
-    def _ask(self, line: Connection, texts: list[str], seconds: float) -> bytes:
+    def _ask(self, line: connection.Connection, texts: list[str], seconds: float) -> bytes:
         import httpx
         import openai
 
@@ -408,7 +399,7 @@ class EmbeddingAPI(_Endpoint):
         except TimeoutError:
             _late[self.base_url] = time.monotonic()
             raise self._failed(f"did not answer within {self.timeout:g} s.") from None
-        except TooLong:
+        except connection.TooLong:
             raise self._senseless() from None
         except openai.APIStatusError as problem:
             raise self._failure(problem.status_code) from None

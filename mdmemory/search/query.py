@@ -14,16 +14,7 @@ from typing import NamedTuple
 
 from mdmemory.bounds import QUERY
 from mdmemory.text import dates, search_words
-from mdmemory.text.search_words import (
-    SmallWords,
-    WantedStems,
-    compound_halves,
-    exchange_words,
-    small_words,
-    stem_by,
-    stem_ways,
-    written_names,
-)
+from mdmemory.text.search_words import SmallWords, small_words, stem_by, stem_ways
 from mdmemory.text.words import (
     LIGHT,
     STOP,
@@ -102,7 +93,13 @@ def parse(text: str, today: date) -> Query:
             Term(_stem_runs(word, small.likely), weight=_SMALL_WEIGHT): None
             for word in sorted(words)
         }
-    return Query(tuple(terms)[:MOST], phrases[:8], words, written_names(text), signed_names(text))
+    return Query(
+        tuple(terms)[:MOST],
+        phrases[:8],
+        words,
+        search_words.written_names(text),
+        signed_names(text),
+    )
 
 
 def signed_names(text: str) -> frozenset[str]:
@@ -149,13 +146,13 @@ def mark_words(query: str, text: str) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=4)  # each line that is shown of each hit asks for it
-def _mark_query(query: str) -> tuple[WantedStems, tuple[str, ...], str]:
+def _mark_query(query: str) -> tuple[search_words.WantedStems, tuple[str, ...], str]:
     """What of a query is looked for in a text: words by their stems, words that begin so, and an
     expression for the pieces in Chinese, Japanese or Korean, or ""."""
     query = normal_text(query)
     plain = {match[0].casefold() for match in match_words(query)}
     telling = plain - small_words(query).stop or plain
-    wanted = WantedStems({stem for word in telling for stem in stem_ways(word)})
+    wanted = search_words.WantedStems({stem for word in telling for stem in stem_ways(word)})
     begun = tuple(word.casefold() for word in _BEGUN.findall(query))
     pieces = "|".join(re.escape(term.ways[0][0]) for term in _cjk_pieces(query))
     return wanted, begun, f"(?=({pieces}))" if pieces else ""
@@ -177,7 +174,9 @@ def _plain_terms(text: str, small: SmallWords) -> Iterator[Term]:
         else:
             yield Term(_word_spellings(word, small.likely), weight=weight)
             if "de" in small.likely:
-                yield from (Term(((half,),), weight=_HALF) for half in compound_halves(word))
+                yield from (
+                    Term(((half,),), weight=_HALF) for half in search_words.compound_halves(word)
+                )
 
 
 def _other_terms(text: str, small: SmallWords, terms: Iterable[Term]) -> Iterator[Term]:
@@ -186,7 +185,7 @@ def _other_terms(text: str, small: SmallWords, terms: Iterable[Term]) -> Iterato
     seen = {way for term in terms for way in term.ways}
     for match in match_words(text):
         word = match[0].casefold()
-        others = () if word in small.stop else exchange_words(word)
+        others = () if word in small.stop else search_words.exchange_words(word)
         if fresh := tuple(way for way in others if way not in seen):
             seen.update(fresh)
             yield Term(fresh, weight=0.0, is_other=True)
