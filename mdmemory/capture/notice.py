@@ -265,11 +265,12 @@ def _split_facts(text: str) -> list[str]:
 
 
 @cache
-def _phrase_rows() -> dict[str, list[tuple[str, str, str]]]:
+def _section_phrases() -> dict[str, set[str]]:
     import tomllib
 
     with _TABLE.open("rb") as file:
-        return {name: [tuple(row) for row in rows] for name, rows in tomllib.load(file).items()}
+        sections = tomllib.load(file)
+    return {name: set().union(*languages.values()) for name, languages in sections.items()}
 
 
 @cache
@@ -277,7 +278,7 @@ def _either_phrase(section: str) -> str:
     """An expression for the phrases of a section, the longest first: as whole words where blanks
     stand between words. It is for a text in lower case: to ignore case costs a second."""
     joined, elided, words = list[str](), list[str](), list[str]()
-    for phrase in sorted({row[1] for row in _phrase_rows()[section]}, key=len, reverse=True):
+    for phrase in sorted(_section_phrases()[section], key=len, reverse=True):
         place = joined if is_cjk(phrase[0]) else elided if phrase.endswith("'") else words
         escaped = re.escape(phrase).replace(r"\ ", r"[ \t\n]+")
         # "don't" also without its mark
