@@ -33,7 +33,7 @@ from mdmemory.note.note import SUPERSEDED, begins_head, decode, parse, split
 from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import MARK, has_secret, names_secret, redact
 from mdmemory.search.feeders import walk_folders
-from mdmemory.store.merged import fold_name, may_link, note_names
+from mdmemory.store.note_links import fold_name, may_link, note_names
 from mdmemory.store.project import OURS
 from mdmemory.store.store import INDEX
 from mdmemory.store.strangers import suspicion_of

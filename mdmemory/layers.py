@@ -471,7 +471,7 @@ class Layers:
         names: dict[str, set[str]] = {layer: set() for layer, _ in layers}
         for layer, memory in layers if len(layers) > 1 else []:
             for stored in Store(memory.project.store).notes():  # a stale index is to be found
-                names[layer] |= store.merged.note_names(stored.note)
+                names[layer] |= store.note_links.note_names(stored.note)
         return [
             (layer, finding)
             for layer, memory in layers

@@ -22,7 +22,7 @@ from mdmemory.git.journal import Journals
 from mdmemory.git.transaction import Transactions
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.store import adopt
-from mdmemory.store.merged import fold_name
+from mdmemory.store.note_links import fold_name
 from mdmemory.store.refresh import is_foreign
 from mdmemory.store.state import State
 from mdmemory.store.store import GENERATED, LEDGER, is_note_name

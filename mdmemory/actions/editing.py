@@ -21,7 +21,7 @@ from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
 from mdmemory.note.note import SUPERSEDED, Note
-from mdmemory.store import merged, superseding
+from mdmemory.store import note_links, superseding
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.strangers import WHY
@@ -228,8 +228,8 @@ def remove_note(
 def replaced_by(refresher: Refresher, stored: StoredNote) -> list[StoredNote]:
     """The superseded notes that this one replaced, and those that these replaced."""
     marked = refresher.store.those_of(refresher.catalog().holding(SUPERSEDED))
-    names = merged.note_names(stored.note)
-    if not any(merged.fold_name(each.note.head.superseded_by) in names for each in marked):
+    names = note_links.note_names(stored.note)
+    if not any(note_links.fold_name(each.note.head.superseded_by) in names for each in marked):
         return []  # none names it; whom else a name may mean, only all notes tell
     return [
         require_readable(each) for each in Chains(refresher.store.notes()).replaced_notes(stored)

@@ -23,7 +23,7 @@ from mdmemory.note import note as notes_format
 from mdmemory.note.frontmatter import join_items
 from mdmemory.note.limits import ALIASES, MAX_NAME_BYTES
 from mdmemory.note.note import Note
-from mdmemory.store import home, merged
+from mdmemory.store import home, note_links
 from mdmemory.store.store import GENERATED, LEDGER, decode_note, is_note_name
 
 WHY = "Two machines wrote this apart from each other, and both texts were kept"
@@ -218,7 +218,7 @@ class _Joining:
             if file in self._base or "/" in file or not is_note_name(file):
                 continue
             text = self._joined.texts.get(file) or self._blob_bytes(blob) or b""
-            if merged.fold_name(path) in merged.note_names(decode_note(text, file)):
+            if note_links.fold_name(path) in note_links.note_names(decode_note(text, file)):
                 return file, text
         return None
 

@@ -9,8 +9,8 @@ from stat import S_ISREG
 from typing import NamedTuple
 
 from mdmemory.errors import NotFound
-from mdmemory.store import merged
-from mdmemory.store.merged import fold_name
+from mdmemory.store import note_links
+from mdmemory.store.note_links import fold_name
 from mdmemory.store.store import Store, is_note_name
 
 _Print = tuple[int, int, int, int]
@@ -53,8 +53,8 @@ class LinkMap:
         for file in changed:
             with suppress(NotFound):
                 note = self._store.note(file)
-                names = frozenset(merged.note_names(note))
-                fresh._notes[file] = _Linked(seen[file], names, tuple(merged.named_in(note)))
+                names = frozenset(note_links.note_names(note))
+                fresh._notes[file] = _Linked(seen[file], names, tuple(note_links.named_in(note)))
         fresh._join_names()
         return fresh
 

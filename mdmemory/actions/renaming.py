@@ -29,7 +29,7 @@ from mdmemory.git.transaction import Change, Transactions
 from mdmemory.note import editing, limits
 from mdmemory.note.note import SUPERSEDED, UNREADABLE, Head, Note, parse, read_fields
 from mdmemory.store import conflicts, superseding
-from mdmemory.store.merged import (
+from mdmemory.store.note_links import (
     Link,
     by_name,
     find_strays,

@@ -28,7 +28,7 @@ from mdmemory.llm.answer import Asking, ContextExceeded, Model, once_more
 from mdmemory.llm.schemas import PLAN, READINGS
 from mdmemory.llm.sizes import ANYTHING, Room, no_room, room, tokens
 from mdmemory.note.note import list_standing
-from mdmemory.store import merged
+from mdmemory.store import note_links
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals
 from mdmemory.text.similarity import Ranking
@@ -136,7 +136,7 @@ def find_linked(notes: Sequence[StoredNote]) -> frozenset[str]:
     return frozenset(
         note.file
         for note in notes
-        if any(linkers.get(name, set()) - {note.file} for name in merged.note_names(note.note))
+        if any(linkers.get(name, set()) - {note.file} for name in note_links.note_names(note.note))
     )
 
 

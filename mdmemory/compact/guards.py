@@ -18,7 +18,7 @@ from mdmemory.errors import BadNote
 from mdmemory.files import to_bytes
 from mdmemory.note import limits
 from mdmemory.note.limits import TYPES
-from mdmemory.store import merged
+from mdmemory.store import note_links
 from mdmemory.store.store import StoredNote, is_note_name
 from mdmemory.store.superseding import Chains, superseded_files
 from mdmemory.text import literals
@@ -289,7 +289,7 @@ class World:
         if is_mixed and len({same_key(source) for source in sources}) != 1:
             yield "held", f"{files}: an unconfirmed note is merged only with others like it."
         yield from bad_text(op, self.store)
-        own = [name for source in sources for name in merged.note_names(source)]
+        own = [name for source in sources for name in note_links.note_names(source)]
         yield from literal_refusals(shown(op.target), sources, op.description, op.body, own)
 
 
@@ -404,7 +404,7 @@ def _unfounded(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
         note = store[op.file].note
         text = as_one(note.head.description, note.body)
         needed = frozenset(word_keys(text))
-        own = merged.note_names(note)
+        own = note_links.note_names(note)
         holders = (texts[file] for file, known in words.items() if needed <= known)
         if not any(
             not literals.audit_literals([normal_form(text)], normal_form(holder), merged=own)[0]
@@ -438,11 +438,11 @@ def _dangling(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
         return {}
     owners: dict[str, list[Delete]] = defaultdict(list)
     for op in deletes:
-        for name in merged.note_names(store[op.file].note):
+        for name in note_links.note_names(store[op.file].note):
             owners[name].append(op)
     gone = {op.file for op in deletes}
     stay = (note.note for file, note in store.items() if file not in gone)
-    found_anyway = owners.keys() & {name for note in stay for name in merged.note_names(note)}
+    found_anyway = owners.keys() & {name for note in stay for name in note_links.note_names(note)}
     refusals: dict[Op, Refusal] = {}
     texts = list(_texts_after(ops, store).items())
     while texts:

@@ -19,7 +19,7 @@ from mdmemory.compact.plan import MAX_PASS_LINES, Flag, Merge, Op, named
 from mdmemory.compact.result import best
 from mdmemory.compact.text_guards import same_key, wording
 from mdmemory.store.conflicts import Entry, is_known
-from mdmemory.store.merged import has_own_keys
+from mdmemory.store.note_links import has_own_keys
 from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import superseded_files
 from mdmemory.text import conflict

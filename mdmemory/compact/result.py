@@ -13,8 +13,8 @@ from mdmemory.git import replacement
 from mdmemory.git.commits_of_store import subject
 from mdmemory.note import editing
 from mdmemory.note.note import Head, Note, headline, parse
-from mdmemory.store import merged
-from mdmemory.store.merged import unite_notes
+from mdmemory.store import note_links
+from mdmemory.store.note_links import unite_notes
 from mdmemory.store.store import StoredNote
 
 Change = tuple[str, str | None, bytes | None]  # file, digest before, bytes after; None: not there
@@ -109,11 +109,11 @@ def _write_merged(
     settings |= _provenance(base.head, heads, today if said_anew else "")
     if op.name != base.head.name:
         gone = sources  # a name that nobody has any more goes, too
-    if names := merged.join_merged(base, op.name, [source.note for source in gone]):
-        settings[f"metadata.{merged.KEY}"] = names
+    if names := note_links.join_merged(base, op.name, [source.note for source in gone]):
+        settings[f"metadata.{note_links.KEY}"] = names
     whole = unite_notes(base, [source.note for source in sources if source.note is not base])
     if whole.head.aliases:
-        whole = merged.with_aliases(whole, [op.name])
+        whole = note_links.with_aliases(whole, [op.name])
     return editing.edit(whole, set=settings, body=body).text
 
 

@@ -154,11 +154,12 @@ class Store:
         notes, files = self.notes(), self.files()
         matches = [note for note in notes if note.note.head.name.casefold() == name.casefold()]
         if not matches:  # perhaps an alias, or a name that one had before a merge
-            from mdmemory.store import merged
+            from mdmemory.store import note_links
 
-            wanted = merged.fold_name(name)
-            matches = [note for note in notes if wanted in merged.note_names(note.note)]
-            if not former and len(matches) == 1 and wanted in merged.former_names(matches[0].note):
+            wanted = note_links.fold_name(name)
+            matches = [note for note in notes if wanted in note_links.note_names(note.note)]
+            is_lone = not former and len(matches) == 1
+            if is_lone and wanted in note_links.former_names(matches[0].note):
                 hint = f"It was merged into {matches[0].file}: name that."
                 raise NotFound(f"There is no note {name} any more.", hint)
         if len(matches) == 1:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from mdmemory.note import editing
 from mdmemory.note.note import SUPERSEDED, Head, Note
-from mdmemory.store.merged import fold_name, note_names, own_names
+from mdmemory.store.note_links import fold_name, note_names, own_names
 from mdmemory.store.store import StoredNote
 
 _STATUS, _BY, _DAY = "metadata.status", "metadata.superseded_by", "metadata.superseded"

@@ -9,7 +9,7 @@ import pytest
 from mdmemory.compact.plan import Merge, Rewrite
 from mdmemory.compact.result import changes
 from mdmemory.note.note import Note, parse, read_fields
-from mdmemory.store.merged import former_names, join_merged, merged_names, note_names
+from mdmemory.store.note_links import former_names, join_merged, merged_names, note_names
 from mdmemory.store.store import StoredNote
 
 Make = Callable[..., StoredNote]

@@ -23,7 +23,7 @@ from mdmemory.git.lock import Patience, hold_lock
 from mdmemory.note.note import read_fields
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
-from mdmemory.store.merged import merged_names
+from mdmemory.store.note_links import merged_names
 from mdmemory.store.state import Pass, State
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer

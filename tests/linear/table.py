@@ -38,7 +38,7 @@ from mdmemory.prompt import message_part
 from mdmemory.search import by_message, chunks, database, feeders, query
 from mdmemory.search.postgres import postgres
 from mdmemory.session import changes, cleaning, failures, sections, session
-from mdmemory.store import conflicts, index, merged, strangers
+from mdmemory.store import conflicts, index, note_links, strangers
 from mdmemory.store.store import StoredNote
 from mdmemory.text import (
     conflict,
@@ -113,7 +113,7 @@ def _head(text: str) -> note.Note:
 
 
 def _links(text: str) -> object:
-    return merged.rewrite_links(_note(text), [merged.Link("a.md", "b", "c")])
+    return note_links.rewrite_links(_note(text), [note_links.Link("a.md", "b", "c")])
 
 
 def _dead_links(text: str) -> object:
@@ -448,7 +448,7 @@ EVERY = (
     row(limits.check_body, limits, "check_body"),
     row(lambda text: limits.check_line("It", text), limits, "check_line"),
     row(conflicts.parse, conflicts, "", NOTE),
-    row(_links, merged, "", NOTE),
+    row(_links, note_links, "", NOTE),
     row(index.clean_line, index, "clean"),
     row(_life, log),
     row(events.harmless_text, events),

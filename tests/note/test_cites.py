@@ -11,7 +11,7 @@ from mdmemory.errors import BadNote
 from mdmemory.note import editing
 from mdmemory.note.editing import recite
 from mdmemory.note.note import Note, parse
-from mdmemory.store.merged import has_own_keys, unite_notes
+from mdmemory.store.note_links import has_own_keys, unite_notes
 
 ONE, OTHER = "src/a.py#L1@111111111111:22222222", "src/b b.py"
 PINNED = "src/b b.py@333333333333"

@@ -14,7 +14,7 @@ from mdmemory.capture.fact import FactCall
 from mdmemory.errors import NotFound
 from mdmemory.note import editing
 from mdmemory.note.note import parse
-from mdmemory.store.merged import with_aliases
+from mdmemory.store.note_links import with_aliases
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pace import scaled
 
 from mdmemory.note.note import Head, parse
-from mdmemory.store.merged import by_name, follow_note, may_link_to, rewrite_links
+from mdmemory.store.note_links import by_name, follow_note, may_link_to, rewrite_links
 
 OLD = Head("feedback-prefers-pnpm.md", "prefers-pnpm", "", "feedback")
 NEW = Head("feedback-uses-pnpm.md", "uses-pnpm", "", "feedback")

@@ -13,7 +13,7 @@ from mdmemory.compact.result import changes
 from mdmemory.errors import BadNote
 from mdmemory.files import digest
 from mdmemory.note.note import Note, parse
-from mdmemory.store.merged import own_keys, unite_notes
+from mdmemory.store.note_links import own_keys, unite_notes
 from mdmemory.store.store import StoredNote
 
 
