@@ -21,6 +21,7 @@ from mdmemory.hosts.opencode import hooks, watching
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL
 from mdmemory.layers import Layers
 from mdmemory.memory import Memory
+from mdmemory.observe import queue
 from mdmemory.observe.observations import Observations
 from mdmemory.transcripts.turns import Transcript, Turn
 
@@ -413,7 +414,8 @@ def test_observations_are_queued_worked_on_at_idle_and_shown_at_the_next_start(
     text = "The billing service listens on port 8080 and talks to PostgreSQL 16."
     host.run("cat README", text)
     host.ask("tool", tool="memory_search", args={}, output=text)
-    assert found.waiting()["pending"] == 1
+    with found.state() as state:
+        assert queue.waiting(state)["pending"] == 1
     host.ask("idle")
     assert ["session", "ses_1", "--work"] in host.started.words
     found.work()

@@ -128,4 +128,4 @@ def test_the_page_names_each_table_where_it_is() -> None:
     assert len(named) >= 12
     for table, module in named:
         text = (root / module).read_text("utf-8")
-        assert re.search(rf"(?m)^(?:def )?{table}\b", text), (table, module)
+        assert re.search(rf"(?m)^(?: *def )?{table}\b", text), (table, module)
