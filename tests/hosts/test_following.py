@@ -426,7 +426,8 @@ def test_observations_are_queued_worked_on_at_idle_and_shown_at_the_next_start(
     host.run("cat LICENSE", "The license of the service is MIT, and that of its schema CC0.")
     (told,) = [each for each in host.ask("compacting")["context"] if "2 of 2 observ" in each]
     assert "The last summary" in told, "what is new since the last idle moment is in it"
-    assert found.waiting()["pending"] == 0
+    with found.state() as state:
+        assert queue.waiting(state)["pending"] == 0
 
 
 def test_no_compaction_waits_for_a_model(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
