@@ -60,12 +60,10 @@ def check_same(one: Memory, two: Memory, git: Git) -> None:
     """Both hold the same, git is clean and in the middle of nothing, the index is fresh."""
     assert texts(one) == texts(two)
     for memory in (one, two):
-        store = memory.project.store
-        assert git(store, "status", "--porcelain") == ""
+        assert git(memory.project.store, "status", "--porcelain") == ""
         assert memory.git_state() == "ready"
         assert memory.index(check=True).changed == ()
-    heads = {git(memory.project.store, "rev-parse", "HEAD") for memory in (one, two)}
-    assert len(heads) == 1
+    assert len({git(memory.project.store, "rev-parse", "HEAD") for memory in (one, two)}) == 1
 
 
 @pytest.fixture

@@ -70,8 +70,7 @@ def test_a_new_file_is_a_note_that_nobody_stands_by_yet(memory: Memory, ask: Ask
 def test_a_file_is_shown_with_numbers_of_its_lines(memory: Memory, ask: Ask) -> None:
     memory.add("port", type="project", description="The proxy's port", body="It is 8080.")
     lines = text_of(memory, "project-port.md").split("\n")
-    shown = ask("view", path="/memories/project-port.md")
-    head, *rows = shown.split("\n")
+    head, *rows = ask("view", path="/memories/project-port.md").split("\n")
     assert head == "Here's the content of /memories/project-port.md with line numbers:"
     assert rows == [f"{at:6}\t{line}" for at, line in enumerate(lines, 1)]
     part = ask("view", path="/memories/project-port.md", view_range=[2, 3]).split("\n")[1:]
@@ -130,8 +129,7 @@ def test_what_fails_is_said_in_the_apis_words(
 
 def test_a_text_that_stands_twice_is_not_replaced(ask: Ask) -> None:
     ask("create", path="/memories/a.md", file_text="One.\nTwo, two.\n")
-    said = ask("str_replace", path="/memories/a.md", old_str="wo", new_str="hree")
-    assert said.startswith(
+    assert ask("str_replace", path="/memories/a.md", old_str="wo", new_str="hree").startswith(
         "No replacement was performed. Multiple occurrences of old_str `wo` in lines: 12, 12."
     )
 
@@ -301,8 +299,7 @@ def test_a_model_gives_no_note_another_standing(
     ask("create", path="/memories/a.md", file_text="One.\n")
     before = text_of(memory, "a.md")
     assert old in before
-    said = ask("str_replace", path="/memories/a.md", old_str=old, new_str=new)
-    assert said.startswith("Error: ")
+    assert ask("str_replace", path="/memories/a.md", old_str=old, new_str=new).startswith("Error: ")
     assert text_of(memory, "a.md") == before
 
 
@@ -325,8 +322,7 @@ def test_what_contradicts_a_note_is_flagged_and_then_left_to_the_person(
     memory: Memory, ask: Ask
 ) -> None:
     memory.add("port", type="project", description="The proxy listens on port 8080", body="Yes.")
-    text = "The proxy listens on port 9090\n"
-    said = ask("create", path="/memories/a.md", file_text=text)
+    said = ask("create", path="/memories/a.md", file_text="The proxy listens on port 9090\n")
     assert "It contradicts /memories/project-port.md." in said
     assert [entry.entry.files for entry in memory.conflicts()] == [("a.md", "project-port.md")]
     assert "project-port.md" in ask("view", path="/memories/_CONFLICTS.md")
@@ -454,8 +450,7 @@ def test_a_file_that_is_no_note_is_refused_with_a_path_that_is_one(
 def test_an_insertion_takes_no_byte_away(text: str, more: str) -> None:
     for at in range(len(text.splitlines()) + 1):
         result = insert_text(text, at, more)
-        start = result.find(more)
-        assert start >= 0
+        assert result.find(more) >= 0
         assert len(result) - len(text) - len(more) in (0, 1, 2, 3, 4)
         assert result.replace(more, "", 1).replace("\r", "").replace("\n", "") == text.replace(
             "\r", ""

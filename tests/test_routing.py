@@ -155,8 +155,7 @@ def test_the_files_of_both_layers_are_told_apart(repository: Path, home: Path) -
 
 
 def test_a_session_that_is_read_later_stores_nothing_again(repository: Path, home: Path) -> None:
-    layers = Layers.open(repository)
-    keep(layers)
+    keep(Layers.open(repository))
     before = notes(home / "me"), notes(home / "project")
     done = Layers.open(repository).extract(transcript(SAID))
     assert (done.added, done.reinforced) == ([], [])
@@ -232,8 +231,7 @@ def test_where_the_project_is_uncertain_facts_wait_until_it_is_known(
     assert keep(layers) == []
     assert notes(home / "project") == []
     Memory.init(copy, home=True)
-    written = Layers.open(copy).settle_wishes("ses_1")
-    assert len(written) == 3
+    assert len(Layers.open(copy).settle_wishes("ses_1")) == 3
     assert (len(notes(home / "copy")), len(notes(home / "me"))) == (1, 2)
 
 

@@ -56,8 +56,7 @@ def test_a_room_may_rise_only_by_what_others_fell(marked: Callable[[str], list[s
 
 
 def test_a_mark_may_rise_to_its_target_and_no_target_rises() -> None:
-    below = f"{FIRST}[program]\nsettings = 2\n[targets]\nsettings = 3\n"
-    before = size.read_marks(below)
+    before = size.read_marks(f"{FIRST}[program]\nsettings = 2\n[targets]\nsettings = 3\n")
     assert size.raised([before, before | {"program.settings": 3}]) == []
     assert size.raised([before, before | {"program.settings": 4}])
     assert size.raised([before, before | {"targets.settings": 4, "program.settings": 4}])

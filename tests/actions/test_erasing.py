@@ -96,8 +96,7 @@ def test_what_was_about_the_erased_note_alone_cannot_be_undone_and_the_rest_can(
     for id in ids:
         with pytest.raises(NotFound, match="was about a note that was erased"):
             memory.undo(id)
-    done = memory.undo()
-    assert done.facts == ("Carriers are paid monthly",)
+    assert memory.undo().facts == ("Carriers are paid monthly",)
 
 
 def test_a_note_that_was_removed_earlier_is_erased_by_its_name(memory: Memory) -> None:
@@ -111,8 +110,7 @@ def test_a_note_that_was_removed_earlier_is_erased_by_its_name(memory: Memory) -
 def test_what_another_note_says_too_stays_there_and_is_named(memory: Memory) -> None:
     body = f"{SECRET}. It is told again."
     memory.add("again", type="reference", description="Told again in May", body=body)
-    done = memory.erase("graz-affair", YES)
-    assert done.said_by == ("reference-again.md",)
+    assert memory.erase("graz-affair", YES).said_by == ("reference-again.md",)
     assert body in memory.note("again").note.text
     assert FIRST.encode() not in said(folder(memory))
 

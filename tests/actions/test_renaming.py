@@ -101,8 +101,7 @@ def test_what_was_flagged_or_cleared_of_a_note_holds_under_its_new_name(memory: 
         assert memory.compact(plan=json.dumps({"ops": [op]})).outcome == "applied"
     (cleared,) = [each for each in memory.conflicts() if "feedback-yarn.md" in each.entry.files]
     memory.resolve(cleared.entry.id)
-    done = memory.rename("prefers-pnpm", "uses-pnpm")
-    assert done.linked == ("feedback-yarn.md",)
+    assert memory.rename("prefers-pnpm", "uses-pnpm").linked == ("feedback-yarn.md",)
     (waiting,) = memory.conflicts()
     assert waiting.entry.files == ("feedback-npm.md", "feedback-uses-pnpm.md")
     assert not waiting.stale

@@ -40,6 +40,5 @@ def test_of_a_store_inside_a_project_doctor_says_what_may_take_it_along(
 def test_of_a_store_elsewhere_or_of_the_projects_git_it_says_nothing(
     repository: Path, how: dict[str, bool]
 ) -> None:
-    memory = project_with(repository, **how)
-    checks = {each.check for each in memory.doctor()}
+    checks = {each.check for each in project_with(repository, **how).doctor()}
     assert not checks & {"packages", "place"}

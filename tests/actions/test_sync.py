@@ -19,8 +19,7 @@ Git = Callable[..., str]
 
 
 def opened(folder: Path) -> Memory:
-    project = Memory.open(folder).project
-    return Memory(project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
+    return Memory(Memory.open(folder).project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
 
 
 def add(memory: Memory, name: str, text: str = "") -> Path:

@@ -120,8 +120,7 @@ def test_two_machines_that_began_by_themselves_are_joined(
     add(home, "moss", "The same on both.")
     add(work, "moss", "The same on both.")
     home.sync(remote=str(empty_remote))
-    done = work.sync(remote=str(empty_remote))
-    assert done.doubled == [("user-tea.md", "user-tea-2.md")]
+    assert work.sync(remote=str(empty_remote)).doubled == [("user-tea.md", "user-tea-2.md")]
     home.sync()
     check_same(home, work, git)
     found = texts(home)
@@ -133,8 +132,7 @@ def test_two_machines_that_began_by_themselves_are_joined(
     assert "user-moss-2.md" not in found
     (flagged,) = home.conflicts()
     assert sorted(flagged.entry.files) == ["user-tea-2.md", "user-tea.md"]
-    roots = git(home.project.store, "rev-list", "--max-parents=0", "HEAD").split()
-    assert len(roots) == 2
+    assert len(git(home.project.store, "rev-list", "--max-parents=0", "HEAD").split()) == 2
     assert work.sync().fetched == 0
 
 
@@ -208,8 +206,7 @@ def test_what_one_removed_and_the_other_changed_stays(
     home.edit("rain", body="Likes the rain.")
     work.remove("rain")
     home.sync()
-    said = work.sync().said
-    assert [sentence.split()[0] for sentence in said] == ["user-rain.md", "user-tea.md"]
+    assert [sentence.split()[0] for sentence in work.sync().said] == ["user-rain.md", "user-tea.md"]
     home.sync()
     check_same(home, work, git)
     assert home.note("tea").note.body == "Drinks black tea."

@@ -109,8 +109,7 @@ def main(turns: int) -> None:
         server.script.default = Answer("Done.")
         times = Path(place, "times")
         for plugin in (False, True, False, True):
-            folder = Path(tempfile.mkdtemp(dir=place))
-            project, home = prepared(folder, plugin=plugin)
+            project, home = prepared(Path(tempfile.mkdtemp(dir=place)), plugin=plugin)
             took, client = ready(project, home, server, times)
             starts.setdefault(plugin, []).append(took)
             if plugin and len(starts[True]) == 2:

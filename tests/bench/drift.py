@@ -107,8 +107,7 @@ def _made(folder: Path, seed: int, notes: int) -> dict[str, Tally]:
         commit, tree = history.states[base]
         memory = _at(history.folder, commit)
         written = _written(memory, chance, history.folder, notes // len(bases), tree)
-        later = [*sorted(chance.sample(range(base + 1, base + SPAN), 3)), base + SPAN - 1]
-        for at in later:
+        for at in [*sorted(chance.sample(range(base + 1, base + SPAN), 3)), base + SPAN - 1]:
             after = history.states[at][1]
 
             def changed(
@@ -224,8 +223,7 @@ def _check(
     about: str,
 ) -> None:
     _git(folder, "checkout", "-q", "-f", commit)
-    checked = Memory.open(folder).citations()
-    for each in checked:
+    for each in Memory.open(folder).citations():
         cite = parse(each.cite)
         assert cite is not None
         truth = changed(cite.path, cite.lines)

@@ -99,8 +99,7 @@ class Oracle:
             return False
         text = (self._text(self._new, file) or "").split("\n")
         at = [place for place in places if place is not None]
-        between = range(at[0], at[-1] + 1)
-        filled = [number for number in between if text[number - 1].strip()]
+        filled = [number for number in range(at[0], at[-1] + 1) if text[number - 1].strip()]
         return at == filled
 
     def _blame(self, file: str) -> dict[tuple[str, int], int]:

@@ -184,8 +184,7 @@ def play(case: LoopCase, calls: Sequence[Call]) -> Left:
 
 def judge(case: LoopCase, left: Left) -> dict[str, int]:
     """What is right and wrong about what a turn left, as counts."""
-    names = {name for name, _, _ in case.notes}
-    gone = names - left.old
+    gone = {name for name, _, _ in case.notes} - left.old
     found = [any(_has(words, text) for text, _ in left.new) for words in case.facts]
     counts = Counter(cases=1, stored=len(left.new), proven=sum(proven for _, proven in left.new))
     if case.changes:

@@ -39,8 +39,7 @@ def freight() -> Corpus:
     for path in sorted(DATA.glob("notes-*.yaml")):
         for row in _read(path):
             kind, _, name = row["file"].removesuffix(".md").partition("-")
-            parts = {**row, "type": kind, "name": name}
-            corpus.add_note(row["file"], composed(parts))
+            corpus.add_note(row["file"], composed({**row, "type": kind, "name": name}))
     for row in _read(DATA / "transcripts.yaml"):
         corpus.add_text(row["file"], row["text"], f"{row['date']}")
     corpus.today = _TODAY

@@ -59,8 +59,7 @@ def main() -> int:
     options.add_argument("data", nargs="*", type=Path, help="folders with messages")
     options.add_argument("--misses", action="store_true", help="list what goes wrong")
     chosen = options.parse_args()
-    folders = chosen.data or [own.DATA / name for name in own.HALVES]
-    for folder in folders:
+    for folder in chosen.data or [own.DATA / name for name in own.HALVES]:
         if not (folder / MESSAGES).is_file() and not chosen.data:
             continue
         try:

@@ -120,8 +120,7 @@ def measured(root: Path, size: int) -> Iterator[Result]:
     # empty pages, too, have a size, which few notes do not make up for
     share = sum(f.stat().st_size for f in files) / notes_size
     yield Result("database / notes", share, 2 if size >= 10_000 else None, "")
-    chosen = random.Random(SEED).sample([*notes.values()], QUESTIONS)
-    queries = [question(text) for text in chosen]
+    queries = [question(text) for text in random.Random(SEED).sample([*notes.values()], QUESTIONS)]
     yield from warm(memory, queries, 60 if many else 10)
     yield from floor(notes, queries)
     for what, query in (("name", by_name), ("description", described)):

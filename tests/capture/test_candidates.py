@@ -167,11 +167,9 @@ def test_a_question_shows_turns_and_notes_and_no_secret_of_either() -> None:
 
 def test_a_secret_that_answers_a_question_is_taken_out() -> None:
     def answered(question: str, answer: str) -> str:
-        turns = [Turn("m1", "assistant", question), Turn("m2", "user", answer)]
-        return redact_turns(turns)[1].text
+        return redact_turns([Turn("m1", "assistant", question), Turn("m2", "user", answer)])[1].text
 
-    secret = "Hunt" + "er2!x9"
-    assert answered("Done. What is the root password?", secret) == "[redacted:password]"
+    assert answered("Done. What is the root password?", "Hunt" + "er2!x9") == "[redacted:password]"
     assert answered("Which engine do we use?", "V8 in build-server.md") == "V8 in build-server.md"
 
 
@@ -234,8 +232,7 @@ def shown(model: Scripted) -> list[list[str]]:
 
 
 def found(quote: str) -> dict[str, object]:
-    fact = {"action": "reinforce", "replaces": ["a.md"], "quote": quote}
-    return {"candidates": [fact]}
+    return {"candidates": [{"action": "reinforce", "replaces": ["a.md"], "quote": quote}]}
 
 
 def test_a_small_window_is_asked_about_all_turns_in_order_and_once_each() -> None:
@@ -276,8 +273,7 @@ def test_what_was_read_before_a_failure_counts() -> None:
 
 def test_a_turn_longer_than_the_window_is_cut_and_says_so_and_the_others_are_read() -> None:
     model = Window(1_500, tells=True)
-    done = read(model, [*TURNS[:2], LONG, TURNS[2]])
-    assert done.upto == "m02"
+    assert read(model, [*TURNS[:2], LONG, TURNS[2]]).upto == "m02"
     (cut,) = (
         turn["text"] for each in model.asked for turn in json.loads(each.user)["turns"]
         if turn["id"] == "long"

@@ -59,8 +59,7 @@ def test_a_chinese_session_gives_chinese_notes(memory: Memory) -> None:
 
 
 def test_a_note_says_where_it_came_from_and_is_named_by_its_first_words(memory: Memory) -> None:
-    done = memory.extract(talk(TABS))
-    assert done.added == ["project-use-tabs-not-spaces.md"]
+    assert memory.extract(talk(TABS)).added == ["project-use-tabs-not-spaces.md"]
     note = memory.note("use-tabs-not-spaces").note
     assert note.text.startswith(
         "---\nname: use-tabs-not-spaces\ndescription: Use tabs, not spaces\n"

@@ -130,8 +130,7 @@ def test_one_message_removes_at_most_five_notes_and_the_next_one_waits(memory: M
     names = []
     for number in range(6):
         text = f"Lamp {number} in the hall is red"
-        name = f"lamp-{number}"
-        names.append(memory.add(name, type="project", description=text, body=text).file)
+        names.append(memory.add(f"lamp-{number}", type="project", description=text, body=text).file)
     wish = "Forget everything about the red lamps."
     done = memory.forget(names, wish, said(wish))
     assert done.files == tuple(names[:5])

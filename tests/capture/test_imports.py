@@ -344,8 +344,7 @@ def test_an_export_comes_in_again_as_it_went_out(
     ]  # fmt: skip
     before = {note.file: note.note for note in memory.notes()}
     memory.remove("tabs")
-    done = memory.import_from(path)
-    assert [file for file, _, _ in done.added] == ["feedback-tabs.md"]
+    assert [file for file, _, _ in memory.import_from(path).added] == ["feedback-tabs.md"]
     after = memory.note("tabs").note
     assert (after.body, after.head.description, after.head.created) == (
         before["feedback-tabs.md"].body, "Go uses tabs", before["feedback-tabs.md"].head.created,

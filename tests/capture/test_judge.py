@@ -427,8 +427,7 @@ def test_it_is_asked_once_for_all_proposals_of_a_run_and_never_what_the_first_on
     assert [each["text"] for each in facts] == [FACT, JUNK]
     assert set(facts[0]) == {"number", "text", "quote", "replaces", "around"}
     assert done.second is not None
-    cost = {"input": 100, "output": 10, "calls": 1}
-    assert done.second.as_json() == {"asked": 2, "tokens": cost}
+    assert done.second.as_json() == {"asked": 2, "tokens": {"input": 100, "output": 10, "calls": 1}}
     assert "Asked once more whether what it found lasts (2; 100 tokens in" in done.second.as_text()
 
 
@@ -500,8 +499,7 @@ ODD = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.lists
 
 @given(st.lists(ODD | st.dictionaries(st.sampled_from(["number", "verdict", "untrue"]), ODD)))
 def test_no_answer_breaks_the_reader_nor_affirms_by_chance(objects: list[object]) -> None:
-    found = judging.read_verdicts(objects, range(3))
-    assert all(each.word == "unclear" for each in found.values())
+    assert all(each.word == "unclear" for each in judging.read_verdicts(objects, range(3)).values())
 
 
 @pytest.mark.parametrize(

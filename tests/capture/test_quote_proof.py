@@ -204,8 +204,7 @@ def test_another_day_of_the_week_is_invented() -> None:
 
 @pytest.mark.parametrize("answer", ["no", "No, never!", "nein", "不", "what?"])
 def test_a_no_proves_nothing(answer: str) -> None:
-    asked = f"A: Shall I remember that {SAID}?"
-    assert why(FACT, answer, asked, answer)
+    assert why(FACT, answer, f"A: Shall I remember that {SAID}?", answer)
 
 
 # --- forgetting ----------------------------------------------------------------------------------
@@ -261,8 +260,7 @@ def test_without_words_of_the_user_that_ask_for_it_no_note_goes() -> None:
 
 
 def test_words_about_one_note_take_no_other() -> None:
-    others = ("The API freeze starts on 2026-12-01", "Uses pnpm, never npm, in every project")
-    for text in others:
+    for text in ("The API freeze starts on 2026-12-01", "Uses pnpm, never npm, in every project"):
         assert of_forgetting(FORGET, turns(FORGET), note(text)).why == "not_about"
 
 

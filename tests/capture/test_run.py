@@ -274,8 +274,7 @@ def test_what_is_about_the_person_goes_to_their_store_and_the_rest_to_the_projec
     layers = Layers(Path.cwd(), person.person_places())
     layers.add("My cat is called Zebra", type="user")
     before = git(memory.project.root, "rev-list", "--count", "HEAD")
-    done = layers.extract(export(TALK), model=answers(DEPLOY, PERSONAL))
-    theirs, own = sorted(done.added)
+    theirs, own = sorted(layers.extract(export(TALK), model=answers(DEPLOY, PERSONAL)).added)
     assert own == "project-deploys.md"
     assert theirs.startswith("me/user-")
     here = memory.notes()

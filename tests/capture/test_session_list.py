@@ -106,8 +106,7 @@ def test_only_this_projects_sessions_are_listed(bench: Bench, tmp_path: Path) ->
         bench.opencode(f"ses_{n}", folder, "hello", at=9 - n)
     for folder in (bench.root / "sub", tmp_path, Path(f"{bench.root}-2")):
         bench.session_of_claude(folder)
-    found = [row["id"] for row in bench.ask("session")]
-    assert found == [CLAUDE, "ses_0", "ses_1", "ses_2"]
+    assert [row["id"] for row in bench.ask("session")] == [CLAUDE, "ses_0", "ses_1", "ses_2"]
 
 
 def test_the_sessions_of_other_worktrees_are_listed_even_when_these_are_gone(
@@ -120,8 +119,7 @@ def test_the_sessions_of_other_worktrees_are_listed_even_when_these_are_gone(
     shutil.rmtree(tmp_path / "two")
     for folder in (bench.root, tmp_path / "one"):
         monkeypatch.chdir(folder)
-        found = {row["id"] for row in bench.ask("session")}
-        assert found == {"ses_main", "ses_one", "ses_two"}
+        assert {row["id"] for row in bench.ask("session")} == {"ses_main", "ses_one", "ses_two"}
 
 
 def test_sub_agents_own_sessions_and_empty_ones_are_not_listed(bench: Bench) -> None:
@@ -239,8 +237,7 @@ def test_a_session_is_read_from_the_database_once_and_then_on(bench: Bench) -> N
 
 def test_a_session_of_claude_is_read_from_its_file(bench: Bench) -> None:
     bench.session_of_claude(bench.root)
-    done = bench.ask("extract", "--session", CLAUDE)
-    assert done["added"] == [
+    assert bench.ask("extract", "--session", CLAUDE)["added"] == [
         "project-tests-run-with-tz-utc.md",
         "project-deploys-are-listed-at-https.md",
         "me/user-我喜欢简短回答.md",

@@ -227,8 +227,7 @@ def test_one_call_replaces_notes_of_both_layers_in_one_commit_each(
     stores = [each.project.store for each in (layers.project, layers.person)]
     heads = [git(each, "rev-parse", "HEAD").strip() for each in stores]
     before = [digests(each) for each in (layers.project, layers.person)]
-    fact = "Go is indented by gofmt alone"
-    done = tell(layers, fact, "me/user-tabs.md", "project-spaces.md")
+    done = tell(layers, "Go is indented by gofmt alone", "me/user-tabs.md", "project-spaces.md")
     assert {pair["file"] for pair in done.superseded} == {"me/user-tabs.md", "project-spaces.md"}
     for store, head in zip(stores, heads, strict=True):
         assert git(store, "rev-list", "--count", f"{head}..HEAD").strip() == "1"
@@ -308,8 +307,7 @@ def test_one_turn_replaces_at_most_five_notes(memory: Memory) -> None:
     done = tell(memory, "Every lamp in the hall is green", *lamps[:6])
     assert [pair["file"] for pair in done.superseded] == lamps[:5]
     assert done.left == ((lamps[5], "one message settles at most 5 notes"),)
-    again = tell(memory, "Every lamp in the hall is blue", lamps[6])
-    assert again.superseded == ()
+    assert tell(memory, "Every lamp in the hall is blue", lamps[6]).superseded == ()
     assert tell(memory, "Every lamp in the hall is off", lamps[6], turn="msg_7").superseded
 
 

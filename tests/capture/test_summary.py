@@ -210,8 +210,7 @@ def test_facts_of_a_summary_go_to_the_store_that_they_belong_to(
     text = "Memory candidates:\n- [user] Collects stamps of the postal union\n"
     text += "- [project] Releases go out on Tuesdays\n- [user] Works from Graz in the winter\n"
     said = [Turn("m1", "user", "Releases go out on Tuesdays. I work from Graz in the winter.")]
-    found = layers.summary("ses_1", text, said, shown=shown)
-    theirs, own = sorted(found.added)
+    theirs, own = sorted(layers.summary("ses_1", text, said, shown=shown).added)
     assert (theirs, own) == ("me/user-works-from-graz-in-the.md",
                              "project-releases-go-out-on-tuesdays.md")  # fmt: skip
     assert any("stamps" in str(each) for each in waiting.items(layers))

@@ -122,8 +122,7 @@ def test_a_call_that_says_all_of_it_answers_it_and_nothing_is_stored_twice(
     layers: Layers, memory: Memory
 ) -> None:
     keep(layers)
-    done = tell(layers, f"{FACT[0].upper()}{FACT[1:]}")
-    assert (done.status, kept(memory)) == ("", [])
+    assert (tell(layers, f"{FACT[0].upper()}{FACT[1:]}").status, kept(memory)) == ("", [])
     assert layers.settle_wishes("ses_1", "m2") == []
     assert len(memory.notes()) == 1
     with memory.state() as state:

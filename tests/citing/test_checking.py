@@ -342,8 +342,7 @@ def cloned(cited: CitedProject, *how: str) -> CitedProject:
 
 def states_in(clone: CitedProject, store: Path) -> list[str]:
     """How the citations of a store stand in a clone of its project."""
-    found = in_clone(clone, store).citations()
-    return [f"{each.state} {each.now}".strip() for each in found]
+    return [f"{each.state} {each.now}".strip() for each in in_clone(clone, store).citations()]
 
 
 def in_clone(clone: CitedProject, store: Path) -> Memory:

@@ -525,8 +525,7 @@ def test_a_note_that_git_is_told_not_to_see_is_not_touched(
     main(["index"])
     for words in (EDIT, REMOVE):
         assert "git ls-files -v" in refused(*words)
-    findings = told("doctor")["findings"]
-    assert [row["check"] for row in findings] == ["unseen"]
+    assert [row["check"] for row in told("doctor")["findings"]] == ["unseen"]
 
 
 def test_an_ignored_store_is_not_begun(bench: Bench, refused: Callable[..., str]) -> None:

@@ -59,8 +59,7 @@ def built(wanted: str) -> str:
 
 
 def options(name: str, module: str) -> list[list[str]]:
-    parser = command_parser(name)
-    return [each.option_strings for each in parser._actions if each.option_strings]
+    return [each.option_strings for each in command_parser(name)._actions if each.option_strings]
 
 
 @pytest.fixture
@@ -92,8 +91,7 @@ def test_every_shell_gets_every_command_and_option(shell: str) -> None:
         for each in itertools.chain.from_iterable(options(name, module)):
             assert each in text or f"-l {each[2:]} " in text or f"-s {each[1:]} " in text
     if program := shutil.which(shell):
-        done = subprocess.run([program, "-n"], input=text, text=True, timeout=HUNG)
-        assert done.returncode == 0
+        assert subprocess.run([program, "-n"], input=text, text=True, timeout=HUNG).returncode == 0
 
 
 def test_the_folders_of_notes_are_told_with_what_stands_before_a_name(

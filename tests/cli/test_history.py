@@ -132,8 +132,7 @@ def test_each_character_of_chinese_is_a_word(project: Path) -> None:
 
 
 def test_a_note_cannot_write_to_the_terminal(project: Path, git: Git) -> None:
-    evil = "one \x1b]0;title\x07 \u202etwo\n"
-    (project / "notes/memory/a.md").write_text(evil, encoding="utf-8")
+    (project / "notes/memory/a.md").write_text("one \x1b]0;title\x07 \u202etwo\n", encoding="utf-8")
     git(project, "add", "-A")
     git(project, "commit", "-qm", "by hand")
     for words in (("log", "HEAD", "-p"), ("log", "a", "-p")):

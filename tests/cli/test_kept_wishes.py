@@ -121,8 +121,7 @@ def test_a_wish_of_a_session_that_went_silent_is_written_by_the_next_command_and
     project: Path, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     ago = datetime.now(UTC) - timedelta(minutes=11)
-    layers = Layers.open(project, clock=lambda: ago)
-    layers.keep_wishes([FACT], session="ses_1", turn="msg_1")
+    Layers.open(project, clock=lambda: ago).keep_wishes([FACT], session="ses_1", turn="msg_1")
     cli.main(words)
     assert (project / "notes/memory" / FILE).is_file()
     assert kept(project) == []
@@ -134,8 +133,7 @@ def test_a_text_too_long_for_a_note_is_kept_for_a_person(
     project: Path, say: Callable[..., dict[str, Any]]
 ) -> None:
     text = "each service has its own owner and they are named here " * 500
-    layers = Layers.open(project)
-    layers.keep_wishes([text], session="ses_1", turn="msg_1")
+    Layers.open(project).keep_wishes([text], session="ses_1", turn="msg_1")
     say("hello", "msg_2")
     (path,) = kept(project)
     assert text.strip() in path.read_text(encoding="utf-8")

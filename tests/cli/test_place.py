@@ -72,8 +72,7 @@ def test_a_store_inside_a_project_that_has_one_elsewhere_says_how_its_notes_come
         assert main(words) == 0
     *_, hint = capsys.readouterr().out.splitlines()
     assert "the project's store until now, keeps its 1 note." in hint
-    command = hint.partition("`mdmemory ")[2].partition("`")[0].split()
-    assert main(command) == 0
+    assert main(hint.partition("`mdmemory ")[2].partition("`")[0].split()) == 0
     capsys.readouterr()
     assert main(["list"]) == 0
     assert "The harbour crane is booked by radio" in capsys.readouterr().out

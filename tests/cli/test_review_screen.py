@@ -63,10 +63,9 @@ def test_a_long_text_can_be_read_to_its_end() -> None:
     words = [f"word{n}" for n in range(400)]
     item = InboxItem("p-1", Kind.PENDING, (Side("n", "project", " ".join(words)),), "w", ("keep",),
                      "project", "p")  # fmt: skip
-    most = draw_screen(View(item, 1, 1), 60, 12, colour=False).most
     read = {
         word
-        for at in range(most + 1)
+        for at in range(draw_screen(View(item, 1, 1), 60, 12, colour=False).most + 1)
         for line in drawn(item, 60, 12, scrolled=at)
         for word in line.split()
     }

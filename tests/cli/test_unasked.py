@@ -32,16 +32,14 @@ def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactor
 
 def turn(text: str) -> bytes:
     """A message, and the end of its turn."""
-    parts = [{"type": "text", "text": text}]
-    said = {"session": "ses_1", "message": "msg_1", "parts": parts}
+    said = {"session": "ses_1", "message": "msg_1", "parts": [{"type": "text", "text": text}]}
     calls = (("message", said), ("idle", {"session": "ses_1"}))
     rows = [{"id": at, "method": name, "params": params} for at, (name, params) in enumerate(calls)]
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
 def transcript(text: str) -> str:
-    info = {"id": "msg_1", "role": "user"}
-    said = {"info": info, "parts": [{"type": "text", "text": text}]}
+    said = {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": text}]}
     return json.dumps({"info": {"id": "ses_1"}, "messages": [said]})
 
 

@@ -280,8 +280,7 @@ def test_an_unreadable_note_is_left_alone(notes: list[StoredNote]) -> None:
     from mdmemory.note.note import make_unreadable
 
     odd = StoredNote("odd.md", "", make_unreadable("odd.md", "The file is not UTF-8 text."))
-    verdict = judge([*notes, odd], Delete("odd.md", "r"))
-    assert op_codes(verdict) == ["held"]
+    assert op_codes(judge([*notes, odd], Delete("odd.md", "r"))) == ["held"]
     assert judge([*notes, odd], Rewrite("odd.md", "b")).accepted == ()
 
 
@@ -373,8 +372,7 @@ def test_a_head_that_cannot_be_edited_refuses_the_op(
     notes: list[StoredNote], from_text: Callable[[str, str], StoredNote]
 ) -> None:
     odd = from_text("odd.md", "---\nname: odd\nmetadata: text\n---\n\nA word on clocks.\n")
-    verdict = judge([*notes, odd], Rewrite("odd.md", "A word or two on clocks."))
-    assert op_codes(verdict) == ["body"]
+    assert op_codes(judge([*notes, odd], Rewrite("odd.md", "A word or two on clocks."))) == ["body"]
 
 
 # --- laws

@@ -163,8 +163,7 @@ def test_only_what_was_edited_is_new(memory: Memory) -> None:
     memory.compact(model=Quiet())
     memory.edit("fact-3", body="It is something else now.")
     model = Quiet()
-    done = memory.compact(model=model)
-    assert done.tokens.calls == 1
+    assert memory.compact(model=model).tokens.calls == 1
     assert memory.note("fact-3").file in shown(model)
     memory.compact(model=Scripted())  # asked, it would fail
 
@@ -191,8 +190,7 @@ def test_without_a_record_what_changed_in_30_days_is_new(
     assert len(shown(model)) == 12
     assert old.exists()
     notes = memory.notes()
-    lately = pass_history.changed_lately(memory._writer().history, notes, "2036-01-01")
-    assert lately == set()
+    assert pass_history.changed_lately(memory._writer().history, notes, "2036-01-01") == set()
     old.write_text(old.read_text("utf-8") + "\nBy hand.\n", "utf-8")
     notes = memory.notes()
     assert pass_history.changed_lately(memory._writer().history, notes, "2036-01-01") == {old.name}

@@ -148,8 +148,7 @@ def test_a_planted_store_is_planned_as_a_person_would(make: Make) -> None:
         fact(make, "tab-zh", "喜欢用制表符缩进代码"),
         fact(make, "space-zh", "喜欢用空格缩进代码"),
     ]
-    ops = propose(notes).ops
-    assert {frozenset(named(op)) for op in ops} == {
+    assert {frozenset(named(op)) for op in propose(notes).ops} == {
         frozenset({"user-tea.md", "user-tea-too.md"}),
         frozenset({"user-node-old.md", "user-node-new.md"}),
     }
@@ -157,8 +156,7 @@ def test_a_planted_store_is_planned_as_a_person_would(make: Make) -> None:
 
 def test_files_are_named_once_though_a_note_contradicts_many(make: Make) -> None:
     texts = [f"Runs the build with Node {version}" for version in (16, 18, 20)]
-    notes = [fact(make, f"n{at}", text) for at, text in enumerate(texts)]
-    (flag,) = propose(notes).ops
+    (flag,) = propose([fact(make, f"n{at}", text) for at, text in enumerate(texts)]).ops
     assert named(flag) == ("user-n0.md", "user-n1.md", "user-n2.md")
 
 
@@ -173,8 +171,7 @@ def test_a_known_pair_is_not_flagged_again_until_a_note_changes(make: Make) -> N
     ledger = conflicts.add("", found, "2026-06-01")
     cleared = conflicts.clear_entry(ledger, conflicts.parse(ledger)[0].id)
     assert propose(notes, ledger).ops == propose(notes, cleared).ops == ()
-    changed = [notes[0], fact(make, "b", "Always deploys on Sunday")]
-    assert len(propose(changed, cleared).ops) == 1
+    assert len(propose([notes[0], fact(make, "b", "Always deploys on Sunday")], cleared).ops) == 1
 
 
 def test_notes_of_an_open_conflict_are_not_merged(make: Make) -> None:
@@ -184,8 +181,7 @@ def test_notes_of_an_open_conflict_are_not_merged(make: Make) -> None:
 
 
 def test_merges_keep_within_the_removal_budget(make: Make) -> None:
-    notes = [fact(make, f"n{at}", f"Fact {'abcdefghij'[at // 2] * 3}") for at in range(20)]
-    plan = propose(notes)
+    plan = propose([fact(make, f"n{at}", f"Fact {'abcdefghij'[at // 2] * 3}") for at in range(20)])
     assert sum(len(op.sources) - 1 for op in plan.ops if isinstance(op, Merge)) == 5
 
 

@@ -40,8 +40,7 @@ def plan(notes: list[StoredNote], model: Scripted) -> ProposedPlan:
 
 def test_two_notes_of_which_it_says_yes_become_one_with_both_texts(notes: list[StoredNote]) -> None:
     model = Scripted("Yes.")
-    done = plan(notes, model)
-    (op,) = parse(done.answer).ops
+    (op,) = parse(plan(notes, model).answer).ops
     assert isinstance(op, Merge)
     assert {*op.sources} == {"user-short.md", "user-brief.md"}
     assert {*op.body.split("\n\n")} == {"Reads them on the way.", "Long ones stay unread."}
@@ -55,8 +54,7 @@ def test_two_notes_of_which_it_says_yes_become_one_with_both_texts(notes: list[S
 
 @pytest.mark.parametrize("answer", ["no", "No, the second says more.", "I think so", "", "{}"])
 def test_what_is_no_yes_changes_nothing(notes: list[StoredNote], answer: str) -> None:
-    done = plan(notes, Scripted(answer or "?"))
-    assert parse(done.answer).ops == ()
+    assert parse(plan(notes, Scripted(answer or "?")).answer).ops == ()
 
 
 def test_notes_with_other_numbers_are_not_even_asked_about(notes: list[StoredNote]) -> None:

@@ -58,8 +58,7 @@ def plan(*ops: dict[str, Any]) -> dict[str, Any]:
 
 
 def shown(model: Scripted, at: int = 0) -> list[str]:
-    notes = json.loads(model.asked[at].user)["notes"]
-    return [note["file"] for note in notes if "body" in note]
+    return [note["file"] for note in json.loads(model.asked[at].user)["notes"] if "body" in note]
 
 
 def neighbours(model: Scripted, at: int = 0) -> set[str]:
@@ -172,10 +171,8 @@ def test_a_known_window_is_never_exceeded(make: Any) -> None:
 def test_notes_that_a_cut_answer_did_not_come_to_are_asked_about_again(
     notes: list[StoredNote],
 ) -> None:
-    cut = Answer(json.dumps(plan(MERGED)), 100, 10, cut=True)
-    model = Scripted(cut, plan(), plan(PORT))
-    done = ask(notes, model)
-    assert [type(op) for op in parse(done.answer).ops] == [Merge, Rewrite]
+    model = Scripted(Answer(json.dumps(plan(MERGED)), 100, 10, cut=True), plan(), plan(PORT))
+    assert [type(op) for op in parse(ask(notes, model).answer).ops] == [Merge, Rewrite]
     assert [shown(model, at) for at in (1, 2)] == [["project-off.md"], [
         "project-on.md", "project-port.md"]]  # fmt: skip
 
@@ -507,8 +504,7 @@ def chars(note: StoredNote) -> int:
 
 
 def test_a_store_within_the_limit_is_one_batch(make: Any) -> None:
-    notes = [make("b"), make("a"), make("c", type="project")]
-    (batch,) = batches(notes, chars, 60_000)
+    (batch,) = batches([make("b"), make("a"), make("c", type="project")], chars, 60_000)
     assert [note.file for note in batch] == ["project-c.md", "user-a.md", "user-b.md"]
     assert batches([], chars, 60_000) == []
 

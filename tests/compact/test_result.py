@@ -160,8 +160,7 @@ def test_a_file_that_does_not_follow_from_the_name_is_named_too(from_text: FromT
 
 def test_a_note_by_hand_gets_a_head_and_keeps_its_text(from_text: FromText) -> None:
     one, two = from_text("a.md", "Drinks tea.\r\n"), from_text("b.md", "Drinks tea.\r\n")
-    sources = (one.file, two.file)
-    op = Merge(sources, "a.md", "a", "reference", "Drinks tea.", "Drinks tea.")
+    op = Merge((one.file, two.file), "a.md", "a", "reference", "Drinks tea.", "Drinks tea.")
     (_, _, data), *_ = changes(op, {note.file: note for note in (one, two)}, "2026-01-01")
     assert data is not None
     assert data.endswith(b"\r\n\r\nDrinks tea.\r\n")

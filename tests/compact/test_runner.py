@@ -452,10 +452,8 @@ def test_an_undo_that_was_undone_counts_for_nothing(shop: Shop) -> None:
 def test_another_op_on_the_same_notes_is_not_the_one_taken_back(shop: Shop) -> None:
     shop.write(TEA, TEA_TOO, CHESS, FRIDAY)
     shop.memory.undo(shop.plan(Delete("user-friday.md", "old")).id)
-    done = shop.plan(Rewrite("user-friday.md", "On Friday the team deploys."))
-    assert done.outcome == "applied"
-    again = shop.plan(Delete("user-chess.md", "old"))
-    assert again.outcome == "applied"
+    assert shop.plan(Rewrite("user-friday.md", "On Friday the team deploys.")).outcome == "applied"
+    assert shop.plan(Delete("user-chess.md", "old")).outcome == "applied"
 
 
 def test_flags_that_were_taken_back_hide_no_others(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -499,8 +497,7 @@ def test_a_held_note_that_stays_as_it_is_makes_no_pass_due(shop: Shop) -> None:
 def test_links_to_a_merged_note_still_find_it(shop: Shop) -> None:
     shop.write(TEA, TEA_TOO, CHESS)
     shop.run(Offline())
-    names = merged_names(read_fields(shop.memory.note("tea").note))
-    assert names == {"tea-2", "user-tea-2"}
+    assert merged_names(read_fields(shop.memory.note("tea").note)) == {"tea-2", "user-tea-2"}
     refused = shop.plan(Delete("user-tea.md", "old"), Rewrite("user-chess.md", CHESS[2] + " Yes."))
     assert [code for _, code, _ in refused.refused] == ["dangling_link"]
 
@@ -578,8 +575,7 @@ def test_a_pass_writes_at_most_fifty_lines_into_the_ledger(shop: Shop) -> None:
     done = shop.run(Given(render(flags, {})))
     assert (done.outcome, done.applied, done.more) == ("applied", flags[:5], True)
     assert [op for op, _ in done.skipped] == flags[5:]
-    entries = conflicts.parse((shop.folder / "_CONFLICTS.md").read_text(encoding="utf-8"))
-    assert len(entries) == 50
+    assert len(conflicts.parse((shop.folder / "_CONFLICTS.md").read_text(encoding="utf-8"))) == 50
     assert shop.run(Given(render(flags, {}))).applied == flags[5:]
 
 

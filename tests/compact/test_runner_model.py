@@ -201,8 +201,7 @@ def test_what_has_no_answer_in_two_passes_in_a_row_waits(
     if is_edited:
         memory.edit("login", body="The sign-in page is enabled for guests.")
     monkeypatch.setattr(model_planner, "MAX_CHARS", 300)  # one
-    body = "On port 8080 the proxy listens."
-    fresh = {"op": "rewrite", "file": "project-port.md", "body": body}
+    fresh = {"op": "rewrite", "file": "project-port.md", "body": "On port 8080 the proxy listens."}
     done = memory.compact(model=Scripted(down, plan(fresh), plan()), if_due=True)
     assert (done.outcome, [code for code, _ in done.refusals]) == ("applied", ["model_failed"])
     assert last(memory).outcome == (PARTIAL if is_edited else "failed")
@@ -228,8 +227,7 @@ def test_another_writes_while_the_model_thinks(memory: Memory) -> None:
     def add() -> None:
         memory.add("new", type="user", description="New", body="It is new.")
 
-    done = memory.compact(model=Meanwhile(add, plan(MERGED)))
-    assert done.outcome == "applied"
+    assert memory.compact(model=Meanwhile(add, plan(MERGED))).outcome == "applied"
     assert "user-new.md" in files(memory)
 
 
@@ -466,8 +464,7 @@ def test_both_parts_are_one_commit_and_one_undo(twins: Memory, git: Git) -> None
     assert [type(op).__name__ for op in done.applied] == ["Merge", "Rewrite", "Flag"]
     assert int(git(twins.project.root, "rev-list", "--count", "HEAD")) == commits + 1
     twins.undo(done.id)
-    after = {path.name: path.read_bytes() for path in twins.project.store.glob("*-*.md")}
-    assert after == before
+    assert {path.name: path.read_bytes() for path in twins.project.store.glob("*-*.md")} == before
 
 
 def test_the_model_is_shown_what_is_left(twins: Memory) -> None:

@@ -105,8 +105,7 @@ class Desk:
     def transcript(self, name: str) -> Transcript:
         """The newest session that an assistant wrote, as we read it."""
         root, pattern = TRANSCRIPTS[name]
-        files = (self.home / root).glob(pattern)
-        return read(max(files, key=lambda each: each.stat().st_mtime_ns))
+        return read(max((self.home / root).glob(pattern), key=lambda each: each.stat().st_mtime_ns))
 
     def watch(self, name: str, prompt: str, seen: str) -> str:
         """The screen on which a text (an expression) is seen after a prompt at a terminal. On a

@@ -108,8 +108,7 @@ def test_a_project_without_a_store_costs_one_tool_and_no_word(desk: Desk, name: 
     desk.set_up(name)
     answered(desk, name, folder=other)
     wired = desk.provider.turns[-1]
-    ours = [tool for tool in wired.tools if "memory" in tool and tool not in bare.tools]
-    assert len(ours) <= 1
+    assert len([tool for tool in wired.tools if "memory" in tool and tool not in bare.tools]) <= 1
     assert [line for line in lines(wired, "mdmemory") if not is_skill(line)] == SERVERS[name]
     assert not (other / ".mdmemory").exists()
     assert not (desk.home / "mdmemory" / "other").exists(), "a question makes no store"
@@ -123,8 +122,7 @@ def test_removing_the_wiring_leaves_the_client_as_it_was(desk: Desk, name: str) 
     assert configuration(desk) != before
     answered(desk, name)
     desk.mdmemory("setup", "--remove", name)
-    after = configuration(desk)
-    assert after == before
+    assert configuration(desk) == before
     (request,) = desk.ask(name, "Hello")
     assert request.count("memory_search") == 0
 

@@ -117,8 +117,7 @@ def test_the_model_calls_our_tools(desk: Desk, name: str) -> None:
     desk.provider.call("memory_search", query="when do deploys go out")
     fact = "The lift key is at the porter's desk."
     desk.provider.call("memory_store", fact=fact, quote=fact)
-    requests = desk.ask(name, f"{fact} When do deploys go out?")
-    found, stored = requests[-1].results
+    found, stored = desk.ask(name, f"{fact} When do deploys go out?")[-1].results
     assert "Mondays" in found
     assert "lift key" in " ".join(desk.notes()), stored
     assert "unconfirmed" not in stored, "the person's own words prove it"

@@ -67,8 +67,7 @@ def test_what_opencode_is_told_is_in_the_first_request_of_each_other_assistant(
     say(desk, server, CHANGED)
     for name in NAMES:
         request = desk.ask(name, "What is the capital of France?")[0]
-        found = [request.lines(words) for words in (ANSWERS, TUESDAYS, MONDAYS)]
-        assert found == [1, 1, 0], name
+        assert [request.lines(words) for words in (ANSWERS, TUESDAYS, MONDAYS)] == [1, 1, 0], name
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -171,8 +171,7 @@ def test_a_correction_is_one_call_and_one_commit_that_one_undo_takes_back(claude
         said = "fix the test. btw staging is crane-2 now, not heron-5"
         assert old in claude.say(said)[0]
         call("memory_store", fact="The staging host is crane-2.", replaces=[old], quote=said[14:])
-    new = "project-the-staging-host-is-crane-2.md"
-    assert claude.notes() == {new: "", old: "superseded"}
+    assert claude.notes() == {"project-the-staging-host-is-crane-2.md": "", old: "superseded"}
     assert len(claude.layers().main.log()) == log + 1
     claude.layers().undo()
     assert claude.notes() == {old: ""}

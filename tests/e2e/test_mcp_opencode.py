@@ -57,8 +57,7 @@ def test_the_client_offers_the_tools_and_the_index_and_a_note_is_stored(
         session = client.new_session()
         assert client.send(session, "Which port has the proxy?") == "It is 8080."
         first, last = server.turns[0], server.turns[-1]
-    offered = {f"mdmemory_memory_{name}" for name in ("search", "get", "store")}
-    assert offered <= set(tools(first))
+    assert {f"mdmemory_memory_{name}" for name in ("search", "get", "store")} <= set(tools(first))
     assert "- [The proxy's port](project-proxy.md)" in system_text(first)
     found, stored, refused = results(last)
     assert "Found 1 note." in found

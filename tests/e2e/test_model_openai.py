@@ -53,10 +53,9 @@ def words(server: FakeServer, repository: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("MDMEMORY_TIMEOUT_S", "2")
     assert run("init", "--shared").returncode == 0
-    parts = [[{"type": "text", "text": text}] for text in (ASKED, SAID)]
     messages = [
         {"info": {"id": f"m{n}", "role": "user", "time": {"created": n}}, "parts": part}
-        for n, part in enumerate(parts, 1)
+        for n, part in enumerate([[{"type": "text", "text": text}] for text in (ASKED, SAID)], 1)
     ]
     talk = {"info": {"id": SESSION, "title": "t"}, "messages": messages}
     Path("talk.json").write_text(json.dumps(talk), encoding="utf-8")

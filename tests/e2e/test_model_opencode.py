@@ -183,8 +183,7 @@ def test_a_session_of_the_client_is_read_by_its_own_provider_and_becomes_a_note(
     assert turn["text"].startswith("We always deploy on Tuesdays")
 
     assert sorted(sessions(server, repository, home)) == []
-    listed = json.loads(run("session", "--json"))
-    assert [row["id"] for row in listed] == [session]
+    assert [row["id"] for row in json.loads(run("session", "--json"))] == [session]
     assert json.loads(run("extract", "--session", ours, "--json"))["added"] == []
     assert len(server.requests) == before + 1, "our own session was sent to a model"
     used = json.loads(run("status", "--json"))["tokens_today"]

@@ -304,8 +304,7 @@ def test_what_was_said_to_a_client_that_has_ended_and_forgotten_it_becomes_a_not
         file = f"{STORE}/feedback-releases.md"
         until(lambda: file in files(place))
     assert f"session: {session}" in (place.project / file).read_text("utf-8")
-    asked = [body for body in server.requests if "response_format" in body]
-    assert len(asked) <= 2
+    assert len([body for body in server.requests if "response_format" in body]) <= 2
 
 
 # what is shown and taken back: test_plugin_alone.py; what is stored: the first tests here

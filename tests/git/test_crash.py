@@ -263,8 +263,7 @@ def test_a_recovery_without_space_is_gone_on_with_later(
     told, steps = 0, trial.steps() - 24  # the journal stands, and the branch has not moved
     for at in (1, 5, 9, 13, 17):
         world = trial.killed(steps)
-        again = partial(recovery, world, trial.open_writer)
-        code, _ = child(again, partial(trouble, at=at))
+        code, _ = child(partial(recovery, world, trial.open_writer), partial(trouble, at=at))
         assert code in (DONE, TOLD)
         told += code == TOLD
         assert trial.end(world)

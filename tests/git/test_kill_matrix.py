@@ -174,8 +174,7 @@ def build(folder: Path, shim: Path, kind: str) -> World:
     place = [] if kind == "own" else ["--store", "notes/memory"]
     assert world.run(["init", *place])[0] == 0, world.said
     for name, body in BODIES.items():
-        words = ["add", name, "--type", "feedback", "--description", body, body]
-        assert world.run(words)[0] == 0
+        assert world.run(["add", name, "--type", "feedback", "--description", body, body])[0] == 0
     (root / "kept.txt").write_bytes(b"two, staged\n")
     world.git("add", "kept.txt", folder=root)
     (root / "kept.txt").write_bytes(b"three, not staged\n")

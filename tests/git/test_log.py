@@ -40,6 +40,5 @@ def test_who_wrote_each_file_is_told_in_one_walk(repository: Path, git: Git, fol
     commit("both", "tea.md", "mia")
     after = log.list_all_authors(found, folder)
     for name in (*names, "side.md"):
-        alone = set(log.list_authors(found, f"notes/{name}"))
-        assert alone <= set(after.get(f"notes/{name}", []))
+        assert set(log.list_authors(found, f"notes/{name}")) <= set(after.get(f"notes/{name}", []))
     assert ("mia@example.org", "") in after["notes/tea.md"]

@@ -110,8 +110,7 @@ def test_a_message_that_names_another_commit_names_it_as_it_is_called_now(
     code = commit(git, repository, "code", src="1")
     said = f"back\n\nThis reverts commit {first}.\n\nSee {code}.\n\nMemory-Checkpoint: {first[:9]}"
     commit(git, repository, said, notes__memory__a=None)
-    done = take()
-    now = done.new[first]
+    now = take().new[first]
     message = git(own, "log", "-1", "--format=%B")
     assert message == said.replace(first, now).replace(first[:9], now[:9]) + "\n\n"
     history = History(repositories.find(own), own)  # type: ignore[arg-type]
@@ -152,8 +151,7 @@ def test_notes_of_another_branch_are_on_a_branch_of_their_own(
     commit(git, repository, "code", src="1")
     git(repository, "switch", "-q", "main")
     commit(git, repository, "on main", notes__memory__main="m")
-    done = take()
-    assert [*done.refs] == [f"{FROM}team/idea"]
+    assert [*take().refs] == [f"{FROM}team/idea"]
     assert git(own, "show", "from/team/idea:idea") == "i"
 
 
@@ -173,8 +171,7 @@ def test_a_shallow_clone_gives_what_it_has(
         commit(git, repository, f"change {number}", notes__memory__n=str(number))
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth=2", f"file://{repository}", str(clone))
-    done = carry_from(clone, own)
-    assert done.is_shallow
+    assert carry_from(clone, own).is_shallow
     assert git(own, "log", "--format=%s").split() == "change 3 change 2".split()
     git(own, "fsck", "--strict")
 

@@ -96,8 +96,7 @@ def test_many_are_counted(tmp_path: Path, git: Git) -> None:
     repository = repositories.find(tmp_path)
     assert repository is not None
     assert packing.count_loose(repository) == 0
-    data = "\n".join(f"{number}.txt" for number in range(2 * packing.LOOSE))
-    for name in data.split():
+    for name in "\n".join(f"{number}.txt" for number in range(2 * packing.LOOSE)).split():
         (tmp_path / name).write_text(name)
     git(tmp_path, "add", ".")
     assert packing.LOOSE < packing.count_loose(repository) < 4 * packing.LOOSE

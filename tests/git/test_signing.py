@@ -109,8 +109,7 @@ def test_a_key_that_wants_a_passphrase_asks_nobody_and_the_note_is_committed(
     monkeypatch.setenv("SSH_ASKPASS", str(asking))
     monkeypatch.setenv("DISPLAY", ":0")
     said: list[str] = []
-    memory = Memory.open(repository, tell=said.append)
-    add(memory, "tea")
+    add(Memory.open(repository, tell=said.append), "tea")
     assert "project-tea.md" in git(repository, "ls-tree", "--name-only", "HEAD", "notes/memory/")
     assert states(git, repository) == ["N"]
     assert len(said) == 1

@@ -217,8 +217,7 @@ def test_text_that_is_staged_and_nowhere_else_stays_behind_a_ref(
         write_note(store, "user-name.md", f"{body} Then edited.")
         edit(store, new=FRESH + body.encode())
     for back, data in enumerate(reversed(kept)):
-        held = git(store, "show", f"{KEPT}~{back}:notes/memory/user-name.md")
-        assert held.encode() == data
+        assert git(store, "show", f"{KEPT}~{back}:notes/memory/user-name.md").encode() == data
     assert git(store, "for-each-ref", "--format=%(refname)", "refs/mdmemory").split() == [KEPT]
 
 

@@ -139,8 +139,7 @@ def test_what_is_asked_for_is_stored_with_models_switched_off(
     ],
 )
 def test_what_must_not_be_stored_is_neither_stored_nor_asked_for(plugin: Plugin, text: str) -> None:
-    answer = plugin.say(text)
-    assert not any("memory_store" in line for line in answer["parts"])
+    assert not any("memory_store" in line for line in plugin.say(text)["parts"])
     plugin.ask("idle")
     assert (notes(), kept()) == ([], [])
 

@@ -180,7 +180,6 @@ def test_a_compaction_that_is_due_is_begun_in_each_layer(work: Path, empty_home:
 
 
 def test_where_nothing_was_kept_yet_a_search_finds_nothing(work: Path, empty_home: Path) -> None:
-    plugin = Plugin(work)
-    answer = plugin.ask("call", tool="memory_search", arguments={"query": "deploys"})
+    answer = Plugin(work).ask("call", tool="memory_search", arguments={"query": "deploys"})
     assert answer["text"] == "No matches: do not guess an answer."
     assert stores(empty_home) == {}

@@ -80,8 +80,7 @@ def test_a_superseded_note_stays_superseded_whoever_rewrites_it() -> None:
 
 
 def test_a_note_of_claudes_can_be_edited_like_any_other() -> None:
-    note = parse(REWRITTEN, FILE)
-    changed = edit(note, set={"description": "Deploys run on Fridays"})
+    changed = edit(parse(REWRITTEN, FILE), set={"description": "Deploys run on Fridays"})
     assert changed.text == REWRITTEN.replace(
         "We deploy on Wednesdays with the blue script", "Deploys run on Fridays"
     )

@@ -41,8 +41,7 @@ def files(folder: Path) -> list[str]:
 
 def kept(folder: Path) -> list[Path]:
     """The wishes that no store has yet."""
-    boxes = Layers.open(folder)._layer_inboxes()
-    return [path for box in boxes for path in box.files()]
+    return [path for box in Layers.open(folder)._layer_inboxes() for path in box.files()]
 
 
 def call(host: CommandHost, fact: str, said: str, **more: Any) -> Stored:
@@ -74,8 +73,7 @@ def test_a_folder_without_stores_is_silent(repository: Path, tmp_path: Path) -> 
 
 def test_a_resumed_session_is_not_given_the_same_again(host: CommandHost) -> None:
     host.write({"hookSpecificOutput": {"additionalContext": (had := first(host))}})
-    later = CommandHost(host.host, host.folder, host.transcript)
-    assert first(later, "resume") == ""
+    assert first(CommandHost(host.host, host.folder, host.transcript), "resume") == ""
     assert had
 
 
@@ -208,8 +206,7 @@ def test_without_a_stop_the_next_session_stores_it(host: CommandHost) -> None:
     host.say(DEPLOYS, attended=True)
     host.send("SessionEnd", reason="other")
     [wish] = kept(host.folder)
-    later = CommandHost(host.host, host.folder, number=7)
-    later.start(session="another")
+    CommandHost(host.host, host.folder, number=7).start(session="another")
     assert kept(host.folder) == [wish], "its turn may still run"
     eleven = datetime.now(UTC) + timedelta(minutes=11)
     assert [each.fact for each in Layers.open(host.folder, clock=lambda: eleven).settle_wishes()]
@@ -237,8 +234,7 @@ def test_a_stored_wish_is_not_stored_again_when_the_session_is_read(host: Comman
     layers.undo()
     parts = [{"type": "text", "text": DEPLOYS}]
     message = {"info": {"id": "their-own-id", "role": "user"}, "parts": parts}
-    export = {"info": {"id": SESSION}, "messages": [message]}
-    done = layers.extract(json.dumps(export).encode())
+    done = layers.extract(json.dumps({"info": {"id": SESSION}, "messages": [message]}).encode())
     assert (done.added, done.reinforced) == ([], [])
     assert FILE not in files(host.folder)
 

@@ -102,8 +102,7 @@ def test_any_toml_is_itself_again(parts: list[str], more: list[str], end: str, l
     parts.sort(key=TABLES.index)  # bare keys stand first
     text = ("\n\n".join(parts) + last).replace("\n", end)
     after, done = entries.add(text, [TABLE], is_toml=True)
-    data = tomllib.loads(after)
-    assert data["mcp_servers"]["mdmemory"] == TABLE.value
+    assert tomllib.loads(after)["mcp_servers"]["mdmemory"] == TABLE.value
     assert entries.drop_entries(after, [TABLE], done, is_toml=True) == text
     added = "".join(end + part.replace("\n", end) + end for part in more if part not in parts)
     for known in (done, None):

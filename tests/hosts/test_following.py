@@ -336,8 +336,7 @@ def test_a_full_context_is_told_once_for_each_level_in_the_next_turn(host: Host)
     assert line.startswith("Context moderate: about 75% full.")
     assert host.tell("Three.") == []
     host.answer(96_000)
-    shown = host.run("ls", "a.py")
-    assert shown.startswith("a.py\n\nContext critical: about 96% full.")
+    assert host.run("ls", "a.py").startswith("a.py\n\nContext critical: about 96% full.")
     assert host.run("ls", "a.py") is None
     assert host.tell("Four.") == []
 

@@ -58,8 +58,7 @@ def test_install_and_remove_leave_what_was_there(memory: Memory, hooks: Path) ->
     mine = put(hooks / "post-commit", "#!/usr/bin/env bash\nset -eu\necho mine\nexit 0\n", 0o700)
     put(hooks / "post-checkout", "echo without a shebang")
     before = snapshot(hooks)
-    said = git_hooks.install_hooks(memory.project, PROGRAM)
-    assert said == [
+    assert git_hooks.install_hooks(memory.project, PROGRAM) == [
         "MEMORY.md now follows git: a line in post-commit, post-merge, post-checkout and "
         f"post-rewrite in {hooks}."
     ]
@@ -241,8 +240,7 @@ def test_a_folder_of_hooks_in_the_work_tree_is_used_and_said_to_be_shared(
     memory: Memory, repository: Path, git: Git
 ) -> None:
     git(repository, "config", "core.hooksPath", ".husky")
-    said = git_hooks.install_hooks(memory.project, PROGRAM)
-    assert said[1] == (
+    assert git_hooks.install_hooks(memory.project, PROGRAM)[1] == (
         f"git tracks {repository / '.husky'}, so the line goes to whoever gets your commits."
     )
     assert (repository / ".husky/post-merge").exists()

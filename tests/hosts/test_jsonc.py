@@ -58,8 +58,7 @@ def test_an_addition_is_laid_out_as_its_neighbours_are(before: str, after: str) 
 
 def test_a_list_of_that_name_elsewhere_is_not_mistaken_for_it() -> None:
     before = '{"a": {"list": ["n"]}, "b": "\\"list\\": []", /* "list": [] */ "c": [{"list": []}]}'
-    after = entries.append_item(before, ["list"], "x")
-    assert after == before[:-1] + ', "list": ["x"]}'
+    assert entries.append_item(before, ["list"], "x") == before[:-1] + ', "list": ["x"]}'
 
 
 def test_of_a_name_given_twice_the_last_grows_because_it_is_the_one_that_counts() -> None:

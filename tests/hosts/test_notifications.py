@@ -245,8 +245,7 @@ def test_what_the_assistant_forgets_is_named_and_not_repeated(
     words = "Forget that deploys go out at noon."
     said(words)
     client.say(words)
-    arguments = {"names": ["feedback-noon"], "quote": words}
-    client.ask("call", tool="memory_forget", arguments=arguments)
+    client.ask("call", tool="memory_forget", arguments={"names": ["feedback-noon"], "quote": words})
     (told,) = client.news()
     assert told.startswith("Forgotten: feedback-noon. Undo: /memory-undo m-")
     assert memory.notes() == []

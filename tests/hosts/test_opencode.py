@@ -234,8 +234,7 @@ def test_an_invalid_configuration_stops_the_removal_before_anything_is_changed(
 def test_an_entry_in_a_persons_spelling_stays_and_is_said(project: Path) -> None:
     mine = '{"instructions": ["./notes/memory/MEMORY.md"]}'
     (project / "opencode.json").write_text(mine, encoding="utf-8")
-    said = unwire(project)
-    assert said[-1] == (
+    assert unwire(project)[-1] == (
         "opencode.json still lists ./notes/memory/MEMORY.md, in a spelling that is not ours."
     )
     assert (project / "opencode.json").read_text(encoding="utf-8") == mine
@@ -305,8 +304,7 @@ def test_a_persons_configuration_at_our_place_stays_and_they_are_told_what_to_ad
     file = project / ".opencode" / CONFIGURATION
     file.parent.mkdir()
     file.write_text('{"model": "a/b"}', "utf-8")
-    left = wire(project, mcp=True)[1]
-    before, _, snippet = left.partition(": {")
+    before, _, snippet = wire(project, mcp=True)[1].partition(": {")
     assert before == "Left .opencode/opencode.json as it is: it is yours. Add this to it"
     assert file.read_text("utf-8") == '{"model": "a/b"}'
     file.write_text(json.dumps({"model": "a/b", **json.loads("{" + snippet)}), "utf-8")

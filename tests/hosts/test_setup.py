@@ -32,8 +32,7 @@ def test_nothing_is_seeded_that_would_keep_npm_from_the_persons_folder(
 
 def test_what_is_written_names_no_version_of_the_program(empty_home: Path, say: Say) -> None:
     say("opencode")
-    words = plugin_constants((empty_home / PLUGIN).read_text(encoding="utf-8"))
-    assert words == {
+    assert plugin_constants((empty_home / PLUGIN).read_text(encoding="utf-8")) == {
         "COMMAND": [str(empty_home / ".config/mdmemory/launch")],
         "INSTRUCTIONS": ["../memory/PROTOCOL.md"],
     }

@@ -320,8 +320,7 @@ def test_what_cannot_be_written_is_logged_and_costs_no_event(person: Person, whe
 
 
 def test_a_bridge_that_no_hook_could_find_does_not_stay(person: Person) -> None:
-    entry = asking.MapEntry(os.environ, str(person.project), "")
-    Path(entry.file).mkdir(parents=True)
+    Path(asking.MapEntry(os.environ, str(person.project), "").file).mkdir(parents=True)
     assert person.listen().wait(HUNG) == 1
     assert not (person.project / ".mdmemory/bridge.sock").exists()
     assert "cannot be written" in Log().file.read_text()

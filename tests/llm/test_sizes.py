@@ -38,8 +38,7 @@ def test_a_refusal_for_length_is_known_in_the_words_of_each_server_and_learnt(
 ) -> None:
     def check(dialect: str) -> None:
         with FakeServer() as server:
-            window = Window(4_096, dialect)
-            server.script.reply = window.reply
+            server.script.reply = Window(4_096, dialect).reply
             here = model(server, tmp_path / dialect.replace(" ", "-"))
             with pytest.raises(ContextExceeded) as refused:
                 here.complete("s", LONG)

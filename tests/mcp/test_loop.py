@@ -137,8 +137,7 @@ def test_a_list_of_messages_is_answered_with_a_list() -> None:
         host.send(
             [asked("aside", id=1), {"jsonrpc": "2.0", "method": "x"}, asked("now", id=2), 5, []]
         )
-        answers = host.hear()
-        assert sorted(str(each["id"]) for each in answers) == ["1", "2", "None", "None"]
+        assert sorted(str(each["id"]) for each in host.hear()) == ["1", "2", "None", "None"]
         host.send([{"jsonrpc": "2.0", "method": "notifications/initialized"}])
         assert host.ask("now", id=3)["id"] == 3
     with looping(methods, takes_batches=lambda: False) as host:

@@ -37,8 +37,7 @@ def hear(
     with memory.state() as state:
         for number, text in enumerate(texts):
             client = client or f"1:1 {of_parent()}"
-            name = f"{role}_{number}"
-            heard.put(state, session, name, text, memory.now(), role, client=client)
+            heard.put(state, session, f"{role}_{number}", text, memory.now(), role, client=client)
 
 
 def call(project: Path, tool: str, **given: object) -> Any:

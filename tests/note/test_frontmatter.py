@@ -248,8 +248,7 @@ def test_a_value_over_several_lines_is_replaced_whole() -> None:
 )
 def test_a_comment_behind_a_changed_value_stays(old: str, new: str) -> None:
     head = f"metadata:\n  type: {old}\n  turn: t\n"
-    wanted = f"metadata:\n  type: {new}\n  turn: t\n"
-    assert put(head, "metadata.type", "project", "\n") == wanted
+    assert put(head, "metadata.type", "project", "\n") == f"metadata:\n  type: {new}\n  turn: t\n"
 
 
 def test_a_comment_behind_a_quoted_description_stays_a_comment() -> None:

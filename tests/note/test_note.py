@@ -240,8 +240,7 @@ def test_a_head_is_read_and_edited_behind_blank_lines_and_with_either_end(
     note = parse(text, "n.md")
     assert (note.head.name, note.head.type, note.body) == ("n", "user", "Body.")
     assert note.head.problems == ()
-    edited = edit(note, set={"metadata.type": "project"})
-    assert edited.text == text.replace("user", "project")
+    assert edit(note, set={"metadata.type": "project"}).text == text.replace("user", "project")
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,7 @@ def test_a_use_of_a_tool_is_kept_found_listed_and_recalled(memory: Memory) -> No
     assert [row["id"] for row in whole.structured["observations"]] == [2, 3]
     assert "#3 2026-06-20 decision" in whole.text
     assert found.block() == found.block() != ""
-    summed = found.summarize("ses_1", model=Scripted("no"))
-    assert summed.failure is not None
+    assert found.summarize("ses_1", model=Scripted("no")).failure is not None
     assert "The last summary" in found.block(session="ses_1")
     with found.state() as state:
         summary = summaries.get(state, "ses_1")
@@ -156,8 +155,7 @@ def test_a_fact_becomes_a_note_only_where_a_user_said_it(memory: Memory) -> None
     waits = found.promote(f"#{kept.id}", [Turn("m1", "assistant", DECIDED)])
     assert (waits.added, len(waits.pending), memory.notes()) == ([], 1, [])
     assert memory.pending()[0].description == DECIDED.rstrip(".")
-    said = found.promote(str(kept.id), [Turn("m1", "user", DECIDED)])
-    assert len(said.added) == 1
+    assert len(found.promote(str(kept.id), [Turn("m1", "user", DECIDED)]).added) == 1
     assert memory.notes()[0].note.head.session == "ses_1"
 
 

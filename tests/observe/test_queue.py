@@ -22,8 +22,7 @@ KEY = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"  # looks like one, and is none
 def use(
     state: State, number: int = 0, *, session: str = "ses_1", tool: str = "read", at: datetime = NOW
 ) -> bool:
-    args = {"filePath": f"src/f{number}.py"}
-    return queue.tool_used(state, session, tool, args, LONG, at)
+    return queue.tool_used(state, session, tool, {"filePath": f"src/f{number}.py"}, LONG, at)
 
 
 def observations(*numbers: int) -> dict[str, Any]:
@@ -199,8 +198,7 @@ class Slow(Scripted):
     """A model during whose answer another process finds the event stale and works on it."""
 
     def complete(self, *asked: Any, **more: Any) -> Any:
-        other = queue.work(self.state, None, NOW + timedelta(minutes=6))
-        assert other.kept == 1
+        assert queue.work(self.state, None, NOW + timedelta(minutes=6)).kept == 1
         return super().complete(*asked, **more)
 
 
@@ -230,8 +228,7 @@ def test_events_that_are_too_long_for_a_model_together_are_asked_about_in_halves
         use(state, number)
     model = Narrow(observations(1, 2), observations(1, 2))
     model.most = 500
-    whole = queue.work(state, model, NOW)
-    assert (whole.kept, len(model.asked)) == (4, 2)
+    assert (queue.work(state, model, NOW).kept, len(model.asked)) == (4, 2)
 
 
 # --- limits ------------------------------------------------------------------------------------

@@ -37,8 +37,7 @@ def outcome(corpus: str) -> tuple[Counter[tuple[str, str]], list[tuple[str, str,
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         secrets = ["".join(parts) for parts in row["parts"]]
-        text = row["text"].format(*secrets)
-        shown, kinds = redact(text)
+        shown, kinds = redact(row["text"].format(*secrets))
         if not row["secret"]:
             counted["harmless", ""] += 1
             taken += [shown] if kinds else []

@@ -135,8 +135,7 @@ def motion(moments: Sequence[Moment], total: float) -> str:
     end = scrolled(moments[-1]) * HIGH
     frames, names = [up(moments, total)], ["up"]
     for at, moment in enumerate(moments):
-        appears = [("m", moment.begins)] + [("o", moment.typed)] * bool(moment.step.shown)
-        for kind, when in appears:
+        for kind, when in [("m", moment.begins)] + [("o", moment.typed)] * bool(moment.step.shown):
             names.append(f"{kind}{at}")
             frames.append(
                 f"@keyframes {kind}{at}{{0%{{opacity:1}}{part(HOLD, total)}{{opacity:0}}"

@@ -48,8 +48,7 @@ def test_the_recording_needs_nothing_from_outside_and_is_small() -> None:
 def test_every_line_that_a_step_has_is_drawn_inside_the_window() -> None:
     long = "deploys go out on Thursdays, " * 9
     steps = [Step("$", "ls", f"{long}\n\n<a> & b"), Step(">", "x" * 40, ""), Step("#", "end", "")]
-    root = Tree.fromstring(animated(steps, "A test"))
-    drawn = [each.text for each in root.iter(f"{SVG}text")]
+    drawn = [each.text for each in Tree.fromstring(animated(steps, "A test")).iter(f"{SVG}text")]
     assert drawn == [line for step in steps for line in rows(step) if line]
     assert "<a> & b" in drawn
     assert max(len(str(line)) for line in drawn) <= COLUMNS

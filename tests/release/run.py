@@ -29,8 +29,7 @@ class Failed(Exception):
 def main(wanted: Sequence[str]) -> int:
     """Make the release and try it on the Pythons `wanted`, or on all; the exit code."""
     try:
-        version = _agreed()
-        wheel, archive = _built(version)
+        wheel, archive = _built(_agreed())
     except Failed as problem:
         print(f"\nNot released: {problem}", file=sys.stderr)
         return 1

@@ -278,8 +278,7 @@ def agree(one: Database, other: Database) -> None:
         _fill(database)
     kinds = ("natural", "known", "chinese", "unanswerable")
     asked = [question for kind in kinds for question, _ in questions(kind)]
-    differ = [q for q in asked if _asked(one, q) != _asked(other, q)]
-    assert differ == []
+    assert [q for q in asked if _asked(one, q) != _asked(other, q)] == []
     for question in asked:
         query = parse(question, TODAY)
         scores = [_by_place(database, query.terms) for database in (one, other)]

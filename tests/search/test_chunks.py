@@ -38,8 +38,7 @@ def test_pieces_are_whole_lines_that_overlap_and_stay_in_size() -> None:
         assert count_tokens(piece.text) <= 100
     for one, other in pairwise(pieces):
         assert one.start < other.start <= one.end + 1  # nothing between them
-        shared = "\n".join(lines[other.start - 1 : one.end])
-        assert count_tokens(shared) <= 20
+        assert count_tokens("\n".join(lines[other.start - 1 : one.end])) <= 20
     assert any(other.start <= one.end for one, other in pairwise(pieces))
 
 
@@ -56,8 +55,7 @@ def test_one_huge_line_is_split_at_spaces() -> None:
 def test_every_line_with_words_is_in_some_piece(text: str, size: int, overlap: int) -> None:
     pieces = list(cut_text(text, size, overlap))
     got = {number for piece in pieces for number in range(piece.start, piece.end + 1)}
-    wanted = {number for number, line in enumerate(text.split("\n"), 1) if line.strip()}
-    assert wanted <= got
+    assert {number for number, line in enumerate(text.split("\n"), 1) if line.strip()} <= got
     assert all(count_tokens(piece.text) <= size for piece in pieces)
     whole = set(text.replace("\n", "").replace(" ", ""))
     assert whole == {sign for piece in pieces for sign in piece.text if not sign.isspace()}

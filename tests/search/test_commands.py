@@ -28,8 +28,7 @@ def store(opened: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch) -> Pat
 @pytest.fixture
 def say(store: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     def run(*words: str) -> tuple[int, str, str]:
-        code = main(words)
-        return (code, *capsys.readouterr())
+        return (main(words), *capsys.readouterr())
 
     return run
 

@@ -213,8 +213,7 @@ def test_vectors_that_could_not_be_kept_are_not_asked_for(
 def test_without_the_key_that_a_host_wants_there_is_a_sentence(
     chosen: Callable[..., Memory],
 ) -> None:
-    memory = chosen(NOTES, 'search.embedding_url = "https://api.openai.com/v1"')
-    found = memory.search("green tea")
+    found = chosen(NOTES, 'search.embedding_url = "https://api.openai.com/v1"').search("green tea")
     assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
     assert "no key for api.openai.com" in found.said[0]
 

@@ -106,8 +106,7 @@ def say(
     monkeypatch.chdir(opened(notes).project.root)
 
     def run(*words: str) -> tuple[int, str, str]:
-        code = main(words)
-        return (code, *capsys.readouterr())
+        return (main(words), *capsys.readouterr())
 
     return run
 
@@ -161,8 +160,7 @@ def test_what_was_read_of_the_package_is_kept_where_we_alone_may_write(tmp_path:
     (kept,) = (tmp_path / "models").iterdir()
     assert kept.stat().st_mode & 0o777 == 0o600
     stamp = kept.stat().st_mtime_ns
-    again = Encoder(tmp_path / "models")
-    assert [each.tolist() for each in again.embed(["tea", "rum"])] == [
+    assert [each.tolist() for each in Encoder(tmp_path / "models").embed(["tea", "rum"])] == [
         each.tolist() for each in vectors
     ]
     assert kept.stat().st_mtime_ns == stamp, "it was read"

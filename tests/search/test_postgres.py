@@ -210,8 +210,7 @@ def test_without_a_server_the_file_serves_and_the_dsn_is_not_shown(
     assert "hunter2" not in f"{found} {told}"
     assert "alice" not in f"{found} {told}"
     assert "search.dsn" in refused.value.hint
-    settings = memory.project.settings
-    assert settings.shown("search.dsn") == ("set" if dsn else "not set")
+    assert memory.project.settings.shown("search.dsn") == ("set" if dsn else "not set")
 
 
 def test_without_psycopg_it_is_said_how_to_get_it(

@@ -71,10 +71,9 @@ def test_a_query_of_any_length_is_cut() -> None:
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Callable[[str], list[str]]]:
     database = sqlite.SQLite(None, "x")
-    text = "Green tea, 绿茶, at 9:30 on 2026-06-01."
     database.put([
         Document("memory", "a.md", "", "", name="tea", description="likes 茶",
-                 chunks=(Chunk(1, 1, text),))
+                 chunks=(Chunk(1, 1, "Green tea, 绿茶, at 9:30 on 2026-06-01."),))
     ])  # fmt: skip
 
     def files(query: str) -> list[str]:

@@ -86,8 +86,7 @@ def test_words_that_no_chunk_has_change_no_share() -> None:
 
 
 def test_a_turn_that_has_no_word_itself_keeps_a_part_of_what_stands_beside_it() -> None:
-    asked = [TermMatch(3.0, {1}), TermMatch(1.0, {1})]
-    found = word_shares(asked, [1, 2])
+    found = word_shares([TermMatch(3.0, {1}), TermMatch(1.0, {1})], [1, 2])
     assert 0 < found[2] < found[1]
 
 
@@ -100,15 +99,13 @@ def test_a_name_that_is_asked_for_is_better_and_one_is_still_the_most() -> None:
 def test_a_word_that_most_notes_have_still_counts_and_more_so_in_the_name() -> None:
     common = word_rarity(60, 100) - scored_rarity(60, 100)
     assert (word_rarity(2, 100) - scored_rarity(2, 100)) < common / 10
-    asked = [TermMatch(1.0, {1, 2}, lift=common, head={1})]
-    found = find_lifts(asked)
+    found = find_lifts([TermMatch(1.0, {1, 2}, lift=common, head={1})])
     assert found[1] > found[2] > 0
     assert found.keys() == {1, 2}
 
 
 def test_a_long_file_is_better_where_more_of_it_fits() -> None:
-    files = {1: "a.md", 2: "a.md", 3: "b.md"}
-    found = whole_files({1: 1.0, 2: 0.5, 3: 1.0}, files)
+    found = whole_files({1: 1.0, 2: 0.5, 3: 1.0}, {1: "a.md", 2: "a.md", 3: "b.md"})
     assert found[1] > found[3] == 1.0
     assert found[2] == 0.5
     many = dict.fromkeys(range(100), "a.md")
@@ -147,11 +144,9 @@ def test_one_place_a_file_and_no_repetition() -> None:
 
 
 def test_a_turn_counts_for_its_neighbours_and_a_session_may_have_several_places() -> None:
-    windows = {1: [2], 2: [1, 3], 3: [2], 9: []}
-    found = smooth_scores({2: 1.0, 3: 0.5, 9: 0.2}, windows)
+    found = smooth_scores({2: 1.0, 3: 0.5, 9: 0.2}, {1: [2], 2: [1, 3], 3: [2], 9: []})
     assert found == pytest.approx({1: 0.3, 2: 1.15, 3: 0.8, 9: 0.2})
-    turns = [(n, "ses", f"turn {n}") for n in range(5)]
-    assert fold_hits(turns, 9, 3) == [0, 1, 2]
+    assert fold_hits([(n, "ses", f"turn {n}") for n in range(5)], 9, 3) == [0, 1, 2]
 
 
 def test_a_channel_that_is_scaled_already_stays_so() -> None:

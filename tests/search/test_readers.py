@@ -179,8 +179,7 @@ def test_a_talk_that_is_not_as_published_is_named(tmp_path: Path) -> None:
 
 def test_the_figures_count_what_is_silent_and_false() -> None:
     def outcome(answers: str, files: str) -> Outcome:
-        question = Question("?", frozenset(answers.split()))
-        return Outcome(question, Hits(tuple(files.split())), 0.002)
+        return Outcome(Question("?", frozenset(answers.split())), Hits(tuple(files.split())), 0.002)
 
     of = figures([
         outcome("a", "a b"), outcome("a b", "c a"), outcome("a", "c a"), outcome("a", ""),

@@ -184,8 +184,7 @@ def test_a_long_note_is_found_by_its_middle_with_the_lines(opened: Opened) -> No
     memory = opened({"user-long.md": note("long", "A long one", "\n".join(lines))})
     (hit,) = memory.search("heron in the reeds").hits
     at = hit.text.split("\n").index(lines[250])
-    passage = memory.get("user-long.md", (hit.start_line + at, hit.start_line + at))
-    assert passage.text == lines[250]
+    assert memory.get("user-long.md", (hit.start_line + at, hit.start_line + at)).text == lines[250]
     assert memory.get(hit.file, (hit.start_line, hit.end_line)).text == hit.text
 
 

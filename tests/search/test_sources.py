@@ -319,8 +319,7 @@ def test_of_a_big_file_the_beginning_is_searched_with_a_word(
 def test_the_store_is_no_folder_of_files_and_one_that_is_gone_is_named(
     opened: Opened, empty_home: Path
 ) -> None:
-    memory = opened({"user-key.md": note("key", "Zebra", SECRET)})
-    root = memory.project.root
+    root = opened({"user-key.md": note("key", "Zebra", SECRET)}).project.root
     (root / "zebra.md").write_text("A zebra.\n", "utf-8")
     choose(empty_home, folders=[str(root), str(root / "gone")])
     found = Memory.open(root, clock=lambda: NOW).search("zebra", source="all")
@@ -361,16 +360,14 @@ def test_places_of_any_source_come_by_rank_and_superseded_notes_last() -> None:
     found = merge_sources(
         [notes, Found("keyword", tuple(hit("files", n, 0.9) for n in range(3)))], 7
     )
-    names = [each.name for each in found.hits]
-    assert names[:4] == ["files-0", "files-1", "files-2", "memory-8"]
+    assert [each.name for each in found.hits][:4] == ["files-0", "files-1", "files-2", "memory-8"]
     assert merge_sources([notes], 9).hits[-1].status == "superseded"
 
 
 def test_what_another_store_holds_still_is_not_hidden_by_a_superseded_copy() -> None:
     mine, old = hit("memory", 1, 0.8, "Use npm."), hit("memory", 2, 0.4, "Use npm.")
     first = Found("keyword", (replace(old, status="superseded"),))
-    found = join_stores([first, Found("keyword", (mine,))], 6)
-    assert [each.status for each in found.hits] == [""]
+    assert [each.status for each in join_stores([first, Found("keyword", (mine,))], 6).hits] == [""]
 
 
 def test_a_commit_holds_notes_only(opened: Opened) -> None:
@@ -383,8 +380,7 @@ def test_the_command_shows_the_session(
 ) -> None:
     root = opened({}).project.root
     say(empty_home, "ses_a", root, "Where do the herons nest?", title="On birds")
-    words = ["--store", str(root), "search", "--source", "sessions", "herons"]
-    assert main(words) == 0
+    assert main(["--store", str(root), "search", "--source", "sessions", "herons"]) == 0
     assert "ses_a:1-1  herons  2026-05-27  On birds" in capsys.readouterr().out
 
 

@@ -45,8 +45,7 @@ def test_taking_out_leaves_no_word_behind(steps: Sequence[tuple[str, str, str]])
         for file, name, text in steps:
             database.put([document(file, text, name=name)])
         database.remove("memory", "abc")
-        words = database._rows("SELECT count(*) FROM vocabulary")
-        assert words == [(0,)]
+        assert database._rows("SELECT count(*) FROM vocabulary") == [(0,)]
 
 
 def test_chunks_leave_with_their_file(path: Path) -> None:

@@ -33,8 +33,7 @@ def ask(memory: Memory, action: str, section: str = "", text: str = "", by: Call
 
 def test_one_tool_writes_adds_removes_and_clears(memory: Memory) -> None:
     assert ask(memory, "read") == "Nothing is kept."
-    told = ask(memory, "write", "goal", "Ship it")
-    assert told == (
+    assert ask(memory, "write", "goal", "Ship it") == (
         "Wrote goal. The prompt shows it from the next compaction or start on.\ngoal:\nShip it"
     )
     assert "Ship it\nby Friday" in ask(memory, "add", "goal", "by Friday")

@@ -46,8 +46,7 @@ def test_each_level_keeps_the_first_and_the_last_lines(level: str, over: int, ke
     assert done is not None
     lines = text.split("\n")
     assert own(done.text) == [*lines[: kept // 2], *lines[-kept // 2 :]]
-    marks = [line for line in done.text.split("\n") if line.startswith(MARK)]
-    assert marks == [
+    assert [line for line in done.text.split("\n") if line.startswith(MARK)] == [
         f"[mdmemory: {500 - kept} lines left out]",
         f"[mdmemory: {kept} of 500 lines shown; the whole output: {WHERE}]",
     ]

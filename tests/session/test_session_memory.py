@@ -274,8 +274,7 @@ def test_ten_thousand_tool_calls_take_five_megabytes_at_most(
         one = own if number % 3 else SessionMemory(state, f"ses_{number % 40}", load_settings({}))
         output = f"line {number} of an output\n" * (number % 40)
         if number % 5 == 0:
-            path = f"src/f{number % 90}.py"
-            one.tool("edit", {"filePath": path}, output, now=NOW)
+            one.tool("edit", {"filePath": f"src/f{number % 90}.py"}, output, now=NOW)
         else:
             one.tool("bash", {"command": "pytest"}, output, exit_code=number % 2, now=NOW)
     assert state.path.stat().st_size <= 5 * 1024 * 1024

@@ -116,8 +116,7 @@ def test_the_next_write_commits_what_a_hand_made_changed_and_removed(
     assert "Memory-Op: adopt" in adopted
     assert "Memory-Origin: unknown" in adopted
     assert done.written.checkpoint == git(store, "rev-parse", "HEAD~1").strip()
-    names = git(store, "show", "--format=", "--name-status", "HEAD~1").split()
-    assert names[2:] == [
+    assert git(store, "show", "--format=", "--name-status", "HEAD~1").split()[2:] == [
         "D", "project-dropped.md", "M", "project-edited.md", "A", "project-made.md",
     ]  # fmt: skip
     assert git(store, "show", "HEAD:project-made.md").encode() == made

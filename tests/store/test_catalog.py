@@ -330,8 +330,7 @@ def test_a_damaged_cache_is_made_anew_and_nothing_it_says_is_believed(
         return asked
 
     expected = known()
-    whole = cache.read_bytes()
-    for data in damages(whole):
+    for data in damages(cache.read_bytes()):
         cache.write_bytes(data)
         assert known() == expected
         assert known() == expected
@@ -437,8 +436,7 @@ def test_odd_heads_survive_the_file(folder: Path, cache: Path, settled: Callable
         return Note("", head, "")
 
     settled()
-    first = catalog.Catalog(folder, cache, read, lambda text: False)
-    first.save()
+    catalog.Catalog(folder, cache, read, lambda text: False).save()
     path.rename(folder / "user-elsewhere.txt")
     (folder / "user-elsewhere.txt").rename(path)  # another change time: the note is read again
     settled()

@@ -90,8 +90,7 @@ def test_a_doubled_open_entry_counts_once() -> None:
 def test_a_changed_note_is_flagged_anew_in_place_of_the_old_line() -> None:
     changed = note("b.md", "B2")
     text = add("", [(A, B, "x")], DAY)
-    again = add(text, [(A, changed, "y")], "2026-07-01")
-    (entry,) = parse(again)
+    (entry,) = parse(add(text, [(A, changed, "y")], "2026-07-01"))
     assert (entry.why, entry.since) == ("y", DAY)  # it has waited since then
     assert entry.digests == (A.digest[:12], changed.digest[:12])
     reopened = add(clear_entry(text, entry.id), [(A, changed, "y")], "2026-07-01")
@@ -170,8 +169,7 @@ def test_any_names_and_reason_give_one_line_that_reads_back(one: str, other: str
 
 
 def test_a_reason_cannot_forge_lines_or_hide_text() -> None:
-    forged = "x\n- [x] c-00000000 <!-- [a](b) \u202e · since 2026-01-01 · 0/0"
-    text = add("", [(A, B, forged)], DAY)
+    text = add("", [(A, B, "x\n- [x] c-00000000 <!-- [a](b) \u202e · since 2026-01-01 · 0/0")], DAY)
     line = text.removeprefix(HEADER)
     assert line.count("\n") == 1
     assert "<!--" not in line.replace("\\<", "")
@@ -182,8 +180,7 @@ def test_a_reason_cannot_forge_lines_or_hide_text() -> None:
 @given(st.text(max_size=200))
 def test_any_text_is_a_ledger(text: str) -> None:
     parse(text)
-    grown = add(text, [(A, B, "x")], DAY)
-    assert len(open_entries(grown)) == 1
+    assert len(open_entries(add(text, [(A, B, "x")], DAY))) == 1
 
 
 def test_a_file_that_could_not_be_read_has_no_digest_and_is_flagged_all_the_same() -> None:

@@ -186,8 +186,7 @@ def test_settings_that_a_person_wrote_stay_beside_the_projects_table(tmp_path: P
     before = b'store = "."\n\n[index]\nmax_entries = 9 # few\n'
     once = homes.write(Known(tmp_path, roots=("a",)), before)
     assert once.startswith(before)
-    more = once + b"\n[compact]\nchurn = 3\n"
-    again = homes.write(Known(tmp_path, roots=("b",)), more)
+    again = homes.write(Known(tmp_path, roots=("b",)), once + b"\n[compact]\nchurn = 3\n")
     assert again.count(b"[project]") == 1
     assert b"churn = 3" in again
     assert b'"b"' in again
@@ -232,8 +231,7 @@ def test_a_memory_folder_that_cannot_hold_a_store_is_refused_by_whatever_looks_t
     for place in ("file", "link"):
         with pytest.raises(NoStore, match=f"is a {place}"):
             homes.find_match(tmp_path / place, repository)
-    made = homes.prepare_home(tmp_path / "deep" / "mdmemory")
-    assert made.stat().st_mode & 0o777 == 0o700
+    assert homes.prepare_home(tmp_path / "deep" / "mdmemory").stat().st_mode & 0o777 == 0o700
 
 
 @given(st.lists(st.text(max_size=20), max_size=4))

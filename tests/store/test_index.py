@@ -355,8 +355,7 @@ def test_28_places_hold_the_strongest_by_hand_counted_strengths() -> None:
         head("reference-old.md", created=dates[0], source="explicit"),  # 2.0 x 0.763718 = 1.527435
         head("user-old.md", created=dates[0], importance="low"),  # 2.25 x 0.7 x 0.763718 = 1.202855
     ]
-    found = build(store, max_entries=28)
-    assert found.strengths == {
+    assert build(store, max_entries=28).strengths == {
         "project-old.md": 0.954647,
         "project-today.md": 1.25,
         "reference-old.md": 1.527435,
@@ -376,8 +375,7 @@ def test_28_places_hold_the_strongest_by_hand_counted_strengths() -> None:
 def test_a_line_that_is_too_long_is_passed_over_and_the_next_tried() -> None:
     long, short = head("feedback-a.md", "x" * 140), head("reference-b.md", "short")
     room = len(build([short], max_entries=1).memory)
-    found = build([long, short], max_chars=room + 60)
-    assert found.listed == ("reference-b.md",)
+    assert build([long, short], max_chars=room + 60).listed == ("reference-b.md",)
 
 
 def test_a_wide_character_counts_three() -> None:

@@ -54,8 +54,7 @@ def by_import(layers: Layers) -> None:
 
 def by_session(layers: Layers) -> None:
     message = {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": SAID}]}
-    transcript = {"info": {"id": "ses_2"}, "messages": [message]}
-    layers.extract(json.dumps(transcript).encode())
+    layers.extract(json.dumps({"info": {"id": "ses_2"}, "messages": [message]}).encode())
 
 
 WAYS = (by_wish, by_call, by_hand, by_import, by_session)

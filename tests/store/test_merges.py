@@ -26,8 +26,7 @@ INSIDE = "notes/memory/"
 
 
 def opened(folder: Path) -> Memory:
-    project = Memory.open(folder).project
-    return Memory(project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
+    return Memory(Memory.open(folder).project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
 
 
 def write(memory: Memory, name: str, text: str) -> str:
@@ -70,8 +69,7 @@ def delete(memory: Memory, side: str) -> None:
 
 
 def extract(memory: Memory, side: str) -> None:
-    said = f"Remember that the {side} garden has a pond."
-    part = {"id": "prt_1", "type": "text", "text": said}
+    part = {"id": "prt_1", "type": "text", "text": f"Remember that the {side} garden has a pond."}
     about = {"id": "msg_1", "role": "user", "time": {"created": 1780300000000}}
     session = {"info": {"id": f"ses_{side}"}, "messages": [{"info": about, "parts": [part]}]}
     assert memory.extract(json.dumps(session).encode()).added
@@ -286,8 +284,7 @@ def test_a_clone_that_converts_line_ends_takes_part(
         CHANGES[one](work, "work")
         join(home, work, "merge")
         check_same(home, work)
-        head = run(home.project.root, "ls-tree", "-r", "--name-only", "HEAD", INSIDE).split()
-        for path in head:
+        for path in run(home.project.root, "ls-tree", "-r", "--name-only", "HEAD", INSIDE).split():
             assert "\r" not in run(home.project.root, "cat-file", "blob", f"HEAD:{path}")
 
 

@@ -141,5 +141,4 @@ def test_files_of_obsidian_are_left_alone(vault: Path, git: Git) -> None:
     assert {name: (store / name).read_text(encoding="utf-8") for name in theirs} == theirs
     tracked = git(store, "ls-files").split("\n")
     assert not {name for name in theirs if name in tracked} - {"Untitled.md"}
-    told = [f for f in memory.doctor() if f.level == "error" or f.check == "folders"]
-    assert told == []
+    assert [f for f in memory.doctor() if f.level == "error" or f.check == "folders"] == []

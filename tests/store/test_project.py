@@ -21,8 +21,7 @@ Git = Callable[..., str]
 
 @pytest.fixture
 def places(tmp_path: Path) -> Places:
-    environment = {"MDMEMORY_HOME": str(tmp_path / "home")}
-    return Places(environment, tmp_path / "config" / "config.toml")
+    return Places({"MDMEMORY_HOME": str(tmp_path / "home")}, tmp_path / "config" / "config.toml")
 
 
 def make_project(root: Path, store: str = "notes/memory") -> Path:
@@ -108,8 +107,7 @@ def test_a_project_cannot_put_its_store_outside_itself(
 
 def test_private_state_is_its_owner_s_alone_and_ignores_itself(repository: Path, git: Git) -> None:
     memory, _ = Memory.init(repository)
-    folder = memory.project.prepare_private()
-    assert folder.stat().st_mode & 0o777 == 0o700
+    assert memory.project.prepare_private().stat().st_mode & 0o777 == 0o700
     assert git(repository, "status", "--porcelain") == ""
 
 

@@ -143,8 +143,7 @@ def test_each_write_that_waited_stands_in_the_log_and_is_taken_back_by_itself(
     for id, text in zip(ids[1::-1], texts[1::-1], strict=True):
         undo(typed, id)
         assert (store / "user-first.md").read_bytes() == text
-    gone = {e.get("Memory-Id") for e, undone in typed.history.logged() if undone}
-    assert gone == {*ids[:2]}
+    assert {e.get("Memory-Id") for e, undone in typed.history.logged() if undone} == {*ids[:2]}
     undo(typed)
     assert not (store / "user-new.md").exists()
 

@@ -249,8 +249,7 @@ def test_a_checkpoint_of_all_holds_every_note_as_it_is(
         made = writer.checkpoint_all(["user-name.md"])
     assert made.made
     assert made.digests.keys() == {"project-plan.md", "user-name.md", "user-new.md"}
-    changed = git(store, "show", "--format=", "--name-status", "--relative").splitlines()
-    assert changed == [
+    assert git(store, "show", "--format=", "--name-status", "--relative").splitlines() == [
         "A\tMEMORY.md", "D\tfeedback-old.md", "M\tuser-name.md", "A\tuser-new.md",
     ]  # fmt: skip
     with writer.lock_store():
@@ -311,8 +310,7 @@ def test_the_overflow_goes_when_it_is_empty(store: Path, git: Git, open_writer: 
     (root / "mdmemory.toml").write_text("[index]\nmax_entries = 3\n")
     add(open_writer(root))
     assert git(root, "ls-files", "notes/memory/_MORE.md")
-    done = remove(open_writer(root), "user-fresh.md")
-    assert done.kept == ()
+    assert remove(open_writer(root), "user-fresh.md").kept == ()
     assert not (store / "_MORE.md").exists()
     assert git(root, "ls-files", "notes/memory/_MORE.md") == ""
 
@@ -398,8 +396,7 @@ def test_writers_in_several_processes_lose_nothing(
         return lambda: [add(open_writer(root), f"user-{who}-{n}.md") for n in range(3)]
 
     assert together(*(adder(who) for who in range(3))) == [0, 0, 0]
-    names = {f"user-{who}-{n}.md" for who in range(3) for n in range(3)}
-    assert names <= {*os.listdir(store)}
+    assert {f"user-{who}-{n}.md" for who in range(3) for n in range(3)} <= {*os.listdir(store)}
     assert git(root, "status", "--porcelain") == ""
     assert int(git(root, "rev-list", "--count", "HEAD")) == 2 + 9
     assert git(root, "fsck", "--strict") == ""

@@ -151,8 +151,7 @@ def test_a_store_of_an_earlier_version_is_read_and_goes_on(
         (store / ".inbox" / name).write_text(text, "utf-8")
     monkeypatch.chdir(repository)
 
-    status = {row["file"]: row["status"] for row in ask("list")}
-    assert status == {
+    assert {row["file"]: row["status"] for row in ask("list")} == {
         "feedback-prefers-pnpm.md": "", **{f"{name}.md": "in conflict" for name in pair},
     }  # fmt: skip
     operation = "compact" if version == "0.1" else "add"

@@ -71,8 +71,7 @@ def as_sent(tool: Tool) -> str:
 
 
 def test_the_tools_that_a_host_is_told_of_cost_less_than_910_tokens(memory: Memory) -> None:
-    told = offered_tools(memory.project.settings)
-    assert sum(len(as_sent(each)) for each in told) / 4 < 910
+    assert sum(len(as_sent(each)) for each in offered_tools(memory.project.settings)) / 4 < 910
 
 
 def test_observations_have_tools_only_where_they_are_stored(memory: Memory) -> None:
@@ -141,8 +140,7 @@ def test_a_note_that_nobody_confirmed_for_long_asks_to_be_verified(
     text = path.read_text("utf-8").replace("metadata:\n", "metadata:\n  created: 2026-01-10\n")
     path.write_text(text, "utf-8")
     today = datetime(2026, 1, 10, 12, tzinfo=UTC) + timedelta(days=days)
-    later = Memory(memory.project, clock=lambda: today)
-    answer = ask(later, "memory_get", file=file)
+    answer = ask(Memory(memory.project, clock=lambda: today), "memory_get", file=file)
     assert answer.structured["to_verify"] == old
     assert ("d old, verify]" in answer.text) == bool(old)
 

@@ -260,8 +260,7 @@ def test_a_line_that_is_too_long_is_passed_over(
 ) -> None:
     file = tmp_path / "a.jsonl"
     long = json.dumps({"long": "x" * 2_000})
-    lines = ('{"n":1}', long, '{"n":2}', '{"n":3}', long)
-    file.write_text("\n".join(lines), encoding="utf-8")
+    file.write_text("\n".join(('{"n":1}', long, '{"n":2}', '{"n":3}', long)), encoding="utf-8")
     monkeypatch.setattr("mdmemory.transcripts.session_files.MAX_LINE", 1_000)
     assert [*SessionRows(SessionFile("a", (file,)))] == [{"n": 1}, {"n": 2}, {"n": 3}]
     monkeypatch.setattr("mdmemory.transcripts.session_files.MAX_LINE", len(long) + 1)
@@ -332,8 +331,7 @@ def test_a_session_of_gemini_in_two_files_is_one(hosts: Hosts, tmp_path: Path) -
 
 
 def test_a_project_of_gemini_is_known_by_its_registry_too(hosts: Hosts, tmp_path: Path) -> None:
-    file = gemini(hosts, tmp_path, 1)
-    project = file.parent.parent
+    project = gemini(hosts, tmp_path, 1).parent.parent
     (project / ".project_root").unlink()
     assert found(hosts, tmp_path) == []
     registry = hosts.gemini / "projects.json"

@@ -53,8 +53,7 @@ def test_what_was_asked_for_is_found_and_nothing_else() -> None:
 
 
 def test_a_summary_of_the_client_is_kept_apart() -> None:
-    transcript = read(DATA / "claude.jsonl")
-    assert [turn.text[:12] for turn in transcript.summaries] == ["This session"]
+    assert [turn.text[:12] for turn in read(DATA / "claude.jsonl").summaries] == ["This session"]
 
 
 def test_ids_without_an_order_are_read_on_in_the_order_of_the_lines() -> None:

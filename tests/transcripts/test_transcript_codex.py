@@ -54,15 +54,13 @@ def test_what_our_hooks_gave_is_never_asked_for() -> None:
     raw = (DATA / "codex.jsonl").read_text("utf-8")
     assert raw.count("INJECTED") > 5
     assert raw.count("the agents file speaks") > 0
-    wishes = [wish for turn in transcript.turns for wish in notice_wishes(turn.text).wishes]
-    assert wishes == [
+    assert [wish for turn in transcript.turns for wish in notice_wishes(turn.text).wishes] == [
         "codex says tabs", "codex second says spaces", "after compaction says fourth",
     ]  # fmt: skip
 
 
 def test_a_providers_name_that_comes_twice_is_made_unique() -> None:
-    ids = [turn.id for turn in read(DATA / "codex.jsonl").turns]
-    assert len(set(ids)) == 6
+    assert len({turn.id for turn in read(DATA / "codex.jsonl").turns}) == 6
 
 
 def test_a_compactions_summary_is_kept_apart() -> None:

@@ -36,8 +36,7 @@ def fill(connection: sqlite3.Connection, export: Path) -> str:
         connection.execute("INSERT OR IGNORE INTO message VALUES (?, ?, 0, 0, ?)", row)
         parts = message.get("parts")
         for number, part in enumerate(parts if isinstance(parts, list) else []):
-            name = f"{about['id']}-{number:03}"
-            row = (name, about["id"], info["id"], json.dumps(part))
+            row = (f"{about['id']}-{number:03}", about["id"], info["id"], json.dumps(part))
             connection.execute("INSERT OR IGNORE INTO part VALUES (?, ?, ?, 0, 0, ?)", row)
     return str(info["id"])
 

@@ -45,8 +45,7 @@ def test_only_what_was_said_becomes_a_turn() -> None:
 
 
 def test_a_message_that_the_client_drops_when_it_goes_on_is_still_said() -> None:
-    transcript = read(DATA / "gemini-resumed.jsonl")
-    assert words(transcript) == [
+    assert words(read(DATA / "gemini-resumed.jsonl")) == [
         "I prefer pnpm over npm. Read the README <b>please</b>.",
         "Second prompt: use an agent", "Third prompt",
     ]  # fmt: skip
@@ -71,8 +70,7 @@ def test_a_shortened_history_says_nothing_anew() -> None:
 
 def test_a_summary_of_any_form_is_known_by_the_answer_to_it() -> None:
     thanks = said("Got it. Thanks for the additional context!", "n2", "gemini")
-    history = {"$set": {"messages": [said("A plain summary", "n1"), thanks]}}
-    assert of(history).turns == ()
+    assert of({"$set": {"messages": [said("A plain summary", "n1"), thanks]}}).turns == ()
 
 
 def test_what_was_taken_back_in_the_client_stays_said() -> None:
@@ -115,5 +113,4 @@ def test_mdmemorys_own_sessions_have_no_turns() -> None:
     ids=str,
 )  # fmt: skip
 def test_a_line_of_another_form_is_passed_over(row: dict[str, Any]) -> None:
-    found = of({**said("x"), **row}, said("the next is read", "m2"))
-    assert words(found) == ["the next is read"]
+    assert words(of({**said("x"), **row}, said("the next is read", "m2"))) == ["the next is read"]

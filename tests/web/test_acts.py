@@ -23,8 +23,7 @@ def store_of(layers: Layers) -> dict[str, bytes]:
 
 
 def test_the_inbox_shows_what_review_lists(visit: Visit, open_layers: Open) -> None:
-    visitor = visit()
-    page = visitor.get("/inbox")
+    page = visit().get("/inbox")
     found = waiting.items(open_layers())
     assert len(found) >= 4
     for item in found:
@@ -46,8 +45,7 @@ def test_each_answer_of_the_inbox_is_done_and_undone(visit: Visit, open_layers: 
             assert action == "later" or kinds(open_layers()) != waits
             visitor.press("Undo")
             assert kinds(open_layers()) == waits
-            after = store_of(open_layers())
-            assert {f: d for f, d in after.items() if f != "_CONFLICTS.md"} == {
+            assert {f: d for f, d in store_of(open_layers()).items() if f != "_CONFLICTS.md"} == {
                 f: d for f, d in before.items() if f != "_CONFLICTS.md"
             }, (item.id, action)
 
@@ -102,8 +100,7 @@ def test_a_note_is_edited_confirmed_forgotten_and_each_is_undone(
     assert "This note was removed" in visitor.page
     visitor.press("Undo", "/undo")
     assert store_of(open_layers()) == before
-    backup = "/note/project/reference-the-nightly-backup-of-the"
-    visitor.get(backup)
+    visitor.get("/note/project/reference-the-nightly-backup-of-the")
     visitor.press("Confirm")
     assert open_layers().main.note("the-nightly-backup-of-the").note.head.status == ""
     visitor.press("Undo", "/undo")
@@ -298,8 +295,7 @@ def test_an_answer_to_a_text_that_changed_meanwhile_does_nothing(
     visitor = visit()
     visitor.get("/inbox")
     form = visitor.form("keep this")
-    memory = open_layers().main
-    memory.edit("indent-with-spaces", body="Indent Python with spaces, width 2.")
+    open_layers().main.edit("indent-with-spaces", body="Indent Python with spaces, width 2.")
     before = store_of(open_layers())
     visitor.send(form)
     assert visitor.status == 409

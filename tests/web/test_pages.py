@@ -57,8 +57,7 @@ def test_a_note_shows_what_it_cites_and_what_the_project_changed(
         "rounding", type="project", description="Totals are rounded half up",
         body="See `totals.py`, where it is set.", cite=["totals.py#L2"],
     )  # fmt: skip
-    visitor = visit()
-    page = visitor.get("/note/project/project-rounding")
+    page = visit().get("/note/project/project-rounding")
     assert "What it cites in the project" in page
     assert '<span class="tag fresh">fresh</span>' in page
     (project / "totals.py").write_text("RATE = 19\nROUND = 'down'\n", "utf-8")

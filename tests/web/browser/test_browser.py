@@ -142,8 +142,7 @@ def test_two_tabs_and_a_command_line_at_once(open_page: Open, folder: Path) -> N
     first.get_by_text("The note was changed while you wrote").wait_for()
     assert first.locator("ins", has_text="The second tab").count()
     assert first.get_by_label("Text").input_value() == "Words of the first tab, which took an hour."
-    note = layers(folder).main.note("review-size").note
-    assert note.body == "The second tab was quicker."
+    assert layers(folder).main.note("review-size").note.body == "The second tab was quicker."
     first.get_by_role("button", name="Save").click()
     first.get_by_text("Changed review-size").wait_for()
     texts = [step.text or "" for step in layers(folder).main.history("review-size")]
@@ -236,8 +235,7 @@ def test_the_focus_is_seen_and_the_skip_link_skips(open_page: Open) -> None:
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
     page.keyboard.press("Tab")
-    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-    assert outline == "solid"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
 @pytest.mark.full
