@@ -29,6 +29,7 @@ from mdmemory.capture.notice import (
 )
 
 TABLE = tomllib.loads(Path(noticing.__file__).with_name("notice.toml").read_text("utf-8"))
+SENTENCES = tomllib.loads(Path(__file__).with_name("notice_sentences.toml").read_text("utf-8"))
 LANGUAGES = {"en", "de", "fr", "es", "pt", "it", "zh", "ja", "ko"}
 TUESDAYS = "we deploy on Tuesdays"
 
@@ -274,8 +275,13 @@ def test_each_row_has_a_sentence_that_is_noticed_as_its_section_says() -> None:
         assert phrase == phrase.lower()
         assert of_section(section, text)
 
+    phrases = {
+        section: {language: [*texts] for language, texts in languages.items()}
+        for section, languages in SENTENCES.items()
+    }
+    assert phrases == TABLE
     each([
-        (section, language, phrase, text) for section, languages in TABLE.items()
+        (section, language, phrase, text) for section, languages in SENTENCES.items()
         for language, rows in languages.items() for phrase, text in rows.items()
     ], is_noticed)  # fmt: skip
 
