@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from rows import each
 
 from mdmemory import Memory, files
 from mdmemory.actions.doctor import Finding
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
 from mdmemory.git import replacement
@@ -370,3 +373,63 @@ def test_a_package_of_another_project_under_our_name_is_named_with_the_way_out(
     line, _ = capsys.readouterr().out.splitlines()
     assert line.startswith("warning: mdmemory 1.5 is another project's")
     assert f"-m pip uninstall mdmemory`, then install {DISTRIBUTION} again." in line
+
+
+# Why a note is in the index or not, when it left it, and how good the memory is by its counts.
+
+TYPES = ("reference", "feedback", "feedback", "user")
+
+
+@pytest.fixture
+def placed(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """A store whose index has room for three notes."""
+    monkeypatch.setenv("MEMORY_INDEX_MAX_ENTRIES", "3")
+    opened, _ = Memory.init(repository)
+    return Memory(opened.project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
+
+
+def add(placed: Memory, number: int, type: str) -> str:
+    text = f"The {'north east south west'.split()[number]} gate opens with card {number}."
+    return placed.add(f"gate-{number}", type=type, description=text, body=text).file
+
+
+def test_a_note_that_had_to_leave_the_index_says_its_place_and_the_commit(placed: Memory) -> None:
+    first, *_ = [add(placed, number, type) for number, type in enumerate(TYPES)]
+    place = placed.index_place(first)
+    newest, _ = placed.log(1)[0]
+    assert place is not None
+    assert (place.why, place.rank, place.of, place.pool, place.pool_rank) == (
+        "budget", 4, 4, "reference", 1,
+    )  # fmt: skip
+    assert place.left is not None
+    assert place.left.commit == newest.commit
+    assert newest.commit[:10] in place.told()
+    assert "place 4 of 4" in place.told()
+
+
+def test_a_listed_note_has_nothing_to_tell(placed: Memory) -> None:
+    file = add(placed, 0, "feedback")
+    place = placed.index_place(file)
+    assert place is not None
+    assert place.listed
+    assert place.told() == ""
+
+
+def test_an_unconfirmed_note_was_never_in_the_index(placed: Memory) -> None:
+    fact = FactCall("The barrier of the car park is raised by hand after nine.")
+    done = placed.store(fact, Caller())
+    place = placed.index_place(done.file)
+    assert place is not None
+    assert (place.why, place.left) == ("unconfirmed", None)
+
+
+def test_a_note_that_is_gone_has_no_place(placed: Memory) -> None:
+    assert placed.index_place("gate-0") is None
+
+
+def test_a_line_that_came_back_has_not_left(placed: Memory) -> None:
+    files = [add(placed, number, type) for number, type in enumerate(TYPES)]
+    placed.undo()
+    place = placed.index_place(files[0])
+    assert place is not None
+    assert place.listed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from rows import each
 from mdmemory import Memory
 from mdmemory.actions import editing
 from mdmemory.actions.editing import MOST_LINES, three_way
+from mdmemory.actions.word_diff import GONE, NEW, Line, diff_lines, diff_sides, shorten_lines
 from mdmemory.errors import NoteChanged
 from mdmemory.store.writer import Writer
 
@@ -103,3 +106,51 @@ def test_a_hand_that_saves_in_the_very_moment_of_an_edit_is_not_overwritten(
         with pytest.raises(NoteChanged):
             memory.edit("plan", body="First.\n\n2nd.")
         assert memory.note("plan").note.body.strip() == "First.\n\nBy hand."
+
+
+# Two texts word by word: nothing is left out, and nothing is made up.
+
+WORDY = st.text(alphabet=st.sampled_from("ab \n一.\t"), max_size=60)
+
+
+def said(lines: Iterable[Line], without: str) -> str:
+    """All words of the lines but those with a sign, without what only lays them out."""
+    pieces = (piece for line in lines for piece in line if piece.sign != without)
+    return "".join(piece.words for piece in pieces).replace("\n", "")
+
+
+@given(WORDY, WORDY)
+def test_both_texts_can_be_read_out_of_the_difference(before: str, after: str) -> None:
+    found = diff_lines(before, after)
+    assert said(found, NEW) == before.replace("\n", "")
+    assert said(found, GONE) == after.replace("\n", "")
+    one, other = diff_sides(before, after)
+    assert said(one, "none") == before.replace("\n", "")
+    assert said(other, "none") == after.replace("\n", "")
+
+
+@given(WORDY)
+def test_a_text_does_not_differ_from_itself(text: str) -> None:
+    assert {piece.sign for line in diff_lines(text, text) for piece in line} <= {" "}
+    assert shorten_lines(diff_lines(text, text)) == []
+
+
+def test_words_are_marked_and_blanks_between_them_go_along() -> None:
+    (line,) = diff_lines("go with freight", "go by the parcel service")
+    assert [(piece.sign, piece.words) for piece in line] == [
+        (" ", "go "), ("-", "with freight"), ("+", "by the parcel service"),
+    ]  # fmt: skip
+
+
+def test_only_lines_around_a_change_are_shown() -> None:
+    before = "\n".join(map(str, range(20)))
+    (stretch,) = shorten_lines(diff_lines(before, before.replace("\n10\n", "\nten\n")))
+    assert ["".join(piece.words for piece in line) for line in stretch] == [
+        "8", "9", "10ten", "11", "12",
+    ]  # fmt: skip
+
+
+def test_what_is_too_long_to_compare_went_and_came_as_a_whole() -> None:
+    one, other = (" ".join(f"{letter}{n}" for n in range(900)) for letter in "ab")
+    (line,) = diff_lines(one, other)
+    assert [piece.sign for piece in line] == ["-", "+"]

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from blocks import Step, is_shown, normal, steps
+from demo_project import prepare, talk
 from rows import each
 from scene import Scene
+
+from mdmemory import Memory
+from mdmemory.cli import main
+from mdmemory.cli.commands import COMMANDS
 
 PAGE = """\
 Text, and `$ not typed`.
@@ -94,3 +102,153 @@ def test_a_page_that_is_wrong_is_found(tmp_path: Path, sign: str, typed: str, sh
     scene.follow([Step("$", "cd / && cd ~/shop && pwd", "/home/you/shop\n")])
     with pytest.raises(AssertionError, match=typed):
         scene.follow([Step(sign, typed, shown)])
+
+
+# docs/answers.json, held to what each command answers in one small project.
+
+Answers = dict[str, Any]
+FILE = Path(__file__).parents[2] / "docs/answers.json"
+SHOWN: Answers = json.loads(FILE.read_text(encoding="utf-8"))
+# What prints no JSON of its own, and what runs on: a server, a connection.
+OTHERS = {"demo", "completion", "mcp", "bridge", "hook", "web"}
+AGAIN = ["..."]
+
+
+def alike(shown: Any, real: Any, where: str) -> None:
+    """The same keys all the way down. An op's own keys depend on what it does, and `{}` stands for
+    counts by any names."""
+    if shown == {}:
+        assert all(type(count) is int for count in real.values()), where
+    elif isinstance(real, dict) and isinstance(shown, dict):
+        assert ("op" in shown and "op" in real) or set(shown) == set(real), where
+        for number, key in enumerate(shown):
+            if shown[key] == AGAIN:
+                before = {*list(shown)[:number], "layer"}
+                assert [set(row) for row in real[key]] == [before] * len(real[key]), where
+            elif key in real:
+                alike(shown[key], real[key], f"{where}.{key}")
+    elif isinstance(real, list):
+        assert isinstance(shown, list), where
+        for item in shown:
+            if real:
+                alike(item, real[0], f"{where}[]")
+    elif shown is not None and real is not None:
+        assert type(shown) is type(real), where
+
+
+# --- what the commands answer --------------------------------------------------------------------
+
+Ask = Callable[..., Any]
+ADD = ("add", "tabs-in-go", "--type", "feedback", "--description", "Go uses tabs", "gofmt does.")
+PLACE = ("--cite", "server.py#L1")
+
+
+def of_notes(ask: Ask) -> Answers:
+    """One note from its beginning to its end."""
+    found = {"add": ask(*ADD)}
+    found["edit"] = ask("edit", "tabs-in-go", "--description", "Go uses tabs, always")
+    found["show"] = ask("show", "prefers-pnpm")
+    found |= {"list": ask("list"), "search": ask("search", "pnpm"), "export": ask("export")}
+    found["log NAME"] = ask("log", "tabs-in-go")
+    found["rename"] = ask("rename", "tabs-in-go", "go-uses-tabs")
+    ask("undo")
+    found["forget"] = ask("forget", "tabs-in-go")
+    found["undo"] = ask("undo")
+    ask("forget", "tabs-in-go")
+    found["export --markdown"] = ask("export", "--markdown", "all.md")
+    found["export --okf"] = ask("export", "--okf", "bundle")
+    Path("server.py").write_text("PORT = 8081\n", "utf-8")
+    ask("add", "The server has one port", *PLACE)
+    Path("server.py").write_text("PORT = 9090\n", "utf-8")
+    return found | {"check": ask("check")}
+
+
+def of_passes(ask: Ask) -> Answers:
+    """A session is read, and the notes are compacted."""
+    fact = "remember: Uses pnpm, never npm, in every JavaScript project"
+    found = {"explain": ask("explain", fact)}
+    found["extract"] = ask("extract", "--transcript", "session.json")
+    found["log --captures"] = ask("log", "--captures")
+    found["compact"] = ask("compact", "--plan", "plan.json")
+    ask("compact")
+    return found | {"log": ask("log"), "log -p": ask("log", "-p", "-n", "1")}
+
+
+def of_inbox(ask: Ask) -> Answers:
+    """What waits after that: a fact, and a contradiction."""
+    found = {"review": ask("review"), "status": ask("status")}
+    (id,) = [each["id"] for each in found["review"] if each["kind"] == "conflict"]
+    found["review ID"] = ask("review", id)
+    found["review ID ANSWER"] = ask("review", id, "both")
+    ask("undo")
+    found["review --all KIND ANSWER"] = ask("review", "--all", "conflict", "both")
+    return found
+
+
+def of_store(ask: Ask) -> Answers:
+    """The store and its surroundings."""
+    found = {"doctor": ask("doctor")}
+    found["audit"] = ask("audit", "notes/memory")
+    found["config list"] = ask("config", "list", "index.max_entries")
+    found["config get"] = ask("config", "get", "index.max_entries")
+    found["config set"] = ask("config", "set", "index.max_entries", "70")
+    found["index"] = ask("index")
+    found["setup"] = ask("setup", "opencode", "--dry-run")
+    found["init --dry-run"] = ask("init", "--opencode", "--dry-run")
+    Path("CLAUDE.md").write_text("# Facts\n\n- Billing uses PostgreSQL 15\n", "utf-8")
+    found["import"] = ask("import", "CLAUDE.md", "--yes")
+    protocol = Path(".opencode/memory/PROTOCOL.md")
+    protocol.parent.mkdir(parents=True)
+    protocol.write_text("# Ours\n\n## The bar\n\nStore little.\n", "utf-8")
+    return found
+
+
+def of_sessions(ask: Ask, memory: Memory) -> Answers:
+    """What is kept of sessions."""
+    with memory.session("ses_1") as own:
+        own.write("goal", "Ship it", now=memory.now())
+    memory.observations().add("The gateway answers 429", files=["a.py"], session="ses_1")
+    found = {"session": ask("session"), "session ID": ask("session", "ses_1")}
+    found |= {"session NUMBER": ask("session", "1"), "session --work": ask("session", "--work")}
+    found["session --forget"] = ask("session", "--forget", "1")
+    return found | {"session --sweep": ask("session", "--sweep")}
+
+
+@pytest.fixture
+def answers(
+    repository: Path,
+    git: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Answers:
+    """The JSON of each command in one small project."""
+    prepare(repository)
+    talk(repository)
+    monkeypatch.chdir(repository)
+
+    def ask(*words: str) -> Any:
+        main([*words, "--json"])
+        return json.loads(capsys.readouterr().out)
+
+    found = {"init": ask("init", "--store", "notes/memory"), "an error": ask("show", "nothing")}
+    found |= of_notes(ask) | of_passes(ask) | of_inbox(ask) | of_store(ask)
+    found |= of_sessions(ask, Memory.open(repository))
+    git(repository, "init", "-q", "--bare", "../remote.git")
+    git(repository, "remote", "add", "origin", "../remote.git")
+    git(repository, "push", "-q", "-u", "origin", "main")
+    return found | {"sync": ask("sync"), "move": ask("move")}
+
+
+# --- the tests -----------------------------------------------------------------------------------
+
+
+def test_the_file_has_an_answer_of_every_command() -> None:
+    assert {name for name, _, _ in COMMANDS} - OTHERS <= {name.split(" ")[0] for name in SHOWN}
+
+
+@pytest.mark.slow
+def test_each_example_has_exactly_the_keys_of_the_real_answer(answers: Answers) -> None:
+    assert set(answers) == set(SHOWN)
+    for name, example in SHOWN.items():
+        assert answers[name], name
+        alike(example, answers[name], name)

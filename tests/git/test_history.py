@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mdmemory.errors import GitFailed, NotFound, RepositoryState
 from mdmemory.git import commits_of_store as module
-from mdmemory.git import log
+from mdmemory.git import log, repositories
 from mdmemory.git import repositories as our_git
 from mdmemory.git.commits_of_store import History, Message, memory_trailers, subject
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, REVERTS, UNDOES, Logged, taken_back
@@ -342,3 +342,38 @@ def test_git_takes_whatever_a_commit_is_to_say_and_each_part_stays_its_own(
     assert (said.get("Memory-Id"), said.groups()) == ("m-1", [["a.md"]])
     shown = message.text().replace("\n", "")
     assert not [char for char in shown if ord(char) < 32 or char in "\x7f\x85\u202e\u2066\u2028"]
+
+
+# Who wrote which file, as the commits tell it.
+
+
+@pytest.mark.parametrize("folder", ["notes/", ""])
+def test_who_wrote_each_file_is_told_in_one_walk(repository: Path, git: Git, folder: str) -> None:
+    def commit(text: str, name: str, author: str, *more: str) -> None:
+        (repository / "notes").mkdir(exist_ok=True)
+        (repository / "notes" / name).write_text(text)
+        git(repository, "add", "-A")
+        by = f"--author={author} <{author}@example.org>"
+        git(repository, "commit", "-q", "-m", "\n\n".join(["one", *more]), by)
+
+    commit("a", "tea.md", "ann", "Memory-Origin: unknown")
+    commit("b", "über tea.md", "bob")
+    commit("c", "tea.md", "bob")
+    git(repository, "switch", "-q", "-c", "side")
+    commit("side", "tea.md", "eve")
+    commit("s", "side.md", "eve")
+    git(repository, "switch", "-q", "-")
+    commit("main", "tea.md", "ann")
+    found = repositories.find(repository)
+    assert found is not None
+    names = ("tea.md", "über tea.md", "missing.md")
+    linear = {f"notes/{name}": log.list_authors(found, f"notes/{name}") for name in names}
+    linear = {path: wrote for path, wrote in linear.items() if wrote}
+    assert {k: v for k, v in log.list_all_authors(found, folder).items() if "/" in k} == linear
+    assert linear["notes/tea.md"][0] == ("ann@example.org", "unknown")
+    git(repository, "merge", "-q", "-s", "ours", "--no-commit", "side")
+    commit("both", "tea.md", "mia")
+    after = log.list_all_authors(found, folder)
+    for name in (*names, "side.md"):
+        assert set(log.list_authors(found, f"notes/{name}")) <= set(after.get(f"notes/{name}", []))
+    assert ("mia@example.org", "") in after["notes/tea.md"]

@@ -6,11 +6,14 @@ the store, the project's commits, index, hooks and settings stay as they were.
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from mdmemory.cli import main
 from mdmemory.memory import Memory
 
 Git = Callable[..., str]
@@ -192,3 +195,93 @@ def test_without_git_a_project_of_its_own_is_read_and_written(
     assert found.project.store == memory.project.store
     found.add("after", type="project", description="After.", body="After.")
     assert "project-after.md" in {note.file for note in found.notes()}
+
+
+# A store whose repository is damaged or gone, and settings of a store that are not what we write.
+
+Damage = Callable[[Path], object]
+
+
+def lose_head(git_dir: Path) -> None:
+    (git_dir / "HEAD").write_text("garbage")
+
+
+def point_nowhere(git_dir: Path) -> None:
+    shutil.rmtree(git_dir)
+    git_dir.write_text("gitdir: /nowhere\n")
+
+
+DAMAGES = [lose_head, point_nowhere, shutil.rmtree]
+
+
+@pytest.fixture(params=["home", "here"])
+def damaged(
+    request: pytest.FixtureRequest, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> Memory:
+    """A store with a repository of its own and a note, the test standing in its project."""
+    how = {"home": True} if request.param == "home" else {"own_repo": True}
+    damaged, _ = Memory.init(repository, **how)
+    damaged.add("tea", type="user", description="Drinks tea.", body="Green tea.")
+    monkeypatch.chdir(repository)
+    return damaged
+
+
+def failed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The sentence with which a command ends that cannot be done."""
+    capsys.readouterr()
+    assert main([*words, "--json"]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["message"].endswith(".")
+    assert error["hint"], "there is no next step"
+    return str(error["message"])
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_repository_is_named_and_the_projects_gets_no_note(
+    damage: Damage, damaged: Memory, repository: Path, git: Git, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, is_gone = damaged.project.store, damage is shutil.rmtree
+    kind = "here" if store.is_relative_to(repository) else "home"
+    damage(store / ".git")
+    before = git(repository, "rev-parse", "HEAD"), git(repository, "status", "--porcelain")
+    assert [note.file for note in damaged.notes()] == ["user-tea.md"]
+    added = damaged.add("plan", type="project", description="The plan.", body="Ship it.")
+    assert added.written.commit is None
+    for words in (("forget", "plan"), ("log",), ("undo", "--yes")):
+        assert ".git" in failed(capsys, *words) or "repository" in failed(capsys, *words)
+    assert (store / "project-plan.md").exists()
+    assert main(["doctor"]) == (0 if is_gone and kind == "home" else 1)
+    assert (git(repository, "rev-parse", "HEAD"),
+            git(repository, "status", "--porcelain")) == before  # fmt: skip
+
+
+def test_lost_objects_are_an_error_and_the_notes_are_read(
+    damaged: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in (damaged.project.store / ".git" / "objects").glob("??"):
+        shutil.rmtree(folder)
+    assert [note.file for note in damaged.notes()] == ["user-tea.md"]
+    failed(capsys, "forget", "tea")
+    assert (damaged.project.store / "user-tea.md").exists()
+    assert main(["doctor"]) == 1
+    assert "git has lost the last commit" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b'store = "."\n[project]\nroots = 3\n', b'store = "."\n[project\n', b"\xff\xfe",
+     b'store = "/etc"\n[project]\nfolders = ["%s"]\n',
+     b'store = "../other"\n[project]\nfolders = ["%s"]\n'],
+)  # fmt: skip
+def test_a_store_in_the_memory_folder_whose_settings_point_elsewhere_is_refused(
+    text: bytes, repository: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    damaged, _ = Memory.init(repository, home=True)
+    damaged.add("tea", type="user", description="Drinks tea.", body="Green tea.")
+    monkeypatch.chdir(repository)
+    settings = damaged.project.store / "mdmemory.toml"
+    settings.write_bytes(text.replace(b"%s", str(repository / ".git").encode()))
+    assert str(settings) in failed(capsys, "list")
+    failed(capsys, "add", "x", "--type", "project", "--description", "X.", "X.")
+    assert (damaged.project.store / "user-tea.md").exists()

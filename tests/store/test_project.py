@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pace import HUNG
 
 from mdmemory import Memory
 from mdmemory.config.person import Places
 from mdmemory.errors import BadSetting, NoState, NoStore
+from mdmemory.git import repositories
+from mdmemory.store import home as homes
+from mdmemory.store.home import Known
 from mdmemory.store.project import find_project, open_project, person_root
 
 Git = Callable[..., str]
@@ -130,3 +136,232 @@ def test_the_step_that_makes_room_for_private_state_can_be_typed(
     (command,) = re.findall(r"`(.*)`", refusal.value.hint)
     subprocess.run(command, shell=True, check=True, timeout=HUNG)
     assert open_project(root, places).prepare_private().is_dir()
+
+
+# Projects' stores lie in one folder of the person's, and each project finds its own.
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "mdmemory"
+
+
+def keep(home: Path, project: Path, name: str = "app") -> Path:
+    """A store of the project, as `init` would write it down; its folder."""
+    repository = repositories.find(project)
+    assert repository is not None
+    known = repositories.identify(repository)
+    assert known is not None
+    folder = home / name
+    folder.mkdir(parents=True)
+    entry = Known(folder).met(known, repositories.read_head(repository))
+    (folder / "mdmemory.toml").write_bytes(homes.write(entry))
+    return folder
+
+
+def found(home: Path, start: Path) -> Path | None:
+    """The store that is taken for the project; None where it is asked about, or there is none."""
+    entry = homes.find_match(home, start).entry
+    return entry.store if entry else None
+
+
+def asked(home: Path, start: Path) -> list[Path]:
+    return [entry.store for entry in homes.find_match(home, start).asked]
+
+
+@pytest.fixture
+def origin(repository: Path, tmp_path: Path, git: Git) -> Path:
+    """A bare repository that the project was cloned from; the project is its clone."""
+    bare = tmp_path / "origin.git"
+    git(tmp_path, "clone", "-q", "--bare", str(repository), str(bare))
+    git(repository, "remote", "add", "origin", str(bare))
+    return bare
+
+
+def commit(git: Git, folder: Path, words: str = "more") -> None:
+    who = ("-c", "user.name=A Person", "-c", "user.email=person@example.com")
+    git(folder, *who, "commit", "-q", "--allow-empty", "-m", words)
+
+
+def test_a_project_finds_its_store_from_each_folder_and_worktree(
+    home: Path, repository: Path, tmp_path: Path, git: Git
+) -> None:
+    store = keep(home, repository)
+    (repository / "src").mkdir()
+    git(repository, "worktree", "add", "-q", str(tmp_path / "linked"))
+    for start in (repository, repository / "src", tmp_path / "linked"):
+        assert homes.find_match(home, start).entry == homes.read(store)
+        assert not homes.find_match(home, start).moved
+
+
+def test_worktrees_of_a_bare_repository_share_one_store(
+    home: Path, origin: Path, tmp_path: Path, git: Git
+) -> None:
+    for name in ("one", "two"):
+        git(origin, "worktree", "add", "-q", "-b", name, str(tmp_path / name))
+    store = keep(home, tmp_path / "one")
+    assert found(home, tmp_path / "two") == store
+
+
+@pytest.mark.usefixtures("origin")
+def test_a_second_clone_finds_the_store_of_the_first(
+    home: Path, repository: Path, origin: Path, tmp_path: Path, git: Git
+) -> None:
+    store = keep(home, repository)
+    git(tmp_path, "clone", "-q", str(origin), "again")
+    match = homes.find_match(home, tmp_path / "again")
+    assert match.entry is not None
+    assert (match.entry.store, match.moved) == (store, True)
+
+
+@pytest.mark.usefixtures("origin")
+def test_a_clone_that_went_on_after_the_first_was_deleted_finds_it_by_a_commit_that_was_seen(
+    home: Path, repository: Path, origin: Path, tmp_path: Path, git: Git
+) -> None:
+    commit(git, repository)
+    git(repository, "push", "-q", "origin", "main")
+    store = keep(home, repository)
+    shutil.rmtree(repository)
+    git(tmp_path, "clone", "-q", str(origin), "project")
+    commit(git, repository)
+    assert found(home, repository) == store
+
+
+def test_a_moved_folder_finds_its_store(home: Path, repository: Path, git: Git) -> None:
+    store = keep(home, repository)
+    commit(git, repository)
+    moved = repository.rename(repository.with_name("moved"))
+    assert found(home, moved) is None, "nothing shows that the later commit is the project's"
+    assert asked(home, moved) == [store]
+    git(moved, "reset", "-q", "--hard", "HEAD~1")
+    assert found(home, moved) == store
+
+
+@pytest.mark.usefixtures("origin")
+def test_a_stranger_who_copied_first_commit_and_remote_is_asked_about(
+    home: Path, repository: Path, origin: Path, tmp_path: Path, git: Git
+) -> None:
+    first = git(repository, "rev-parse", "HEAD").strip()
+    commit(git, repository)
+    store = keep(home, repository)
+    evil = tmp_path / "evil"
+    git(tmp_path, "clone", "-q", str(origin), str(evil))
+    assert git(evil, "rev-parse", "HEAD").strip() == first
+    commit(git, evil, "evil")
+    assert (found(home, evil), asked(home, evil)) == (None, [store])
+    git(evil, "remote", "add", "more", "https://evil.example/app")
+    assert (found(home, evil), asked(home, evil)) == (None, [store])
+
+
+@pytest.mark.usefixtures("origin")
+def test_a_fork_and_a_project_of_one_template_are_other_projects(
+    home: Path, repository: Path, origin: Path, tmp_path: Path, git: Git
+) -> None:
+    keep(home, repository)
+    git(tmp_path, "clone", "-q", str(origin), "fork")
+    git(tmp_path / "fork", "remote", "set-url", "origin", "https://example.org/me/app")
+    assert homes.find_match(home, tmp_path / "fork") == homes.Match()
+
+
+def test_a_copy_without_a_remote_is_asked_about_while_the_first_is_there(
+    home: Path, repository: Path, tmp_path: Path
+) -> None:
+    store = keep(home, repository)
+    shutil.copytree(repository, tmp_path / "copy")
+    assert (found(home, tmp_path / "copy"), asked(home, tmp_path / "copy")) == (None, [store])
+    shutil.rmtree(repository)
+    assert found(home, tmp_path / "copy") == store
+
+
+def test_another_project_in_the_place_of_the_first_does_not_get_its_store(
+    home: Path, repository: Path, git: Git
+) -> None:
+    keep(home, repository)
+    shutil.rmtree(repository)
+    repository.mkdir()
+    git(repository, "init", "-q", "-b", "main")
+    commit(git, repository, "another beginning")
+    assert homes.find_match(home, repository) == homes.Match()
+
+
+@pytest.mark.usefixtures("origin")
+def test_two_stores_that_fit_are_asked_about(
+    home: Path, repository: Path, origin: Path, tmp_path: Path, git: Git
+) -> None:
+    stores = [keep(home, repository, name) for name in ("app", "app-2")]
+    git(tmp_path, "clone", "-q", str(origin), "again")
+    assert asked(home, tmp_path / "again") == stores
+
+
+def test_a_remote_that_the_project_got_later_is_to_be_written_down(
+    home: Path, repository: Path, git: Git
+) -> None:
+    commit(git, repository)
+    store = keep(home, repository)
+    assert homes.met_again(store, repository, False) is None
+    git(repository, "remote", "add", "origin", "git@example.org:team/app.git")
+    texts = homes.met_again(store, repository, False)
+    assert texts is not None
+    assert b'"example.org/team/app"' in texts[1]
+
+
+def test_settings_that_a_person_wrote_stay_beside_the_projects_table(tmp_path: Path) -> None:
+    before = b'store = "."\n\n[index]\nmax_entries = 9 # few\n'
+    once = homes.write(Known(tmp_path, roots=("a",)), before)
+    assert once.startswith(before)
+    again = homes.write(Known(tmp_path, roots=("b",)), once + b"\n[compact]\nchurn = 3\n")
+    assert again.count(b"[project]") == 1
+    assert b"churn = 3" in again
+    assert b'"b"' in again
+    assert b'"a"' not in again
+
+
+def test_folders_are_named_like_the_project_and_never_like_the_persons(tmp_path: Path) -> None:
+    assert homes.free_folder(tmp_path, "my app").name == "my-app"
+    (tmp_path / "my-app").mkdir()
+    assert homes.free_folder(tmp_path, "my app").name == "my-app-2"
+    assert homes.free_folder(tmp_path, "me").name == "me-2"
+    assert homes.free_folder(tmp_path, "Me").name == "Me-2"
+    assert homes.free_folder(tmp_path, "..").name == "project"
+
+
+def test_the_persons_store_a_store_of_nobodys_and_a_link_are_passed_over(
+    home: Path, repository: Path
+) -> None:
+    for name in ("me", "plain"):
+        (home / name).mkdir(parents=True)
+        (home / name / "mdmemory.toml").write_text('store = "."\n')
+    keep(home.parent / "other", repository)
+    (home / "link").symlink_to(home.parent / "other" / "app")
+    assert list(homes.read_entries(home)) == []
+
+
+def test_a_damaged_table_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "mdmemory.toml").write_text('[project]\nroots = "one"\n')
+    with pytest.raises(BadSetting, match=r"\[project\]"):
+        list(homes.read_entries(tmp_path))
+
+
+def test_a_memory_folder_that_cannot_hold_a_store_is_refused_by_whatever_looks_there(
+    tmp_path: Path, repository: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path)
+    for place in ("file", "link", "file/under"):
+        with pytest.raises(NoStore):
+            homes.prepare_home(tmp_path / place)
+    for place in ("file", "link"):
+        with pytest.raises(NoStore, match=f"is a {place}"):
+            homes.find_match(tmp_path / place, repository)
+    assert homes.prepare_home(tmp_path / "deep" / "mdmemory").stat().st_mode & 0o777 == 0o700
+
+
+@given(st.lists(st.text(max_size=20), max_size=4))
+def test_whatever_a_path_holds_is_read_back(texts: list[str]) -> None:
+    texts = [text for text in dict.fromkeys(texts) if "\r" not in text]
+    texts = [text for text in texts if not any(0xD800 <= ord(sign) < 0xE000 for sign in text)]
+    import tomllib
+
+    table = tomllib.loads(homes.write(Known(Path("/s"), folders=tuple(texts))).decode())
+    assert table["project"]["folders"] == texts

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from xml.etree import ElementTree as Xml
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rows import each
 from visiting import Visit
 
 from mdmemory import Layers
+from mdmemory.review import waiting
+from mdmemory.session import recalls
+from mdmemory.web import charts
+from mdmemory.web.overview import AGES, WEEKS, _age
 
 PATHS = (
     "/inbox", "/overview", "/memory", "/memory/index", "/changes", "/changes/project/newest",
@@ -73,3 +83,154 @@ def test_a_note_shows_what_it_cites_and_what_the_project_changed(
     other.press("keep", "/inbox/answer/keep/d-")
     assert other.said()
     assert "tag drifted" not in other.get("/memory")
+
+
+# The overview's numbers are those of the stores, and a note's page shows what stands around it.
+
+Open = Callable[[], Layers]
+NOW = datetime(2026, 6, 29, 9, 0, tzinfo=UTC)  # as the stores of these tests have it
+
+
+def numbers(page: str, heading: str) -> dict[str, list[int]]:
+    """The rows of the table below a heading: what each is of, and its numbers."""
+    table = page.partition(f'id="{heading}"')[2].partition("</section>")[0]
+    rows = re.findall(r'<th scope="row">(?:<a [^>]*>)?([^<]+)(?:</a>)?</th>(.*?)</tr>', table)
+    cells = {name: re.findall(r"<td[^>]*>(\d+)</td>", rest) for name, rest in rows}
+    return {name: [*map(int, found)] for name, found in cells.items()}
+
+
+def test_the_numbers_are_those_of_the_stores(visit: Visit, open_layers: Open) -> None:
+    layers = open_layers()
+    page = visit().get("/overview")
+    heads = [row.head for _, memory in layers.each() for row in memory.listing()]
+    types = Counter(head.kind or head.type for head in heads)
+    shown = numbers(page, "types")
+    assert {name: total for name, (total, *_) in shown.items()} == types
+    assert all(sum(ages) == total for total, *ages in shown.values())
+    kinds = Counter(item.kind.replace("_", " ") for item in waiting.items(layers))
+    assert {name: found for name, (found,) in numbers(page, "waiting").items()} == kinds
+    weeks = numbers(page, "weeks")
+    assert len(weeks) == WEEKS
+    commits = [entry.time for _, memory in layers.each() for entry, _ in memory.log()]
+    begin = NOW.date() - timedelta(days=7 * WEEKS - 1)
+    assert sum(found for (found,) in weeks.values()) == sum(
+        date.fromisoformat(time[:10]) >= begin for time in commits
+    )
+    assert f"{len(heads)} notes" in page
+
+
+def test_what_came_with_most_messages_is_first_and_links_to_its_note(
+    visit: Visit, open_layers: Open
+) -> None:
+    layers = open_layers()
+    with layers.main.state() as state:
+        for number in range(3):
+            files = {"reference-staging-address.md": 9, "project-gone.md": 9}
+            recalls.add(state, "ses_2", f"msg_{number}", files, NOW)
+    page = visit().get("/overview").partition('id="recalled"')[2]
+    first, second = re.findall(r'<a href="(/note/[^"]+)" data-open>([^<]+)</a>', page)[:2]
+    assert first == (
+        "/note/project/reference-staging-address", "Staging is reached at staging.internal:9443",
+    )  # fmt: skip
+    assert "3 messages" in page
+    assert "gone" not in page
+    assert second[0].startswith("/note/")
+
+
+def test_an_empty_store_has_an_overview(visit: Visit, open_layers: Open) -> None:
+    for memory in open_layers().there():
+        for path in memory.project.store.glob("*.md"):
+            path.unlink()
+    page = visit().get("/overview")
+    assert "No notes yet." in page
+    assert "No note has come with a message yet." in page
+
+
+def test_a_note_shows_why_where_it_was_said_and_what_it_replaced(
+    visit: Visit, open_layers: Open
+) -> None:
+    layers = open_layers()
+    layers.add(
+        "release-thursday", type="project", source="explicit", replaces=["release-day"],
+        description="Releases go out on Thursdays",
+        body="Releases go out on Thursdays.\nWhy: the CDN <b>purges</b>\non Wednesdays.\n\n- late",
+    )  # fmt: skip
+    layers.add(
+        "hands", type="project", description="Ann watches releases", body="[[release-thursday]]"
+    )
+    visitor = visit()
+    page = visitor.get("/note/project/project-release-thursday")
+    assert "<h1>Releases go out on Thursdays</h1>" in page
+    why = page.partition("<h2>Why</h2>")[2]
+    assert "the CDN &lt;b&gt;purges&lt;/b&gt;\non Wednesdays.</p>" in why[:120]
+    assert "<li>late</li>" in page.partition("<h2>Why</h2>")[0]
+    short = visitor.get("/note/user/user-short-answers").partition("History")[0]
+    assert "Short answers." in short
+    assert "You asked for it, on 2026-06-29" in page
+    for heading, words in (
+        ("What it replaced", "Releases go out on Tuesdays before noon"),
+        ("What leads to it", "Ann watches releases"),
+    ):
+        assert words in page.partition(f"<h2>{heading}</h2>")[2].partition("<h2>")[0]
+    around = page.partition('class="graph"')[2].partition("</figure>")[0]
+    assert re.findall(r"<(?:a [^>]*|strong)>([^<]+)</", around) == [
+        "Ann watches releases", "Releases go out on Tuesdays before noon",
+        "Releases go out on Thursdays",
+    ]  # fmt: skip
+    assert around.count('<path class="replaced"') == 1
+    assert around.count('<path class="link"') == 1
+    page = visitor.get("/note/project/project-hands")
+    assert "Releases go out on Tuesdays" in page, "two steps away"
+    assert 'class="graph"' not in visitor.get("/note/user/user-short-answers")
+
+
+def test_of_a_note_on_hold_the_page_shows_no_sentence_of_it(
+    visit: Visit, open_layers: Open
+) -> None:
+    store = open_layers().main.project.store
+    key = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"
+    head = f"---\nname: held\ndescription: The key is {key}\nmetadata:\n  type: project\n---\n\n"
+    (store / "project-held.md").write_text(f"{head}Why: {key}. [[staging-address]]\n", "utf-8")
+    visitor = visit()
+    for path in ("/note/project/project-held", "/overview", "/memory",
+                 "/note/project/reference-staging-address"):  # fmt: skip
+        assert key not in visitor.get(path), path
+    assert "<h1>held</h1>" in visitor.get("/note/project/project-held")
+
+
+def test_an_age_is_the_first_that_a_day_fits() -> None:
+    today = date(2026, 6, 29)
+    names = [name for _, name in AGES]
+    each(
+        [("2026-06-29", "this week"), ("2026-06-23", "this week"), ("2026-06-22", "this month"),
+         ("2026-05-30", "this quarter"), ("2026-04-01", "this quarter"), ("2026-03-31", "older"),
+         ("2027-01-01", "this week"), ("", "older"), ("soon", "older")],
+        lambda day, name: eq(names[_age(day, today)], name),
+    )  # fmt: skip
+
+
+def eq(one: object, other: object) -> None:
+    assert one == other
+
+
+COUNTS = st.lists(st.integers(0, 10**9), max_size=14)
+
+
+@given(COUNTS, st.integers(0, 10**9), st.integers(1, 20), st.data())
+def test_a_chart_is_whole_and_within_its_frame(
+    counts: list[int], more: int, rows: int, data: st.DataObject
+) -> None:
+    places = st.integers(0, rows - 1)
+    edges = data.draw(st.lists(st.tuples(places, places, st.sampled_from(["link", "replaced"]))))
+    for chart in (charts.bar(counts, sum(counts) + more), charts.columns(counts),
+                  charts.arcs(rows, edges, 0)):  # fmt: skip
+        svg = Xml.fromstring(chart)
+        _, _, width, height = map(float, svg.attrib["viewBox"].split())
+        for rect in svg.iter("rect"):
+            x, y, w, h = (float(rect.attrib[name]) for name in ("x", "y", "width", "height"))
+            assert min(x, y, w, h) >= 0
+            assert x + w <= width + 0.2
+            assert y + h <= height + 0.02
+        assert len([*svg.iter("path")]) == (len(edges) if "arcs" in svg.attrib["class"] else 0)
+    shown = Xml.fromstring(charts.columns(counts)).iter("rect")
+    assert [rect.attrib["class"] == "part0" for rect in shown] == [count > 0 for count in counts]
