@@ -1,7 +1,5 @@
 """A project with a store in the memory folder, and what its notes cite."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """A host whose hooks are commands, for tests: its events in the form in which the real clients sent
 them (claude 2.1.330, codex 0.169.0, gemini 0.61.0)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """What every test stands on: an empty home, no git configuration, nothing of the machine's."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """The index and the strengths of made-up notes, as the store makes them of its catalog."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from operator import attrgetter
 from typing import Any

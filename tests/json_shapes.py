@@ -1,7 +1,5 @@
 """The shapes of JSON that scripts may rely on, as far as several tests ask for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 WORD = str | None

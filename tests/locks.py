@@ -1,7 +1,5 @@
 """A lock that somebody else holds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import Context

@@ -1,7 +1,5 @@
 """Machines of one person, each with a store of its own, and the remote that they share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path

@@ -5,8 +5,6 @@ rename, a removal, a sync, a git command) the child leaves by `os._exit`: no han
 `finally` runs, as after `kill -9`. Or the disk is full from there on, or an editor saves.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -3,8 +3,6 @@
 `make test` tries a sample, `make quick` half of its examples, `make test-full` everything.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """OpenCode's plugin, for tests: what it asks of its bridge, in the same process."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Projects for tests of the interfaces: begun once for all tests of a file, copied for each."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 And records with other values.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """A command on a terminal of its own, for tests: what it shows, frame by frame, and keys for it."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

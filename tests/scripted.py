@@ -3,8 +3,6 @@
 `model = Scripted({"ops": []}, ModelFailed("It is down."))`: each call takes the next, in order.
 """
 
-from __future__ import annotations
-
 import json
 from collections import deque
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """A store of a person's own inside a larger repository, and a writer for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

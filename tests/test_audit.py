@@ -1,8 +1,6 @@
 """`mdmemory audit`: a table of memories with what is told of each, clean ones, and the law that
 nothing of what is read changes."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What comes from outside is cut, or refused, before it is read: at a line, and it is said."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

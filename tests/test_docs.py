@@ -1,7 +1,5 @@
 """The documents, held to what the code does."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

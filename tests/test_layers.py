@@ -1,8 +1,6 @@
 """Two layers, read as one: what lies in the project's store and in the person's is shown once,
 with its layer, and every command finds it by the name that was shown."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The Python interface: typed, with the clock and the environment of whoever calls."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

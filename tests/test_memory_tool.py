@@ -1,7 +1,5 @@
 """The memory tool of the Anthropic API: a model's files are notes, kept by the same promises."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime

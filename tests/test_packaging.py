@@ -1,7 +1,5 @@
 """The wheel: all that the commands need is in it, and nothing else."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

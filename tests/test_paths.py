@@ -7,8 +7,6 @@ and modules that are only imported do not count. The texts name nothing that has
 a database say: those are read closer for secrets.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Prompts are cut from the protocol, each rule stands once, and only a person widens them."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import combinations

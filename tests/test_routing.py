@@ -1,7 +1,5 @@
 """Whatever a session, an assistant or an import says goes to the store that it belongs to."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The project does not grow: what there is stays within its marks, and no edit raises a mark."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

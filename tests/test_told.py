@@ -1,7 +1,5 @@
 """What assistants are told: few words, which say one thing, and name only what exists."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Characters that show nothing: which they are, where they stay, and that capture keeps none."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

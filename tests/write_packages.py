@@ -4,8 +4,6 @@ file, Gemini CLI's extension, and what Codex's own memory is told.
 `python tests/write_packages.py` after a change of a text, a command or the version.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What doctor finds, what it mends, and that looking changes nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator

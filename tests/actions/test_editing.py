@@ -1,7 +1,5 @@
 """Adding, changing and removing one note: one commit each, and nothing else is touched."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a person erases is in no object of git, and in no file of the store's folder."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A store in the memory folder: made once, found again, and nothing of it in the project."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A store leaves its place whole: history, files, state; the project's commits stay as they are."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

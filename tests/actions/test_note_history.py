@@ -1,7 +1,5 @@
 """The life of one note: nothing that a note ever said is out of reach."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """A renamed note: its file, the links to it and its conflicts follow, and it can be taken back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """A contradiction is shown until a person settles it, and settling can be undone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

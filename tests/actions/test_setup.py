@@ -1,7 +1,5 @@
 """`init`: one commit of exactly its own files, and nothing of the person's is touched."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """sync: two clones come together, and nothing is lost, guessed or sent behind anybody's back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime

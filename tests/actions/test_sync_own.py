@@ -1,7 +1,5 @@
 """sync of a store that is a repository of its own: two machines become one, nothing to decide."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

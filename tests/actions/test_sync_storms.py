@@ -1,7 +1,5 @@
 """sync in bad weather: random edits on two machines, kills, and remotes that misbehave."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

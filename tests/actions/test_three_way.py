@@ -1,7 +1,5 @@
 """Two edits of one note: both stand where they concern other lines, and neither is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

@@ -1,7 +1,5 @@
 """Any commit of ours can be taken back byte for byte, and what was written since stays."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

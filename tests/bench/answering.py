@@ -4,8 +4,6 @@ It merges notes that say the same in nearly the same words and flags those that 
 of a session it says what it was told to. Its answers come as models give them (`dresses`).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass, field

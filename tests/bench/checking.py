@@ -5,8 +5,6 @@ after the notes were written and some were renamed. Seconds of CPU of the comman
 git's included), Python's start among them. Exits 1 where a warm check takes more than one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -4,8 +4,6 @@
 around the plugin's own, in a store of 1,000 notes; needs `sh tests/e2e/client/install`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

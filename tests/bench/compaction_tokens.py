@@ -4,8 +4,6 @@ Made-up notes as people write them, planned by a model that changes nothing. A t
 characters; an answer without ops has 12 characters, so what comes back is a few tokens a call.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

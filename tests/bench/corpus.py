@@ -1,7 +1,5 @@
 """What a search is measured on: documents that are searched together, and questions about them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@
 nothing is there to be read. Each takes the answer, an object with one list, and gives what is sent.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -7,8 +7,6 @@ called fresh or moved and was changed. `made` is a history that is made up, with
 `own` is this repository's, or the one at PATH, judged by `git blame` and streams of tokens.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -5,8 +5,6 @@ white space, vendored copies, twins in one file, branches that are merged. A lin
 lives on; so the truth does not come from comparing texts.
 """
 
-from __future__ import annotations
-
 import copy
 import random
 import subprocess

@@ -5,8 +5,6 @@ else blame follows each through renames and moves. Lines that were only broken i
 found in the files' streams of tokens.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import subprocess

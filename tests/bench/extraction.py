@@ -9,8 +9,6 @@ first what deserves a note; then, with the answers to that, what lasts. A fact i
 says half of its words, or all of its literals; other notes are listed, for a person to read.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

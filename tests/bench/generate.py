@@ -4,8 +4,6 @@ Heads and bodies as mdmemory writes them, and one in twenty as a person might, w
 through YAML.
 """
 
-from __future__ import annotations
-
 import random
 from datetime import date, timedelta
 from pathlib import Path

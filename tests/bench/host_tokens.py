@@ -4,8 +4,6 @@
 client that `mdmemory setup` wired, beside one of a client that it did not; needs `make test-hosts`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

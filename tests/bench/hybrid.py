@@ -1,7 +1,5 @@
 """Search by words and by meaning, with a local model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import cache

@@ -4,8 +4,6 @@ The file (CC BY-NC 4.0) is not ours to ship and nothing is tuned on it. A talk i
 three sizes of document: a fact (an observation of the file), a turn, a session.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

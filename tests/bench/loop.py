@@ -10,8 +10,6 @@ A case is one line of JSON, as `LoopCase`. The texts are those of our own hooks 
 is a line `{"id", "calls": [{"tool", "args"}]}`: the calls of the assistant's first response.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -5,8 +5,6 @@ words follow each other and are as common as words are; and from rare words, mos
 share, as names and terms of a large store do. The same seed gives the same notes.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator

@@ -8,8 +8,6 @@ it, as a plan of one op over a store of its sources. Prints how many right ones 
 how many wrong ones, by kind and by language; `-v` names the rows that are judged wrongly.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections import defaultdict

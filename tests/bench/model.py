@@ -6,8 +6,6 @@ kept, stored, merged and refused, and what it cost. Nothing is asked beyond `--c
 made up, and nothing of this machine is sent.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -5,8 +5,6 @@ What a model writes never equals the marked text, so a note counts as the marked
 junk that it shares most words with. Mostly that is right, not always: `--details` shows each.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence

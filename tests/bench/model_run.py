@@ -1,7 +1,5 @@
 """One marked session or store after the other through a real memory, asked of one server."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import time

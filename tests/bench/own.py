@@ -1,7 +1,5 @@
 """The project's own corpora, read: tests/data/search/README.md says what they are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 from functools import cache

@@ -5,8 +5,6 @@ JSON mode, and answers with or without thoughts around the plan. Each pass has t
 `noop`; exits 1 where one does not.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -6,8 +6,6 @@ table: seconds of CPU of all its processes, and of wall time. Nothing of them is
 which need a model. A row that a peer has no command for stays empty.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

@@ -6,8 +6,6 @@ of SQLite cuts, are looked for in pairs of characters. Nothing here is ours, so 
 whatever becomes of our own word lists.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ Seconds of CPU on this machine, the best of several runs. Exits 1 when a target 
 than 25 %, which is what a shared machine may add.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

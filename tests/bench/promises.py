@@ -1,7 +1,5 @@
 """What is promised of search on the project's own corpora, each a sentence where it is broken."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from bench.own import FREIGHT, HALVES

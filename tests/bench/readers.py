@@ -1,7 +1,5 @@
 """What a person has to measure on, read from a path: LoCoMo, or questions of their own."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Container, Iterator, Mapping

@@ -9,8 +9,6 @@ so that what a stricter one gains and costs is seen, and at the bar in use one f
 - quiet: of the messages that need none, how many got none.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

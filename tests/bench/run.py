@@ -6,8 +6,6 @@ memory of the largest, the ratio to its floor, and what it may be (speed/targets
 where a row failed, or missed its target by more than 25 %, which is what a shared machine may add.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import platform

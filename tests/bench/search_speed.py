@@ -6,8 +6,6 @@ all others; `--large` adds 100,000 notes. Exits 1 when a target is missed by mor
 known note is not among the first five.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

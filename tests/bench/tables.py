@@ -1,7 +1,5 @@
 """Figures, printed: for a terminal, for the docs, for programs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass

@@ -5,8 +5,6 @@ and `git commit` together, and the bytes by which a repository grows with each c
 packed and after. Names are 48 characters long, as those of notes are at most in the middle.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os

@@ -5,8 +5,6 @@ several times: as it is, and right after a note changed. Exit 1 where the median
 store did not change is over the promise. On a busy machine the CPU time of the server tells more.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

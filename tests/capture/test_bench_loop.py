@@ -1,7 +1,5 @@
 """The bench of turns plays calls as they were made, and counts what they leave."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

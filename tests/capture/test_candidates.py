@@ -1,7 +1,5 @@
 """A model's answer is believed in nothing, and read candidate by candidate."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

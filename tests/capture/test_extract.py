@@ -1,7 +1,5 @@
 """What the user asked to remember in turns that no hook heard is stored as they said it, once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """A text that an assistant or a person hands over is cleaned, typed and named, or turned down."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An assistant forgets notes on the user's typed words alone; what nothing proves yet waits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Other memories come in: read without trust, told first, stored once, taken back whole."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What was said or imported, and is no note yet, lies in files that a person reads and keeps."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import stat

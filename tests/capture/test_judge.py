@@ -1,7 +1,5 @@
 """What becomes of a candidate: the user's words and the notes decide, never the model alone."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Notes as a folder of Open Knowledge Format, and back: the same bytes, and every key of others."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

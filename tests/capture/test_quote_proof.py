@@ -1,8 +1,6 @@
 """What an assistant hands over counts as the user's where their typed words bear it out: told by
 bytes, and by nothing that a page, a tool or the assistant said."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """A capture run with a model: asked without a lock, judged, one commit a store, one watermark."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`session list` shows this project's sessions of both hosts, and `extract --session` reads one."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sqlite3

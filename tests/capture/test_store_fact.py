@@ -1,7 +1,5 @@
 """What an assistant stores: proven by the user's words, and in one commit for each store."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

@@ -1,7 +1,5 @@
 """A host's summary is asked for facts; what no turn of the user bears out waits for a person."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Turns of which no answer of a model can be read wait, are never asked about more than twice
 before they have waited, and are passed over at last, which is said."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Of a large store a fact reads only the notes that it may meet, and is judged all the same."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a user asked to remember is kept while it is said, and answered or stored as it was said."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

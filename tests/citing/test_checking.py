@@ -1,7 +1,5 @@
 """What became of what notes cite, in real repositories: fresh, moved, drifted, gone, unknown."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

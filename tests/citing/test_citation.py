@@ -1,7 +1,5 @@
 """A citation as it is written, and what of a note's text is one."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import tempfile

@@ -1,7 +1,5 @@
 """What new notes cite by themselves, whoever writes them, and what becomes of the list."""
 
-from __future__ import annotations
-
 import json
 import re
 

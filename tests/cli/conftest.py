@@ -1,7 +1,5 @@
 """A project with a memory, for the files of tests that begin none of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A fact said in one sentence becomes a note: what it is, and what it is called, is worked out."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever is put before it: one sentence, the next step, an exit code, and a store as it was."""
 
-from __future__ import annotations
-
 import errno
 import io
 import json

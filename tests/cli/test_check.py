@@ -1,7 +1,5 @@
 """`mdmemory check` as a person, a hook and a pull request use it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

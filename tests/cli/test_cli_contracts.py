@@ -1,7 +1,5 @@
 """What scripts may rely on: the JSON of each command, exit codes, and clean streams."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

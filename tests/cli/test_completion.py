@@ -1,7 +1,5 @@
 """The tab key and the manual page know every command, and the notes that are there."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

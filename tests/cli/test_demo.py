@@ -1,7 +1,5 @@
 """The demo shows what it says: real commands, real git, in a folder of its own."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

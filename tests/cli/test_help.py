@@ -1,7 +1,5 @@
 """`--help`: every command and option is there, in words that fit a screen."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """log and undo as a person meets them."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

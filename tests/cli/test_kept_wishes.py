@@ -1,7 +1,5 @@
 """What a user asks to be remembered is never dropped in silence: kept, written later, and told."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Under a locale that is not UTF-8 the same notes give the same index, and no name is misspelt."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

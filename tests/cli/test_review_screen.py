@@ -1,7 +1,5 @@
 """`mdmemory review` on a terminal: each thing is seen whole, and answered with one key."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterator

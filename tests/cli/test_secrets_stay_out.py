@@ -1,7 +1,5 @@
 """However a secret comes in, it is in no file, name, commit or database afterwards."""
 
-from __future__ import annotations
-
 import json
 import random
 import string

@@ -1,7 +1,5 @@
 """What no person typed: none of it moves a branch of a repository of theirs."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What a person meets on the first day: closed streams, an editor, a dry run, words that fit."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

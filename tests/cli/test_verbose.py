@@ -1,7 +1,5 @@
 """--verbose and MDMEMORY_DEBUG say what is done, and nothing of what the notes say."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Whatever lies in the place of `.mdmemory`, no command follows it, changes it or fails by it."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

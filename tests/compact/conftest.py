@@ -1,7 +1,5 @@
 """Notes in memory: no disk, no git; what these rooms see of a store."""
 
-from __future__ import annotations
-
 import runpy
 from collections.abc import Callable
 from pathlib import Path

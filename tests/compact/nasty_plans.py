@@ -1,7 +1,5 @@
 """Answers that are no plan, or no plan to be trusted, each with the code it must be refused by."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -5,8 +5,6 @@
 the bad ops without which it were right), `why`.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

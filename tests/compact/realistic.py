@@ -1,7 +1,5 @@
 """Notes as people and models write them, made of parts that hold every kind of literal."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -1,7 +1,5 @@
 """A superseded note goes after 30 days, by a pass of any planner, and an undo brings it back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """What no plan may do, whatever planner wrote it."""
 
-from __future__ import annotations
-
 import runpy
 from collections.abc import Callable
 from pathlib import Path

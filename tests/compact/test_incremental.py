@@ -1,7 +1,5 @@
 """A pass asks a model about what is new, its neighbours and some of the oldest, and no more."""
 
-from __future__ import annotations
-
 import json
 import runpy
 from collections.abc import Callable, Iterable, Sequence

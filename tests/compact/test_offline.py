@@ -1,7 +1,5 @@
 """The planner without a model merges exact duplicates and flags contradictions, and no more."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

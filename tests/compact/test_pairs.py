@@ -1,7 +1,5 @@
 """A small model is asked one pair at a time, and what it says can lose no literal."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

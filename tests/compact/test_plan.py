@@ -1,7 +1,5 @@
 """A plan is read strictly, and an answer that is none is refused without a traceback."""
 
-from __future__ import annotations
-
 import json
 import runpy
 import sys

@@ -1,7 +1,5 @@
 """The planner with a model: little is sent, nothing is believed, and a failure changes nothing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

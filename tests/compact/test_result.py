@@ -1,7 +1,5 @@
 """What an accepted op writes, and what it leaves as it was."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import pytest

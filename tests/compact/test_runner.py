@@ -1,7 +1,5 @@
 """A compaction pass over a real store: one commit or nothing, and every byte can come back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager

@@ -1,7 +1,5 @@
 """A pass that a model plans: asked without a lock, one commit that names it, or nothing at all."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Settings: where each may stand, what counts over what, and one sentence for what is wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

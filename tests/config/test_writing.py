@@ -1,7 +1,5 @@
 """One setting changes in a file, and nothing else there."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -5,8 +5,6 @@ a line and a here document continue a command. A `session` block is an assistant
 what a person types, then the line that mdmemory shows. A shown line `...` stands for any lines.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The demo's notes as the store of a project, on which tests of pages try commands."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

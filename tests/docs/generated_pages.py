@@ -4,8 +4,6 @@
 `<!-- end -->`; the rest of a page is written by hand.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -5,8 +5,6 @@ its place in the session. No process is left behind, and no time counts: on a bu
 hook would keep the message for later.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where a page is tried: a new person's home, the programs of a bare machine, and a shell."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

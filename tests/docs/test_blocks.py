@@ -1,7 +1,5 @@
 """What is read from a page, and when it counts as shown: a guide that is wrong must be found."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -4,8 +4,6 @@ A page has at most the words that `LIMITS` gives it, counted as `wc -w` does, an
 phrases.toml. That the menu of the site names every page is in tests/test_docs.py.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterator

@@ -5,8 +5,6 @@ Each turn is one process with a home of the test's own; it ends, with all that i
 line: its files in the home belong to the test, and to `mdmemory setup`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

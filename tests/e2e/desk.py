@@ -1,7 +1,5 @@
 """A person's desk: one home that `mdmemory setup` wired, one project, and all real assistants."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ Messages (Anthropic), Responses (OpenAI) and generateContent (Google). Answers a
 clients take them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from itertools import count

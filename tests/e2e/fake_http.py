@@ -1,7 +1,5 @@
 """A server on this machine that answers what a test scripted: every fake provider is one."""
 
-from __future__ import annotations
-
 import json
 import sys
 import threading

@@ -5,8 +5,6 @@ holds: `provider.turns[0].count("pnpm")`. From the command line it serves until 
 prints a line for each request: `python tests/e2e/fake_provider.py [PORT]`.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import threading

@@ -4,8 +4,6 @@
 line, `python tests/e2e/fake_server.py [PORT]` serves the default answer until interrupted.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Servers with a small window, as many kinds of them refuse, or cut, what is too long."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A project whose OpenCode has our plugin, set up so that the client starts offline and at once."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

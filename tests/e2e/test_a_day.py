@@ -4,8 +4,6 @@ Whatever the person does with git in the project, what they said stays, and the 
 commit, no file and no branch of ours.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator

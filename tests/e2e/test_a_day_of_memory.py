@@ -4,8 +4,6 @@ What is expected was written down before the day was ever run: the lines of both
 shown for each message, and what was never to be kept.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import time

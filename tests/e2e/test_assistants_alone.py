@@ -1,7 +1,5 @@
 """A memory that fails, is gone or was never wanted: the assistant works as if there were none."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

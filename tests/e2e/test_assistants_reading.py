@@ -1,7 +1,5 @@
 """What an assistant was given from memory is never taken for the person's words afterwards."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the real Claude Code writes into its own memory is taken over."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

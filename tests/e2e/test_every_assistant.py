@@ -3,8 +3,6 @@
 In the real Claude Code, Codex and Gemini CLI, wired by `mdmemory setup` alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path

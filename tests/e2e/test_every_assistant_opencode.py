@@ -1,8 +1,6 @@
 """OpenCode is the fourth of one memory: what it is told, the other three know, and the other way
 round; forgetting works in both directions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Claude Code, played by its real hooks beside a real `mdmemory mcp`; and that server alone."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """`mdmemory init --opencode` and then the real client: all that it promises is there."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The protocol and the index reach the prompt, wherever in a project the real client is started."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable

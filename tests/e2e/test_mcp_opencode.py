@@ -1,7 +1,5 @@
 """The memory as an MCP server inside the real OpenCode client, as docs/clients.md wires it."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -3,8 +3,6 @@
 Whatever the server does, the command ends with a sentence, and nothing is half done.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import pty

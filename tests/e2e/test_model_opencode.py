@@ -1,7 +1,5 @@
 """The opencode planner, through the real client: what reaches the provider, and what stays."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The plugin and the extension, installed by the real clients as docs/clients.md says."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The plugin in the real client: what a person says is kept, and nothing of ours stops a turn."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -3,8 +3,6 @@
 It is compiled and run by Node, with a bridge that a test wrote in its place.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 One real client for all of them.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator

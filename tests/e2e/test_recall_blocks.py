@@ -2,8 +2,6 @@
 sees of a tool's output.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The real client's own database, read while the client runs."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 How it is killed, or meets a full disk or an editor, stands in tests/moments.py.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What git holds of a store, read back whatever its files are called and however git is set."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """A project is known again by its first commit and where it was cloned from."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -5,8 +5,6 @@ and at the n-th kills the whole process group with SIGKILL or answers ENOSPC fro
 the next command the promises must hold: nothing lost, all or nothing, everything else untouched.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

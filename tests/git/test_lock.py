@@ -1,7 +1,5 @@
 """One writer at a time, and a dead one blocks nobody."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """A folder's history becomes a repository's own: what was said of the notes, by whom and when."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The memory's own history becomes packs now and then, and nothing of it is lost by that."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path

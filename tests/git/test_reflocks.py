@@ -1,7 +1,5 @@
 """A lock on a branch that a killed git of ours left blocks nobody; somebody else's stays."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

@@ -1,7 +1,5 @@
 """One file from old to new: whatever stands where, nothing that is not ours to drop is dropped."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import sys

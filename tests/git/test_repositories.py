@@ -1,7 +1,5 @@
 """Running git in a repository that may be in any state, anywhere, and anybody's."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Commits in a person's repository are signed as their git signs; what cannot be signed is kept."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """A write changes our files, in one commit, and nothing of anybody else's, not a byte or a flag."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

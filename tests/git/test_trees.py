@@ -1,7 +1,5 @@
 """Trees made without an index are git's own, and what is read is what its id says."""
 
-from __future__ import annotations
-
 import os
 import zlib
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The clients whose hooks are commands, in a project with a memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

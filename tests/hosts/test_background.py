@@ -1,7 +1,5 @@
 """Reading a session in the background: the newest one does it, alone, and nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

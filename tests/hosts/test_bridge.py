@@ -1,7 +1,5 @@
 """What a plugin's hooks are answered, and that nothing they ask can end or hold up the bridge."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -1,7 +1,5 @@
 """What is said in a project that never heard of us is kept in the layer where it belongs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The notes that go with a message: only where it needs them, once, bounded, and as data."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

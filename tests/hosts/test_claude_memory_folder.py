@@ -1,8 +1,6 @@
 """Claude Code's own folder is read, each text once: what a person changed or forgot here does not
 come back from there, and nothing that Claude wrote is lost."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,8 +1,6 @@
 """Where Claude Code's own memory lies is read from its settings; what mdmemory 0.2 set there is
 taken back byte for byte, and what a person set stays."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What Claude Code, Codex and Gemini CLI are answered at each of their events."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Our entries in any settings of a person: put in and taken out, nothing else has moved."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from typing import Any

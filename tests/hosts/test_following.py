@@ -1,7 +1,5 @@
 """A session followed through the bridge's hooks: what it keeps, shows and tells, and when."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import time

@@ -1,7 +1,5 @@
 """The line in a person's git hooks: it keeps the index fresh, and nobody notices it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Editing a person's configuration: what is set or removed is right, and nothing else moves."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """Nothing happens unseen: what was done in the background is told once, where the person is."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta

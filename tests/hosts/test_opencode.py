@@ -3,8 +3,6 @@
 The plugin or the MCP server, never both; what npm would do; what doctor says of all that.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

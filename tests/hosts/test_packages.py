@@ -1,7 +1,5 @@
 """The packages that clients install by themselves: what is in them, and how they start mdmemory."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

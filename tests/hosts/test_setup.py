@@ -1,7 +1,5 @@
 """`mdmemory setup` connects a person's clients once, and takes out exactly what it put in."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`mdmemory setup` for Claude Code, Codex, Gemini CLI and editors: put in, and taken out."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """A hook asks its folder's bridge; whatever that does, it ends in time with JSON or nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

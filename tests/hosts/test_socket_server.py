@@ -1,7 +1,5 @@
 """A bridge answers every client at its socket, whatever the others do, and knows when to end."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """Slash commands and the skill: one source text, in the form that each client reads."""
 
-from __future__ import annotations
-
 import tomllib
 
 import frontmatter

@@ -2,8 +2,6 @@
 long. The one test of this project that looks at a clock: at the processor time of this process.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

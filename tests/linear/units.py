@@ -4,8 +4,6 @@ What makes a search slow is a run of what one of its parts takes, with nothing b
 next part takes. So each part gives a unit; a text is one unit many times over.
 """
 
-from __future__ import annotations
-
 import re
 import re._constants as op
 import re._parser as parser

@@ -1,7 +1,5 @@
 """A server that speaks as those of models do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

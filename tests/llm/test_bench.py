@@ -1,7 +1,5 @@
 """The bench of a model counts what is marked, asks no more than it may, ends with any server."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

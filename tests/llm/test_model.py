@@ -1,7 +1,5 @@
 """Asking a model: nothing is sent unasked, every call ends and is counted, no failure tells."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Whatever is around an answer, or missing at its end: what is read of it was said."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

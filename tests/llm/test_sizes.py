@@ -1,8 +1,6 @@
 """How long a question may be: set, known, or learnt from what servers of many kinds say to one that
 is too long, and from what they do not say."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A streamed answer: what counts as a sign of life, and it is whole where the model says so."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """`mdmemory mcp` as hosts start it: over real pipes, ended as hosts end it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

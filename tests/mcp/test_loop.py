@@ -1,7 +1,5 @@
 """JSON-RPC over lines: every request has its answer, and nothing that a host sends ends it."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

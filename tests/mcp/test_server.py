@@ -1,7 +1,5 @@
 """The MCP server, asked by the official client in each version that both speak."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

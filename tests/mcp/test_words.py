@@ -1,7 +1,5 @@
 """What an assistant stores over MCP, on words that hooks heard, and on words that nobody did."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Reading and changing the head of a note."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

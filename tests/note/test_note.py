@@ -1,7 +1,5 @@
 """The note: reading, writing, editing, and the words it may be made of."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

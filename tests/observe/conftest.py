@@ -1,7 +1,5 @@
 """A state database of the test's own, and observations to put into it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Observations through the doors: Python, tools, the command line, and on the way to notes."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess

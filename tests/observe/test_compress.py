@@ -1,7 +1,5 @@
 """A model's answer is held to the events it was shown."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

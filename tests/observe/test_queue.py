@@ -1,7 +1,5 @@
 """The queue: what enters it, its states, and that nothing is kept twice or lost to a crash."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Timeline, recall, search and the block for a prompt."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 No secret stands in this file. `python tests/privacy/secret_corpus.py` prints precision and recall.
 """
 
-from __future__ import annotations
-
 import base64
 import random
 import string

@@ -4,8 +4,6 @@ Each holds one text a line, with its secrets in pieces: none stands whole in a f
 `third` are by other people. `sentences` is by who mended the rules, before they were.
 """
 
-from __future__ import annotations
-
 import json
 import runpy
 import time

@@ -3,8 +3,6 @@
 Every secret here is made of random characters at run time: none stands in this file.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import string

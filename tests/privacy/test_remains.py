@@ -1,7 +1,5 @@
 """A note never holds less than a fact: what a secret leaves behind is looked at."""
 
-from __future__ import annotations
-
 from rows import each
 
 from mdmemory.privacy.redaction import says_something

@@ -1,7 +1,5 @@
 """Notes that come with a message: what of their text reaches the prompt."""
 
-from __future__ import annotations
-
 import pytest
 
 from mdmemory.note.note import parse

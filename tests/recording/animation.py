@@ -5,8 +5,6 @@ at its moment; the lines move up as in a terminal. The last screen comes first, 
 that a still picture is readable; who wants no motion sees nothing else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate

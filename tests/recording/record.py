@@ -3,8 +3,6 @@
 Needs no network: the client asks a model that answers by a script (`session.py`).
 """
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The model is a script; the client, the plugin and the tools are the real ones, a
 the toasts that the client shows. Ids are replaced, so that each run gives the same.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import queue

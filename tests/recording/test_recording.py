@@ -1,7 +1,5 @@
 """The recording of the README shows what mdmemory does today."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as Tree
 from itertools import pairwise

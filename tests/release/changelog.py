@@ -3,8 +3,6 @@
 `python tests/release/changelog.py [TAG]` prints the section of the version, as a release's text.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import dataclass

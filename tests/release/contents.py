@@ -1,7 +1,5 @@
 """What the wheel and the source archive hold, and nothing else."""
 
-from __future__ import annotations
-
 import subprocess
 import tarfile
 import zipfile

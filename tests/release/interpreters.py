@@ -1,7 +1,5 @@
 """The Pythons that a release is tried on: those that pyproject.toml names and this machine has."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -5,8 +5,6 @@ that pyproject.toml names and this machine has; the demo and the quick tests run
 lie in an unpacked archive without the package, so what they import is the wheel.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

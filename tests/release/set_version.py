@@ -3,8 +3,6 @@
 The changes that CHANGELOG.md has as unreleased become those of this version, with today's date.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A release: version, changelog and tag agree, and the forge runs what the Makefile has."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tarfile

@@ -1,7 +1,5 @@
 """All that waits is one list, and each answer to it is one change that can be taken back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -3,8 +3,6 @@
 Each takes `fresh`, which opens a database that is empty.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 import threading

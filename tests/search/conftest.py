@@ -1,7 +1,5 @@
 """A store of the corpus, and small stores without git."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path

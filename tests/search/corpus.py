@@ -4,8 +4,6 @@ Written for this; ranking is tuned on these and on nothing else. In data/notes.t
 type, name, description and body; in data/questions.txt a question and the names that answer it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 DATA = Path(__file__).parent / "data"

@@ -1,7 +1,5 @@
 """Which notes a message needs: rare words that meet, and nothing by chance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import date

@@ -1,7 +1,5 @@
 """The command search, and `index --rebuild`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Search by meaning: chosen by a person or not at all, and words go on without it."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path

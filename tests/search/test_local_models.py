@@ -1,7 +1,5 @@
 """Vectors of a model on this machine: out of a folder, by its name, or not at all."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator

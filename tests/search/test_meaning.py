@@ -1,7 +1,5 @@
 """Search by meaning is turned on by one command, which installs what is missing with consent."""
 
-from __future__ import annotations
-
 import json
 import socket
 import sys

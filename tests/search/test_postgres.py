@@ -1,7 +1,5 @@
 """The search database on a real PostgreSQL server: it does what the one in SQLite does."""
 
-from __future__ import annotations
-
 import socket
 import struct
 import sys

@@ -1,7 +1,5 @@
 """How well the written notes and conversations are searched, and what stands in them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a query looks for, whatever was typed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from datetime import date

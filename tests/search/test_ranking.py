@@ -1,7 +1,5 @@
 """The order of hits, from scores alone."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

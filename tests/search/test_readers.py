@@ -1,7 +1,5 @@
 """The formats of the benchmarks: what is read, and what is said of files that are none of them."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

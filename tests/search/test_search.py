@@ -1,7 +1,5 @@
 """Search of a project: always of the notes as they are, and of nothing that is held back."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What is searched beside the notes: sessions of this project, and folders that a person named."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The database: whole files in and out, other processes, and whatever may be wrong with it."""
 
-from __future__ import annotations
-
 import sqlite3
 import tracemalloc
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The session's tools and commands, as an assistant and a person meet them."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """docs/architecture.md on how to extend mdmemory, held to: one row of a table adds one of each."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

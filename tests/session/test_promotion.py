@@ -1,7 +1,5 @@
 """What a session decided goes to notes through capture, and every candidate is accounted for."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Long outputs are shown in part: whole lines in their order, what is missing told and findable."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 

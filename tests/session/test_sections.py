@@ -1,7 +1,5 @@
 """The one memory of a session: bounded, first in first out, fading, and without secrets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

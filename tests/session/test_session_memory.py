@@ -1,7 +1,5 @@
 """The memory of a session: its sections, what the prompt holds, and that sessions never mix."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What tools did: files by their part in the work, errors from real failures alone, and bounded."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 

@@ -1,7 +1,5 @@
 """Whatever other hands write into a store gets a history, and no byte of it is changed."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The catalog spares reading and is never wrong: not when raced, forged, cut or missing."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

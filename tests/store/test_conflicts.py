@@ -1,7 +1,5 @@
 """The conflict ledger: one line per pair, cleared by a person alone, whatever else stands there."""
 
-from __future__ import annotations
-
 import hashlib
 from itertools import pairwise
 

@@ -3,8 +3,6 @@
 Then a person types a command, and what was written stands in a commit, or nothing of it does.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from functools import partial

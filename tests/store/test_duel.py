@@ -1,7 +1,5 @@
 """Many processes write at once: each is served in its turn, and nothing of any is lost."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Files are written whole or not at all, and a disk that says no is one sentence."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable

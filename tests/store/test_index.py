@@ -1,7 +1,5 @@
 """The index is a pure function of the heads, within its budget, with one link per line."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import random

@@ -5,8 +5,6 @@ lost and nothing outside of the store has changed, the index is what the notes s
 names only files of its commit, and what no commit has is named.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

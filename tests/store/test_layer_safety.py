@@ -1,8 +1,6 @@
 """Whatever fails, a fact of a project never goes to the person's layer: it is written in the
 project, waits, or is refused."""
 
-from __future__ import annotations
-
 import builtins
 import io
 import json

@@ -6,8 +6,6 @@ any, and the next command gives both clones the same fresh index. 3 real conflic
 is one, on the note alone. Without `merge=union` some of the quick cases fail.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Notes that are read by names which a ledger gives: only what the folder would list."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

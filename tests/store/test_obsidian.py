@@ -5,8 +5,6 @@ The rules are those that Obsidian publishes (help: Internal links, Aliases) and 
 then the folder of the note that links, then the shortest path. No alias resolves a link.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A program that had a note open before it was replaced may still write: that is not lost."""
 
-from __future__ import annotations
-
 import fcntl
 from collections.abc import Callable
 from pathlib import Path

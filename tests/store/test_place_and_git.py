@@ -4,8 +4,6 @@ Whatever a person does with git in the project, the notes are there after it; wh
 the store, the project's commits, index, hooks and settings stay as they were.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """How a store is found, and what is never taken for one."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The index follows every write, and looks at no more than it must."""
 
-from __future__ import annotations
-
 import gc
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """docs/safety.md and tests/promises.toml: each promise names tests that prove it, which exist."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

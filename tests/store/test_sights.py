@@ -1,7 +1,5 @@
 """In a process that lives on, a folder is looked at again when it changed, and only then."""
 
-from __future__ import annotations
-
 import os
 import random
 import sys

@@ -1,7 +1,5 @@
 """state.db may be lost, corrupt, newer, foreign or full: then work is repeated, and no more."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

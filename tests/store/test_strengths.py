@@ -1,7 +1,5 @@
 """Strength is a pure function of the notes: weights, half-life, and time as the dates tell it."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 import pytest

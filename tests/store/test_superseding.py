@@ -1,7 +1,5 @@
 """A note that another replaced: its marks, its chain, and every place that leaves it out."""
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is written without a command that a person typed leaves their branch and index alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a write does where git is ready, where there is none, and where it must wait."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What 0.1 and 0.2 wrote for a person is read for ever: notes, ledger, inbox files, commits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from hashlib import sha256

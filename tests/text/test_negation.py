@@ -1,8 +1,6 @@
 """Which words a text denies: what says the opposite is told, and a doubt never makes two texts
 opposite."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

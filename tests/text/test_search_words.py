@@ -1,7 +1,5 @@
 """A question finds what was noted in other forms of its words, in each language."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from datetime import date
 

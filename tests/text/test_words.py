@@ -1,7 +1,5 @@
 """One word is one word everywhere: in each form, spelling and script, to everything that reads."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor

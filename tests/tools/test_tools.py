@@ -1,7 +1,5 @@
 """The tools for assistants: answers in words and as data, and nothing that is held back."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sessions are found where the hosts keep them, and only those of the folders that were named."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

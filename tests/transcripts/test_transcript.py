@@ -1,7 +1,5 @@
 """A transcript gives turns for what people and assistants said, and for nothing else."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

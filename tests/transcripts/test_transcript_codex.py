@@ -3,8 +3,6 @@
 The samples were written by the client 0.169.0, with hooks that gave it texts of ours.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """OpenCode's database is read while it is written to, and nothing is left behind in its folder."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What memory holds is never captured again, wherever in a session it turns up."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable

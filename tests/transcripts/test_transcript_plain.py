@@ -1,7 +1,5 @@
 """A conversation in plain text is read by its labels, in English and Chinese."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

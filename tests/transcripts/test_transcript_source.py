@@ -1,7 +1,5 @@
 """Whatever is handed in, the right reader is found, or one sentence says why there is none."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stores with a page of their own, in this process."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime

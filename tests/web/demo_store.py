@@ -4,8 +4,6 @@
 of the facade, at fixed times.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

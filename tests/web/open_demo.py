@@ -1,7 +1,5 @@
 """`make demo-web`: the pages in your browser, on the demo's stores in a temporary folder."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`mdmemory web` as a process of its own, on the stores of a folder."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Each act on a page is one change of the store, is said, and can be undone from the page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Who reaches a page, and what every answer says to the browser: each rule by itself."""
 
-from __future__ import annotations
-
 import os
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """A note's text as HTML: what it may become, and what it never does."""
 
-from __future__ import annotations
-
 import json
 import threading
 from functools import partial

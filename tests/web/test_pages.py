@@ -1,7 +1,5 @@
 """The pages show what the command line shows, and each act is one of the facade's."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Whose connection it is, as the kernel's tables say."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

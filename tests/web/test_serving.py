@@ -1,7 +1,5 @@
 """`mdmemory web` as a process: where it listens, what it prints, and how it ends."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import signal

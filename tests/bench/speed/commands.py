@@ -1,7 +1,5 @@
 """Rows of the commands: their start, the index and the search database, reading, writing."""
 
-from __future__ import annotations
-
 import json
 from itertools import count
 

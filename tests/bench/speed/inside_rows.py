@@ -2,8 +2,6 @@
 secrets, and planning a compaction.
 """
 
-from __future__ import annotations
-
 import re
 
 from bench import planner

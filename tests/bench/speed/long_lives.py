@@ -2,8 +2,6 @@
 notes. Each stands beside the same command in a young store, or beside a cold search.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

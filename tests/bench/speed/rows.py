@@ -1,7 +1,5 @@
 """The table: a row for each thing that is measured, beside its floor, held to its target."""
 
-from __future__ import annotations
-
 import math
 import sys
 import time

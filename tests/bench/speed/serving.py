@@ -1,7 +1,5 @@
 """Rows of what lives on: OpenCode's bridge, the MCP server, and the hooks of the other clients."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

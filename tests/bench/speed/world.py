@@ -1,7 +1,5 @@
 """A project with a store of so many notes, its twin for plain git, and the floors beside them."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
