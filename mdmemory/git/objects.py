@@ -331,8 +331,8 @@ def _as_blob(entry: tuple[bytes, bytes]) -> Blob:
 
 # Objects that lie one by one become packs, as behind a person's own `git commit` now and then. Each
 # commit holds the tree of its folder anew: 2.5 MB at 100,000 notes while it lies by itself, some
-# hundred bytes in a pack (`tests/bench/tree_layout.py`). Only for a repository that is the
-# memory's: a project's git packs by itself.
+# hundred bytes in a pack. Only for a repository that is the memory's: a project's git packs by
+# itself.
 
 LOOSE = 512  # objects that lie one by one; a commit makes about four
 _PACKING = 60.0  # seconds that an erasure waits for a packing that began before

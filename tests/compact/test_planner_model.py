@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import Said, Scripted
 
-from mdmemory.compact import model_planner
+from mdmemory.compact import dialogue, model_planner
 from mdmemory.compact.dialogue import MAX_CUT, MAX_TOO_LONG, batches, read, size, whole
 from mdmemory.compact.model_planner import ModelPlanner
 from mdmemory.compact.plan import Delete, Flag, Merge, PlanRefused, Rewrite, as_json, parse
 from mdmemory.compact.planner import ProposedPlan, Tokens
+from mdmemory.llm import probe
 from mdmemory.llm.answer import Answer, Asking, ContextExceeded, ModelFailed, Schema, in_words
 from mdmemory.llm.schemas import PLAN, READINGS
 from mdmemory.llm.sizes import tokens
@@ -536,3 +537,93 @@ def test_every_note_stands_in_one_batch_that_keeps_the_limit(
     files = [note.file for batch in found for note in batch]
     assert sorted(files) == sorted(note.file for note in notes if chars(note) <= limit)
     assert found == batches(notes[::-1], chars, limit)
+
+
+# A small model is asked one pair at a time, and what it says can lose no literal.
+
+
+@pytest.fixture
+def pair(make: Any) -> list[StoredNote]:
+    return [
+        make("short", "Prefers short answers", "Reads them on the way."),
+        make("brief", "Prefers answers that are short", "Long ones stay unread."),
+        make("port", "The proxy listens on port 8080", "As told.", type="project"),
+        make("port-2", "The proxy listens on port 9090", "As told.", type="project"),
+        make("cat", "Has a cat", "It sleeps."),
+    ]
+
+
+def plan_pairs(pair: list[StoredNote], model: Scripted) -> ProposedPlan:
+    planner = ModelPlanner(
+        "scripted", lambda: Asking(model, "rules"), "2026-06-01", lambda text: text, by_pairs=True
+    )
+    return planner.propose(pair, conflicts=[])
+
+
+def test_two_notes_of_which_it_says_yes_become_one_with_both_texts(pair: list[StoredNote]) -> None:
+    model = Scripted("Yes.")
+    (op,) = parse(plan_pairs(pair, model).answer).ops
+    assert isinstance(op, Merge)
+    assert {*op.sources} == {"user-short.md", "user-brief.md"}
+    assert {*op.body.split("\n\n")} == {"Reads them on the way.", "Long ones stay unread."}
+    (asked,) = model.asked
+    sentences = {"Prefers short answers", "Prefers answers that are short"}
+    assert {*json.loads(asked.user)["sentences"]} == sentences
+    assert tokens(asked.system + asked.user) < 130, "a small question"
+    assert asked.schema is None
+    assert model.reread == []
+
+
+@pytest.mark.parametrize("answer", ["no", "No, the second says more.", "I think so", "", "{}"])
+def test_what_is_no_yes_changes_nothing(pair: list[StoredNote], answer: str) -> None:
+    assert parse(plan_pairs(pair, Scripted(answer or "?")).answer).ops == ()
+
+
+def test_notes_with_other_numbers_are_not_even_asked_about(pair: list[StoredNote]) -> None:
+    model = Scripted()
+    assert parse(plan_pairs(pair[2:], model).answer).ops == ()
+    assert model.asked == []
+
+
+def test_a_model_that_fails_is_told_and_the_notes_are_asked_about_again(
+    pair: list[StoredNote],
+) -> None:
+    done = plan_pairs(pair, Scripted(ModelFailed("It is down.", "Start it.", "unreachable")))
+    assert done.failed == (("unreachable", "It is down. Start it."),)
+    assert done.looks is not None
+    assert {"user-short.md", "user-brief.md"} <= done.looks.unanswered
+
+
+@given(st.dictionaries(st.integers(0, 9), st.integers(0, 9)))
+def test_a_pair_is_two_notes_that_are_each_others_nearest_and_no_note_is_in_two(
+    make: Any, nearest: dict[int, int]
+) -> None:
+    pair = [make(f"n{at}", f"Fact {at}") for at in range(10)]
+    place = {note.file: at for at, note in enumerate(pair)}
+
+    def near(note: StoredNote) -> StoredNote | None:
+        at = nearest.get(place[note.file], place[note.file])
+        return None if at == place[note.file] else pair[at]
+
+    found = [(place[a.file], place[b.file]) for a, b in dialogue.list_nearest(pair, near)]
+    assert all(nearest[a] == b and nearest[b] == a for a, b in found)
+    assert len({at for pair in found for at in pair}) == 2 * len(found)
+
+
+# --- whether a model is small --------------------------------------------------------------------
+
+
+def answers(*words: str) -> dict[str, Any]:
+    rows = [{"number": str(at), "verdict": word} for at, word in enumerate(words, 1)]
+    return {"verdicts": rows}
+
+
+@pytest.mark.parametrize(
+    ("words", "right"),
+    [
+        (("ok", "lost", "changed"), 3), (("ok", "lost", "added"), 3), (("ok", "ok", "ok"), 1),
+        (("lost", "lost", "lost"), 2), (("ok",), 1), (("perhaps",), 0), ((), 0),
+    ],
+)  # fmt: skip
+def test_a_model_is_known_by_three_answers(words: tuple[str, ...], right: int) -> None:
+    assert probe.count_right(Scripted(reader=answers(*words))) == right

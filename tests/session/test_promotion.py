@@ -1,16 +1,20 @@
 """What a session decided goes to notes through capture, and every candidate is accounted for."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from stores import call
 
 from mdmemory import Memory
 from mdmemory.capture import summary
-from mdmemory.errors import Busy
+from mdmemory.cli import main
+from mdmemory.errors import Busy, NotFound, UsageError
 from mdmemory.session import promotion
 from mdmemory.session.sections import Item, Sections
 from mdmemory.store.state import State
+from mdmemory.tools.table import Caller
 from mdmemory.transcripts.turns import Turn
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
@@ -91,3 +95,87 @@ def test_the_journal_is_bounded_and_forgets(tmp_path: Path) -> None:
         later = (NOW + timedelta(days=31)).date().isoformat()
         promotion.enter(state, "ses_1", decided("new"), later)
         assert [each.text for each in promotion.read_journal(state)] == ["new"]
+
+
+# The session's tools and commands, as an assistant and a person meet them.
+
+ONE, OTHER = Caller("ses_1"), Caller("ses_2")
+
+
+@pytest.fixture
+def commanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    (tmp_path / "notes/memory").mkdir(parents=True)
+    (tmp_path / "mdmemory.toml").write_text('store = "notes/memory"\n', "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return Memory.open(tmp_path, clock=lambda: NOW)
+
+
+def ask(commanded: Memory, action: str, section: str = "", text: str = "", by: Caller = ONE) -> str:
+    given = {"action": action, "section": section or None, "text": text or None}
+    return call(commanded, "session_memory", given, by).text
+
+
+def test_one_tool_writes_adds_removes_and_clears(commanded: Memory) -> None:
+    assert ask(commanded, "read") == "Nothing is kept."
+    assert ask(commanded, "write", "goal", "Ship it") == (
+        "Wrote goal. The prompt shows it from the next compaction or start on.\ngoal:\nShip it"
+    )
+    assert "Ship it\nby Friday" in ask(commanded, "add", "goal", "by Friday")
+    assert "Warning: goal holds 1000 characters" in ask(commanded, "write", "goal", "x" * 1_100)
+    ask(commanded, "add", "todos", "rename it")
+    assert "todos:\n- test it\n- rename it" in ask(commanded, "add", "todos", "test it")
+    assert "Removed: rename it" in ask(commanded, "remove", "todos", "rename")
+    assert "todos:\n- test it" in ask(commanded, "read")
+    assert "Emptied todos; it held 1." in ask(commanded, "clear", "todos")
+    assert ask(commanded, "read", "todos") == "Nothing is kept."
+    assert ask(commanded, "read", by=OTHER) == "Nothing is kept."
+
+
+@pytest.mark.parametrize(
+    ("action", "section", "text"),
+    [("write", "todos", "x"), ("add", "", "x"), ("add", "todos", ""), ("add", "files", "a.py"),
+     ("clear", "", ""), ("remove", "todos", ""), ("remove", "", "what never was")],
+)  # fmt: skip
+def test_a_change_that_makes_no_sense_is_one_sentence(
+    commanded: Memory, action: str, section: str, text: str
+) -> None:
+    with pytest.raises((UsageError, NotFound)) as refused:
+        ask(commanded, action, section, text)
+    assert refused.value.hint
+
+
+def test_a_host_that_names_no_session_has_one_of_its_own(commanded: Memory) -> None:
+    ask(commanded, "write", "goal", "Ours", by=Caller())
+    assert ask(commanded, "read", by=Caller()) == "goal:\nOurs"
+    assert ask(commanded, "read") == "Nothing is kept."
+
+
+def test_a_person_sees_what_is_kept_and_sweeps_it(
+    commanded: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["session", "ses_1"]) == 1
+    assert "Nothing is stored about a session ses_1." in capsys.readouterr().err
+    assert not (commanded.project.private / "state.db").exists()
+    with commanded.session("ses_1") as own:
+        own.write("goal", "Ship it", now=NOW)
+        own.message("user", "Let's use pnpm here.", now=NOW)
+        args = {"command": "./run"}
+        shown = own.tool("bash", args, "line of text\n" * 500, exit_code=0, now=NOW) or ""
+    assert main(["session", "ses_1"]) == 0
+    out = capsys.readouterr().out
+    assert "goal:\n  Ship it\n" in out
+    assert "decisions:\n  - Let's use pnpm here\n" in out
+    main(["session", "ses_1", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"id", "sections", "promotions", "summary", "observations"}
+    assert (found["sections"]["goal"], found["sections"]["todos"]) == ("Ship it", [])
+    assert found["sections"]["decisions"] == ["Let's use pnpm here"]
+    id = Path(shown.rpartition("the whole output: ")[2].removesuffix("]")).stem
+    assert main(["session", id]) == 0
+    assert capsys.readouterr().out.count("line of text") == 500
+    assert main(["session", "--sweep", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)) == {
+        "at", "files", "bytes", "sessions", "errors",
+    }  # fmt: skip
+    for words in (["--sweep", "ses_1"], ["--sweep", "--work"]):
+        assert main(["session", *words]) == 2

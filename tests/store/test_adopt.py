@@ -14,6 +14,7 @@ from mdmemory.errors import BadNote, MdmemoryError
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import History
 from mdmemory.store.adopt import SETTLED
+from mdmemory.store.store import Store
 from mdmemory.store.strangers import sync_copies
 
 Git = Callable[..., str]
@@ -414,3 +415,34 @@ def test_two_notes_of_nearly_one_name_are_no_copies(memory: Memory) -> None:
     memory.adopt()
     assert not memory.conflicts()
     assert served(memory).count("](") == 5
+
+
+# Notes that are read by names which a ledger gives: only what the folder would list.
+
+
+@pytest.fixture
+def named_store(tmp_path: Path) -> Store:
+    (folder := tmp_path / "store").mkdir()
+    for file in ("user-tea.md", "user-milk.md", "MEMORY.md", "notes.txt", "_CONFLICTS.md"):
+        (folder / file).write_text("text\n", encoding="utf-8")
+    (tmp_path / "outside.md").write_text("theirs\n", encoding="utf-8")
+    (folder / "user-link.md").symlink_to(tmp_path / "outside.md")
+    (folder / "user-folder.md").mkdir()
+    os.mkfifo(folder / "user-pipe.md")
+    return Store(folder)
+
+
+def test_only_what_the_folder_lists_is_read(named_store: Store) -> None:
+    names = [*os.listdir(named_store.folder), "../outside.md", "/etc/passwd", "", ".", "gone.md"]
+    names += ["user-tea.md/", "a\0.md", f"{named_store.folder}/user-tea.md", "\udcff.md", "x" * 300]
+    assert sorted(note.file for note in named_store.those_of(names)) == named_store.files()
+
+
+def test_they_come_in_the_order_they_were_asked_for(named_store: Store) -> None:
+    asked = ["user-tea.md", "user-gone.md", "user-milk.md"]
+    assert [note.file for note in named_store.those_of(asked)] == ["user-tea.md", "user-milk.md"]
+    assert named_store.those_of(asked)[0] == named_store.read("user-tea.md")
+
+
+def test_the_digests_are_those_of_the_notes(named_store: Store) -> None:
+    assert named_store.digests() == {note.file: note.digest for note in named_store.notes()}
