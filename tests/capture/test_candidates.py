@@ -167,7 +167,8 @@ def test_a_secret_that_answers_a_question_is_taken_out() -> None:
     def answered(question: str, answer: str) -> str:
         return redact_turns([Turn("m1", "assistant", question), Turn("m2", "user", answer)])[1].text
 
-    assert answered("Done. What is the root password?", "Hunt" + "er2!x9") == "[redacted:password]"
+    secret = "Hunt" + "er2!x9"
+    assert answered("Done. What is the root password?", secret) == "[redacted:password]"
     assert answered("Which engine do we use?", "V8 in build-server.md") == "V8 in build-server.md"
 
 
