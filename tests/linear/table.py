@@ -239,7 +239,8 @@ def _carried(text: str) -> object:
 
 
 def _lines(text: str) -> object:
-    return [frontmatter.comment_of(found) for found in frontmatter.scan(frontmatter.lines_of(text))]
+    lines = frontmatter._LINE.findall(text)
+    return [frontmatter.comment_of(each) for each in frontmatter.scan(lines)]
 
 
 def _life(text: str) -> object:
