@@ -237,9 +237,11 @@ def find_match(home: Path, start: Path) -> Match:
     if common is None:  # it may be gone from where a project was
         above = Path(os.path.realpath(start))
         return Match(asked=tuple(_seen_at(home, [up / ".git" for up in (above, *above.parents)])))
-    state = os.stat(common)  # a place may be used by another repository now
-    place = (str(start), str(common), state.st_dev, state.st_ino)
-    here = [e for e in _seen_at(home, [common]) if not e.roots or _holds_a_root(*place, e.roots)]
+    here = _seen_at(home, [common])
+    if any(entry.roots for entry in here):
+        state = os.stat(common)  # a place may be used by another repository now
+        place = (str(start), str(common), state.st_dev, state.st_ino)
+        here = [each for each in here if not each.roots or _holds_a_root(*place, each.roots)]
     if len(here) == 1:
         return Match(here[0])
     known = here or list(read_entries(home))

@@ -239,7 +239,7 @@ def _carried(text: str) -> object:
 
 
 def _lines(text: str) -> object:
-    lines = frontmatter._LINE.findall(text)
+    lines = frontmatter.LINES.findall(text)
     return [frontmatter.comment_of(each) for each in frontmatter.scan(lines)]
 
 

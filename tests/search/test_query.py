@@ -41,7 +41,7 @@ def looked_for(text: str) -> list[str]:
         ("pnp* or npm", ["npm", "pnp*"]),
         ("index.max_chars", ["char", "index", "index+max+char", "max"]),
         ("Ruby 3.11", ["3+11|v3+11", "rubi"]),
-        ("Ruby v3.11.2", ["2", "rubi", "v3", "v3+11+2|3+11+2"]),
+        ("Ruby v3.11.2", ["11", "2", "rubi", "v3", "v3+11+2|3+11+2"]),
         ("我们用什么数据库？", ["库*", "据*", "据库", "数*", "数据"]),
         ("的", ["的*"]),
         ("ＡＢＣ", ["abc"]),
