@@ -250,7 +250,7 @@ def _fill_store(
     if history:
         setup.said += recover(Transactions(history))
         is_shared = base == setup.project.root != setup.project.store
-        if is_shared and setup.project.settings.switch("git.sign"):
+        if is_shared:
             history.signer = Signer(history.repository, setup.said.append)
     changes = _missing_changes(setup, base, history, refresher)
     files = setup.files = [change.file for change in changes]

@@ -81,17 +81,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The planner of `compact --plan`: somebody else's answer, as it came. Where `find_verifier`
-    finds a model, it reads the plan again; what it doubts is said, and hinders nothing."""
+    """The planner of `compact --plan`: somebody else's answer, as it came. A `verifier`
+    reads the plan again; what it doubts is said, and hinders nothing."""
 
     plan: str | bytes
-    find_verifier: Callable[[], Model | None] = lambda: None
+    verifier: Model | None = None
     kind: str = "given"
 
     def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
         """The plan that was given."""
-        verifier = self.find_verifier()
-        if verifier is None:
+        if self.verifier is None:
             return ProposedPlan(self.plan)
         from mdmemory.compact.dialogue import read_again
 
@@ -102,7 +101,7 @@ class Given:
             return ProposedPlan(self.plan)  # which is refused for its own reasons
         texts = (op for op in given if isinstance(op, Merge | Rewrite))
         ops = [op for op in texts if known.keys() >= {*plans.sources_of(op)}]
-        reading = read_again(verifier, ops, known)
+        reading = read_again(self.verifier, ops, known)
         failure = reading.failure.message if reading.failure else "It was asked, and did not say."
         doubts: list[tuple[Op, str]] = []
         for op in ops:
@@ -111,7 +110,7 @@ class Given:
             elif doubt:
                 doubts.append((op, f"A second reading says that it {doubt}."))
         cost = Tokens(reading.input, reading.output, reading.calls)
-        return ProposedPlan(self.plan, cost, model=verifier.name, doubts=tuple(doubts))
+        return ProposedPlan(self.plan, cost, model=self.verifier.name, doubts=tuple(doubts))
 
 
 @dataclass(frozen=True)
@@ -427,7 +426,7 @@ def _planner(
     from mdmemory.llm import choose
 
     if plan is not None:
-        return Given(plan, lambda: model or choose.verifier(writer.project, today))
+        return Given(plan, model)
     kind = model.kind if model else writer.project.settings.text("planner")
     if offline or kind == "offline":
         return Offline(writer.history)

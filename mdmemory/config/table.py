@@ -150,7 +150,8 @@ class Setting(NamedTuple):
 
 # Settings of earlier versions: a line that sets one changes nothing, and is named
 FORMER = frozenset({
-    "editor", "observe.ignore", "search.embedding_calls",
+    *("editor", "git.sign", "llm.verify_model", "observe.ignore", "search.embedding_calls"),
+    *("search.transcripts", "session.pruning"),
 })  # fmt: skip
 TABLE = (
     Setting("store", (), "a folder inside the project", folder_inside, DEFAULT_STORE,
@@ -176,9 +177,6 @@ TABLE = (
     Setting("index.tracked", ("MEMORY_INDEX_TRACKED",), "true or false", switch, True,
             "Commit MEMORY.md and _MORE.md. Use false if you merge the store with the merge button "
             "of a website, which ignores `merge=union`."),
-    Setting("git.sign", (), "true or false", switch, True,
-            "Sign commits in a project's repository if your git signs (commit.gpgsign). Commits in "
-            "a store's own repository are never signed."),
     Setting("compact.enabled", ("MEMORY_COMPACT_ENABLED",), "true or false", switch, True,
             "Compact automatically when it is due (`compact --if-due`)."),
     Setting("compact.churn", ("MEMORY_COMPACT_CHURN",), "a whole number of at least 1",
@@ -210,10 +208,6 @@ TABLE = (
             personal=True, common=True),
     Setting("compact.model", ("MEMORY_COMPACT_MODEL",), "a model such as openai/gpt-5-mini",
             or_empty(model), "", "Another model for compactions; extract.model if not set.",
-            personal=True),
-    Setting("llm.verify_model", ("MDMEMORY_VERIFY_MODEL",), "a model such as openai/gpt-5-mini",
-            or_empty(model), "", "The model that reads again what another one proposes, before it "
-            "is done; the same model if not set.",
             personal=True),
     Setting("llm.questions", ("MDMEMORY_QUESTIONS",), "all or pairs", one_of("all", "pairs"), "all",
             "What the model may be asked. `pairs`, for a small model: only whether two notes say "
@@ -273,17 +267,13 @@ TABLE = (
     Setting("search.folders", (), "a list of absolute folders", folders, "",
             "Folders of markdown, such as an Obsidian vault, for `search --source files`.",
             personal=True, common=True),
-    Setting("search.transcripts", (), "a list of absolute folders", folders, "",
-            "Folders of exported sessions (*.json, *.jsonl) for `search --source sessions`.",
-            personal=True),
     Setting("recall.by_message", (), "true or false", switch, True,
             "Send the notes that your message needs along with it.",
             common=True),
     Setting("session.memory", (), "true or false", switch, True,
             "Keep the goal, files, errors, decisions and tasks of each session in its prompt, "
-            "offer them as a tool, and tell the assistant when its context fills up."),
-    Setting("session.pruning", (), "true or false", switch, True,
-            "Shorten long outputs of tools."),
+            "offer them as a tool, tell the assistant when its context fills up, and shorten long "
+            "outputs of tools."),
     Setting("observe.enabled", ("MDMEMORY_OBSERVE",), "true or false", switch, False,
             "Store short records of what the assistant's tools show. A planner with a model gets "
             "that text.",

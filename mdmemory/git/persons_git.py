@@ -64,7 +64,7 @@ class Signer:
         self._has_failed = True
         self._tell(
             f"What was written is committed without a signature: {why.rstrip('.:')}. "
-            "(`git.sign = false` in mdmemory.toml: no signature is tried.)"
+            "(`git config commit.gpgsign false` here: no signature is tried.)"
         )
         return None
 

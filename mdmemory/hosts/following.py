@@ -170,10 +170,9 @@ class Following:
 
     def own(self, memory: Memory, session: str) -> SessionMemory | None:
         """The memory of a session; None where the settings keep none."""
-        from mdmemory.session.sections import is_followed
 
         settings = memory.project.settings
-        if not is_followed(settings):
+        if not settings.switch("session.memory"):
             return None
         from mdmemory.session.session import SessionMemory
 

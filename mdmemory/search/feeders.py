@@ -25,7 +25,7 @@ from mdmemory.search.notes import BATCH, Report
 from mdmemory.search.results import FILES, SESSIONS
 from mdmemory.transcripts import opencode
 from mdmemory.transcripts.session_files import SessionFile, SessionRows
-from mdmemory.transcripts.sources import READERS, Reader, began_in, find_place, read
+from mdmemory.transcripts.sources import READERS, Reader, began_in, find_place
 from mdmemory.transcripts.turns import Transcript
 
 ENDINGS = (".md", ".markdown")
@@ -160,20 +160,17 @@ def _without_private(text: str) -> str:
     return "\n".join(lines_shown)
 
 
-EXPORTS = (".json", ".jsonl")
 _TITLE = 80  # characters
 _TOGETHER = 10  # sessions that are held in memory at once
-# A print begins with where its session lies: this, or the name of a host that keeps files.
-_OPENCODE, _EXPORT = "o", "e"
+_OPENCODE = "o"  # a print begins with where its session lies: this, or a host that keeps files
 
 
 @dataclass(frozen=True, slots=True)
 class Transcripts:
-    """The sessions that began in one of `folders`, and those in files below `exports`."""
+    """The sessions that began in one of `folders`."""
 
     hosts: Hosts
     folders: Sequence[Path]
-    exports: Sequence[Path]
     redact: Callable[[str], str]
 
     def update(self, database: Database, report: Report) -> list[str]:
@@ -185,8 +182,6 @@ class Transcripts:
         files = self._session_files(known)
         for name, (print, _, _) in files.items():
             now.setdefault(name, print)
-        for path, print in walk_folders(self.exports, EXPORTS):
-            now[path] = f"{_EXPORT} {print}"
         gone = [name for name in known if name not in now]
         if gone:
             database.remove(SESSIONS, gone)
@@ -195,12 +190,12 @@ class Transcripts:
         for at in range(0, len(names), _TOGETHER):
             report(at, len(names), "sessions for search")
             some = {name: stale[name] for name in names[at : at + _TOGETHER]}
-            database.put([
-                # of an exported session that is here, too, once is enough
-                self._make_document(name, some[name], transcript, is_other=transcript is not None
-                               and transcript.session != name and transcript.session in now)
-                for name, transcript in self._read(some, files, sentences)
-            ])  # fmt: skip
+            database.put(
+                [
+                    self._make_document(name, some[name], transcript)
+                    for name, transcript in self._read(some, files, sentences)
+                ]
+            )
         if state and not sentences and state == self._opencode_state() != database.seal(SESSIONS):
             database.set_seal(SESSIONS, state)
         return sentences
@@ -214,7 +209,7 @@ class Transcripts:
         read nor looked at again: where a session began never changes.
         """
         names = {print.split(" ", 2)[-1]: name for name, print in known.items()
-                 if print[:2] not in (f"{_OPENCODE} ", f"{_EXPORT} ")}  # fmt: skip
+                 if print[:2] != f"{_OPENCODE} "}  # fmt: skip
         wanted, where = began_in(self.folders), self._folders_digest()
         files: dict[str, tuple[str, Reader, SessionFile]] = {}
         for reader in READERS:
@@ -277,25 +272,16 @@ class Transcripts:
                 sentences.append(f"OpenCode's newest sessions are missing here. {problem.message}")
         for name, print in some.items():
             try:
-                if print[:2] == f"{_EXPORT} ":
-                    yield name, read(Path(name))
-                elif print[:2] != f"{_OPENCODE} ":
+                if print[:2] != f"{_OPENCODE} ":
                     _, reader, file = files[name]
                     is_others = print.startswith(f"{reader.name} -")
                     yield name, None if is_others else reader.transcript(SessionRows(file))
-            except BadTranscript as problem:
-                if print[:2] == f"{_EXPORT} ":
-                    text = f"{name} is no session that can be read. {problem.message}"
-                    sentences.append(text)
-                    yield name, None
             except MdmemoryError:
                 continue  # not now
 
-    def _make_document(
-        self, name: str, print: str, transcript: Transcript | None, *, is_other: bool
-    ) -> Document:
+    def _make_document(self, name: str, print: str, transcript: Transcript | None) -> Document:
         state = digest(print.encode())
-        if transcript is None or not transcript.turns or is_other:
+        if transcript is None or not transcript.turns:
             return Document(SESSIONS, name, print, state)
         try:
             newest = max(turn.time for turn in transcript.turns)

@@ -54,9 +54,8 @@ def search(refresher: Refresher, source: str, today: str, *, meaning: bool) -> S
     if source in (SESSIONS, ALL):
         from mdmemory.search.feeders import Transcripts
 
-        exports = _setting_folders(project, "search.transcripts")
         folders = session_folders(project)
-        others[SESSIONS] = Transcripts(person.host_places(), folders, exports, redacted_text)
+        others[SESSIONS] = Transcripts(person.host_places(), folders, redacted_text)
     if source in (FILES, ALL):
         from mdmemory.search.feeders import Folders
 

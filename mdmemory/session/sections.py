@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mdmemory.config.settings import Settings
 from mdmemory.files import digest
 
 # The most characters of each block, in the order of the prompt.
@@ -158,11 +157,6 @@ def sections_of(document: Mapping[str, Any] | None) -> Sections:
 def names() -> tuple[str, ...]:
     """The sections, in the order of the prompt."""
     return (*BLOCKS, ERRORS, *SLOTS, FILES, CANDIDATES, POOL)
-
-
-def is_followed(settings: Settings) -> bool:
-    """Whether a host has to report messages and tools: a part that uses them is on."""
-    return any(settings.switch(f"session.{part}") for part in ("memory", "pruning"))
 
 
 # --- what is shown

@@ -114,7 +114,7 @@ class SessionMemory:
         answer need not wait for, which is to save the whole of a pruned output; it raises
         MdmemoryError if that fails. Done at once, a failure shows the whole output instead.
         """
-        if not sections.is_followed(self._settings):
+        if not self._is_on:
             return None
         seen = visible(output)
         pruned = self._prune(tool, args, output, seen, synthetic, later)
@@ -140,7 +140,7 @@ class SessionMemory:
         `tokens` is the size of the context as the provider last counted it, `window` the tokens
         that fit (`pressure.usable`); 0 means unknown, or as last time.
         """
-        if not sections.is_followed(self._settings):
+        if not self._is_on:
             return []
         seen = visible(text)
         sizes = self._now_in_prompt().sizes
@@ -158,7 +158,7 @@ class SessionMemory:
             before = str(counts.get("level", pressure.THRESHOLDS[0].level))
             notice = pressure.notice(before, usage, sizes)
             counts["level"] = pressure.find_level(usage)
-            return [notice] if notice and self._is_on("memory") else []
+            return [notice] if notice and self._is_on else []
 
         return self._change(edit, now)
 
@@ -192,7 +192,7 @@ class SessionMemory:
     def _now_in_prompt(self) -> PromptBlock:
         if self._frozen is not None:
             return self._frozen
-        return render(self.read(), sections.names() if self._is_on("memory") else ())
+        return render(self.read(), sections.names() if self._is_on else ())
 
     # calls of the assistant; the prompt shows a change after `new_epoch`
 
@@ -231,7 +231,7 @@ class SessionMemory:
 
     def _take(self, parts: Parts, take: Callable[[Sections], object]) -> None:
         """Let `take` change the memory, unless it is switched off."""
-        if self._is_on("memory"):
+        if self._is_on:
             memory = _memory(parts)
             take(memory)
             parts[MEMORY] = memory.document()
@@ -243,7 +243,7 @@ class SessionMemory:
         """The pruned output, whose whole text is saved; None to show the output as it is."""
         # a saved output is what the assistant asked for as a whole
         place = f"{os.sep}{storage.FOLDER}{os.sep}o-"
-        if not self._is_on("pruning") or any(
+        if not self._is_on or any(
             isinstance(each, str) and place in each for each in args.values()
         ):
             return None
@@ -281,8 +281,9 @@ class SessionMemory:
     def _change(self, edit: Callable[[Parts], Result], now: datetime) -> Result:
         return storage.change(self._state, self.session, edit, now)
 
-    def _is_on(self, part: str) -> bool:
-        return self._settings.switch(f"session.{part}")
+    @property
+    def _is_on(self) -> bool:
+        return self._settings.switch("session.memory")
 
 
 def _memory(parts: Parts) -> Sections:

@@ -163,8 +163,7 @@ class Writer:
         with hold_lock(path, self.holder, self.patience), reading:
             self.refresher.forget()  # what was seen before the lock may be of yesterday
             if self.history and not self.automatic and not self.is_own:
-                wanted = self.project.settings.switch("git.sign")
-                self.history.signer = Signer(self.history.repository, self.tell) if wanted else None
+                self.history.signer = Signer(self.history.repository, self.tell)
             for sentence in self._recover_store(private):
                 self.tell(sentence)
             if self.history is None:  # with git, `recover` knows whether there is anything

@@ -21,7 +21,6 @@ GOOD: dict[str, tuple[str, object]] = {
     "search.dsn": ("postgresql://a@b/c", "postgresql://a@b/c"),
     "search.embedding_url": ("http://a/v1", "http://a/v1"),
     "search.folders": ("/a:~/b", "/a:~/b"),
-    "search.transcripts": ("~", "~"),
 }
 BAD = {
     "store": ["", "/elsewhere", "../above", "~/home", "a/../../b", ".git/notes"],

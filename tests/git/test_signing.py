@@ -82,9 +82,8 @@ def test_what_waited_is_signed_when_a_person_takes_it_over(signed: Path, git: Gi
     assert git(signed, "log", "-1", "--format=%an %ae") == author
 
 
-def test_git_sign_false_leaves_commits_unsigned(signed: Path, git: Git) -> None:
-    with (signed / "mdmemory.toml").open("a", encoding="utf-8") as file:
-        file.write("\n[git]\nsign = false\n")
+def test_a_repository_whose_git_signs_nothing_is_left_unsigned(signed: Path, git: Git) -> None:
+    git(signed, "config", "commit.gpgsign", "false")
     add(Memory.open(signed), "tea")
     assert states(git, signed) == ["N"]
 
@@ -112,7 +111,7 @@ def test_a_key_that_wants_a_passphrase_asks_nobody_and_the_note_is_committed(
     assert states(git, repository) == ["N"]
     assert len(said) == 1
     assert said[0].startswith("What was written is committed without a signature:")
-    assert "`git.sign = false`" in said[0]
+    assert "`git config commit.gpgsign false`" in said[0]
     assert not (tmp_path / "asked").exists()
 
 

@@ -25,7 +25,6 @@ from mdmemory.transcripts.turns import Transcript, Turn
 
 FAILED = "FAILED tests/test_a.py::test_x - assert 1 == 2"
 WINDOW = {"model": "p/m", "limit": {"context": 108_000, "output": 8_000}}  # 100,000 to fill
-PARTS = ("memory", "pruning")
 
 
 class Host(PluginHost):
@@ -113,7 +112,7 @@ def test_only_what_is_switched_on_is_forwarded(project: Path) -> None:
         return set(Host(project).ask("hello", protocol=PROTOCOL)["hooks"]) - set(HOOKS)
 
     assert wanted() == {"tool", "said", "answered"}
-    configure(project, "session", **dict.fromkeys(PARTS, False))
+    configure(project, "session", memory=False)
     assert wanted() == set()
     prefer("observe", enabled=True)
     assert wanted() == {"tool"}
@@ -126,7 +125,7 @@ def test_without_a_memory_of_the_session_there_is_no_tool_for_it(project: Path) 
 
 
 def test_with_all_of_it_off_nothing_is_written(project: Path) -> None:
-    configure(project, "session", **dict.fromkeys(PARTS, False))
+    configure(project, "session", memory=False)
     host = Host(project)
     host.tell("Let's use semicolons.")
     host.answer(99_000, "[Decision: x is y]")
@@ -317,7 +316,7 @@ def test_the_state_may_be_deleted_at_any_moment(host: Host, project: Path) -> No
 def test_settings_count_from_the_next_call_on(host: Host, project: Path) -> None:
     lines = "\n".join(f"line {number}" for number in range(200))
     assert host.run("./run", lines)
-    configure(project, "session", pruning=False)
+    configure(project, "session", memory=False)
     assert host.run("./run", lines) is None
 
 

@@ -95,7 +95,6 @@ class Hooks:
     def hello(self, params: Params) -> Result:
         """Our version, the hooks to forward, the file that the prompt has to hold, and the tools
         of the assistant."""
-        from mdmemory.session.sections import is_followed
         from mdmemory.tools import table
 
         if params.get("protocol") != PROTOCOL:
@@ -111,7 +110,7 @@ class Hooks:
         try:
             layers = self._open()
             # what is said here may make a store: tools and hooks are there before it
-            if is_followed(layers.settings):
+            if layers.settings.switch("session.memory"):
                 hooks += watching.HOOKS
             elif layers.settings.switch("observe.enabled"):
                 hooks.append("tool")
