@@ -6,6 +6,7 @@ rename, a removal, a sync, a git command) the child leaves by `os._exit`: no han
 """
 
 import errno
+import hashlib
 import os
 import sys
 import traceback
@@ -102,6 +103,17 @@ def _writes(words: tuple[object, ...]) -> bool:
     path, _, flags = words
     wanted = isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
     return bool(wanted) and not isinstance(path, int)  # a number is a pipe to a child
+
+
+def blob(data: bytes) -> str:
+    """The name that git has for the bytes of a file."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def ids(rows: str) -> dict[str, str]:
+    """Object ids by path, from `git ls-tree` or `git ls-files -s`."""
+    pairs = (row.split("\t") for row in rows.splitlines())
+    return {path: max(about.split(), key=len) for about, path in pairs}
 
 
 def everything(root: Path) -> dict[str, bytes]:

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,6 @@ def module_name(path: Path) -> str:
 
 
 SOURCES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
-TREES = {name: ast.parse(path.read_bytes()) for name, path in SOURCES.items()}
 # the rooms and files that may print, exit, read the environment or ask the clock
 INTERFACES = (
     "memory",
@@ -78,6 +78,12 @@ INTERFACES = (
 BELOW = [name for name in SOURCES if name and name.partition(".")[0] not in INTERFACES]
 
 
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Each module, parsed: by the first test that looks, not by whoever collects the tests."""
+    return {name: ast.parse(path.read_bytes()) for name, path in SOURCES.items()}
+
+
 def place(module: str) -> tuple[int, str]:
     """The floor of a module and its room there; the longest name that fits is the one."""
     found = [
@@ -93,7 +99,7 @@ def place(module: str) -> tuple[int, str]:
 
 def imports(module: str) -> Iterator[tuple[str, int]]:
     """Every module of ours that this one imports, in functions and type checks too, and where."""
-    for node in ast.walk(TREES[module]):
+    for node in ast.walk(trees()[module]):
         if isinstance(node, ast.Import):
             found = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -161,17 +167,17 @@ def reaches(tree: ast.Module) -> set[str]:
 
 
 def test_below_the_interfaces_nothing_prints_leaves_or_asks_the_machine() -> None:
-    reached = {module: reaches(TREES[module]) for module in BELOW}
+    reached = {module: reaches(trees()[module]) for module in BELOW}
     wrong = {module: found - EXCEPTIONS.get(module, set()) for module, found in reached.items()}
     assert {module: found for module, found in wrong.items() if found} == {}
 
 
 def test_the_exceptions_are_still_needed() -> None:
-    assert all(reaches(TREES[module]) >= named for module, named in EXCEPTIONS.items())
+    assert all(reaches(trees()[module]) >= named for module, named in EXCEPTIONS.items())
 
 
 def open_with_a_place(module: str) -> None:
-    text = ast.get_docstring(TREES[module]) or ""
+    text = ast.get_docstring(trees()[module]) or ""
     assert text, f"mdmemory.{module or 'the package'} has no docstring"
     assert len(text.splitlines()) <= 5
 
@@ -198,7 +204,7 @@ def test_heavy_packages_are_loaded_where_they_are_used() -> None:
         # the command imports this room in its function, and nothing else does
         allowed |= {"yaml", "frontmatter"} if module == "note.yaml_head" else set()
         allowed |= {"starlette", "markupsafe"} if module.startswith("web.") else set()
-        assert at_top(TREES[module]) & HEAVY <= allowed
+        assert at_top(trees()[module]) & HEAVY <= allowed
 
     each(SOURCES, check)
 
@@ -236,7 +242,7 @@ def imported(tree: ast.Module) -> list[tuple[str, str]]:
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}".removeprefix("mdmemory.")
                 if node.module == "mdmemory.memory":
-                    whole = dict(imported(TREES["memory"])).get(alias.name, whole)
+                    whole = dict(imported(trees()["memory"])).get(alias.name, whole)
                 found.append((alias.asname or alias.name, whole))
     return found
 
@@ -264,12 +270,12 @@ def used_here(tree: ast.Module) -> set[str]:
 
 def test_what_nothing_but_a_test_would_use_is_not_there() -> None:
     defined: set[str] = set()
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         if module and not module.startswith("cli."):  # commands are found by their table
             names = {name for statement in tree.body for name in own_names(statement)}
             defined |= {f"{module}.{name}" for name in names - used_here(tree)}
     public = {f"{module}.{name}" for name, module in mdmemory._MODULE_OF.items()}
-    idle = defined.difference(public, AHEAD, *map(used_elsewhere, TREES.values()))
+    idle = defined.difference(public, AHEAD, *map(used_elsewhere, trees().values()))
     assert {each for each in idle if not each.partition("__")[2]} == set()
 
 
@@ -282,7 +288,7 @@ GIVEN = {"handle", "init", "to_dict"}
 def test_every_method_is_called_by_the_package_itself() -> None:
     methods: set[str] = set()
     called: set[str] = set()
-    for tree in TREES.values():
+    for tree in trees().values():
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute):
                 called.add(node.attr)
@@ -295,7 +301,7 @@ def test_one_place_knows_where_state_lies_and_opens_it() -> None:
     """Everything else says `project.state_file`, which no link or foreign file can stand for."""
     named = {
         module
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value == "state.db"
     }
@@ -345,7 +351,7 @@ def test_the_drawing_has_each_room_once_from_the_ground_up() -> None:
 
 def test_a_public_class_name_stands_once() -> None:
     places: dict[str, list[str]] = {}
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(module)

@@ -3,7 +3,6 @@
 How it is killed, or meets a full disk or an editor, stands in tests/moments.py.
 """
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -13,7 +12,20 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from moments import DIED, DONE, FAILED, TOLD, child, die, everything, full, full_once, spread
+from moments import (
+    DIED,
+    DONE,
+    FAILED,
+    TOLD,
+    blob,
+    child,
+    die,
+    everything,
+    full,
+    full_once,
+    ids,
+    spread,
+)
 from pace import FULL, sample
 
 from mdmemory.files import digest
@@ -106,16 +118,6 @@ def recovery(world: World, open_writer: OpenWriter) -> None:
 
 
 # what is promised
-
-
-def blob(data: bytes) -> str:
-    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
-
-
-def ids(rows: str) -> dict[str, str]:
-    """Object ids by path, from `git ls-tree` or `git ls-files -s`."""
-    pairs = (row.split("\t") for row in rows.splitlines())
-    return {path: max(about.split(), key=len) for about, path in pairs}
 
 
 def known_bytes(root: Path, git: Git) -> set[str]:

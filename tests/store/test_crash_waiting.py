@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from moments import DIED, DONE, TOLD, child, die, everything, full, spread
+from moments import DIED, DONE, TOLD, blob, child, die, everything, full, spread
 from pace import FULL
 
 from mdmemory.files import digest
@@ -42,11 +42,7 @@ class Trial:
     def _texts(self, root: Path) -> dict[str, bytes]:
         store = root / "notes" / "memory"
         datas = [path.read_bytes() for path in store.glob("*.md") if path.name != "MEMORY.md"]
-        return {self.blob(root, data): data for data in datas}
-
-    def blob(self, root: Path, data: bytes) -> str:
-        words = ("hash-object", "--stdin", "--no-filters")
-        return self.git(root, *words, text=data.decode()).strip()
+        return {blob(data): data for data in datas}
 
     def fresh(self) -> Path:
         shutil.rmtree(self.place, ignore_errors=True)

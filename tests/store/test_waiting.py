@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from moments import blob
 
 from mdmemory.actions.undo import undo
 from mdmemory.errors import RepositoryState
@@ -62,10 +63,6 @@ def everything_kept(git: Git, root: Path) -> set[str]:
     return {row.split()[0] for row in rows}
 
 
-def blob(git: Git, root: Path, data: bytes) -> str:
-    return git(root, "hash-object", "--stdin", "--no-filters", text=data.decode()).strip()
-
-
 def test_an_automatic_write_moves_no_branch_and_no_index(
     automatic: Writer, repository: Path, store: Path, git: Git
 ) -> None:
@@ -96,7 +93,7 @@ def test_what_an_automatic_write_replaces_is_kept_under_a_ref(
         texts.append((store / "user-name.md").read_bytes())
     put(automatic, "user-name.md", None)
     kept = everything_kept(git, repository)
-    assert {blob(git, repository, text) for text in texts} <= kept
+    assert {blob(text) for text in texts} <= kept
 
 
 def test_the_next_typed_command_commits_what_waits(
@@ -187,7 +184,7 @@ def test_what_the_person_committed_is_not_committed_twice(
     head = git(repository, "rev-parse", "HEAD")
     bring_in(typed)
     assert git(repository, "rev-parse", "HEAD") == head
-    assert blob(git, repository, by_hand) in everything_kept(git, repository)
+    assert blob(by_hand) in everything_kept(git, repository)
     assert automatic.history
     assert automatic.history.kept.list_entries() == []
 
@@ -209,7 +206,7 @@ def test_what_the_person_put_back_stays_and_is_kept(
     assert git(repository, "rev-parse", "HEAD") == head
     assert (store / "user-name.md").read_bytes() == name
     assert not (store / "user-new.md").exists()
-    assert blob(git, repository, written) in everything_kept(git, repository)
+    assert blob(written) in everything_kept(git, repository)
 
 
 def test_what_was_put_back_again_and_again_is_all_kept(
@@ -222,7 +219,7 @@ def test_what_was_put_back_again_and_again_is_all_kept(
         git(repository, "checkout", "--", "notes/memory/user-name.md")
         bring_in(typed)
     kept = everything_kept(git, repository)
-    assert {blob(git, repository, text) for text in texts} <= kept
+    assert {blob(text) for text in texts} <= kept
 
 
 def test_a_hand_edit_of_what_waits_stays_a_hand_edit(
@@ -235,7 +232,7 @@ def test_a_hand_edit_of_what_waits_stays_a_hand_edit(
     bring_in(typed)
     assert git(repository, "rev-parse", "HEAD") == head
     assert "?? notes/memory/user-new.md" in git(repository, "status", "--porcelain")
-    assert blob(git, repository, written) in everything_kept(git, repository)
+    assert blob(written) in everything_kept(git, repository)
     assert "Said better." in (store / "user-new.md").read_text()
 
 
