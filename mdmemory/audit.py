@@ -10,13 +10,13 @@ import math
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from stat import S_ISLNK
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from mdmemory import bounds, unseen
@@ -43,6 +43,9 @@ from mdmemory.text.literals import literal_tokens
 from mdmemory.text.orders import is_order
 from mdmemory.text.similarity import likeness_of
 from mdmemory.text.words import word_keys
+
+if TYPE_CHECKING:
+    from mdmemory.audit_model import ModelReading
 
 INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md")
 _OF_NOTES = (INDEX, ".obsidian", "mdmemory.toml")  # beside them a CLAUDE.md is one note of many
@@ -102,9 +105,12 @@ class Text(NamedTuple):
 _Found = Iterator[tuple[str, Text, int, str]]  # check, text, line, sentence
 
 
-def audit(named: Path, around: Path) -> tuple[int, list[AuditFinding]]:
+def audit(
+    named: Path, around: Path, model: ModelReading | None = None
+) -> tuple[int, list[AuditFinding]]:
     """How many files a memory has, and what is wrong in them. What it names of a project is looked
-    for in the repository that it lies in, and in that of the folder `around`. Raises BadMemory."""
+    for in the repository that it lies in, and in that of the folder `around`. A `model` reads its
+    facts, too. Raises BadMemory."""
     path = Path(os.path.realpath(named.expanduser()))
     try:
         path.stat()
@@ -120,7 +126,7 @@ def audit(named: Path, around: Path) -> tuple[int, list[AuditFinding]]:
         raise BadMemory(f"{named} holds no memory.", hint)
     places = {name: at for at, name in enumerate(reader.files)}
     rows = [(places[each.path], line, check, text)
-            for check, each, line, text in reader.findings(around)]  # fmt: skip
+            for check, each, line, text in reader.findings(around, model)]  # fmt: skip
     names = [*map(_clean, places)]
     return len(names), [
         AuditFinding(check, "error" if check in _ERRORS else "warning", names[at], line, text)
@@ -217,7 +223,7 @@ class MemoryTexts:
                     self.facts.append(each)
                 yield each
 
-    def findings(self, around: Path) -> _Found:
+    def findings(self, around: Path, model: ModelReading | None = None) -> _Found:
         """All that is wrong."""
         yield from self.unread
         for each in self.texts:
@@ -232,7 +238,12 @@ class MemoryTexts:
                 message = f"{INDEX} does not list it, so no assistant knows of it: add a line."
                 yield "unlisted", Text(name, 1, ""), 1, message
         yield from _gone_findings(self.texts, self.root, around)
-        for check, one, other, text in _list_pairs(self.facts):
+        pairs = [*_list_pairs(self.facts)]
+        if model is not None:
+            pairs += _list_read_pairs(
+                self.facts, {(one, other) for _, one, other, _ in pairs}, model
+            )
+        for check, one, other, text in pairs:
             place = f"{one.path}:{one.line}"
             yield check, other, other.line, text.replace("{}", place, 1)
 
@@ -391,6 +402,22 @@ def _list_pairs(facts: Sequence[Text]) -> Iterator[tuple[str, Text, Text, str]]:
         if (one, other) not in contrary:
             text = "It says almost the same as {}: make one of them."
             yield "duplicates", once[one], once[other], text
+
+
+def _list_read_pairs(
+    facts: Sequence[Text], known: Collection[tuple[Text, Text]], model: ModelReading
+) -> Iterator[tuple[str, Text, Text, str]]:
+    """What a model finds, besides the pairs that are known without it."""
+    for check, at, to, reason in model.find_pairs([(each.about, each.text) for each in facts]):
+        one, other = facts[min(at, to)], facts[max(at, to)]
+        if (one, other) in known or one.reader != other.reader:
+            continue
+        why = f" ({reason})" if reason else ""
+        if check == "duplicates":
+            text = "A model reads the same in {}%s: make one of them."
+        else:
+            text = "A model reads that it and {} cannot both be true%s: correct the wrong one."
+        yield check, one, other, text % why
 
 
 def _near_pairs(facts: Sequence[Text]) -> Iterator[tuple[int, int]]:

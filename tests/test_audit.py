@@ -14,9 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pace import HUNG
 from rows import each
+from scripted import Scripted
 
 from mdmemory.audit import audit
+from mdmemory.audit_model import ModelReading
 from mdmemory.cli import main
+from mdmemory.layers import Layers
+from mdmemory.llm.answer import ModelFailed
 
 KEY = "ghp_" + "Ab3dE6gH1jK4mN7pQ0rS3tU6vW9xY2zA5cD8"
 HEAD = "---\nname: {}\ndescription: {}\nmetadata:\n  type: project\n---\n\n{}\n"
@@ -271,3 +275,57 @@ def test_five_thousand_notes_are_read_without_a_look_at_each_two(tmp_path: Path)
         [sys.executable, "-m", "mdmemory", "audit", tmp_path / "m"], timeout=HUNG, check=False
     )
     assert done.returncode in (0, 1)
+
+
+SAME = ("Use pnpm for all packages of the shop", "Packages are installed with pnpm by everybody")
+CONTRARY = ("The deploy goes out on Tuesdays after lunch", "We ship each Thursday morning")
+
+
+def read_by(model: Scripted, memory: Path, where: Path) -> tuple[list[str], tuple[str, ...]]:
+    """What a model is told to find in a memory, and why it was not read."""
+    project = Layers.open(where).main.project
+    reading = ModelReading(project, "2026-06-01", lambda *_: None, model)
+    _, findings = audit(memory, where, reading)
+    return [f"{each.check} {each.line} {each.message}" for each in findings], reading.failures
+
+
+def test_a_model_finds_what_shares_no_words_and_nothing_is_done(
+    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository)
+    assert main(["init"]) == 0
+    lines = "\n".join(f"- {each}" for each in (*SAME, *CONTRARY, "The printer is on floor 3"))
+    memory = write(tmp_path / "m", {"CLAUDE.md": f"# Rules\n\n{lines}\n"})
+    before = state(memory)
+    name = "project-fact-{}.md".format
+    merge = {"op": "merge", "sources": [name(1), name(2)], "target": name(1), "name": "fact-1",
+             "type": "project", "description": SAME[0], "body": f"{SAME[1]}.",
+             "reason": "both name pnpm"}  # fmt: skip
+    flag = {"op": "flag", "files": [name(3), name(4)], "reason": "two days"}
+    assert read_by(Scripted({"ops": [merge, flag]}), memory, repository) == ([
+        "duplicates 4 A model reads the same in CLAUDE.md:3 (both name pnpm): make one of them.",
+        "contradictions 6 A model reads that it and CLAUDE.md:5 cannot both be true (two days): "
+        "correct the wrong one.",
+    ], ())  # fmt: skip
+    # what the second reading doubts is no finding
+    doubting = Scripted({"ops": [merge]}, {"ops": []}, reader=lambda _: "lost")
+    assert read_by(doubting, memory, repository)[0] == []
+    assert state(memory) == before
+
+
+def test_what_no_model_read_is_told(
+    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(repository)
+    assert main(["init"]) == 0
+    lines = "\n".join(f"- {each}" for each in (*SAME, *CONTRARY, f"The token is {KEY}"))
+    memory = write(tmp_path / "m", {"CLAUDE.md": lines})
+    model = Scripted(ModelFailed("It is down."))
+    findings, failures = read_by(model, memory, repository)
+    assert [each.split()[0] for each in findings] == ["secrets"]
+    assert failures == ("It is down.",)
+    assert KEY not in model.asked[0].user
+    assert "project-fact-5" not in model.asked[0].user
+    assert main(["audit", str(memory), "--model"]) == 2
+    assert "No model is chosen" in capsys.readouterr().err

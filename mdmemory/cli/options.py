@@ -345,6 +345,12 @@ def audit_options(parser: Parser) -> None:
         "path", metavar="PATH", help="a folder of notes, a project with CLAUDE.md, AGENTS.md or "
         "GEMINI.md, one such file, or the JSON of another memory",
     )  # fmt: skip
+    flag(
+        parser,
+        "--model",
+        "also let the model of your settings find what says the same in other "
+        "words, and what cannot both be true; the memory's text is sent to it",
+    )
 
 
 def session_options(parser: argparse.ArgumentParser) -> None:

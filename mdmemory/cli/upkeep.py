@@ -6,14 +6,24 @@ import shlex
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdmemory.actions.listing import in_words
-from mdmemory.cli.commands import NO_STORE_YET, count_noun, emit_json, visible_text, warn_person
+from mdmemory.cli.commands import (
+    NO_STORE_YET,
+    count_noun,
+    emit_json,
+    open_layers,
+    visible_text,
+    warn_person,
+)
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.layers import MINE, USER, Layers
 from mdmemory.store.store import INDEX
+
+if TYPE_CHECKING:
+    from mdmemory.audit_model import ModelReading
 
 _NAMED = 5  # files of a kind that `status` names
 
@@ -169,20 +179,33 @@ _LISTED = 200  # problems that are listed; the rest is counted
 def run_audit(options: Namespace) -> int:
     from mdmemory.audit import audit
 
-    count, findings = audit(Path(options.path), Path.cwd())
+    with Progress(None, json=options.json) as progress:
+        model = _audit_model(options, progress) if options.model else None
+        count, findings = audit(Path(options.path), Path.cwd(), model)
+    failures = model.failures if model else ()
     files = count_noun(count, "file")
     if options.json:
         rows = [each._asdict() for each in findings]
-        emit_json({"ok": not findings, "files": count, "findings": rows})
-        return 1 if findings else 0
+        is_ok = not findings and not failures
+        emit_json({"ok": is_ok, "files": count, "findings": rows, "unread": [*failures]})
+        return 0 if is_ok else 1
     for each in findings[:_LISTED]:
         print(visible_text(f"{each.level}: {each.path}:{each.line}: {each.message}"))
     if more := len(findings) - _LISTED if findings[_LISTED:] else 0:
         print(f"... and {more} more: `mdmemory audit --json PATH` lists all.")
+    for sentence in failures:
+        warn_person(sentence)
     if not findings:
-        print(f"No problems in {files}.")
-        return 0
+        print(f"No problems in {files}{', as far as it was read' if failures else ''}.")
+        return 1 if failures else 0
     errors = sum(each.level == "error" for each in findings)
     of_them = f"{count_noun(errors, 'error')}, {count_noun(len(findings) - errors, 'warning')}"
     print(f"{of_them} in {files}. Nothing was changed.")
     return 1
+
+
+def _audit_model(options: Namespace, progress: Progress) -> ModelReading:
+    from mdmemory.audit_model import ModelReading
+
+    memory = open_layers(options).main
+    return ModelReading(memory.project, memory.now().date().isoformat(), progress.step)
