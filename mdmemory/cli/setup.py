@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -276,21 +277,29 @@ def _dry_run(options: Namespace, root: Path) -> list[str]:
     store = root if options.user else root / (options.store or settings.text("store"))
     sentences = [] if store.is_dir() else [f"Would create a store in {store}."]
     sentences += _install_wiring(options, root, store)
-    return [DRY_RUN, *sentences] if sentences else ["Nothing to do."]
+    return [*dict.fromkeys([DRY_RUN, *sentences])] if sentences else ["Nothing to do."]
 
 
 def _install_wiring(options: Namespace, root: Path, store: Path) -> list[str]:
-    from mdmemory.hosts import git_hooks
+    from mdmemory.hosts import clients, git_hooks
     from mdmemory.hosts.opencode import wiring
     from mdmemory.hosts.opencode.wiring import Place, Wanted
 
+    mcp, is_wet = options.mcp, not options.dry_run
+    personal = wiring.personal_place(os.environ)
     if options.user:
-        return wiring.install_personal(
-            os.environ, store=store, mcp=options.mcp, no_npm=options.no_npm, dry_run=options.dry_run
+        files = wiring.personal_wiring(os.environ, store, mcp=mcp)
+        if options.no_npm and not mcp:
+            files = replace(files, remarks=())  # they tell of npm
+        sentences = clients.install_clients(
+            [clients.OPENCODE], os.environ, dry_run=options.dry_run, files=files
         )
-    wanted = Wanted(protocol.short_protocol(), git_hooks.program_words())
-    place = Place(root, store)
-    sentences = wiring.install_wiring(place, wanted, mcp=options.mcp, dry_run=options.dry_run)
-    if options.no_npm and not options.mcp and not options.dry_run:
-        sentences += wiring.spare_npm(wiring.personal_place(os.environ))
+        if mcp and is_wet:
+            wiring.let_npm(personal)
+    else:
+        wanted = Wanted(protocol.short_protocol(), git_hooks.program_words())
+        place = Place(root, store)
+        sentences = wiring.install_wiring(place, wanted, mcp=mcp, dry_run=options.dry_run)
+    if options.no_npm and not mcp and is_wet:
+        sentences += wiring.spare_npm(personal)
     return sentences

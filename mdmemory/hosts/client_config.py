@@ -190,21 +190,36 @@ def _list_names(names: Sequence[str]) -> str:
 
 @dataclass(slots=True)
 class WiringRecord:
-    """What was done, file by file, and the folders and files that were not there before; `file`
-    holds it on the disk."""
+    """What was done, file by file, and the folders and files that were not there before. `file`
+    holds it on the disk; a project's is not kept."""
 
-    file: Path
+    file: Path | None
     written: dict[str, ConfigEdit] = field(default_factory=dict)
     made: list[str] = field(default_factory=list)
 
+    def paths(self) -> list[Path]:
+        """What was changed or was not there before."""
+        return [Path(name) for name in (*self.written, *self.made)]
+
+    def has_all(self, wiring: Wiring) -> bool:
+        """Whether each configuration of a wiring was changed."""
+        return all(str(each.path) in self.written for each in wiring.configurations)
+
+    def launchers(self) -> list[Path]:
+        """The launchers that were written, wherever the person's settings lay."""
+        return [path for path in self.paths() if path.match(f"mdmemory/{launcher.NAME}")]
+
     def note_missing(self, paths: Iterable[Path]) -> None:
         """Note which of these files, and of the folders above them, are not there yet."""
-        every = {each for path in [*paths, self.file] for each in (path, *path.parents)}
+        files = filter(None, [*paths, self.file])
+        every = {each for path in files for each in (path, *path.parents)}
         missing = {str(each) for each in every if not os.path.lexists(each)}
         self.made = sorted({*self.made, *missing})
 
     def save(self) -> None:
         """Write the record. Raises Unwritable."""
+        if self.file is None:
+            return
         data = {
             "home": str(Path.home()),
             "written": {name: asdict(each) for name, each in self.written.items()},
@@ -223,9 +238,9 @@ class WiringRecord:
 
     def drop(self) -> None:
         """Remove the record itself, and what it then leaves empty."""
-        for name in (self.file.name, _OF_OPENCODE):
-            if os.path.lexists(path := self.file.with_name(name)):
-                path.unlink()
+        if self.file is not None:
+            for name in (self.file.name, _OF_OPENCODE):
+                self.file.with_name(name).unlink(missing_ok=True)
         self.drop_empty_folders()
 
 
@@ -296,30 +311,26 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """All that wires one client."""
+    """All that wires one client. `unwanted` are files of ours that are to go, `remarks` what is to
+    be told beside, and `name` is how messages name a file of ours."""
 
     configurations: Sequence[Configuration]
     own: Sequence[OwnFile] = ()
+    unwanted: Sequence[Path] = ()
+    remarks: Sequence[str] = ()
+    name: Name = str
+
+    def paths(self) -> list[Path]:
+        """All files that it may change."""
+        changed = [each.path for each in self.configurations]
+        return [*changed, *(file.path for file in self.own), *self.unwanted]
 
 
-def other_files(wiring: Wiring, environment: Mapping[str, str]) -> list[Path]:
-    """The files in other places than the wiring's that have the same entries, by the record."""
-    written = read_record(environment).written
-    return [
-        Path(name) for each in wiring.configurations for name, edit in written.items()
-        if Path(name).name == each.path.name and Path(name) != each.path
-        and any(edit.values.get(entry.name) == entry.value for entry in each.entries)
-    ]  # fmt: skip
-
-
-def install_wiring(
-    wiring: Wiring, environment: Mapping[str, str], *, dry_run: bool = False
-) -> list[str]:
+def install_wiring(wiring: Wiring, record: WiringRecord, *, dry_run: bool = False) -> list[str]:
     """Put in what is missing or outdated; a sentence on each changed file, [] when all is there.
 
     Raises MdmemoryError for a file that is not valid, and for links, before anything is written.
     """
-    record = read_record(environment)
     changed: list[Configuration] = []
     sentences: list[str] = []
     for each in wiring.configurations:
@@ -327,34 +338,32 @@ def install_wiring(
         after, of_file = _with_ours(each, text, record)
         changed += [each] if after != text else []
         sentences += of_file
-    fresh, of_own = plan_files(wiring.own)
-    sentences += of_own
+    fresh, of_own = plan_files(wiring.own, wiring.name)
+    gone, of_gone = plan_removal(wiring.unwanted, wiring.name)
+    sentences += [*of_own, *wiring.remarks, *of_gone]
     paths = [each.path for each in changed] + [file.path for file in fresh]
     refuse_read_only(paths)
     launcher.refuse_no_folders(paths)
-    if dry_run or not paths:
+    if dry_run or not (paths or gone):
         return sentences
-    record.note_missing([launcher.launcher_place(environment), *paths])
+    record.note_missing(paths)
     for configuration in changed:
         _write(configuration, record)
+    _drop_files(gone, record)
     record.save()
     write_own(fresh)
     return sentences
 
 
-def remove_wiring(
-    wiring: Wiring, environment: Mapping[str, str], *, dry_run: bool = False
-) -> list[str]:
+def remove_wiring(wiring: Wiring, record: WiringRecord, *, dry_run: bool = False) -> list[str]:
     """Take out exactly what is ours; a sentence on each file, [] when nothing of ours is there.
 
-    Folders that are empty then stay, and so does the record. Raises MdmemoryError as
-    `install_wiring` does."""
-    record = read_record(environment)
+    The record is left to be saved. Raises MdmemoryError as `install_wiring` does."""
     texts = [(each, read(each.path)) for each in wiring.configurations]
     plan = [(each, text, each.without_ours(text, record)) for each, text in texts]
     changed = [(each, after) for each, text, after in plan if text is not None and after != text]
     refuse_read_only([each.path for each, _ in changed])
-    gone, of_own = plan_removal(own.path for own in wiring.own)
+    gone, of_own = plan_removal([*(own.path for own in wiring.own), *wiring.unwanted], wiring.name)
     sentences: list[str] = []
     for each, after in changed:
         sentences.append(f"Took our entries out of {each.path}.")
@@ -365,31 +374,34 @@ def remove_wiring(
         elif not dry_run:
             _write(each, record, is_removal=True)
     if not dry_run:
-        for path in gone:
-            path.unlink(missing_ok=True)
+        _drop_files(gone, record)
         for each in wiring.configurations:
             record.written.pop(str(each.path), None)
-        if record.file.exists():
-            record.save()
     return sentences + of_own
 
 
+def _drop_files(paths: Sequence[Path], record: WiringRecord) -> None:
+    """Remove files, and the folders of ours that this leaves empty."""
+    for path in paths:
+        path.unlink(missing_ok=True)
+    if paths:
+        record.drop_empty_folders()
+
+
 def is_wired(wiring: Wiring) -> bool:
-    """Whether anything of ours is in the client's files. An invalid file has nothing."""
-    try:
-        return any(bytes_of(own.path) is not None for own in wiring.own) or any(
-            entries.is_ours(each.find(text, entry))
-            for each in wiring.configurations
-            for text in [read(each.path)]
-            for entry in each.entries
-        )
-    except MdmemoryError:
-        return False
+    """Whether anything of ours is in the client's files. Raises MdmemoryError for an invalid
+    one."""
+    own = (bytes_of(file.path) for file in wiring.own)
+    return any(data is not None and is_unedited(data) for data in own) or any(
+        entries.is_ours(each.find(text, entry))
+        for each in wiring.configurations
+        for text in [read(each.path)]
+        for entry in each.entries
+    )
 
 
-def wiring_findings(wiring: Wiring, environment: Mapping[str, str], again: str) -> Iterator[str]:
+def wiring_findings(wiring: Wiring, record: WiringRecord, again: str) -> Iterator[str]:
     """What is missing, old or edited in a wiring, a sentence each; `again` is the next step."""
-    record = read_record(environment)
     for each in wiring.configurations:
         try:
             states = each.states(read(each.path), record)

@@ -19,11 +19,20 @@ from mdmemory.config.writing import read_toml
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts import client_config, entries, launcher, texts
 from mdmemory.hosts.claude import own_memory_settings
-from mdmemory.hosts.client_config import Configuration, OwnFile, Wiring, table_of
+from mdmemory.hosts.client_config import (
+    Configuration,
+    OwnFile,
+    Wiring,
+    WiringRecord,
+    install_wiring,
+    read_record,
+    remove_wiring,
+    table_of,
+)
 from mdmemory.hosts.commands.events import END, KINDS
 from mdmemory.hosts.entries import ConfigEntry
 from mdmemory.hosts.opencode import wiring as opencode
-from mdmemory.hosts.opencode.wiring import DRY_RUN, PLUGIN
+from mdmemory.hosts.opencode.wiring import DRY_RUN
 
 Environment = Mapping[str, str]
 
@@ -54,11 +63,12 @@ class ServerEntry:
 class Client:
     """A client: its name on the command line, what people call it, its program, and what wires it.
 
-    `folder` is there once it has run, and `variable` may name another place for it. `permission`
-    is a further entry beside its hooks. `note` is what to know when it starts again. `carrier`
-    names what brings the memory already, such as a plugin, `twice` says what to do where both do,
-    `findings` looks at what the client itself has still to allow, and `leave` takes back what
-    earlier versions did to it.
+    `folder` is there once it has run, and `variable` may name another place for it. `files` gives
+    the wiring of a client that has files of ours only. `permission` is a further entry beside its
+    hooks. `note` is what to know when it starts again. `carrier` names what brings the memory
+    already, such as a plugin, `twice` says what to do where both do, `findings` looks at what the
+    client itself has still to allow, `leave` takes back what earlier versions did to it, and
+    `clear` what stands beside its wiring.
     """
 
     name: str
@@ -66,17 +76,21 @@ class Client:
     program: str
     folder: Callable[[Environment], Path]
     variable: str
-    server: ServerEntry
+    server: ServerEntry | None = None
     hooks: HookSettings | None = None
     permission: ConfigEntry | None = None
+    files: Callable[[Environment], Wiring] | None = None
     note: str = ""
     carrier: Callable[[Environment], str] = lambda _: ""
     twice: str = ""
     findings: Callable[[Environment, Path], Iterable[str]] = lambda _, project: ()
     leave: Callable[..., list[str]] = lambda _, dry_run: []
+    clear: Callable[[Environment], list[str]] = lambda _: []
 
     def make_wiring(self, environment: Environment) -> Wiring:
         """All that wires it. Who has hooks has our commands and our skill, too."""
+        if self.files:
+            return self.files(environment)
         home, server = self.folder(environment), self.server
         files: dict[Path, list[ConfigEntry]] = {}
         own: list[OwnFile] = []
@@ -87,24 +101,27 @@ class Client:
                 listed.append(entries.hook_entry(self.name, event, **hooks.more, timeout=seconds))
             listed += [self.permission] if self.permission else []
             own = [OwnFile(home / name, text) for name, text in texts.files_for(self.name).items()]
-        path = (server.folder or self.folder)(environment) / server.file
-        mode = 0o644 if path in files else 0o600  # a file of servers may hold keys
-        files.setdefault(path, []).append(ConfigEntry((server.key, "mdmemory"), server.value))
-        modes = {path: mode}
+        modes: dict[Path, int] = {}
+        if server:
+            path = (server.folder or self.folder)(environment) / server.file
+            modes[path] = 0o644 if path in files else 0o600  # a file of servers may hold keys
+            files.setdefault(path, []).append(ConfigEntry((server.key, "mdmemory"), server.value))
         return Wiring(
             [Configuration(each, of, modes.get(each, 0o644)) for each, of in files.items()], own
         )
 
-    def all_wirings(self, environment: Environment) -> list[Wiring]:
-        """Its wiring, and those of other places that the variable named when it was wired, as the
-        record tells."""
-        wirings = [self.make_wiring(environment)]
-        for path in client_config.other_files(wirings[0], environment) if self.variable else ():
-            for folder in path.parents:
-                other = self.make_wiring({**environment, self.variable: str(folder)})
-                if any(each.path == path for each in other.configurations):
-                    wirings.append(other)
-        return wirings
+    def list_environments(self, environment: Environment) -> list[Environment]:
+        """The environment, and what it was where the variable named another place when the client
+        was wired there, as the record tells."""
+        environments, first = [environment], self.make_wiring(environment).paths()[0]
+        record = read_record(environment)
+        for path in record.paths() if self.variable else ():
+            for folder in path.parents if path.name == first.name and path != first else ():
+                other = {**environment, self.variable: str(folder)}
+                wiring = self.make_wiring(other)
+                if wiring.paths()[0] == path and record.has_all(wiring):
+                    environments.append(other)
+        return environments
 
 
 # --- what each client has of its own
@@ -263,7 +280,12 @@ def vscode_folder(environment: Environment) -> Path:
 
 # --- the table
 
+OPENCODE = "opencode"
 _CLIENTS = (
+    Client(
+        OPENCODE, "OpenCode", "opencode", person.opencode_folder, "XDG_CONFIG_HOME",
+        files=opencode.personal_wiring, clear=opencode.clear_personal,
+    ),
     Client(
         "claude", "Claude Code", "claude", claude_folder, "CLAUDE_CONFIG_DIR",
         # waited for at the start, so that the first request has the tools
@@ -305,8 +327,7 @@ _CLIENTS = (
     ),
 )  # fmt: skip
 _BY_NAME = {client.name: client for client in _CLIENTS}
-OPENCODE = "opencode"  # wired by files of its own only, and the first that was
-NAMES = (OPENCODE, *_BY_NAME)
+NAMES = (*_BY_NAME,)
 NOTES = {client.name: client.note for client in _CLIENTS if client.note}
 # how sentences begin that name files, for whom nothing is left to do
 _OF_FILES = (
@@ -322,7 +343,7 @@ _OF_FILES = (
 
 def client_title(name: str) -> str:
     """What people call a client."""
-    return "OpenCode" if name == OPENCODE else _BY_NAME[name].title
+    return _BY_NAME[name].title
 
 
 def is_of_files(sentence: str) -> bool:
@@ -333,10 +354,8 @@ def is_of_files(sentence: str) -> bool:
 
 def is_installed(name: str, environment: Environment) -> bool:
     """Whether the person has a client: its program on the PATH, or the folder of its settings."""
-    program, folder = OPENCODE, person.opencode_folder(environment)
-    if client := _BY_NAME.get(name):
-        program, folder = client.program, client.folder(environment)
-    return bool(shutil.which(program, path=environment.get("PATH", ""))) or folder.is_dir()
+    client, path = _BY_NAME[name], environment.get("PATH", "")
+    return bool(shutil.which(client.program, path=path)) or client.folder(environment).is_dir()
 
 
 def connected_clients(environment: Environment) -> list[str]:
@@ -346,42 +365,35 @@ def connected_clients(environment: Environment) -> list[str]:
 
 def is_wired(name: str, environment: Environment) -> bool:
     """Whether anything of ours is in a client's own files, wherever they lay when it was wired."""
-    if name == OPENCODE:
-        return any(map(opencode.is_wired, _list_environments(environment)))
-    return any(map(client_config.is_wired, _BY_NAME[name].all_wirings(environment)))
-
-
-def _list_environments(environment: Environment) -> list[Environment]:
-    """The environment, and what it was where XDG_CONFIG_HOME named another folder and the launcher
-    or OpenCode's plugin was written there, as the record tells."""
-    here = _config_files(environment)
-    made = {Path(name) for name in client_config.read_record(environment).made} - here
-    folders = {folder for path in made if path.is_file() for folder in path.parents[1:3]}
-    others = [{**environment, "XDG_CONFIG_HOME": str(folder)} for folder in sorted(folders)]
-    return [environment, *(each for each in others if made & _config_files(each))]
-
-
-def _config_files(environment: Environment) -> set[Path]:
-    plugin = opencode.personal_place(environment).folder / PLUGIN
-    return {launcher.launcher_place(environment), plugin}
+    client = _BY_NAME[name]
+    try:
+        wirings = map(client.make_wiring, client.list_environments(environment))
+        return any(map(client_config.is_wired, wirings))
+    except MdmemoryError:
+        return False  # an invalid file has nothing
 
 
 def install_clients(
-    names: Iterable[str], environment: Environment, *, dry_run: bool = False
-) -> list[str]:
-    """Wire clients; sentences on each changed file, and on what stays as it was.
+    names: Iterable[str], environment: Environment, *, dry_run: bool = False,
+    files: Wiring | None = None,
+) -> list[str]:  # fmt: skip
+    """Wire clients; sentences on each changed file, and on what stays as it was. `files` are
+    OpenCode's in place of those that it gets else.
 
     Raises MdmemoryError, with nothing written, where a file of any of them is not valid.
     """
     # OpenCode last: it needs no skill of its own where it reads that of Claude Code
-    names = sorted(names, key=OPENCODE.__eq__)
-    plan = _plan_all(names, partial(_install_client, environment=environment, dry_run=True), "")
+    names, record = sorted(names, key=OPENCODE.__eq__), read_record(environment)
+    install = partial(_install_client, environment=environment, record=record, files=files)
+    plan = _plan_all(names, partial(install, dry_run=True), "")
     plan += launcher.install_launcher(environment, dry_run=True)
     if dry_run:
         return _distinct_sentences([DRY_RUN, *plan]) if plan else []
-    sentences = [sentence for name in names for sentence in _install_client(name, environment)]
-    if OPENCODE not in names:
-        sentences += opencode.share_skill(environment)
+    if plan:
+        record.note_missing([launcher.launcher_place(environment)])
+        record.save()
+    sentences = [sentence for name in names for sentence in install(name)]
+    sentences += _share_skill(names, environment, record)
     # last: until then what is in place already ends silently
     return _distinct_sentences([*sentences, *launcher.install_launcher(environment)])
 
@@ -393,40 +405,46 @@ def remove_clients(
 
     Raises MdmemoryError as `install_clients` does.
     """
-    names = [*names]
-    would_remove = partial(_remove_client, environment=environment, dry_run=True)
-    plan = _plan_all(names, would_remove, " --remove")
+    names, record = [*names], read_record(environment)
+    remove = partial(_remove_client, environment=environment, record=record)
+    launchers = {launcher.launcher_place(environment), *record.launchers()}
     others = [name for name in NAMES if name not in names and is_wired(name, environment)]
-    gone = [
-        sentence
-        for each in ([] if others else _list_environments(environment))
-        for sentence in launcher.remove_launcher(each, dry_run=dry_run)
-    ]
+    plan = _plan_all(names, partial(remove, dry_run=True), " --remove")
+    sentences = plan if dry_run else [sentence for name in names for sentence in remove(name)]
+    sentences += [] if dry_run else _share_skill(names, environment, record)
+    for path in () if others else sorted(launchers):
+        sentences += launcher.remove_launcher(path, dry_run=dry_run)
     if dry_run:
-        return _distinct_sentences([DRY_RUN, *plan, *gone]) if plan or gone else []
-    sentences = [sentence for name in names for sentence in _remove_client(name, environment)]
-    if OPENCODE not in names:
-        sentences += opencode.share_skill(environment)
-    record = client_config.read_record(environment)
+        return _distinct_sentences([DRY_RUN, *sentences]) if sentences else []
     record.drop_empty_folders()
     if not others:
         record.drop()
     elif sentences:
         record.save()
-    return _distinct_sentences([*sentences, *gone])
+    return _distinct_sentences(sentences)
+
+
+def _share_skill(names: Sequence[str], environment: Environment, record: WiringRecord) -> list[str]:
+    """Bring the skill of an OpenCode that is wired in line with the coming or going of others."""
+    if OPENCODE in names or not is_wired(OPENCODE, environment):
+        return []
+    return install_wiring(opencode.skill_wiring(environment), record)
 
 
 def client_findings(environment: Environment, project: Path) -> Iterator[str]:
     """What may be wrong between the clients and the memory of a project, a sentence each."""
-    yield from opencode.personal_findings(environment)
+    record = read_record(environment)
     for client in _CLIENTS:
-        its = client.make_wiring(environment)
-        if not client_config.is_wired(its):
+        try:
+            its = client.make_wiring(environment)
+            if not client_config.is_wired(its):
+                continue
+        except MdmemoryError:
             continue
         if client.carrier(environment):
             yield client.twice
         again = f"Run `mdmemory setup {client.name}` again."
-        yield from client_config.wiring_findings(its, environment, again)
+        yield from client_config.wiring_findings(its, record, again)
         try:
             yield from client.findings(environment, project)
         except (MdmemoryError, ValueError):
@@ -456,9 +474,10 @@ def _plan_all(names: Sequence[str], plan: Callable[[str], list[str]], option: st
     return sentences
 
 
-def _install_client(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:
-    if name == OPENCODE:
-        return opencode.install_personal(environment, dry_run=dry_run)
+def _install_client(
+    name: str, environment: Environment, record: WiringRecord, files: Wiring | None, *,
+    dry_run: bool = False,
+) -> list[str]:  # fmt: skip
     client = _BY_NAME[name]
     if (carrier := client.carrier(environment)) and not is_wired(name, environment):
         # said only where nothing is in place yet, so that a second run has nothing to say
@@ -466,23 +485,19 @@ def _install_client(name: str, environment: Environment, *, dry_run: bool = Fals
         sentence = f"{client.title} has mdmemory as {carrier} already, so its settings stay."
         return [sentence] if known else []
     left, its = client.leave(environment, dry_run=dry_run), client.make_wiring(environment)
-    return left + client_config.install_wiring(its, environment, dry_run=dry_run)
+    if files and name == OPENCODE:
+        its = files
+    return left + install_wiring(its, record, dry_run=dry_run)
 
 
-def _remove_client(name: str, environment: Environment, *, dry_run: bool = False) -> list[str]:
-    if name == OPENCODE:
-        record = client_config.read_record(environment)
-        return [
-            sentence
-            for each in _list_environments(environment)
-            for sentence in opencode.remove_wiring(
-                opencode.personal_place(each), dry_run=dry_run, record=record
-            )
-        ]
+def _remove_client(
+    name: str, environment: Environment, record: WiringRecord, *, dry_run: bool = False
+) -> list[str]:
     client = _BY_NAME[name]
     sentences = client.leave(environment, dry_run=dry_run)
-    for each in client.all_wirings(environment):
-        sentences += client_config.remove_wiring(each, environment, dry_run=dry_run)
+    for each in client.list_environments(environment):
+        sentences += remove_wiring(client.make_wiring(each), record, dry_run=dry_run)
+        sentences += [] if dry_run else client.clear(each)
     return sentences
 
 

@@ -143,9 +143,8 @@ def install_launcher(environment: Mapping[str, str], *, dry_run: bool = False) -
     return sentences
 
 
-def remove_launcher(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
-    """Remove the launcher; sentences, or [] where there is none of ours."""
-    path = launcher_place(environment)
+def remove_launcher(path: Path, *, dry_run: bool = False) -> list[str]:
+    """Remove the launcher at `path`; sentences, or [] where there is none of ours."""
     if not _is_ours(_present_bytes(path)):
         return []
     if not dry_run:

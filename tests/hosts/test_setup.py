@@ -11,7 +11,6 @@ import pytest
 from pace import HUNG
 
 from mdmemory.hosts import clients, launcher
-from mdmemory.hosts.opencode import wiring
 from mdmemory.hosts.opencode.wiring import plugin_constants
 from mdmemory.note.stamps import add_stamp, drop_stamp
 
@@ -172,17 +171,17 @@ def test_a_file_of_somebody_else_in_its_place_stays(empty_home: Path, say: Say) 
 
 
 def test_doctor_names_what_setup_would_write_anew(empty_home: Path, say: Say) -> None:
-    assert wiring.personal_findings(os.environ) == []
+    assert [*clients.client_findings(os.environ, empty_home)] == []
     say("opencode")
-    assert wiring.personal_findings(os.environ) == []
+    assert [*clients.client_findings(os.environ, empty_home)] == []
     launcher.launcher_place().write_bytes(launcher.launcher_text(Path("/gone/mdmemory")))
     (said,) = clients.client_findings(os.environ, empty_home)
     assert said.endswith("does not start this mdmemory. Run `mdmemory setup opencode` again.")
     say("opencode")
     plugin = empty_home / PLUGIN
     plugin.write_bytes(add_stamp(drop_stamp(plugin.read_text(encoding="utf-8")), PLUGIN, "0.0.9"))
-    (said,) = wiring.personal_findings(os.environ)
+    (said,) = clients.client_findings(os.environ, empty_home)
     assert "is of mdmemory 0.0.9" in said
     plugin.write_text(plugin.read_text(encoding="utf-8") + "// mine\n", encoding="utf-8")
-    (said,) = wiring.personal_findings(os.environ)
+    (said,) = clients.client_findings(os.environ, empty_home)
     assert "was edited" in said

@@ -22,6 +22,7 @@ from mdmemory.files import is_inside, read_regular
 from mdmemory.hosts import client_config, entries, launcher, texts
 from mdmemory.hosts.client_config import (
     OwnFile,
+    Wiring,
     WiringRecord,
     invalid_file,
     name_file,
@@ -29,7 +30,7 @@ from mdmemory.hosts.client_config import (
     table_of,
 )
 from mdmemory.hosts.texts import SKILL
-from mdmemory.note.stamps import explain_outdated, is_unedited, read_stamp
+from mdmemory.note.stamps import explain_outdated, is_unedited
 from mdmemory.store.project import person_root
 
 DRY_RUN = "A dry run writes nothing. Without it:"
@@ -115,55 +116,42 @@ def from_home(path: Path) -> str:
 
 
 def install_wiring(
-    place: Place, wanted: Wanted, *, mcp: bool = False, dry_run: bool = False,
-    record: WiringRecord | None = None,
-) -> list[str]:  # fmt: skip
+    place: Place, wanted: Wanted, *, mcp: bool = False, dry_run: bool = False
+) -> list[str]:
     """Make OpenCode read the protocol and the store's index, and load our plugin; sentences.
 
-    With `mcp` a configuration of ours with an MCP server stands in place of the plugin: never both,
-    because a tool that is there twice confuses models. Nothing keeps npm from a folder that is the
-    person's; there `record` notes which folders are made. Raises MdmemoryError for a configuration
+    Nothing keeps npm from a folder that is the person's. Raises MdmemoryError for a configuration
     that is not valid, and for links.
     """
     _refuse_unwritable(place)
-    ours = own_files(place, wanted, mcp=mcp)
-    fresh, sentences = client_config.plan_files(ours, place.name)
-    launcher.refuse_no_folders([file.path for file in fresh])
-    if mcp:
-        sentences += missing_settings(place, wanted)
-    is_spared = not mcp and not place.config_folder
-    if is_spared:
-        sentences += plan_no_npm(place)[1]
-    if dry_run:
-        return sentences
-    if record and fresh:
-        record.note_missing([file.path for file in fresh])
-        record.save()
-    client_config.write_own(fresh)
-    if is_spared:
-        spare_npm(place)
-    if mcp:
+    wiring = make_wiring(place, wanted, mcp=mcp)
+    sentences = client_config.install_wiring(wiring, _record_of(place), dry_run=dry_run)
+    if mcp and not dry_run:
         let_npm(place)
-    unwanted = [PLUGIN if mcp else CONFIGURATION, *wanted.left_out]
-    return sentences + drop_files(place, unwanted, record)
+    elif not dry_run and not place.config_folder:
+        spare_npm(place)
+    return sentences
 
 
-def remove_wiring(
-    place: Place, *, dry_run: bool = False, record: WiringRecord | None = None
-) -> list[str]:
+def remove_wiring(place: Place) -> list[str]:
     """Take back what `install_wiring` did; sentences on it, [] when nothing of ours is there.
 
     Only what is as we write it goes. Raises MdmemoryError as `install_wiring` does, before anything
     is changed."""
     _refuse_unwritable(place)
-    if not dry_run:
-        let_npm(place)
-    sentences = drop_files(place, NAMES, record, dry_run=dry_run)
+    let_npm(place)
+    wiring = Wiring([], unwanted=[place.folder / name for name in NAMES], name=place.name)
+    sentences = client_config.remove_wiring(wiring, _record_of(place))
+    return sentences + _name_leftovers(place)
+
+
+def _name_leftovers(place: Place) -> list[str]:
+    """A sentence on each instruction of a person's that names what we would have read."""
     wanted = {os.path.realpath(file) for file in place.wanted}
-    return sentences + [
+    return [
         f"{place.name(file)} still lists {entry}, in a spelling that is not ours."
         for file, entry in all_instructions(place)
-        if place.resolve(entry) in wanted and not dry_run
+        if place.resolve(entry) in wanted
     ]
 
 
@@ -176,26 +164,24 @@ def _refuse_unwritable(place: Place) -> None:
     all_instructions(place)
 
 
-def drop_files(
-    place: Place, names: Sequence[str], record: WiringRecord | None = None, *,
-    dry_run: bool = False,
-) -> list[str]:  # fmt: skip
-    """Remove those of our files that nobody edited; sentences on it.
+def _record_of(place: Place) -> WiringRecord:
+    """In a project nothing is noted: all folders below its root that are empty then go."""
+    paths = [place.folder / name for name in NAMES]
+    made = {str(each) for path in paths for each in path.parents if place.root in each.parents}
+    return WiringRecord(None, made=[*made])
 
-    Folders that are empty then go too: those of the `record`, in a project all below its root.
-    """
-    paths = [place.folder / name for name in names]
-    gone, sentences = client_config.plan_removal(paths, place.name)
-    if dry_run:
-        return sentences
-    for path in gone:
-        path.unlink()
-    if record is None:
-        above = {each for path in gone for each in path.parents if place.root in each.parents}
-        client_config.drop_empty(above)
-    elif gone:
-        record.drop_empty_folders()
-    return sentences
+
+def make_wiring(place: Place, wanted: Wanted, *, mcp: bool = False) -> Wiring:
+    """All that wires a place. With `mcp` a configuration of ours with an MCP server stands in place
+    of the plugin: never both, because a tool that is there twice confuses models. Raises
+    MdmemoryError for a configuration that is not valid."""
+    own = own_files(place, wanted, mcp=mcp)
+    unwanted = [PLUGIN if mcp else CONFIGURATION, *wanted.left_out]
+    if mcp:
+        remarks = missing_settings(place, wanted)
+    else:
+        remarks = _tell_npm(place) if place.config_folder else plan_no_npm(place)[1]
+    return Wiring([], own, [place.folder / name for name in unwanted], remarks, place.name)
 
 
 def is_used(place: Place) -> bool:
@@ -213,42 +199,27 @@ def personal_place(environment: Mapping[str, str], store: Path | None = None) ->
     return Place(root, store or root, person.opencode_folder(environment))
 
 
-def install_personal(
-    environment: Mapping[str, str], *, store: Path | None = None, mcp: bool = False,
-    no_npm: bool = False, dry_run: bool = False,
-) -> list[str]:  # fmt: skip
-    """Install what is missing or outdated; sentences, [] when all is in place.
-
-    With `mcp` an MCP server that reads the index of `store` stands in place of the plugin. Only
-    with `no_npm` npm is kept from the folder. Raises MdmemoryError where a file of ours would be
-    written through a link or over another's.
-    """
+def personal_wiring(
+    environment: Mapping[str, str], store: Path | None = None, *, mcp: bool | None = None
+) -> Wiring:
+    """All that wires OpenCode for all projects. With `mcp` an MCP server that reads the index of
+    `store` stands in place of the plugin; None: where it stands there already."""
     where = personal_place(environment, store)
+    if mcp is None:
+        ours = where.folder / CONFIGURATION
+        mcp = ours.is_file() and not _is_the_persons(ours)
     left_out = [SKILL] if has_skill(environment) else []
     start = [str(launcher.launcher_place(environment))]
-    wanted = Wanted(protocol.short_protocol(), start, left_out)
-    started = launcher.install_launcher(environment, dry_run=True)
-    record = client_config.read_record(environment)
-    wired = install_wiring(where, wanted, mcp=mcp, dry_run=dry_run, record=record)
-    if not dry_run:
-        launcher.install_launcher(environment)
-    sentences = [*wired, *started]
-    if no_npm and not mcp and not dry_run:
-        sentences += spare_npm(where)
-    elif sentences and not mcp and not is_spared(where):
-        sentences.append(
-            f"At its next start OpenCode runs `npm install` in {where.folder}, as for every "
-            "plugin: some 20 s once, and 90 s at every start without a network."
-        )
-    return sentences
+    return make_wiring(where, Wanted(protocol.short_protocol(), start, left_out), mcp=mcp)
 
 
-def is_wired(environment: Mapping[str, str]) -> bool:
-    """Whether our plugin is in the person's folder, or a configuration of ours in its place."""
-    folder = personal_place(environment).folder
-    path = folder / CONFIGURATION
-    is_ours = path.is_file() and read_stamp(read_regular(path))
-    return (folder / PLUGIN).is_file() or bool(is_ours)
+def clear_personal(environment: Mapping[str, str]) -> list[str]:
+    """Take back what stands beside that wiring; sentences on what a person has to take out."""
+    where = personal_place(environment)
+    let_npm(where)
+    with suppress(MdmemoryError):  # a configuration that is not valid
+        return _name_leftovers(where)
+    return []
 
 
 def has_skill(environment: Mapping[str, str]) -> bool:
@@ -257,19 +228,13 @@ def has_skill(environment: Mapping[str, str]) -> bool:
     return (person.host_places(environment).claude.parent / SKILL).is_file()
 
 
-def share_skill(environment: Mapping[str, str]) -> list[str]:
-    """Bring a skill that is there already in line with Claude Code's coming or going; sentences."""
-    where = personal_place(environment)
-    path = where.folder / SKILL
-    if not is_wired(environment) or path.is_symlink() or path.is_file() != has_skill(environment):
-        return []
-    record = client_config.read_record(environment)
-    if path.is_file():
-        return drop_files(where, [SKILL], record)
-    record.note_missing([path])
-    record.save()
-    client_config.write_own([OwnFile(path, assets.read(assets.SKILL))])
-    return [f"Installed {path}."]
+def skill_wiring(environment: Mapping[str, str]) -> Wiring:
+    """Our skill alone, as Claude Code's has come or gone."""
+    path = personal_place(environment).folder / SKILL
+    if has_skill(environment):
+        return Wiring([], unwanted=[path])
+    is_there = os.path.lexists(path)
+    return Wiring([], [] if is_there else [OwnFile(path, assets.read(assets.SKILL))])
 
 
 # --- what the configurations say
@@ -453,6 +418,16 @@ def plan_no_npm(place: Place) -> tuple[dict[Path, str], list[str]]:
     return {**missing, folder / _MODULES / _MARK: ""}, [sentence]
 
 
+def _tell_npm(place: Place) -> list[str]:
+    """A sentence on what OpenCode does in a person's folder that gets its first plugin."""
+    if (place.folder / PLUGIN).is_file() or is_spared(place):
+        return []
+    return [
+        f"At its next start OpenCode runs `npm install` in {place.folder}, as for every "
+        "plugin: some 20 s once, and 90 s at every start without a network."
+    ]
+
+
 def spare_npm(place: Place) -> list[str]:
     """Spare OpenCode an npm install in the folder; sentences."""
     planned, sentences = plan_no_npm(place)
@@ -548,12 +523,3 @@ def reading_problems(place: Place, personal: Path | None = None) -> list[str]:
 def _read_constants(path: Path) -> dict[str, list[str]]:
     text = read_regular(path).decode("utf-8", "replace") if path.is_file() else ""
     return plugin_constants(text)
-
-
-def personal_findings(environment: Mapping[str, str]) -> list[str]:
-    """What may be wrong with the person's wiring, a sentence each; [] where there is none."""
-    file = personal_place(environment).folder / PLUGIN
-    if not file.is_file():
-        return []
-    wrong = explain_outdated(read_regular(file), file, "Run `mdmemory setup opencode` again.")
-    return [wrong] if wrong else []
