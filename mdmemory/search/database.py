@@ -6,6 +6,7 @@ A file is in it with all its chunks or not at all. In a query `?` stands for a v
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import unicodedata
@@ -13,11 +14,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmemory.search.chunks import Chunk
 from mdmemory.search.query import Term
-from mdmemory.search.results import SESSIONS, SOURCES
+from mdmemory.search.results import MEMORY, SESSIONS, SOURCES
 from mdmemory.text import dates
 from mdmemory.text.search_words import index_text, rule_of
 from mdmemory.version import VERSION
@@ -34,11 +36,13 @@ if TYPE_CHECKING:  # 60 ms, and only who has vectors needs it
 WIDTH = 4  # bytes of a number of a vector
 KEPT_QUERIES = 1_000  # vectors of queries; one has 1.5 to 6 kB
 HELD = "held"  # the status of a file of which nothing is kept, not even its name
-SCHEMA_VERSION = 11  # raise it when a table, or what goes into it, takes another shape
+SCHEMA_VERSION = 12  # raise it when a table, or what goes into it, takes another shape
 RANGE = 1 << 40  # numbers of chunks that one source has, so that a search can keep to it
+_TOGETHER = 50  # files that are taken out at once: those of sessions have many chunks
 
-# A vector belongs to a text, not to a chunk: embeddings cost money, and outlive all other tables
-# when these take another shape, in which case all is made anew, and nothing migrated.
+# A vector belongs to a text, by the hash of it, not to a chunk: embeddings cost money, and outlive
+# all other tables when these take another shape, in which case all is made anew, and nothing
+# migrated.
 _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL){keyed}",
     "CREATE TABLE files (id {number} PRIMARY KEY, source TEXT NOT NULL, file TEXT NOT NULL,"
@@ -46,17 +50,20 @@ _TABLES = (
     " description TEXT NOT NULL, date TEXT NOT NULL, status TEXT NOT NULL, aliases TEXT NOT NULL,"
     " session TEXT NOT NULL, days TEXT NOT NULL, cites TEXT NOT NULL, UNIQUE (source, file))",
     "CREATE TABLE chunks (id {number} PRIMARY KEY, file {number} NOT NULL REFERENCES files (id)"
-    ' ON DELETE CASCADE, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL)',
+    ' ON DELETE CASCADE, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL,'
+    " hash {bytes} NOT NULL)",
     "CREATE INDEX chunks_of_a_file ON chunks (file)",
-    "CREATE TABLE vectors (chunk {number} NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,"
-    " model TEXT NOT NULL, hash {bytes} NOT NULL, PRIMARY KEY (chunk, model)){keyed}",
     "CREATE TABLE IF NOT EXISTS embeddings (hash {bytes} NOT NULL, model TEXT NOT NULL,"
-    " vector {bytes} NOT NULL, PRIMARY KEY (hash, model)){keyed}",
+    " vector {bytes} NOT NULL, PRIMARY KEY (hash, model))",
 )
 _ROW = (
     "c.id, f.source, f.file, f.name, f.title, f.description, f.date, f.status, f.aliases,"
     ' f.session, f.days, f.cites, c.start, c."end", c.text FROM chunks c JOIN files f'
     " ON c.file = f.id"
+)
+_WITHOUT_VECTOR = (
+    "c.id BETWEEN ? AND ? AND NOT EXISTS"
+    " (SELECT 1 FROM embeddings e WHERE e.hash = c.hash AND e.model = ?)"
 )
 # name over description over body; a link says that another note is the answer
 WEIGHTS = {"name": 3.0, "description": 2.0, "body": 1.0, "links": 0.05, "dates": 0.5}
@@ -125,6 +132,13 @@ class Row(NamedTuple):
     start: int
     end: int
     text: str
+
+
+def vector_text(row: Row) -> str:
+    """What the vector of a chunk is made from: its text, and what it belongs to."""
+    about = f"{row.name}: {row.description}" if row.source == MEMORY else row.title
+    text = row.text if row.text != row.description else ""
+    return f"{about}\n{text}".encode("utf-8", "replace").decode().strip()
 
 
 def row_fields(row: Row) -> tuple[str, ...]:
@@ -252,10 +266,6 @@ class Database(ABC):
         """How many chunks there are."""
 
     @abstractmethod
-    def put(self, documents: Sequence[Document]) -> None:
-        """Put these files in, or in the place of what was there of them; all or none."""
-
-    @abstractmethod
     def tidy(self) -> None:
         """What is worth doing once after much was put in."""
 
@@ -300,8 +310,10 @@ class Database(ABC):
         """While this lasts nobody else writes, and all is written or nothing."""
 
     @abstractmethod
-    def _take_out(self, source: str, files: Sequence[str]) -> None:
-        """Take files out."""
+    def _index_words(
+        self, source: str, chunks: Mapping[int, Row], *, is_removal: bool = False
+    ) -> None:
+        """Put the words of some chunks in, or take them out again."""
 
     @abstractmethod
     def _stamp(self) -> str | None:
@@ -380,11 +392,47 @@ class Database(ABC):
         with self._writing():
             self._run_many("UPDATE files SET print = ? WHERE source = ? AND file = ?", values)
 
+    def put(self, documents: Sequence[Document]) -> None:
+        """Put these files in, or in the place of what was there of them; all or none."""
+        latest = {(each.source, each.file): each for each in documents}
+        with self._writing():
+            self._touch_tables()
+            for source in dict.fromkeys(source for source, _ in latest):
+                some = [each for each in latest.values() if each.source == source]
+                self._take_out(source, [each.file for each in some])
+                self._put_in(source, some)
+
+    def _put_in(self, source: str, documents: Sequence[Document]) -> None:
+        first = int(self._rows("SELECT coalesce(max(id), 0) + 1 FROM files")[0][0])
+        numbers = count(self._last_number(source) + 1)
+        files: list[tuple[object, ...]] = []
+        chunks: list[tuple[object, ...]] = []
+        rows: dict[int, Row] = {}
+        for file, each in enumerate(documents, first):
+            files.append((file, *each[:3], bytes.fromhex(each.digest), *each.about))
+            for chunk, number in zip(each.chunks, numbers, strict=False):
+                rows[number] = each.row(chunk)
+                hash = hashlib.sha256(vector_text(rows[number]).encode()).digest()
+                chunks.append((number, file, *chunk, hash))
+        for table, values in (("files", files), ("chunks", chunks)):
+            if values:
+                self._run_many(f"INSERT INTO {table} VALUES ({self._marks(values[0])})", values)
+        self._index_words(source, rows)
+
     def remove(self, source: str, files: Iterable[str]) -> None:
         """Take files out."""
         with self._writing():
             self._touch_tables()
             self._take_out(source, [*files])
+
+    def _take_out(self, source: str, files: Sequence[str]) -> None:
+        for at in range(0, len(files), _TOGETHER):
+            some = files[at : at + _TOGETHER]
+            where = f"source = ? AND file IN ({self._marks(some)})"
+            query = f"SELECT {_ROW} WHERE c.file IN (SELECT id FROM files WHERE {where})"
+            rows = {number: Row(*row) for number, *row in self._rows(query, (source, *some))}
+            self._index_words(source, rows, is_removal=True)
+            self._run(f"DELETE FROM files WHERE {where}", (source, *some))
 
     def _last_number(self, source: str) -> int:
         """The number of the last chunk of a source."""
@@ -411,38 +459,21 @@ class Database(ABC):
     # vectors
 
     def without_vector(self, source: str, model: str) -> int:
-        """How many chunks have no vector yet."""
-        query = "SELECT count(*) FROM vectors WHERE model = ? AND chunk BETWEEN ? AND ?"
-        have = self._rows(query, (model, *self._range(source)))[0][0]
-        return self.count(source) - int(have)
+        """How many texts have no vector yet."""
+        query = f"SELECT count(DISTINCT c.hash) FROM chunks c WHERE {_WITHOUT_VECTOR}"
+        return int(self._rows(query, (*self._range(source), model))[0][0])
 
-    def next_without_vector(self, source: str, model: str, limit: int) -> dict[int, Row]:
-        """The first of these chunks."""
-        query = (
-            f"SELECT {_ROW} WHERE c.id BETWEEN ? AND ? AND NOT EXISTS"
-            " (SELECT 1 FROM vectors v WHERE v.chunk = c.id AND v.model = ?) ORDER BY c.id LIMIT ?"
-        )
+    def next_without_vector(self, source: str, model: str, limit: int) -> dict[bytes, Row]:
+        """The first of these texts, each by its hash with a chunk that has it."""
+        query = f"SELECT c.hash, {_ROW} AND {_WITHOUT_VECTOR} ORDER BY c.id LIMIT ?"
         rows = self._rows(query, (*self._range(source), model, limit))
-        return {number: Row(*row) for number, *row in rows}
+        return {bytes(hash): Row(*row) for hash, _, *row in rows}
 
-    def known_texts(self, model: str, hashes: Collection[bytes]) -> set[bytes]:
-        """Which of these texts, named by a hash, had their vector put in already."""
-        query = f"SELECT hash FROM embeddings WHERE model = ? AND hash IN ({self._marks(hashes)})"
-        return {bytes(hash) for (hash,) in self._rows(query, (model, *hashes))} if hashes else set()
-
-    def put_vectors(
-        self, model: str, vectors: Mapping[bytes, bytes], chunks: Mapping[int, bytes]
-    ) -> None:
-        """Put in the vectors of texts (by hash), and which text each of these chunks has. A chunk
-        that is gone by now is passed over."""
+    def put_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None:
+        """Put in the vectors of texts, by hash."""
         with self._writing():
             self._touch_tables()
             self._put_embeddings(model, vectors)
-            self._run_many(
-                "INSERT INTO vectors SELECT id, ?, ? FROM chunks WHERE id = ?"
-                " ON CONFLICT (chunk, model) DO UPDATE SET hash = excluded.hash",
-                [(model, hash, chunk) for chunk, hash in chunks.items()],
-            )
 
     def _put_embeddings(self, model: str, vectors: Mapping[bytes, bytes]) -> None:
         self._run_many(
@@ -455,10 +486,9 @@ class Database(ABC):
         """Drop the vectors of other models, and of texts that no chunk has any more."""
         query = (
             "DELETE FROM embeddings WHERE model <> ?"
-            " AND (model <> ? OR hash NOT IN (SELECT hash FROM vectors))"
+            " AND (model <> ? OR hash NOT IN (SELECT hash FROM chunks))"
         )
         with self._writing():
-            self._run("DELETE FROM vectors WHERE model <> ?", (model,))
             self._run(query, (_of_queries(model), model))
 
     def query_vector(self, model: str, hash: bytes) -> bytes | None:
@@ -485,9 +515,9 @@ class Database(ABC):
 
         def read_space() -> Space:
             query = (
-                "SELECT v.chunk, e.vector FROM vectors v JOIN embeddings e"
-                " ON e.hash = v.hash AND e.model = v.model WHERE v.model = ?"
-                " AND v.chunk BETWEEN ? AND ? AND length(e.vector) = ? ORDER BY v.chunk"
+                "SELECT c.id, e.vector FROM chunks c JOIN embeddings e"
+                " ON e.hash = c.hash AND e.model = ?"
+                " WHERE c.id BETWEEN ? AND ? AND length(e.vector) = ? ORDER BY c.id"
             )
             chunks, data = [], bytearray()
             for chunk, blob in self._run(query, (model, *self._range(source), len(vector))):

@@ -12,8 +12,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.search.database import Database, LockedError, Row, pack_vectors
-from mdmemory.search.results import MEMORY
+from mdmemory.search.database import Database, LockedError, pack_vectors, vector_text
 
 Report = Callable[[int, int, str], None]  # done, of how many, what
 
@@ -29,7 +28,8 @@ REFUSED = "refused"  # the code of a failure that lies in these texts, not in th
 _INSTRUCTION = "Instruct: Find the notes that answer the question\nQuery: "
 _SEARCHING = "Represent this sentence for searching relevant passages: "
 # What a model was trained to see before a query and before a text, as its authors say: the first
-# row counts of which all words are in the model's name.
+# row counts of which all words are in the model's name. Vectors are kept by the text alone: one
+# that a model gets otherwise from now on needs another name of the model.
 _BEFORE = (
     (("e5-", "instruct"), _INSTRUCTION, ""),
     (("qwen3-embedding",), _INSTRUCTION, ""),
@@ -66,6 +66,10 @@ def fill_vectors(
 
     Raises MdmemoryError; what was made until then is in.
     """
+    all_made = f"{source} vectors of {embedder.model}"
+    if (state := database.touched()) and database.seal(all_made) == state:
+        return 0  # to count them takes 10 ms among 10,000
+    before = model_prefixes(embedder.model)[1]
     missing = database.without_vector(source, embedder.model)
     wanted, done = missing if most is None else min(missing, most), 0
     while done < wanted:
@@ -75,34 +79,22 @@ def fill_vectors(
             break  # another process made them meanwhile
         report(done, wanted, "texts for search by meaning")
         begun, size = time.monotonic(), len(rows)
+        texts = [before + vector_text(row) for row in rows.values()]
         try:
-            _put_vectors(database, embedder, rows)
+            vectors = embed_texts(embedder, texts)
         except MdmemoryError:  # the server may have been too slow for so many texts
             _sizes[embedder.model] = max(1, size // 2)
             raise
+        database.put_vectors(embedder.model, dict(zip(rows, vectors, strict=True)))
         if time.monotonic() - begun < QUICK:
             _sizes[embedder.model] = min(BATCH, max(size * 2, _sizes.get(embedder.model, FIRST)))
         done += size
     if done and done == missing:
         database.forget_vectors(embedder.model)
+    if done == missing:
+        with suppress(LockedError):  # another process writes: they are counted the next time, too
+            database.set_seal(all_made, database.touched())
     return missing - done
-
-
-def _put_vectors(database: Database, embedder: Embedder, rows: dict[int, Row]) -> None:
-    before = model_prefixes(embedder.model)[1]
-    texts = {chunk: before + text_of(row) for chunk, row in rows.items()}
-    hashes = {chunk: hashlib.sha256(text.encode()).digest() for chunk, text in texts.items()}
-    known = database.known_texts(embedder.model, set(hashes.values()))
-    fresh = {hashes[chunk]: text for chunk, text in texts.items() if hashes[chunk] not in known}
-    vectors = embed_texts(embedder, [*fresh.values()])
-    database.put_vectors(embedder.model, dict(zip(fresh, vectors, strict=True)), hashes)
-
-
-def text_of(row: Row) -> str:
-    """What the vector of a chunk is made from: its text, and what it belongs to."""
-    about = f"{row.name}: {row.description}" if row.source == MEMORY else row.title
-    text = row.text if row.text != row.description else ""
-    return f"{about}\n{text}".encode("utf-8", "replace").decode().strip()
 
 
 def of_query(database: Database, embedder: Embedder, query: str) -> bytes:

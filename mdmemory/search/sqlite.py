@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from mdmemory.errors import Busy, NoState, Unwritable
 from mdmemory.search import database as databases
-from mdmemory.search.database import BrokenError, Database, Document, LockedError, UnusableError
+from mdmemory.search.database import BrokenError, Database, LockedError, Row, UnusableError
 from mdmemory.search.query import Term
 from mdmemory.store import database_file
 
@@ -23,6 +23,7 @@ T = TypeVar("T")
 MARK = int.from_bytes(b"mdmF", "big")  # our application_id
 PATIENCE = 5.0  # seconds to wait for another process that writes; it takes milliseconds
 CACHE = 8_000  # KiB of pages
+# `vectors` was one in earlier versions
 NAMES = ("vocabulary", "words", "vectors", "chunks", "files", "meta")
 # `words` keeps no text of its own: a row is taken out by giving it the very words that went in,
 # which `row_fields` makes again from the other two tables. These go in as stems: the table only has
@@ -165,35 +166,15 @@ class SQLite(Database):
             self._counted[source] = (state, int(self._rows(query, self._range(source))[0][0]))
         return self._counted[source][1]
 
-    # putting in and taking out
-
-    def put(self, documents: Sequence[Document]) -> None:
-        with self._writing():
-            self._touch_tables()
-            for document in documents:
-                self._take_out(document.source, [document.file])
-                row = (*document[:3], bytes.fromhex(document.digest), *document.about)
-                query = f"INSERT INTO files VALUES (NULL{', ?' * len(row)})"
-                file, at = self._run(query, row).lastrowid, self._last_number(document.source)
-                for number, chunk in enumerate(document.chunks, at + 1):
-                    self._run("INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", (number, file, *chunk))
-                    self._run(
-                        f"INSERT INTO words (rowid, {', '.join(databases.WEIGHTS)})"
-                        " VALUES (?, ?, ?, ?, ?, ?)",
-                        (number, *databases.row_fields(document.row(chunk))),
-                    )
-
-    def _take_out(self, source: str, files: Sequence[str]) -> None:
-        for file in files:
-            rows = self._rows("SELECT id FROM files WHERE source = ? AND file = ?", (source, file))
-            chunks = self._rows("SELECT id FROM chunks WHERE file = ?", rows[0]) if rows else []
-            self._run_many(
-                f"INSERT INTO words (words, rowid, {', '.join(databases.WEIGHTS)})"
-                " VALUES ('delete', ?, ?, ?, ?, ?, ?)",
-                [(number, *databases.row_fields(row))
-                 for number, row in self.rows([number for (number,) in chunks]).items()],
-            )  # fmt: skip
-            self._run_many("DELETE FROM files WHERE id = ?", rows)
+    def _index_words(
+        self, source: str, chunks: Mapping[int, Row], *, is_removal: bool = False
+    ) -> None:
+        command, value = ("words, ", "'delete', ") if is_removal else ("", "")
+        self._run_many(
+            f"INSERT INTO words ({command}rowid, {', '.join(databases.WEIGHTS)})"
+            f" VALUES ({value}?, ?, ?, ?, ?, ?)",
+            ((number, *databases.row_fields(row)) for number, row in chunks.items()),
+        )
 
     def tidy(self) -> None:
         with self._writing():

@@ -132,9 +132,8 @@ def nearest(database: Database) -> float:
         numbers: Any = dice.standard_normal(DIMENSIONS)
         return bytes((numbers / numpy.linalg.norm(numbers)).astype("<f4").tobytes())
 
-    while rows := database.next_without_vector("memory", "m", 2_000):
-        hashes = {chunk: chunk.to_bytes(8, "big") for chunk in rows}
-        database.put_vectors("m", {hash: vector() for hash in hashes.values()}, hashes)
+    while texts := database.next_without_vector("memory", "m", 2_000):
+        database.put_vectors("m", {text: vector() for text in texts})
     database.forget_vectors("m")
     costs = []
     for _ in range(21):

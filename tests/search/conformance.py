@@ -203,14 +203,15 @@ def the_nearest_vectors_are_found(fresh: Fresh) -> None:
         database.put([document(f"{at}.md", f"text {at}") for at in range(4)])
         assert database.nearest("memory", "m", _vector(1, 0), 2) == ({}, 0.0)
         assert database.without_vector("memory", "m") == 4
-        rows = database.next_without_vector("memory", "m", 3)
-        assert [row.file for row in rows.values()] == ["0.md", "1.md", "2.md"]
-        near, slant, far, gone = sorted([*rows, 10**12])
-        vectors = {b"n": _vector(1, 0), b"s": _vector(1, 1), b"f": _vector(-1, 0.5)}
-        database.put_vectors("m", vectors, {near: b"n", slant: b"s", far: b"f", gone: b"n"})
-        database.put_vectors("other", {b"n": _vector(1, 0, 0)}, {near: b"n"})
+        texts = database.next_without_vector("memory", "m", 3)
+        assert [row.file for row in texts.values()] == ["0.md", "1.md", "2.md"]
+        first, second, third = texts
+        numbers = database.best([Term((("text",),))], (), "memory", 9)
+        near, slant, far, gone = (*sorted(numbers)[:3], 10**12)
+        vectors = {first: _vector(1, 0), second: _vector(1, 1), third: _vector(-1, 0.5)}
+        database.put_vectors("m", {**vectors, b"gone": _vector(1, 0)})
+        database.put_vectors("other", {first: _vector(1, 0, 0)})
         assert database.without_vector("memory", "m") == 1
-        assert database.known_texts("m", [b"n", b"none"]) == {b"n"}
         found, low = database.nearest("memory", "m", _vector(1, 0), 2, {far, gone})
         assert [*found] == [near, slant, far]
         assert [*found.values()] == pytest.approx([1, 0.70710678, -0.89442719], abs=1e-6)
@@ -218,10 +219,16 @@ def the_nearest_vectors_are_found(fresh: Fresh) -> None:
         assert database.nearest("sessions", "m", _vector(1, 0), 2) == ({}, 0.0)
         database.remove("memory", ["0.md"])
         assert [*database.nearest("memory", "m", _vector(1, 0), 9)[0]] == [slant, far]
-        assert database.known_texts("m", [b"n"]) == {b"n"}  # its vector may serve again
+        database.put([document("0.md", "text 0"), document("again.md", "text 0")])
+        assert database.without_vector("memory", "m") == 1, "its vector serves again, and twice"
+        database.remove("memory", ["0.md", "again.md"])
         database.forget_vectors("m")
-        assert database.known_texts("m", [b"n", b"s"]) == {b"s"}
-        assert database.known_texts("other", [b"n"]) == set()
+        database.put([document("0.md", "text 0"), document("again.md", "text 0")])
+        assert [row.file for row in database.next_without_vector("memory", "m", 9).values()] == [
+            "3.md", "again.md",
+        ]  # fmt: skip
+        assert database.without_vector("memory", "m") == 2, "one of a text that is there twice"
+        assert len(database.next_without_vector("memory", "other", 9)) == 4
 
 
 def the_vectors_of_queries_are_kept(fresh: Fresh) -> None:
@@ -231,7 +238,10 @@ def the_vectors_of_queries_are_kept(fresh: Fresh) -> None:
         database.keep_query("m", b"q", _vector(1, 2))
         assert database.query_vector("m", b"q") == _vector(1, 2)
         assert database.query_vector("other", b"q") is None
-        assert database.known_texts("m", [b"q"]) == set(), "it is the vector of no text"
+        database.put([document("a.md", "tea")])
+        (text,) = database.next_without_vector("memory", "m", 9)
+        database.keep_query("m", text, _vector(1, 2))
+        assert database.without_vector("memory", "m") == 1, "it is the vector of no text"
         database.forget_vectors("m")
         assert database.query_vector("m", b"q") == _vector(1, 2), "new texts leave it"
         database.forget_vectors("other")

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,7 +24,7 @@ from mdmemory.errors import Busy, MdmemoryError, Unwritable
 from mdmemory.files import digest, read_regular, write_atomic
 from mdmemory.search import database as databases
 from mdmemory.search import ranking
-from mdmemory.search.database import BrokenError, Document, LockedError, UnusableError
+from mdmemory.search.database import BrokenError, LockedError, Row, UnusableError
 from mdmemory.search.postgres.server import PATIENT, Connected, translate_errors
 from mdmemory.search.query import Term
 
@@ -33,14 +33,15 @@ T = TypeVar("T")
 ID_FILE = "search.id"
 SCANNED = 2_000  # chunks with the rarest words of a query, from which on no commoner ones are read
 LOOKED = 5  # times as many chunks as are wanted are scored to the letter
-SCHEMA_VERSION = 5  # raise it when a table, or what goes into it, takes another shape
-_NAMES = ("vectors", "chunks", "files", "vocabulary", "totals", "meta")
+SCHEMA_VERSION = 6  # raise it when a table, or what goes into it, takes another shape
+# `vectors` was one in earlier versions
+_NAMES = ("words", "vectors", "chunks", "files", "vocabulary", "totals", "meta")
 # `vocabulary` and `totals` are kept along, under the writers' lock: bm25 asks for them, and
 # counting millions of chunks for each question would be slow. Both may keep rows that say 0.
 _TABLES = (
-    "ALTER TABLE chunks ADD length integer NOT NULL, ADD words tsvector NOT NULL",
-    "CREATE INDEX ON chunks USING gin (words)",
-    "CREATE INDEX ON vectors (hash)",
+    "CREATE TABLE words (chunk bigint PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,"
+    " length integer NOT NULL, stems tsvector NOT NULL)",
+    "CREATE INDEX ON words USING gin (stems)",
     'CREATE TABLE vocabulary (word text COLLATE "C" PRIMARY KEY, held bigint NOT NULL)',
     "CREATE TABLE totals (source text PRIMARY KEY, chunks bigint NOT NULL, words bigint NOT NULL)",
 )
@@ -144,61 +145,30 @@ class Postgres(Connected):
         totals = self._rows("SELECT chunks FROM totals WHERE source = ?", (source,))
         return int(totals[0][0]) if totals else 0
 
-    # putting in and taking out
-
-    def put(self, documents: Sequence[Document]) -> None:
-        latest = {(each.source, each.file): each for each in documents}
-        with self._writing():
-            self._touch_tables()
-            for source in {source for source, _ in latest}:
-                some = [each for each in latest.values() if each.source == source]
-                self._take_out(source, [each.file for each in some])
-                self._add(source, some)
-
-    def _add(self, source: str, documents: Sequence[Document]) -> None:
-        first = int(self._rows("SELECT coalesce(max(id), 0) + 1 FROM files")[0][0])
-        files: list[tuple[object, ...]] = []
-        chunks: list[tuple[object, ...]] = []
-        word_counts: Counter[str] = Counter()
-        numbers, length = count(self._last_number(source) + 1), 0
-        for file, each in enumerate(documents, first):
-            about = map(_without_nul, each.about)
-            files.append((file, *each[:3], bytes.fromhex(each.digest), *about))
-            for piece in each.chunks:
-                fields = [
-                    [word[:LONGEST] for word in text[:LONGEST_FIELD].split()]
-                    for text in databases.row_fields(each.row(piece))
-                ]
-                words, place = sum(map(len, fields)), (piece.start, piece.end)
-                text = _without_nul(piece.text)
-                chunks.append((next(numbers), file, *place, text, words, make_vector(fields)))
-                word_counts.update({word for field in fields for word in field})
-                length += words
-        self._copy("files", files)
-        self._copy("chunks", chunks)
+    def _index_words(
+        self, source: str, chunks: Mapping[int, Row], *, is_removal: bool = False
+    ) -> None:
+        texts = ((number, databases.row_fields(row)) for number, row in chunks.items())
+        fields = {
+            number: [[word[:LONGEST] for word in text[:LONGEST_FIELD].split()] for text in each]
+            for number, each in texts
+        }
+        lengths = {number: sum(map(len, each)) for number, each in fields.items()}
+        if not is_removal:  # the server itself takes them out, with the chunks
+            rows = [(number, lengths[number], make_vector(each)) for number, each in fields.items()]
+            self._run_many("INSERT INTO words VALUES (?, ?, ?)", rows)
+        holders = Counter(word for each in fields.values() for word in {*chain(*each)})
+        sign = -1 if is_removal else 1
         self._run(
             "INSERT INTO vocabulary AS v SELECT * FROM unnest(?::text[], ?::bigint[])"
             " ON CONFLICT (word) DO UPDATE SET held = v.held + excluded.held",
-            ([*word_counts], [*word_counts.values()]),
+            ([*holders], [sign * number for number in holders.values()]),
         )
         self._run(
             "INSERT INTO totals AS t VALUES (?, ?, ?) ON CONFLICT (source) DO UPDATE"
             " SET chunks = t.chunks + excluded.chunks, words = t.words + excluded.words",
-            (source, len(chunks), length),
+            (source, sign * len(chunks), sign * sum(lengths.values())),
         )
-
-    def _take_out(self, source: str, files: Sequence[str]) -> None:
-        self._run(
-            "WITH gone AS (SELECT c.words, c.length FROM chunks c JOIN files f ON c.file = f.id"
-            " WHERE f.source = ? AND f.file = ANY(?)),"
-            " fewer AS (UPDATE vocabulary v SET held = v.held - g.chunks FROM"
-            " (SELECT lexeme, count(*) AS chunks FROM gone, unnest(gone.words) GROUP BY lexeme) g"
-            ' WHERE v.word = g.lexeme COLLATE "C")'
-            " UPDATE totals SET chunks = chunks - (SELECT count(*) FROM gone),"
-            " words = words - (SELECT coalesce(sum(length), 0) FROM gone) WHERE source = ?",
-            (source, files, source),
-        )
-        self._run("DELETE FROM files WHERE source = ? AND file = ANY(?)", (source, files))
 
     def tidy(self) -> None:
         with self._writing():
@@ -206,26 +176,28 @@ class Postgres(Connected):
         with self._translated():
             (before,) = self._rows("SHOW statement_timeout")[0]
             self._run("SET statement_timeout = 0")
-            self._run("VACUUM (ANALYZE) files, chunks, vocabulary", seconds=PATIENT)
+            self._run("VACUUM (ANALYZE) files, chunks, words, vocabulary", seconds=PATIENT)
             self._run("SELECT set_config('statement_timeout', ?, false)", (before,))
 
     # finding: the server picks what is looked at, by its own rank; the scores are those of bm25, as
     # SQLite has it
 
     def held(self, term: Term, source: str) -> int:
-        query = "SELECT count(*) FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ?"
+        query = "SELECT count(*) FROM words WHERE stems @@ ?::tsquery AND chunk BETWEEN ? AND ?"
         return int(self._rows(query, (_any_of(term_phrases(term)), *self._range(source)))[0][0])
 
     def holding(self, term: Term, source: str, limit: int) -> set[int]:
-        query = "SELECT id FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ? LIMIT ?"
+        query = (
+            "SELECT chunk FROM words WHERE stems @@ ?::tsquery AND chunk BETWEEN ? AND ? LIMIT ?"
+        )
         values = (_any_of(term_phrases(term)), *self._range(source), limit)
         return {number for (number,) in self._rows(query, values)}
 
     def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
         # the offset has these few read, and not the index of all words
         query = (
-            "SELECT id FROM (SELECT id, words, ?::tsquery AS asked FROM chunks WHERE id = ANY (?)"
-            " OFFSET 0) AS few WHERE words @@ asked"
+            "SELECT chunk FROM (SELECT chunk, stems, ?::tsquery AS asked FROM words"
+            " WHERE chunk = ANY (?) OFFSET 0) AS few WHERE stems @@ asked"
         )
         wanted = _any_of(term_phrases(term), _HEAD if head else _NO_LINK)
         return {number for (number,) in self._rows(query, (wanted, [*among]))}
@@ -249,12 +221,12 @@ class Postgres(Connected):
         )
         # by the server's own rank of each phrase, which knows no rarity
         rank = (
-            "(SELECT sum(r * ts_rank(?::real[], words, q))"
+            "(SELECT sum(r * ts_rank(?::real[], stems, q))"
             " FROM unnest(?::text[]::tsquery[], ?::float8[]) AS a (q, r))"
         )
         candidates = self._rows(
-            "SELECT id FROM chunks WHERE words @@ ?::tsquery AND id BETWEEN ? AND ?"
-            f" ORDER BY {rank} DESC, id LIMIT ?",
+            "SELECT chunk FROM words WHERE stems @@ ?::tsquery AND chunk BETWEEN ? AND ?"
+            f" ORDER BY {rank} DESC, chunk LIMIT ?",
             (match, *self._range(source), [*_LABEL_WEIGHTS], [each.within() for each in rare],
              [*rare.values()], LOOKED * limit),
         )  # fmt: skip
@@ -271,8 +243,8 @@ class Postgres(Connected):
     ) -> tuple[dict[int, int], dict[int, dict[str, list[int]]]]:
         """The length of each chunk, and where in it the stems of these phrases stand."""
         rows = self._rows(
-            "SELECT c.id, c.length, u.lexeme, u.positions FROM chunks c, unnest(c.words) AS u"
-            " WHERE c.id = ANY(?) AND (u.lexeme = ANY(?) OR u.lexeme ^@ ANY(?))",
+            "SELECT w.chunk, w.length, u.lexeme, u.positions FROM words w, unnest(w.stems) AS u"
+            " WHERE w.chunk = ANY(?) AND (u.lexeme = ANY(?) OR u.lexeme ^@ ANY(?))",
             ([*chunks], [stem for each in phrases for stem in each.stems],
              [each.stems[-1] for each in phrases if each.prefix]),
         )  # fmt: skip
@@ -291,7 +263,7 @@ class Postgres(Connected):
         counts = {each: int(holders.get(each.stems[0], 0)) for each in words}
         if others := [each for each in phrases if each not in counts]:
             query = (
-                "SELECT (SELECT count(*) FROM chunks WHERE words @@ q)"
+                "SELECT (SELECT count(*) FROM words WHERE stems @@ q)"
                 " FROM unnest(?::text[]::tsquery[]) WITH ORDINALITY AS a (q, at) ORDER BY at"
             )
             rows = self._rows(query, ([each.within() for each in others],))
@@ -365,7 +337,3 @@ def _score_bm25(matches: Iterable[tuple[float, float]], length: int, average: fl
     """The score of a chunk of `length` words, from the rarity and frequency of what it has."""
     usual = _FREQUENT * (1 - _LONG + _LONG * length / (average or 1))
     return sum(rare * often * (_FREQUENT + 1) / (often + usual) for rare, often in matches if often)
-
-
-def _without_nul(text: str) -> str:
-    return text.replace("\0", "\ufffd")  # the one character that PostgreSQL does not take

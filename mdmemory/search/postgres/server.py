@@ -114,18 +114,8 @@ class Connected(Database):
 
     def _run_many(self, query: str, rows: Iterable[Sequence[object]]) -> None:
         with await_answer(self._database, _ANSWERED), self._database.cursor() as cursor:
-            cursor.executemany(query.replace("?", "%s").encode(), rows)
-
-    def _copy(self, table: str, rows: Iterable[Sequence[object]]) -> None:
-        """Put rows into a table. They are at hand: nothing else may take time meanwhile."""
-        query = f"COPY {table} FROM STDIN".encode()
-        with (
-            await_answer(self._database, _ANSWERED),
-            self._database.cursor() as cursor,
-            cursor.copy(query) as out,
-        ):
-            for row in rows:
-                out.write_row(row)
+            clean = ([_without_nul(value) for value in row] for row in rows)
+            cursor.executemany(query.replace("?", "%s").encode(), clean)
 
     def _translated(self) -> AbstractContextManager[object]:
         return translate_errors()
@@ -143,6 +133,11 @@ class Connected(Database):
                 with suppress(Exception):
                     self._run("ROLLBACK")
                 raise
+
+
+def _without_nul(value: object) -> object:
+    """A value without the one character that PostgreSQL does not take."""
+    return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
 # --- the end of patience, which no timeout of a server has to keep: the driver waits for the next
