@@ -34,7 +34,7 @@ FLOORS = (
     ("capture.", "compact."),
     ("session.",),
     ("observe.", "prompt."),
-    ("audit",),
+    ("audit", "audit_model"),
     ("memory",),
     ("layers",),
     ("overview",),
