@@ -22,6 +22,7 @@ from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.events import at_start
 from mdmemory.layers import Layers
 from mdmemory.search.chunks import count_tokens
+from mdmemory.session import heard
 from mdmemory.store import inbox, receipt_box
 from mdmemory.store.index import MARKER
 from mdmemory.store.receipt_box import Receipt
@@ -487,6 +488,19 @@ def test_alone_a_wish_is_kept_and_stored_when_its_turn_ends(
     assert (FILE in files(host.folder), len(kept(host.folder))) == (False, 1)
     assert IN_YOUR_WORDS in shown(host.alone("Stop" if host.host != "gemini" else "AfterAgent"))
     assert (FILE in files(host.folder), kept(host.folder)) == (True, [])
+
+
+def test_alone_what_was_typed_is_proof_for_a_tool_of_that_turn(host: CommandHost) -> None:
+    event = "BeforeAgent" if host.host == "gemini" else "UserPromptSubmit"
+    fields = {"hook_event_name": event, "session_id": SESSION,
+              "prompt": "The port is 9090 now <private>x</private>"}  # fmt: skip
+    without.answer_alone(host.host, fields, host.folder, "11:1 12:2")
+    memory = Layers.open(host.folder).main
+    with memory.state() as state:
+        session, turns = heard.of_client(state, "12:2", memory.now())
+    assert (session, [(each.role, each.text) for each in turns]) == (
+        SESSION, [("user", "The port is 9090 now")]
+    )  # fmt: skip
 
 
 def test_alone_a_wish_for_a_project_without_a_store_makes_that_store(

@@ -12,6 +12,8 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,7 +65,7 @@ def output_without(entry: MapEntry, event: asking.HookCall, *, may_start: bool) 
 
 
 def _answer_alone(event: asking.HookCall, fields: dict[str, Any]) -> Alone:
-    return answer_alone(event.host, fields, Path(event.folder))
+    return answer_alone(event.host, fields, Path(event.folder), event.client)
 
 
 def _printed_output(alone: Alone) -> bytes:
@@ -140,11 +142,13 @@ class Alone(NamedTuple):
     is_refused: bool = False
 
 
-def answer_alone(host: str, fields: Mapping[str, Any], folder: Path) -> Alone:
-    """The answer to an event in `folder`. Raises MdmemoryError."""
+def answer_alone(host: str, fields: Mapping[str, Any], folder: Path, client: str = "") -> Alone:
+    """The answer to an event in `folder`, of the `client` as a HookCall names it. Raises
+    MdmemoryError."""
     event = events.read(host, fields, folder)
     if event is None:
         return Alone({})
+    event = replace(event, client=client)
     places = person.person_places()
     stores: Stores = []  # with their layers, the project's first
     with suppress(MdmemoryError):  # who can ask about it tells it
@@ -200,9 +204,20 @@ def _answer_prompt(event: HookEvent, stores: Stores) -> Alone:
         return Alone(output, is_refused=True)
     words = command.said if command else event.words
     parts, lines, has_kept = _keep_wishes(event, words, stores)
+    if stores:
+        Log().try_work("prompt", partial(_hear_words, event, stores[0][1], words))
     notice = events.frame_texts(*map(events.harmless_text, parts))
     text = "\n\n".join(filter(None, (first, notice)))
     return Alone(events.hook_output(event, text, lines), has_kept)
+
+
+def _hear_words(event: HookEvent, project: Project, words: str) -> None:
+    """Keep what was said as proof for a tool of the same turn, as a bridge does."""
+    from mdmemory.session import heard
+    from mdmemory.store.state import State
+
+    with State(project.state_file) as state:
+        heard.put(state, event.session, event.turn, words, person.now(), client=event.client)
 
 
 def _keep_wishes(event: HookEvent, words: str, stores: Stores) -> tuple[list[str], list[str], bool]:
