@@ -20,7 +20,7 @@ from mdmemory.capture.notice import is_request, spares_note, typed_text, wants_g
 from mdmemory.note.note import Note
 from mdmemory.text import literals
 from mdmemory.text.conflict import count_negations, reversed_words
-from mdmemory.text.dates import ANY_MONTH, MONTH_THEN_DAY, NAMED_MONTH, WORDED_DAY
+from mdmemory.text.dates import Named, named_dates
 from mdmemory.text.quantities import number_digits
 from mdmemory.text.stop_words import table_lines
 from mdmemory.text.words import is_cjk, normal_text, word_key, word_keys, word_runs
@@ -390,45 +390,6 @@ class _Said:
 _A_YEAR = 366  # days from the day it was said to a date without its year
 
 _WORD = r"(?<!\w)"
-# Left to be compiled where they are used, as in `text.dates`.
-_ISO = r"(?<!\d)(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?(?!\d|-\d)"
-_FIGURES = (
-    r"(?<![\d.:/-])(?P<day>\d{1,2})(?P<sign>[./])\s?(?P<month>\d{1,2})(?P=sign)"
-    r"\s?(?P<year>\d{4})?(?![\d/]|\.\d)"
-)
-_EASTERN = (
-    r"(?:(?P<year>\d{4})\s?[年년]\s?)?(?P<month>\d{1,2})\s?[月월]"
-    r"(?:\s?(?P<day>\d{1,2})\s?[日号號일])?"
-)
-_MONTH_OF_YEAR = (
-    rf"(?i)\b(?P<month>{ANY_MONTH})\b\.?(?:,?\s{{1,2}}(?:of\s|de\s|del\s)?(?P<year>\d{{4}}))?(?!\d)"
-)
-
-
-class Named(NamedTuple):
-    """A date as a text names it, 0 for what it leaves out, and the place of its words."""
-
-    year: int
-    month: int
-    day: int
-    start: int = 0
-    end: int = 0
-
-
-def named_dates(text: str) -> list[Named]:
-    """The dates that a text names in figures or by the name of a month, in their order."""
-    dates: list[Named] = []
-    covered: set[int] = set()  # places in the text; a date has few
-    for form in (_ISO, _FIGURES, _EASTERN, WORDED_DAY, MONTH_THEN_DAY, _MONTH_OF_YEAR):
-        for match in re.finditer(form, text):
-            parts, words = match.groupdict(), range(*match.span())
-            month = parts["month"].casefold()
-            at = int(month) if month.isdigit() else NAMED_MONTH[month]
-            year, day = (int(parts.get(name) or 0) for name in ("year", "day"))
-            if 1 <= at <= 12 and day <= 31 and covered.isdisjoint(words):
-                dates.append(Named(year, at, day, words.start, words.stop))
-                covered.update(words)
-    return sorted(dates, key=lambda each: each.start)
 
 
 def is_given(claimed: Named, text: str, today: date) -> bool:

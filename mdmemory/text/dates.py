@@ -9,15 +9,12 @@ import re
 from collections.abc import Iterator, Set
 from datetime import date, timedelta
 from itertools import islice
+from typing import NamedTuple
 
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
-)  # fmt: skip
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _MONTH_NAMES = tuple(
-    frozenset(names.split())
+    names.split()
     for names in (
         "january jan januar jänner janvier janv enero ene janeiro gennaio gen",
         "february feb februar février fevrier févr febrero fevereiro fev febbraio",
@@ -33,27 +30,39 @@ _MONTH_NAMES = tuple(
         "december dec dezember dez décembre déc diciembre dic dezembro dicembre",
     )
 )
+MONTHS = tuple(names[0] for names in _MONTH_NAMES)
 # 1 to 12 by each name of a month, in lower case; and an expression for any of them
-NAMED_MONTH = {name: at for at, names in enumerate(_MONTH_NAMES, 1) for name in names}
-ANY_MONTH = "|".join(sorted(NAMED_MONTH, key=len, reverse=True))
+_NAMED_MONTH = {name: at for at, names in enumerate(_MONTH_NAMES, 1) for name in names}
+_ANY_MONTH = "|".join(sorted(_NAMED_MONTH, key=len, reverse=True))
 MANY = 20  # dates of one frontmatter
 _LETTERS = re.compile(r"[^\W\d_]+")
 # Short ones of other languages are words of English, too, as "set" and "out".
-_MONTHS = frozenset(
-    name for name in NAMED_MONTH if len(name) > 3 or name in ("mai", "mär", "okt", "dez")
+_SURE_MONTHS = frozenset(
+    name for name in _NAMED_MONTH if len(name) > 3 or name in ("mai", "mär", "okt", "dez")
 ) | {name[:3] for name in MONTHS}
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_DAY = r"(\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
-_YEAR_BEHIND = r"(?:,?\s{1,3}(?:de\s{1,3})?(\d{4}))?\b"
-# Left to be compiled where they are used (`re` keeps them): that takes 10 ms, for few queries.
-_ISO = r"(\d(?<!\w\d)\d{3})-(\d\d)(?:-(\d\d))?(?!\d)"  # `\b` in front would be slow
-_MONTH_FIRST = (
-    rf"(?i)\b({_MONTH})\b\.?\s{{1,3}}(?:de\s)?(?:{_DAY}\b(?!\d*:),?\s{{0,3}})?(\d{{4}})?\b"
+# Left to be compiled where they are used (`re` keeps them): that takes 10 ms, for few texts.
+_OF = r"(?:of\s|de\s|del\s|di\s|d['’])?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+# `\b` in front would be slow
+_ISO = r"(?P<year>\d(?<!\w\d)\d{3})-(?P<month>\d\d)(?:-(?P<day>\d\d))?(?!\d|-\d)"
+_IN_FIGURES = (
+    r"(?<![\d.:/-])(?P<day>\d{1,2})(?P<sign>[./-])\s?(?P<month>\d{1,2})(?P=sign)"
+    rf"(?:\s?{_YEAR})?(?<!-)(?!\d|[./-]\d)"
 )
-_DAY_FIRST = rf"(?i)\b{_DAY}\s{{1,3}}(?:(?:of|de|di)\s{{1,3}})?({_MONTH})\b\.?{_YEAR_BEHIND}"
-_FIGURES = r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?![\d.]\d)"
-_SLASHES = r"(?<![\d/])(\d{4})/(\d{1,2})/(\d{1,2})(?![\d/])"
-_CHINESE = r"(?:(\d{4})\s{0,3}年\s{0,3})?(\d{1,2})\s{0,3}月(?:\s{0,3}(\d{1,2})\s{0,3}[日号])?"
+_YEAR_FIRST = rf"(?<![\d./-]){_YEAR}[./](?P<month>\d{{1,2}})[./](?P<day>\d{{1,2}})(?![\d/])"
+_EASTERN = (
+    rf"(?:{_YEAR}\s?[年년]\s?)?(?P<month>\d{{1,2}})\s?[月월]"
+    r"(?:\s?(?P<day>\d{1,2})\s?[日号號일])?"
+)
+_WORDED_DAY = (
+    rf"(?i)(?<![\w.])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|º|°|\.)?\s{{1,2}}{_OF}"
+    rf"(?P<month>{_ANY_MONTH})\b\.?(?:,?\s{{1,2}}{_OF}{_YEAR}(?!\d))?"
+)
+_MONTH_THEN_DAY = (
+    rf"(?i)\b(?P<month>{_ANY_MONTH})\b\.?\s{{1,2}}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
+    rf"(?![\d:.]\d|\d|\s?%)(?:,?\s{{1,2}}{_YEAR}(?!\d))?"
+)
+_MONTH_OF_YEAR = rf"(?i)\b(?P<month>{_ANY_MONTH})\b\.?(?:,?\s{{1,2}}{_OF}{_YEAR}(?![\d-]))?(?!\d)"
 _AGO = (
     r"(?i)\b(\w{1,9})\s{1,3}(day|week|month|year)s?\s{1,3}ago\b"
     r"|\bvor\s{1,3}(\w{1,9})\s{1,3}(tag|woche|monat|jahr)(?:en|n)?\b"
@@ -97,10 +106,55 @@ _HINTS = re.compile(
 )
 
 
+class Named(NamedTuple):
+    """A date as a text names it, 0 for what it leaves out, and the place of its words. `is_sure`:
+    it can be nothing else in any language."""
+
+    year: int
+    month: int
+    day: int
+    start: int = 0
+    end: int = 0
+    is_sure: bool = True
+
+    @property
+    def iso(self) -> str:
+        """YYYY-MM-DD, YYYY-MM or MM-DD."""
+        parts = (f"{self.year}" if self.year else "", f"{self.month:02}",
+                 f"{self.day:02}" if self.day else "")  # fmt: skip
+        return "-".join(filter(None, parts))
+
+
+def named_dates(text: str) -> list[Named]:
+    """The dates that a text names in figures or by the name of a month, in their order."""
+    forms: list[str] = []
+    if re.search(r"\d", text):
+        forms += (_ISO, _YEAR_FIRST, _IN_FIGURES)
+        forms += (_EASTERN,) if re.search("[月월]", text) else ()
+    if not _NAMED_MONTH.keys().isdisjoint(_LETTERS.findall(text.casefold())):
+        forms += (_WORDED_DAY, _MONTH_THEN_DAY, _MONTH_OF_YEAR)
+    dates: list[Named] = []
+    covered: set[int] = set()  # places in the text; a date has few
+    for form in forms:
+        for match in re.finditer(form, text):
+            parts, words = match.groupdict(), range(*match.span())
+            month = parts["month"].lower()
+            at = int(month) if month.isdigit() else _NAMED_MONTH[month]
+            year, day = (int(parts.get(name) or 0) for name in ("year", "day"))
+            is_valid = 1 <= at <= 12 and day <= 31 and (day or not parts.get("day"))
+            if is_valid and covered.isdisjoint(words):
+                is_sure = month.isdigit() or month in _SURE_MONTHS
+                if sign := parts.get("sign"):  # the 3rd of April, or March 4
+                    is_sure = bool(year) and (sign == "." or day > 12 or day == at)
+                dates.append(Named(year, at, day, words.start, words.stop, is_sure))
+                covered.update(words)
+    return sorted(dates, key=lambda each: each.start)
+
+
 def date_words(text: str, known: tuple[str, ...] = ()) -> str:
     """The date words of a text and of the dates (`YYYY-MM-DD`) that are `known` of it."""
     words_found: dict[str, None] = {}
-    for year, month, day in (*_written_dates(" ".join(known)), *_written_dates(text)):
+    for year, month, day in (*_sure_dates(" ".join(known)), *_sure_dates(text)):
         if year:
             # the year is a word of the text already, but not of what is known beside it
             words_found |= dict.fromkeys((f"{year}", f"{year}{month:02}", MONTHS[month - 1]))
@@ -111,7 +165,7 @@ def date_words(text: str, known: tuple[str, ...] = ()) -> str:
 
 def iso_days(text: str) -> list[str]:
     """The first dates of a text that are written `YYYY-MM-DD`, each once."""
-    matches = (match[0] for match in re.finditer(_ISO, text) if match[3])
+    matches = (match[0] for match in re.finditer(_ISO, text) if match["day"])
     return list(dict.fromkeys(islice(matches, MANY)))
 
 
@@ -121,7 +175,7 @@ def asked_dates(text: str, today: date) -> tuple[list[tuple[str, ...]], str]:
     A year that is not said is that of the newest such date up to `today`.
     """
     dates_found: list[tuple[str, ...]] = []
-    for year, month, day in _written_dates(text):
+    for year, month, day in _sure_dates(text):
         if day:
             dates_found.append(
                 (_day_word(_newest_date(month, day, today) if not year else (year, month, day)),)
@@ -140,36 +194,11 @@ def asked_dates(text: str, today: date) -> tuple[list[tuple[str, ...]], str]:
     return dates_found, re.sub(_ISO, " ", text)
 
 
-def _written_dates(text: str) -> Iterator[tuple[int, int, int]]:
+def _sure_dates(text: str) -> Iterator[tuple[int, int, int]]:
     """Year, month and day as they stand in a text; 0 for what is left out."""
-    if not re.search(r"\d", text):
-        return
-    for match in re.finditer(_ISO, text):
-        yield from _valid_parts(match[1], match[2], match[3])
-    for form, order in ((_FIGURES, (3, 2, 1)), (_SLASHES, (1, 2, 3))):
-        for match in re.finditer(form, text):
-            yield from _valid_parts(*(match[at] for at in order))
-    if not _MONTHS.isdisjoint(_LETTERS.findall(text.casefold())):
-        for match in re.finditer(_MONTH_FIRST, text):
-            if match[2] or match[3]:
-                yield from _valid_parts(match[3], _month_number(match[1]), match[2])
-        for match in re.finditer(_DAY_FIRST, text):
-            yield from _valid_parts(match[3], _month_number(match[2]), match[1])
-    if "月" in text:
-        for match in re.finditer(_CHINESE, text):
-            yield from _valid_parts(match[1], match[2], match[3])
-
-
-def _valid_parts(
-    year: str | None, month: str | int | None, day: str | None
-) -> Iterator[tuple[int, int, int]]:
-    parts = int(year or 0), int(month or 0), int(day or 0)
-    if 1 <= parts[1] <= 12 and parts[2] <= 31 and (not parts[0] or 1900 <= parts[0] <= 2199):
-        yield parts
-
-
-def _month_number(month: str) -> int:
-    return NAMED_MONTH[month.lower()]
+    for each in named_dates(text) if re.search(r"\d", text) else ():
+        if each.is_sure and (each.year or each.day):
+            yield each.year, each.month, each.day
 
 
 def _newest_date(month: int, day: int, today: date) -> tuple[int, int, int]:
@@ -241,30 +270,7 @@ def _span_days(which: str, what: str, today: date) -> Iterator[str]:
 
 # --- dates in one form, in eight languages
 
-_ANY_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?"
-_OF = r"(?:of\s|de\s|del\s|di\s|d['’])?"
-_YEAR = r"(?P<year>(?:19|20)\d\d)"
-WORDED_DAY = (
-    rf"(?i)(?<![\w.]){_ANY_DAY}\s{{1,2}}{_OF}(?P<month>{ANY_MONTH})\b\.?"
-    rf"(?:,?\s{{1,2}}{_OF}{_YEAR}(?!\d))?"
-)
-MONTH_THEN_DAY = (
-    rf"(?i)\b(?P<month>{ANY_MONTH})\b\.?\s{{1,2}}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
-    rf"(?![\d:.]\d|\d|\s?%)(?:,?\s{{1,2}}{_YEAR}(?!\d))?"
-)
-_MONTH_OF_YEAR = rf"(?i)\b(?P<month>{ANY_MONTH})\b\.?,?\s{{1,2}}{_OF}{_YEAR}(?![\d-])"
-_IN_FIGURES = (
-    r"(?<![\d./-])(?P<day>\d{1,2})(?P<sign>[./-])\s?(?P<month>\d{1,2})(?P=sign)\s?"
-    r"(?P<year>(?:19|20)\d\d)(?!\d|[./-]\d)"
-)
-_YEAR_FIRST = r"(?<![\d./-])(?P<year>(?:19|20)\d\d)[./](?P<month>\d{1,2})[./](?P<day>\d{1,2})(?!\d)"
-_SHORT_GERMAN = (
-    r"(?i)(?<=\b(?:am|ab|en|er|it|is|om|um)\s)(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?!\d)"
-)
-_EASTERN = (
-    r"(?:(?P<year>(?:19|20)\d\d)\s?年\s?)?(?P<month>\d{1,2})\s?月"
-    r"(?:\s?(?P<day>\d{1,2})\s?[日号號])?"
-)
+_SHORT_GERMAN = re.compile(r"(?i)(?<=\b(?:am|ab|en|er|it|is|om|um)\s)\d{1,2}\.\d{1,2}\.")
 _QUARTERS = {
     word: at
     for at, words in enumerate(
@@ -299,33 +305,21 @@ def dates_to_iso(text: str, language: str, words: Set[str]) -> str:
         text = re.sub(_QUARTER, _as_quarter, text)
     if not any(character.isdigit() for character in text):
         return text
-    if words & NAMED_MONTH.keys():
-        for form in (WORDED_DAY, MONTH_THEN_DAY, _MONTH_OF_YEAR):
-            text = re.sub(form, _as_iso, text)
-    text = re.sub(_YEAR_FIRST, _as_iso, text)
-    text = re.sub(_IN_FIGURES, _as_surely_iso if language == "en" else _as_iso, text)
-    if language != "en":
-        text = re.sub(_SHORT_GERMAN, _as_iso, text)
-    return re.sub(_EASTERN, _as_iso, text) if "月" in text else text
+    parts, at = [], 0
+    for each in named_dates(text):
+        may = each.is_sure or (language != "en" and _is_local(each, text))
+        if may and (each.year or each.day):
+            parts += [text[at : each.start], each.iso]
+            at = each.end
+    return "".join([*parts, text[at:]])
+
+
+def _is_local(each: Named, text: str) -> bool:
+    """Whether a date that is none in every language is one in a language of Europe or Asia."""
+    has_name = any(map(str.isalpha, text[each.start : each.end]))
+    return bool(each.year) or has_name or _SHORT_GERMAN.match(text, each.start) is not None
 
 
 def _as_quarter(match: re.Match[str]) -> str:
     year = f" {match['year']}" if match["year"] else ""
     return f"Q{_QUARTERS[match['which'].lower()]}{year}"
-
-
-def _as_surely_iso(match: re.Match[str]) -> str:
-    is_sure = match["sign"] == "." or int(match["day"]) > 12 or match["day"] == match["month"]
-    return _as_iso(match) if is_sure else match[0]
-
-
-def _as_iso(match: re.Match[str]) -> str:
-    parts = match.groupdict()
-    month = parts["month"]
-    at = int(month) if month.isdigit() else NAMED_MONTH[month.lower()]
-    day = int(parts.get("day") or 0)
-    if not 1 <= at <= 12 or day > 31 or (parts.get("day") and not day):
-        return match[0]
-    if not parts.get("year"):
-        return f"{at:02}-{day:02}" if day else match[0]
-    return f"{parts['year']}-{at:02}" + (f"-{day:02}" if day else "")

@@ -183,8 +183,8 @@ def _forget(text: str) -> object:
 
 
 def _dates(text: str) -> object:
-    claimed = quote_proof.named_dates("2026-12-01")
-    return quote_proof.is_given(claimed[0], text, date(2026, 6, 19)), quote_proof.named_dates(text)
+    claimed = dates.named_dates("2026-12-01")
+    return quote_proof.is_given(claimed[0], text, date(2026, 6, 19)), dates.named_dates(text)
 
 
 def _chunks(text: str) -> object:
@@ -342,7 +342,7 @@ EVERY = (
         bounds.MESSAGE,
         literals,
     ),
-    row(_dates, quote_proof, "given", bounds.MESSAGE),
+    row(_dates, quote_proof, "given", bounds.MESSAGE, dates),
     row(lambda text: _proved(text[: bounds.FACT], text[:400], text), quote_proof, "of_fact"),
     row(lambda text: _proved("a", f"{text[:400]} ... {text[:500]}", text), quote_proof, "quote"),
     row(_forget, quote_proof, "of_forgetting"),
