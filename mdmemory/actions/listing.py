@@ -110,9 +110,7 @@ def find_unadopted(writer: Writer) -> Look | None:
     writer.refresher.settle()
     if writer.history is None:
         return None
-    look_seen = look_at_folder(writer.refresher, writer.history)
-    writer.refresher.keep_learned()
-    return look_seen
+    return look_at_folder(writer.refresher, writer.history)
 
 
 def git_state(writer: Writer) -> str:

@@ -76,7 +76,7 @@ def look_at_folder(refresher: Refresher, history: History) -> Look:
         there = {file: id for file, id in ids.items() if file in known or is_note_name(file)}
         data = _differing_bytes(refresher, history, there)
         if not data and there.keys() == known:
-            catalog.tree, catalog.has_learned = tree, True
+            catalog.know_tree(tree)
         left = history.kept.read_left()  # by writes of ours that no branch has yet
         ids = {file: history.blob_id(data[file]) for file in left if file in data}
         waits = {f for f, blob in left.items() if ids.get(f) == (blob.id if blob else None)}

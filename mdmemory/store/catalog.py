@@ -1,7 +1,7 @@
 """What is known of every note without reading it again: a row for each in `.mdmemory/catalog`.
 
 Derived: the file may be deleted at any moment. What a row says holds for a file that looks as its
-print says. Whatever was changed, forged or lost in between is read anew.
+print says. Whatever was changed, forged or lost in between is read anew, and its row put at once.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from mdmemory.errors import NoState, NotFound
+from mdmemory.errors import NotFound
 from mdmemory.note.note import UNREADABLE, Head, Note
 from mdmemory.store import database_file, index, sights, strangers
 
@@ -25,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MARK = int.from_bytes(b"mdmC", "big")  # our application_id
+MARK = int.from_bytes(b"mdmD", "big")  # our application_id; with other tables another one
 MIGRATIONS = (
     """
     CREATE TABLE note (
@@ -36,20 +35,19 @@ MIGRATIONS = (
     CREATE INDEX note_held ON note (file, held) WHERE held <> '';
     CREATE INDEX note_status ON note (file, status) WHERE status <> '';
     CREATE INDEX note_cites ON note (file, cites) WHERE cites <> '';
-    CREATE TABLE seen (
-        stamp TEXT NOT NULL, turn INTEGER NOT NULL, seal TEXT NOT NULL, others TEXT NOT NULL,
-        tree TEXT NOT NULL
-    );
+    CREATE TABLE seen (seal TEXT NOT NULL, others TEXT NOT NULL, tree TEXT NOT NULL);
+    INSERT INTO seen VALUES ('-', '-', '');
     """,
 )
 _FIELDS = Head.__match_args__
 _VALUES = attrgetter(*_FIELDS)
 _TUPLES = tuple(map(_FIELDS.index, ("aliases", "cites", "problems")))
 SECRET = "held"  # why a note is on hold: it seems to hold one
-_MANY = 200  # notes from which on one pass over all costs less than a question for each
 # of what waits, none: a commit may have come to hold it
-_PRINTS = f"file, CASE WHEN held IN ('', '{SECRET}') THEN print ELSE '' END"
+_PRINTS = f"SELECT file, CASE WHEN held IN ('', '{SECRET}') THEN print ELSE '' END FROM note"
 _SHOWN = ("file", "section", "name", "line", "trace", "held", "status")  # what the index depends on
+_shown_of = attrgetter(*_SHOWN)
+_IN_ORDER = f"SELECT {', '.join(_SHOWN)} FROM note ORDER BY file"
 
 
 class CatalogRow(NamedTuple):
@@ -71,13 +69,15 @@ class CatalogRow(NamedTuple):
 
 Rows = Mapping[str, CatalogRow | None]  # by file; None where no note is left
 NOTHING: Rows = MappingProxyType({})
+_REMEMBER = "UPDATE seen SET seal = ?, others = ?, tree = ?"
+_FAILURES = (sqlite3.Error, TypeError, ValueError, LookupError)  # of a file, or its rows
 _PUT = f"INSERT OR REPLACE INTO note ({', '.join(CatalogRow._fields)}) VALUES ({'?, ' * 9}?)"
 
 
 class SavedState(NamedTuple):
-    """What all notes were when the rows were saved. `seal` is the word for all files ("-": some may
-    have changed unseen), `others` that for the generated ones, `tree` git's id of a folder of just
-    these notes ("": not known)."""
+    """What all notes were when that was saved. `seal` is the word for all files ("-": some may have
+    changed unseen), `others` that for the generated ones ("-": they may say something else than
+    the notes), `tree` git's id of a folder of just these notes ("": not known)."""
 
     seal: str = "-"
     others: str = "-"
@@ -92,8 +92,6 @@ class Catalog:
     tree: str
     """Git's id of a folder of just these notes as they are; "" where none is known. It holds where
     nothing `changed`."""
-    has_learned: bool
-    """Whether more is known since the last `save` of files that stayed as they are."""
 
     def __init__(
         self,
@@ -104,66 +102,111 @@ class Catalog:
         stamp: str = "",
         waiting: Callable[[Mapping[str, Note]], Mapping[str, str]] = lambda _: {},
     ) -> None:
-        """The catalog of the store `folder`, using and (by `save`) filling the file `cache`.
+        """The catalog of the store `folder`, using and filling the file `cache`.
 
         `read` gives the note in a file and raises NotFound for one that is gone. `stamp` is
-        whatever else the index depends on (version, settings): under another stamp nothing is
-        remembered. `waiting` tells which of these notes wait for a person, and why. Without a
-        cache, or where it cannot be written, all notes are read each time. Raises NoStore when the
-        folder cannot be listed.
+        whatever else the index depends on (version, settings): what was remembered under another
+        stamp is read again. `waiting` tells which of these notes wait for a person, and why.
+        Without a cache, or where it cannot be written, all notes are read each time. Raises NoStore
+        when the folder cannot be listed.
         """
-        self._folder, self._cache, self._path = folder, cache, cache
+        self._folder, self._cache = folder, cache
         self._stamp = _short_digest(f"{_FIELDS} {stamp}")
         self._read, self._is_secret, self._waiting = read, is_secret, waiting
-        self._seen, self._turn = SavedState(), 0
+        self._accepted: set[str] = set()  # what waits no more: a commit is about to hold it
+        self._is_overtaken = (
+            False  # by another process: an index that was made speaks of other rows
+        )
+        self._database = database_file.DatabaseFile(cache, MARK, MIGRATIONS)
+        self._look_anew()
+
+    def _look_anew(self) -> None:
+        """See the folder as it is, and what was saved of it."""
         try:
-            self._database = self._open_database()
-        except NoState:
-            self._drop_file(is_damaged=False)
-        except sqlite3.Error as problem:
-            self._drop_file(database_file.is_damage(problem))
-        self._sight = sights.take_sight(folder, cache)
-        self.changed = self._seen.seal != self._sight.seal
+            self._version, self._seen = self._read_version(), self._read_seen()
+        except _FAILURES as problem:
+            self._database.leave_file(problem)
+            self._version, self._seen = self._read_version(), self._read_seen()
+        self._sight = sights.take_sight(self._folder, self._cache)
+        self.changed = bool(self._accepted) or self._seen.seal != self._sealed(self._sight.seal)
         self.tree = "" if self.changed else self._seen.tree
-        self.has_learned = False
+        self._is_known = not self.changed  # whether the rows are what was seen
         self._is_ahead = False  # of what was seen of the files: some were written since
-        self._all_heads: list[Head] | None = None
-        self._unsaved: dict[str, CatalogRow | None] = {}
-        self._blobs: dict[str, str] = {}  # git's ids that were learned, by file
+        self._forget_answers()
 
-    def __del__(self) -> None:
-        """Close the file with whoever asked last: a connection holds itself in a circle."""
-        self._database.close()
+    def _read_version(self) -> int:
+        """A number that is another one as soon as somebody else has written into the file."""
+        version: int = self._database.connection.execute("PRAGMA data_version").fetchone()[0]
+        return version
 
-    def _open_database(self) -> sqlite3.Connection:
-        if self._path is None:
-            return database_file.in_memory(MIGRATIONS)
-        database = database_file.connect_file(self._path, MARK, MIGRATIONS, None)
-        for pragma in ("synchronous = NORMAL", "secure_delete = ON"):
-            database.execute(f"PRAGMA {pragma}")
-        query = "SELECT turn, seal, others, tree FROM seen WHERE stamp = ?"
-        if row := database.execute(query, (self._stamp,)).fetchone():
-            self._turn, self._seen = row[0], SavedState(*row[1:])
-            return database
-        # what was remembered under another stamp goes
-        with database_file.write_transaction(database):
-            database.execute("DELETE FROM note")
-            database.execute("DELETE FROM seen")
-            database.execute("INSERT INTO seen VALUES (?, 0, ?, ?, ?)", (self._stamp, *self._seen))
-        return database
+    def _read_seen(self) -> SavedState:
+        return SavedState(*self._database.connection.execute("SELECT * FROM seen").fetchone())
 
-    def _drop_file(self, is_damaged: bool) -> None:
-        """Go on without the file, which is removed where it is damaged."""
-        if self._path is not None and is_damaged:
-            with suppress(NoState):
-                database_file.remove_database(self._path)
-        self._path, self._seen = None, SavedState()
-        self._database = database_file.in_memory(MIGRATIONS)
+    def _ask(self, act: Callable[[sqlite3.Connection], Any]) -> Any:
+        """What `act` makes of the rows, once they are what was seen of the notes; it is done again
+        where another process wrote meanwhile, and without the file where that fails."""
+        while True:
+            try:
+                self._bring_rows()
+                answer = act(self._database.connection)
+                if self._read_version() == self._version:
+                    return answer
+            except _FAILURES as problem:
+                self._database.leave_file(problem)
+            self._look_anew()
+            self.changed, self.tree, self._is_overtaken = True, "", True
+
+    def _query_rows(self, query: str, values: Sequence[str] = ()) -> list[Any]:
+        rows: list[Any] = self._ask(lambda database: database.execute(query, values).fetchall())
+        return rows
+
+    def _bring_rows(self) -> None:
+        """Read the notes that do not look as remembered; of those that may wait, all."""
+        if self._is_known:
+            return
+        prints = self._prints_now()
+        known = dict(self._database.connection.execute(_PRINTS))
+        stale = [file for file, now in prints.items() if not now or known.get(file) != now]
+        self._put_rows({**self._read_again(stale), **dict.fromkeys(known.keys() - prints.keys())})
+        self._is_known = True
+
+    def _prints_now(self) -> dict[str, str]:
+        """The state of each file; "" for one that may change again unseen, or is `_accepted`."""
+        sight, stamp = self._sight, self._stamp
+        prints = {
+            file: f"{stamp} {print}" for file, print in zip(sight.files, sight.prints, strict=True)
+        }
+        return prints | dict.fromkeys(prints.keys() & (sight.young_files | self._accepted), "")
+
+    def _put_rows(self, rows: Rows) -> None:
+        """Know these rows from now on."""
+        if not rows:
+            return
+        with database_file.write_transaction(self._database.connection) as database:
+            seen = self._read_seen()._replace(seal="-", tree="")
+            if seen.others != "-":  # does the index still say what they say?
+                query = f"SELECT {', '.join(_SHOWN)} FROM note WHERE file = ?"
+                before = [database.execute(query, (file,)).fetchone() for file in rows]
+                if before != [row and _shown_of(row) for row in rows.values()]:
+                    seen = seen._replace(others="-")
+            gone = [(file,) for file, row in rows.items() if row is None]
+            database.executemany("DELETE FROM note WHERE file = ?", gone)
+            database.executemany(_PUT, filter(None, rows.values()))
+            database.execute(_REMEMBER, seen)
+        self._seen = seen
+        self._forget_answers()
+
+    def _forget_answers(self) -> None:
+        for name in ("files", "held", "_all_heads"):
+            self.__dict__.pop(name, None)
+
+    def _sealed(self, seal: str) -> str:
+        return f"{self._stamp} {seal}"
 
     @property
     def seal(self) -> str:
         """One line that stands for all notes as they are, or "" while that is not sure."""
-        return "" if self.changed else f"{self._stamp} {self._sight.seal}"
+        return "" if self.changed else self._sealed(self._sight.seal)
 
     @property
     def is_index_known(self) -> bool:
@@ -171,68 +214,70 @@ class Catalog:
         changed, and neither did it."""
         if not self.changed:
             return True
-        if self._is_ahead or self._seen.others != _short_digest(self._sight.others):
-            return False
-        known, news = self._some_columns(_SHOWN, [*self._read_news]), self._read_news
-        shown = attrgetter(*_SHOWN)
-        return all(row and known.get(file) == shown(row) for file, row in news.items())
+        self._ask(lambda _: None)
+        is_older = self._is_ahead or self._is_overtaken
+        return not is_older and self._seen.others == _short_digest(self._sight.others)
 
     @cached_property
     def files(self) -> Sequence[str]:
         """The files of all notes, sorted."""
-        if not (news := self._read_news):
+        if not self.changed:
             return self._sight.files
-        files = sorted({*self._sight.files, *news})
-        return [file for file in files if news.get(file, ()) is not None]
+        return [file for (file,) in self._query_rows("SELECT file FROM note ORDER BY file")]
 
     @property
     def names(self) -> Sequence[str]:
         """The names of all notes in the order of their files, without what could not be seen."""
-        return [name for _, name in self._read_columns(("file", "name"))]
+        return [name for (name,) in self._query_rows("SELECT name FROM note ORDER BY file")]
 
     def heads(self) -> Sequence[Head]:
         """The heads of all notes, sorted by file."""
-        if self._all_heads is None:
-            self._all_heads = self._unpack_heads()
         return self._all_heads
+
+    @cached_property
+    def _all_heads(self) -> list[Head]:
+        return self._unpack_heads()
 
     def heads_of(self, files: Collection[str]) -> list[Head]:
         """The heads of those of these files that are notes, sorted by file."""
-        return self._unpack_heads(sorted({*self.files}.intersection(files)))
+        where = "WHERE file IN (SELECT value FROM json_each(?))"
+        return self._unpack_heads(where, (json.dumps([*files]),))
 
-    def _unpack_heads(self, files: Sequence[str] | None = None) -> list[Head]:
-        try:
-            return unpack_heads(self._read_columns(("file", "head"), files))
-        except (TypeError, ValueError, LookupError):  # no head as JSON
-            self._begin_anew(is_damaged=True)
-            return unpack_heads(self._read_columns(("file", "head"), files))
+    def _unpack_heads(self, where: str = "", values: Sequence[str] = ()) -> list[Head]:
+        query = f"SELECT file, head FROM note {where} ORDER BY file"
+        heads: list[Head] = self._ask(
+            lambda database: unpack_heads(database.execute(query, values))
+        )
+        return heads
 
     def with_status(self, status: str) -> list[str]:
         """The files of all notes of a status that is one line, not "", sorted."""
         rows = self._filled_column("status").items()
-        return sorted(file for file, each in rows if each == status)
+        return [file for file, each in rows if each == status]
 
     def listable(self) -> dict[str, str]:
         """The notes that may be in the index, by file, sorted, each with its `index.trace_of`."""
-        rows = self._read_columns(("file", "section", "status", "trace"))
-        return {file: trace for file, at, status, trace in rows if at and status != UNREADABLE}
+        where = f"WHERE section <> '' AND status <> '{UNREADABLE}'"
+        return dict(self._query_rows(f"SELECT file, trace FROM note {where} ORDER BY file"))
 
     def citing(self) -> list[Head]:
         """The heads of all notes that cite something, sorted by file."""
-        return self.heads_of(self._filled_column("cites"))
+        return self._unpack_heads("WHERE cites <> ''")
 
     def holding(self, text: str) -> list[str]:
         """The files of all notes that may hold this text in their heads, sorted."""
-        wanted = json.dumps(text)[1:-1]
-        holding = {file for (file,) in self._query_rows("file", "WHERE instr(head, ?)", (wanted,))}
-        holding -= self._read_news.keys()
-        holding |= {file for file, row in self._read_news.items() if row and wanted in row.head}
-        return sorted(holding.intersection(self.files))
+        query, wanted = "SELECT file FROM note WHERE instr(head, ?) ORDER BY file", json.dumps(text)
+        return [file for (file,) in self._query_rows(query, (wanted[1:-1],))]
 
     @cached_property
     def held(self) -> frozenset[str]:
         """The files that are on hold: they seem to hold a secret, or wait for a person."""
         return frozenset(self._filled_column("held"))
+
+    def _filled_column(self, column: str) -> dict[str, str]:
+        """What a column says of the notes of which it says anything, by file, sorted."""
+        where = f"WHERE {column} <> '' ORDER BY file"
+        return dict(self._query_rows(f"SELECT file, {column} FROM note {where}"))
 
     @property
     def waiting(self) -> dict[str, str]:
@@ -243,9 +288,8 @@ class Catalog:
 
     def accept(self, files: Iterable[str]) -> None:
         """Know that these files wait no more: a commit is about to hold them."""
-        waiting = self.waiting.keys() & {*files}
-        self._learn_rows({file: self._note_row(self._read(file)) for file in waiting})
-        self.changed = True
+        self._accepted |= self.waiting.keys() & {*files}
+        self.changed, self._is_known = True, False
 
     def look(self) -> sights.Sight:
         """The folder as it was seen when this was made, or (after a write) as it is now."""
@@ -262,16 +306,27 @@ class Catalog:
 
     def uncertain_files(self, blobs: Mapping[str, str]) -> list[str]:
         """The files of which it is not known that they hold what `blobs` says, by git's ids."""
-        known = dict(self._query_rows("file, blob"))
-        self._read_news  # noqa: B018 - what changed is read now
-        known |= dict.fromkeys(self._unsaved, "") | self._blobs
-        return [f for f in self.files if not known.get(f) or blobs.get(f) != known[f]]
+        known = self._query_rows("SELECT file, blob FROM note ORDER BY file")
+        return [file for file, blob in known if not blob or blobs.get(file) != blob]
 
     def know_blobs(self, blobs: Mapping[str, str]) -> None:
         """Know of these files what git calls the bytes that they had when they were read."""
-        if blobs:
-            self._blobs |= blobs
-            self.changed = self.has_learned = True
+        ids = [(id, file) for file, id in blobs.items()]
+
+        def put(database: sqlite3.Connection) -> None:
+            with database_file.write_transaction(database):
+                database.executemany("UPDATE note SET blob = ? WHERE file = ?", ids)
+
+        if ids:
+            self._ask(put)
+
+    def know_tree(self, tree: str) -> None:
+        """Know what git calls a folder of just these notes; for the next command, if they are still
+        as they were saved."""
+        self.tree = tree
+        query, values = "UPDATE seen SET tree = ? WHERE seal = ?", (tree, self._seen.seal)
+        if self._seen.seal != "-":
+            self._ask(lambda database: database.execute(query, values))
 
     def foresee_rows(self, replaced: Mapping[str, Note | None]) -> Rows:
         """What will be known of these notes once they are in place (None: gone)."""
@@ -279,9 +334,13 @@ class Catalog:
 
     def columns(self, coming: Rows = NOTHING) -> index.IndexColumns:
         """What `index.arrange_index` needs, now or with what is `foresee_rows`."""
-        names_of = ("file", "section", "name", "line", "trace", "held")
-        rows = self._read_columns(names_of, coming=coming)
-        files, sections, names, lines, traces, held = ([row[at] for row in rows] for at in range(6))
+        rows = self._query_rows(_IN_ORDER)
+        if coming:
+            rows = [row for row in rows if row[0] not in coming]
+            rows = sorted([*rows, *map(_shown_of, filter(None, coming.values()))])
+        files, sections, names, lines, traces, held, _ = (
+            [row[at] for row in rows] for at in range(7)
+        )
         if copies := strangers.sync_copies(files, names):
             pairs = zip(files, sections, strict=True)
             sections = ["" if file in copies else section for file, section in pairs]
@@ -291,131 +350,40 @@ class Catalog:
     def take(self, rows: Rows) -> None:
         """Know these notes as they were just written, which `foresee_rows` gave. Until they are
         seen to have settled, the next command reads them all the same."""
-        self._learn_rows(rows)
+        self._ask(lambda _: self._put_rows(rows))
         self.changed, self._is_ahead, self.tree = True, True, ""
 
     def save(self) -> bool:
-        """Remember what was read; call it after MEMORY.md and _MORE.md were written.
+        """Remember that all is as it was seen; call it after MEMORY.md and _MORE.md were written.
 
         False if the cache could not be written: the next command then reads all notes again.
         """
-        has_learned, self.has_learned = self.has_learned, False
         others, newest = sights.other_states(self._folder)
-        self._read_news  # noqa: B018 - what changed is read now
-        if not self.changed and not has_learned and others == self._sight.others:
+        if not self.changed and others == self._sight.others:
             return self._cache is not None
-        young = self._sight.young_files
         # what waits is looked at again by each command: a commit may have come to hold it
-        is_settled = newest < self._sight.clock - sights.RACY and not self.waiting
-        is_sealed = is_settled and not young and not self._is_ahead
+        is_settled = not self.waiting and newest < self._sight.clock - sights.RACY
+        is_sealed = is_settled and not self._sight.young_files and not self._is_ahead
         seen = SavedState(
-            self._sight.seal_with(others) if is_sealed else "-",
+            self._sealed(self._sight.seal_with(others)) if is_sealed else "-",
             _short_digest(others) if is_settled else "-",
             self.tree,
         )
-        looked = ((file, self._unsaved.get(file)) for file in young)
-        rows = self._unsaved | {file: row._replace(print="") for file, row in looked if row}
-        if self._path is None:
+        if not self._database.lasts:
             return False
-        gone = [(file,) for file, row in rows.items() if row is None]
-        ids = [(id, file) for file, id in self._blobs.items()]
         try:
-            with database_file.write_transaction(self._database) as database:
-                query = "SELECT turn FROM seen WHERE stamp = ?"
-                ((turn,),) = database.execute(query, (self._stamp,)).fetchall()
-                # where another process saved meanwhile, it speaks of other rows
-                self._seen = seen if turn == self._turn else SavedState()
-                self._turn = turn + 1
-                database.executemany("DELETE FROM note WHERE file = ?", gone)
-                database.executemany(_PUT, filter(None, rows.values()))
-                database.executemany("UPDATE note SET blob = ? WHERE file = ?", ids)
-                put = "UPDATE seen SET turn = ?, seal = ?, others = ?, tree = ?"
-                database.execute(put, (self._turn, *self._seen))
-        except (sqlite3.Error, ValueError):  # or another stamp's by now
+            with database_file.write_transaction(self._database.connection) as database:
+                if self._is_overtaken or self._read_version() != self._version:
+                    seen = SavedState()
+                database.execute(_REMEMBER, seen)
+        except sqlite3.Error:
             return False
-        self._unsaved, self._blobs = {}, {}
+        self._seen = seen
         return True
-
-    @cached_property
-    def _read_news(self) -> dict[str, CatalogRow | None]:
-        """The notes that do not look as remembered, read now; of those that may wait, all."""
-        if not self.changed:
-            return {}
-        known = dict(self._query_rows(_PRINTS))
-        now = zip(self._sight.files, self._sight.prints, strict=True)
-        news = self._read_again([file for file, print in now if known.get(file) != print])
-        news |= dict.fromkeys(known.keys() - {*self._sight.files})
-        self._unsaved = dict(news)
-        return news
-
-    def _learn_rows(self, rows: Rows) -> None:
-        """Know these rows from now on."""
-        self._read_news.update(rows)
-        self._unsaved.update(rows)
-        self._blobs = {file: id for file, id in self._blobs.items() if file not in rows}
-        self._forget("files", "held")
-
-    def _query_rows(self, columns: str, where: str = "", values: Sequence[str] = ()) -> list[Any]:
-        """What is remembered of all notes, or of those `where` something holds. Ask for it before
-        the news: where it cannot be read, all notes are news."""
-        query = f"SELECT {columns} FROM note {where}"
-        try:
-            return self._database.execute(query, values).fetchall()
-        except sqlite3.Error as problem:
-            self._begin_anew(database_file.is_damage(problem))
-            return []
-
-    def _begin_anew(self, is_damaged: bool) -> None:
-        """Look again, and remember nothing."""
-        self._drop_file(is_damaged)
-        self._sight = self.look()
-        self.changed, self.tree, self._is_ahead = True, "", False
-        self._forget("_read_news", "files", "held")
-
-    def _forget(self, *names: str) -> None:
-        self._all_heads = None
-        for name in names:
-            self.__dict__.pop(name, None)
-
-    def _some_columns(
-        self, columns: Sequence[str], files: Sequence[str] | None = None
-    ) -> dict[str, Any]:
-        """These columns, of which the first is the file, as they are remembered, by file."""
-        names = ", ".join(columns)
-        if files is None or len(files) > _MANY:
-            return {row[0]: row for row in self._query_rows(names)}
-        rows = (self._query_rows(names, "WHERE file = ?", (file,)) for file in files)
-        return {row[0]: row for some in rows for row in some}
-
-    def _read_columns(
-        self, columns: Sequence[str], files: Sequence[str] | None = None,
-        coming: Rows = NOTHING,
-    ) -> list[Any]:  # fmt: skip
-        """These columns of all notes, or of these files, in the order of the files, with what is
-        `coming`."""
-        known = self._some_columns(columns, files)
-        news = {**self._read_news, **coming}
-        if files is None:
-            files = sorted({*self.files, *coming})
-        if missing := [file for file in files if file not in known and file not in news]:
-            self._learn_rows(self._read_again(missing))  # another process forgot them
-            news = {**self._read_news, **coming}
-        values = attrgetter(*columns)
-        known |= {file: values(row) for file, row in news.items() if row}
-        return [known[file] for file in files if news.get(file, ()) is not None]
-
-    def _filled_column(self, column: str) -> dict[str, str]:
-        """What a column says of the notes of which it says anything, by file."""
-        filled = dict(self._query_rows(f"file, {column}", f"WHERE {column} <> ''"))
-        for file, row in self._read_news.items():
-            filled.pop(file, None)
-            if row and (value := getattr(row, column)):
-                filled[file] = value
-        return filled
 
     def _read_again(self, files: Sequence[str]) -> dict[str, CatalogRow | None]:
         """The rows of these files, None for those that are gone."""
-        prints = dict(zip(self._sight.files, self._sight.prints, strict=True)) if files else {}
+        prints = self._prints_now() if files else {}
         rows: dict[str, CatalogRow | None] = {}
         notes: dict[str, Note] = {}
         for file in files:
@@ -424,11 +392,11 @@ class Catalog:
             except NotFound:
                 rows[file] = None  # removed between the look and the reading
                 continue
-            rows[file] = row = self._note_row(note, prints.get(file, ""))
-            if not row.held:
+            rows[file] = row = self._note_row(note, prints[file])
+            if not row.held and file not in self._accepted:
                 notes[file] = note
         for file, why in self._waiting(notes).items():
-            rows[file] = self._note_row(notes[file], prints.get(file, ""), why)
+            rows[file] = self._note_row(notes[file], prints[file], why)
         return rows
 
     def _note_row(self, note: Note, print: str = "", hold_reason: str = "") -> CatalogRow:

@@ -14,7 +14,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from mdmemory.errors import NoState
@@ -101,17 +101,80 @@ def put_mark(database: sqlite3.Connection, mark: int) -> None:
         database.execute(f"PRAGMA application_id = {mark}")
 
 
-def connect_file(
+class DatabaseFile:
+    """A database at `path`, opened; or one in memory where that is None, or the file is not to be
+    had, now or in the middle of work.
+
+    `tell` hears in sentences what became of the file. Without it what the file holds is derived: it
+    is not looked through, and what is damaged goes. `trouble` says why there is no file: then
+    nothing that is put in outlives this object.
+    """
+
+    def __init__(
+        self, path: Path | None, mark: int, migrations: Sequence[str],
+        tell: Callable[[str], None] | None = None,
+    ) -> None:  # fmt: skip
+        self.trouble: NoState | None = None
+        self._place, self._migrations, self._tell = path, migrations, tell
+        try:
+            if path is not None:
+                self.connection = _connect_file(path, mark, migrations, tell)
+        except NoState as problem:
+            self._lose_file(problem)
+        if path is None or self.trouble:
+            self._begin_in_memory()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if connection := self.__dict__.get("connection"):
+            connection.close()
+
+    # with whoever had it last: a connection holds itself in a circle
+    __del__ = close
+
+    @property
+    def lasts(self) -> bool:
+        """Whether what is put in outlives this object."""
+        return self._place is not None and self.trouble is None
+
+    def leave_file(self, problem: Exception) -> None:
+        """Go on without a file that fails, with what can still be read of it; of one that is
+        derived and damaged nothing counts. Raises a defect of ours."""
+        reason = _failure_state(self._place, problem) if self._place else None
+        is_damaged = self._tell is None and _error_code(problem) in _DAMAGED
+        if not self.lasts or not (reason or is_damaged):
+            raise problem
+        before = self.connection
+        if is_damaged and self._place:
+            with suppress(NoState):
+                remove_database(self._place)
+        self._begin_in_memory(None if is_damaged else before)
+        before.close()
+        self._lose_file(reason or NoState(str(self._place), *_SAID[_CORRUPT[0]]))
+
+    def _lose_file(self, problem: NoState) -> None:
+        self.trouble = problem
+        if self._tell:
+            self._tell(problem.told())
+
+    def _begin_in_memory(self, like: sqlite3.Connection | None = None) -> None:
+        """A database that ends with the process, with what can be read of `like`."""
+        self.connection = open_connection(None, **_SHARED)
+        if like is not None:
+            with suppress(sqlite3.Error):  # nothing is left of a copy that fails
+                like.backup(self.connection)
+                return
+        _run_migrations(self.connection, self._migrations)
+
+
+def _connect_file(
     path: Path, mark: int, migrations: Sequence[str], tell: Callable[[str], None] | None
 ) -> sqlite3.Connection:
     """The database at `path` with our mark and the newest tables. One that is broken is moved
-    aside, of which `tell` hears. Without `tell` it is derived: it is not looked through, and goes.
-
-    Raises NoState.
-    """
+    aside, of which `tell` hears. Without `tell` it goes. Raises NoState."""
     prepare(path.parent)
     for _ in range(2):
-        trouble: str | None = "is corrupt"
+        trouble = "is corrupt"
         try:
             is_ours = not is_broken(path, mark)
         except NoState:
@@ -131,64 +194,43 @@ def connect_file(
     raise NoState(str(path), "cannot be opened", moving_step(path))
 
 
-def in_memory(migrations: Sequence[str], like: sqlite3.Connection | None = None,
-              ) -> sqlite3.Connection:  # fmt: skip
-    """A database that ends with the process, with what `like` holds as far as it can be read."""
-    fresh = open_connection(None, **_SHARED)
-    if like is not None:
-        with suppress(sqlite3.Error):  # nothing is left of a copy that fails
-            like.backup(fresh)
-            return fresh
-    _run_migrations(fresh, migrations)
-    return fresh
-
-
-def failure_state(path: Path, problem: sqlite3.Error) -> NoState | None:
+def _failure_state(path: Path, problem: Exception) -> NoState | None:
     """What kept SQLite from the file, in words; None for what is a defect of ours."""
     reason = _SAID.get(_error_code(problem))
     return NoState(str(path), *reason) if reason else None
 
 
-def is_damage(problem: sqlite3.Error) -> bool:
-    """Whether a file that was derived has to be made anew, for what it holds is not what we put."""
-    return _error_code(problem) in _DAMAGED
-
-
 def _open(
     path: Path, mark: int, migrations: Sequence[str], is_checked: bool
-) -> tuple[sqlite3.Connection | None, str | None]:
+) -> tuple[sqlite3.Connection | None, str]:
     """Opened and brought up to date, or why it has to make room."""
     deadline = time.monotonic() + PATIENCE
     while True:
-        try:
-            database = open_connection(path, timeout=PATIENCE, **_SHARED)
-        except sqlite3.Error as problem:
-            raise failure_state(path, problem) or problem from problem
-        trouble = None
-        try:
-            database.execute("PRAGMA trusted_schema = OFF")
-            (version,) = database.execute("PRAGMA user_version").fetchone()
-            if version > len(migrations):
-                trouble = "was written by a newer mdmemory"  # and nothing in it is touched
-            elif is_checked and database.execute("PRAGMA quick_check").fetchone() != ("ok",):
-                trouble = "is corrupt"
-            else:
+        with ExitStack() as failing:
+            try:
+                database = open_connection(path, timeout=PATIENCE, **_SHARED)
+                failing.callback(database.close)
+                database.execute("PRAGMA trusted_schema = OFF")
+                (version,) = database.execute("PRAGMA user_version").fetchone()
+                if version > len(migrations):
+                    return None, "was written by a newer mdmemory"  # and nothing in it is touched
+                if is_checked and database.execute("PRAGMA quick_check").fetchone() != ("ok",):
+                    return None, "is corrupt"
                 put_mark(database, mark)
                 database.execute("PRAGMA journal_mode = WAL")
+                if not is_checked:
+                    database.execute("PRAGMA synchronous = NORMAL")
+                    database.execute("PRAGMA secure_delete = ON")
                 if version < len(migrations):
                     _run_migrations(database, migrations)
-        except sqlite3.Error as problem:
-            database.close()
-            if _error_code(problem) in _BUSY and time.monotonic() < deadline:
-                time.sleep(_PAUSE)  # some steps of SQLite's own do not wait by themselves
-                continue
-            if _error_code(problem) not in _CORRUPT:
-                raise failure_state(path, problem) or problem from problem
-            return None, "is corrupt"
-        if trouble:
-            database.close()
-            return None, trouble
-        return database, None
+                failing.pop_all()
+                return database, ""
+            except sqlite3.Error as problem:
+                if _error_code(problem) in _CORRUPT:
+                    return None, "is corrupt"
+                if _error_code(problem) not in _BUSY or time.monotonic() >= deadline:
+                    raise _failure_state(path, problem) or problem from problem
+        time.sleep(_PAUSE)  # some steps of SQLite's own do not wait by themselves
 
 
 def _run_migrations(database: sqlite3.Connection, migrations: Sequence[str]) -> None:
@@ -227,7 +269,7 @@ def remove_database(path: Path, aside: Path | None = None) -> None:
         raise as_refusal(path, problem) from problem
 
 
-def _error_code(problem: sqlite3.Error) -> int:
+def _error_code(problem: Exception) -> int:
     """SQLite's primary result code; 0 where there is none."""
     return int(getattr(problem, "sqlite_errorcode", 0) or 0) & 0xFF
 

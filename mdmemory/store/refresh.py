@@ -128,12 +128,6 @@ class Refresher:
             self.catalog().save()
         return Refreshed(self.catalog(), tuple(stale), arrange)
 
-    def keep_learned(self) -> None:
-        """Remember what was learned of files that stayed as they are, so that no command looks at
-        them again."""
-        if self.catalog().has_learned:
-            self.catalog().save()
-
     def _index(self) -> index.Index:
         return self._arrange(self.catalog().columns(), self.store.ledger())
 

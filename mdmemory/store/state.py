@@ -135,7 +135,7 @@ class Usage(NamedTuple):
     output: int = 0
 
 
-class State:
+class State(database_file.DatabaseFile):
     """The database, opened; use it as a context manager.
 
     `tell` hears in sentences what became of a file that could not be used. `trouble` says why
@@ -144,52 +144,37 @@ class State:
 
     def __init__(self, path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
         self.path = path
-        self.trouble: NoState | None = None
-        self._tell = tell
-        try:
-            self._database = database_file.connect_file(path, MARK, MIGRATIONS, tell)
-        except NoState as problem:
-            self._database = database_file.in_memory(MIGRATIONS)
-            self._lose_file(problem)
+        super().__init__(path, MARK, MIGRATIONS, tell)
 
     def __enter__(self) -> State:
         return self
 
     def __exit__(self, *problem: object) -> None:
-        self._database.close()
+        self.close()
 
-    def _lose_file(self, problem: NoState) -> None:
-        self.trouble = problem
-        self._tell(problem.told())
-
-    def _go_on_without(self, problem: sqlite3.Error) -> None:
-        """Leave a file that fails, with what can still be read of it. Raises a defect of ours."""
-        failure = database_file.failure_state(self.path, problem)
-        if failure is None or self.trouble is not None:
-            raise problem
-        before = self._database
-        self._database = database_file.in_memory(MIGRATIONS, before)
-        before.close()
-        self._lose_file(failure)
+    def _ask(self, act: Callable[[sqlite3.Connection], Any]) -> Any:
+        """What `act` gives; once more without the file where that fails."""
+        try:
+            return act(self.connection)
+        except sqlite3.Error as problem:
+            self.leave_file(problem)
+            return self._ask(act)
 
     def _write(self, act: Callable[[sqlite3.Connection], Any]) -> Any:
-        """Do all of it or none; once more without the file where that fails in the middle."""
-        try:
-            with database_file.write_transaction(self._database) as database:
+        """Do all of it or none."""
+
+        def act_whole(database: sqlite3.Connection) -> Any:
+            with database_file.write_transaction(database):
                 return act(database)
-        except sqlite3.Error as problem:
-            self._go_on_without(problem)
-            return self._write(act)
+
+        return self._ask(act_whole)
 
     # tables whose meaning lies in a module of its own
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         """What a query finds."""
-        try:
-            return self._database.execute(query, values).fetchall()
-        except sqlite3.Error as problem:
-            self._go_on_without(problem)
-            return self._database.execute(query, values).fetchall()
+        rows: list[Any] = self._ask(lambda database: database.execute(query, values).fetchall())
+        return rows
 
     def _first_row(self, query: str, values: Sequence[object] = ()) -> Any:
         """The first row that a query finds, or None."""
