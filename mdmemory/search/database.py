@@ -38,6 +38,7 @@ KEPT_QUERIES = 1_000  # vectors of queries; one has 1.5 to 6 kB
 HELD = "held"  # the status of a file of which nothing is kept, not even its name
 SCHEMA_VERSION = 12  # raise it when a table, or what goes into it, takes another shape
 RANGE = 1 << 40  # numbers of chunks that one source has, so that a search can keep to it
+BATCH = 200  # files that go in together, so that neither memory nor the lock is held for long
 _TOGETHER = 50  # files that are taken out at once: those of sessions have many chunks
 
 # A vector belongs to a text, by the hash of it, not to a chunk: embeddings cost money, and outlive
@@ -385,6 +386,37 @@ class Database(ABC):
         """Print and digest of each file."""
         rows = self._rows("SELECT file, print, digest FROM files WHERE source = ?", (source,))
         return {file: (print, digest.hex()) for file, print, digest in rows}
+
+    def follow(
+        self, source: str, now: Mapping[str, str],
+        make: Callable[[Sequence[str]], Iterable[Document]],
+        report: Callable[[int, int, str], None], what: str, together: int = BATCH,
+    ) -> list[str]:  # fmt: skip
+        """Bring a source up to date with the files of `now`, each with its print ("": it is made
+        each time); the files that were different. `make` gives the documents of some: none of what
+        cannot be read now."""
+        known = self.prints(source)
+        different = [file for file in known if file not in now]
+        if different:
+            self.remove(source, different)
+        stale = [
+            file for file, print in now.items() if not print or known.get(file, ("",))[0] != print
+        ]
+        for at in range(0, len(stale), together):
+            report(at, len(stale), what)
+            documents, same = [], {}
+            for each in make(stale[at : at + together]):
+                print, digest = known.get(each.file, ("", None))
+                if digest != each.digest:
+                    documents.append(each)
+                elif print != each.print:
+                    same[each.file] = each.print
+            if documents:
+                self.put(documents)
+            if same:
+                self.reprint(source, same)
+            different += [each.file for each in documents]
+        return different
 
     def reprint(self, source: str, prints: Mapping[str, str]) -> None:
         """Give files whose bytes are the same the print of now."""

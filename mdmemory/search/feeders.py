@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +22,7 @@ from mdmemory.note.note import begins_head, parse, read_fields
 from mdmemory.privacy.private import strip_private
 from mdmemory.search.chunks import Chunk, cut_text
 from mdmemory.search.database import HELD, Database, Document
-from mdmemory.search.notes import BATCH, Report
+from mdmemory.search.notes import Report
 from mdmemory.search.results import FILES, SESSIONS
 from mdmemory.transcripts import opencode
 from mdmemory.transcripts.session_files import SessionFile, SessionRows
@@ -51,23 +52,18 @@ class Folders:
         if len(now) > MOST:
             sentences.append(f"Of {len(now)} files in search.folders only {MOST} are searched.")
             now = dict([*now.items()][:MOST])
-        known = database.prints(FILES)
-        gone = [file for file in known if file not in now]
-        stale = [file for file, print in now.items() if known.get(file, ("",))[0] != print]
-        if gone:
-            database.remove(FILES, gone)
-        long = 0
-        for at in range(0, len(stale), BATCH):
-            report(at, len(stale), "files for search")
-            read = [(file, _read_head(file)) for file in stale[at : at + BATCH]]
-            long += sum(len(data) > LONGEST for _, data in read if data)
-            database.put([
-                self._make_document(file, now[file], data) for file, data in read
-                if data is not None
-            ])  # fmt: skip
+        long: list[str] = []
+
+        def read_files(files: Sequence[str]) -> Iterator[Document]:
+            for file in files:
+                if (data := _read_head(file)) is not None:
+                    long.extend([file] if len(data) > LONGEST else [])
+                    yield self._make_document(file, now[file], data)
+
+        database.follow(FILES, now, read_files, report, "files for search")
         if long:
             sentences.append(
-                f"Of {long} files over {LONGEST >> 20} MiB only the beginning is searched."
+                f"Of {len(long)} files over {LONGEST >> 20} MiB only the beginning is searched."
             )
         return sentences
 
@@ -76,14 +72,15 @@ class Folders:
         text = (beginning if len(data) > LONGEST else data).decode("utf-8-sig", "replace")
         text = _without_private(text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", " "))
         clean = self.redact(text)
+        changed = os.lstat(file).st_mtime if os.path.lexists(file) else 0
+        day = datetime.fromtimestamp(changed, UTC).date().isoformat()
+        state = digest(day.encode() + data)
         if clean.count("\n") != text.count("\n"):
             # a key over several lines: without it the numbers of lines would be wrong
-            return Document(FILES, file, print, digest(data), status=HELD)
+            return Document(FILES, file, print, state, status=HELD)
         name = Path(file).stem
-        changed = os.lstat(file).st_mtime if os.path.lexists(file) else 0
         return Document(
-            FILES, file, print, digest(data), name=name, title=_find_title(clean) or name,
-            date=datetime.fromtimestamp(changed, UTC).date().isoformat(),
+            FILES, file, print, state, name=name, title=_find_title(clean) or name, date=day,
             chunks=tuple(cut_text(clean.rstrip())),
         )  # fmt: skip
 
@@ -180,22 +177,13 @@ class Transcripts:
         state = self._opencode_state()
         now = self._opencode_prints(database, known, state, sentences)
         files = self._session_files(known)
-        for name, (print, _, _) in files.items():
-            now.setdefault(name, print)
-        gone = [name for name in known if name not in now]
-        if gone:
-            database.remove(SESSIONS, gone)
-        stale = {name: print for name, print in now.items() if known.get(name) != print}
-        names = [*stale]
-        for at in range(0, len(names), _TOGETHER):
-            report(at, len(names), "sessions for search")
-            some = {name: stale[name] for name in names[at : at + _TOGETHER]}
-            database.put(
-                [
-                    self._make_document(name, some[name], transcript)
-                    for name, transcript in self._read(some, files, sentences)
-                ]
-            )
+        now |= {name: print for name, (print, _, _) in files.items()}
+
+        def read_sessions(names: Sequence[str]) -> Iterator[Document]:
+            for name, transcript in self._read(names, files, sentences):
+                yield self._make_document(name, now[name], transcript)
+
+        database.follow(SESSIONS, now, read_sessions, report, "sessions for search", _TOGETHER)
         if state and not sentences and state == self._opencode_state() != database.seal(SESSIONS):
             database.set_seal(SESSIONS, state)
         return sentences
@@ -259,25 +247,21 @@ class Transcripts:
         return f"{state} {self._folders_digest()}" if state else ""
 
     def _read(
-        self, some: Mapping[str, str], files: Mapping[str, tuple[str, Reader, SessionFile]],
+        self, names: Sequence[str], files: Mapping[str, tuple[str, Reader, SessionFile]],
         sentences: list[str],
     ) -> Iterator[tuple[str, Transcript | None]]:  # fmt: skip
-        """The sessions with these names and prints; None for a file that is no session of ours.
-        Nothing for one that cannot be read now, so that the next search tries again."""
-        names = [name for name, print in some.items() if print[:2] == f"{_OPENCODE} "]
-        if names:
+        """The sessions with these names; None for a file that is no session of ours. Nothing for
+        one that cannot be read now, so that the next search tries again."""
+        if theirs := [name for name in names if name not in files]:
             try:
-                yield from opencode.read_transcripts(self.hosts.opencode, names)
+                yield from opencode.read_transcripts(self.hosts.opencode, theirs)
             except BadTranscript as problem:
                 sentences.append(f"OpenCode's newest sessions are missing here. {problem.message}")
-        for name, print in some.items():
-            try:
-                if print[:2] != f"{_OPENCODE} ":
-                    _, reader, file = files[name]
-                    is_others = print.startswith(f"{reader.name} -")
-                    yield name, None if is_others else reader.transcript(SessionRows(file))
-            except MdmemoryError:
-                continue  # not now
+        for name in filter(files.__contains__, names):
+            print, reader, file = files[name]
+            with suppress(MdmemoryError):  # not now
+                is_others = print.startswith(f"{reader.name} -")
+                yield name, None if is_others else reader.transcript(SessionRows(file))
 
     def _make_document(self, name: str, print: str, transcript: Transcript | None) -> Document:
         state = digest(print.encode())

@@ -5,14 +5,15 @@ A held note is never put in: of it only the file's state is kept, so as not to r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
 from mdmemory.note.note import UNREADABLE, Note
 from mdmemory.search.chunks import Chunk, cut_text
-from mdmemory.search.database import HELD, Database, Document
+from mdmemory.search.database import BATCH, HELD, Database, Document
 from mdmemory.search.results import MEMORY
 from mdmemory.store.store import Store, StoredNote, decode_note, is_note_name
 from mdmemory.text import dates
@@ -23,7 +24,6 @@ if TYPE_CHECKING:  # only a search at a commit asks git
 
 Report = Callable[[int, int, str], None]  # done, of how many, what
 
-BATCH = 200  # files that go in together, so that neither memory nor the lock is held for long
 MANY = 1_000  # files put in, after which tidying up pays
 
 
@@ -34,7 +34,7 @@ def update_notes(
 ) -> list[str]:  # fmt: skip
     """Bring the database up to date with the store's folder; the files that were different.
 
-    Of `waiting` files nothing is told until a person accepted them; they are looked at each time.
+    Of `waiting` files nothing is told until a person accepted them.
 
     `sight` is the folder as it is now, and `seen` its `seal`: nothing is done where the database
     knows that. A file that changed just before may change again unseen, and is read again the next
@@ -42,33 +42,18 @@ def update_notes(
     """
     if seen and database.seal(MEMORY) == seen:
         return []
-    known = database.prints(MEMORY)
-    now, young = dict(zip(sight.files, sight.prints, strict=True)), sight.young_files
-    gone = [file for file in known if file not in now or file in waiting]
-    stale = [file for file, print in now.items() if known.get(file, ("",))[0] != print]
-    if gone:
-        database.remove(MEMORY, gone)
-    different = [*gone]
-    for at in range(0, len(stale), BATCH):
-        report(at, len(stale), "notes for search")
-        documents, same = [], {}
-        for file in stale[at : at + BATCH]:
-            try:
-                stored = store.read(file) if file not in waiting else None
-            except NotFound:
-                stored = None  # removed between the look and the reading; the next look tells
-            if stored is None:
-                continue
-            print = "" if file in young else now[file]
-            if file not in known or known[file][1] != stored.digest:
-                documents.append(note_document(stored, print, is_held(stored.note)))
-            elif known[file][0] != print:
-                same[file] = print
-        if documents:
-            database.put(documents)
-        if same:
-            database.reprint(MEMORY, same)
-        different += [each.file for each in documents]
+    now = {
+        file: "" if file in sight.young_files else print
+        for file, print in zip(sight.files, sight.prints, strict=True) if file not in waiting
+    }  # fmt: skip
+
+    def read_notes(files: Sequence[str]) -> Iterator[Document]:
+        for file in files:
+            with suppress(NotFound):  # removed between the look and the reading
+                stored = store.read(file)
+                yield note_document(stored, now[file], is_held(stored.note))
+
+    different = database.follow(MEMORY, now, read_notes, report, "notes for search")
     if len(different) > MANY:
         database.tidy()
     if seen:

@@ -26,8 +26,8 @@ from bench.many_notes import by_name, described, question
 
 from mdmemory.files import digest
 from mdmemory.search.answer import answer_query
-from mdmemory.search.database import Database
-from mdmemory.search.notes import BATCH, note_document
+from mdmemory.search.database import BATCH, Database
+from mdmemory.search.notes import note_document
 from mdmemory.search.postgres.postgres import Postgres, Server
 from mdmemory.search.sqlite import SQLite
 from mdmemory.store.store import StoredNote, decode_note
