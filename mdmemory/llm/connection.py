@@ -11,7 +11,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,6 @@ from urllib.parse import urlsplit
 
 if TYPE_CHECKING:  # loaded by the first call: it takes a second
     from openai import OpenAI
-
-    Ask = Callable[[OpenAI], AbstractContextManager[Any]]
 
 SILENCE, PING, TOKEN = 0, 1, 2  # signs of life that bytes may be
 PINGED = 5  # times the wait for a token that pings may prolong it
@@ -31,34 +29,50 @@ class TooLong(Exception):
     """The server sent more than an answer can have."""
 
 
+class Senseless(Exception):
+    """What came is no answer."""
+
+
+class Unfinished(Exception):
+    """The server cannot be reached, or hung up before its answer was whole."""
+
+
+@dataclass(eq=False)
+class Late(Exception):
+    """The time was over; `has_begun`: a part of the answer came in it."""
+
+    has_begun: bool
+
+
+@dataclass(eq=False)
+class Denied(Exception):
+    """The server answered with another status than that of an answer."""
+
+    status: int
+    retry_after: str
+    body: bytes
+
+
 def host(base_url: str) -> str:
     """The host of an address, with its port where one is named."""
     return urlsplit(base_url).netloc.rpartition("@")[2]
 
 
-@dataclass
-class _Whole:
-    """Takes all, as data of at most that many bytes. A byte is no sign of life."""
+class Clock:
+    """How long is still waited, through all tries of one question: `silence` seconds from the last
+    sign of life, never over `longest` in all, and without a token at most PINGED times as long: a
+    slow server pings while it reads, and one that hangs may ping for ever. A refusal is no sign of
+    life, so tries do not add up. One thread restarts it, another one looks at it."""
 
-    most: int
-    data: bytearray = field(default_factory=bytearray)
-    is_done: bool = False
-
-    def take(self, data: bytes) -> int:
-        self.data += data
-        if len(self.data) > self.most:
-            raise TooLong
-        return SILENCE
-
-
-class _Clock:
-    """How long is still waited: `silence` seconds from the last sign of life, never beyond `end`,
-    and without a token at most PINGED times as long: a slow server pings while it reads, and one
-    that hangs may ping for ever. One thread restarts it, another one looks at it."""
-
-    def __init__(self, silence: float, end: float) -> None:
-        self._silence, self._end = silence, end
+    def __init__(self, silence: float, longest: float) -> None:
+        self._silence, self._end = silence, time.monotonic() + longest
         self.restart(TOKEN)
+
+    def hold(self, seconds: float) -> None:
+        """A pause before the next try is no silence of the server's."""
+        self._until += seconds
+        self._pinged_until += seconds
+        self._end += seconds
 
     def restart(self, life: int) -> None:
         """A sign of life came."""
@@ -74,50 +88,56 @@ class _Clock:
 
 @dataclass
 class Connection:
-    """A client, and the sockets that it has opened: doubles of them, because the library's own are
-    out of reach as soon as they speak TLS."""
+    """A client, how long all that it is asked may take, and the sockets that it has opened: doubles
+    of them, because the library's own are out of reach as soon as they speak TLS."""
 
-    client: OpenAI | None = None
+    silence: float
+    longest: float
+    client: OpenAI = field(init=False)
+    _clock: Clock | None = None
     _sockets: list[socket.socket] = field(default_factory=list)
     _is_cut: bool = False
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
-    def body(self, ask: Ask, seconds: float, most: int) -> bytes:
-        """The body of the response to what `ask` sends, whole.
+    @property
+    def clock(self) -> Clock:
+        """It starts with the first question."""
+        self._clock = self._clock or Clock(self.silence, self.longest)
+        return self._clock
 
-        Raises TimeoutError `seconds` after the call, TooLong for over `most` bytes, and whatever
-        the client raises.
-        """
-        taker = _Whole(most)
-        self.give(ask, taker, seconds, seconds)
-        return bytes(taker.data)
-
-    def give(self, ask: Ask, taker: ChatReader | _Whole, silence: float, longest: float) -> None:
-        """Give the body of the response to what `ask` sends to `taker`, until it is done; what
-        `take` returns is the sign of life after which the wait for the next one begins.
-
-        Raises TimeoutError after `silence` seconds without a sign of life and `longest` seconds
-        after the call, and whatever the taker and the client raise.
+    def ask(
+        self, create: Callable[..., AbstractContextManager[Any]], request: Mapping[str, Any],
+        most: int,
+    ) -> Any:  # fmt: skip
+        """The answer of a method of the client to a request, as one object of at most so many
+        bytes. Raises Late when the clock has run down, Denied, TooLong, Senseless and Unfinished.
         """
         import httpx
         import openai
 
-        clock = _Clock(silence, time.monotonic() + longest)
+        clock, reader = self.clock, AnswerReader(most)
         failed: list[Exception] = []
 
         def work() -> None:
-            assert self.client is not None
             try:
-                with ask(self.client) as response:
+                with create(**request) as response:
                     for chunk in response.iter_bytes():
-                        if life := taker.take(chunk):
+                        # what it takes is a sign of life, after which the wait begins anew
+                        if life := reader.take(chunk):
                             clock.restart(life)
-                        if taker.is_done:
+                        if reader.is_done:
                             return
                         if clock.left() <= 0:
-                            raise TimeoutError
+                            raise Late(reader.has_begun)
             except (openai.APITimeoutError, httpx.TimeoutException):
-                failed.append(TimeoutError())
+                failed.append(Late(reader.has_begun))
+            except openai.APIStatusError as problem:
+                retry_after, body = problem.response.headers.get("retry-after", ""), b""
+                with suppress(Exception):  # not read, or not to be read: then it says nothing
+                    body = bytes(problem.response.content)
+                failed.append(Denied(problem.status_code, retry_after, body))
+            except (openai.OpenAIError, httpx.HTTPError):
+                failed.append(Unfinished())
             except Exception as problem:  # noqa: BLE001 - raised again by the one who waits
                 failed.append(problem)
 
@@ -132,9 +152,10 @@ class Connection:
         if worker.is_alive():
             self.cut()
             worker.join(_GOING)
-            raise TimeoutError
-        if failed:
-            raise failed[0]
+            failed.insert(0, Late(reader.has_begun))
+        if failed and not reader.is_whole:  # else only its cost, or a farewell, is missing
+            raise failed[0] from None
+        return reader.completion()
 
     def cut(self) -> None:
         """Shut every socket down, those that are opened later too."""
@@ -167,21 +188,21 @@ class Connection:
 
 
 @contextmanager
-def connect(base_url: str, key: str, timeout: float) -> Iterator[Connection]:
-    """A client that asks once and goes nowhere else; `timeout` is for each step of a call."""
+def connect(base_url: str, key: str, silence: float, longest: float) -> Iterator[Connection]:
+    """A client that goes nowhere else, and asks as often as it is told within this time."""
     import httpx
     import openai
 
     # At DEBUG it would log whole requests, into whatever log the program that calls us keeps.
     logging.getLogger("openai._base_client").setLevel(logging.WARNING)
-    line = Connection()
+    line = Connection(silence, longest)
     # No redirects: text goes to the host that `status` names, and nowhere else.
     with (
         httpx.Client(
-            timeout=timeout, follow_redirects=False, event_hooks={"request": [line.watch]}
+            timeout=silence, follow_redirects=False, event_hooks={"request": [line.watch]}
         ) as connection,
         openai.OpenAI(
-            api_key=key or "none", base_url=base_url, max_retries=0, timeout=timeout,
+            api_key=key or "none", base_url=base_url, max_retries=0, timeout=silence,
             http_client=connection,
         ) as client,
     ):  # fmt: skip
@@ -205,18 +226,10 @@ _TIMES, _TAIL, _REPEATED = 12, 80, 4_000
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")  # DeepSeek and vLLM, OpenRouter, others
 
 
-class Senseless(Exception):
-    """What came is no answer of a chat."""
-
-
-class Unfinished(Exception):
-    """The stream ended before the answer did."""
-
-
 @dataclass
-class ChatReader:
-    """Takes what a server sends, piece by piece; `most` are the bytes of an answer and of what the
-    model thought before it."""
+class AnswerReader:
+    """Takes what a server sends, piece by piece: a chat as events, else one object; `most` are the
+    bytes of an answer and of what the model thought before it."""
 
     most: int
     is_done: bool = False

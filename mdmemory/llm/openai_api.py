@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mdmemory import debugging
 from mdmemory.errors import BadSetting
@@ -45,6 +45,7 @@ MAX_VECTORS = 64 * 1024 * 1024  # bytes: 100 vectors of 16,000 numbers, in digit
 REST = 60.0  # seconds in which a server that was late is not asked: each search would wait
 _HUNG_UP = "cannot be reached, or hung up before its answer was whole."
 _late: dict[str, float] = {}  # by address, when that was
+_T = TypeVar("_T")
 
 
 @dataclass(eq=False)
@@ -78,12 +79,34 @@ class _Endpoint:
     def _failed(self, sentence: str, hint: str = "Try again later.", code: str = "") -> ModelFailed:
         return ModelFailed(f"{self.sends_to} {sentence}", hint, code)
 
-    def _require_key(self) -> None:
+    def _connect(
+        self, silence: float, longest: float
+    ) -> AbstractContextManager[connection.Connection]:
         if not self.key and self.sends_to == HOSTED:
             raise BadSetting(
                 f"There is no key for {HOSTED}.",
                 "Set OPENAI_API_KEY, or openai.api_key in your settings.",
             )
+        return connection.connect(self.base_url, self.key, silence, longest)
+
+
+def _try(
+    line: connection.Connection, ask: Callable[[], _T], sleep: Callable[[float], None],
+    pauses: Iterable[float],
+) -> _T:  # fmt: skip
+    """What `ask` gives, tried once more after each of these pauses, which are seconds, as long as
+    the server has time left."""
+    following = iter(pauses)
+    while True:
+        try:
+            return ask()
+        except _Again as problem:
+            pause = next(following, None)
+            wait = pause if problem.pause is None else problem.pause
+            if pause is None or wait is None or wait > MAX_PAUSE or line.clock.left() <= 0:
+                raise problem.failure from None
+        sleep(wait)
+        line.clock.hold(wait)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +147,9 @@ class OpenAIModel(_Endpoint):
 
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
         """See Model."""
-        self._require_key()
         fixed = tokens(system) + (tokens(in_words(schema)) if schema else 0)
         question = _Question(system, user, schema, fixed, tokens(user))
-        with connection.connect(self.base_url, self.key, self.timeout) as line:
+        with self._connect(self.timeout, LONGEST) as line:
             answer = self._in_a_manner(line, question)
         if was_cut(system, user, answer.input_tokens, self.context_tokens):
             cost = answer.input_tokens, answer.output_tokens
@@ -199,60 +221,36 @@ class OpenAIModel(_Endpoint):
         request |= manner.fields(most)
         if question.schema is not None:
             request |= manners.response_format(manner.form, question.schema)
-        for is_last in (False, True):
-            try:
-                return self._ask(line, request)
-            except _Again as problem:
-                # between half and one and a half seconds: many machines must not come back at once
-                pause = 0.5 + random.random() if problem.pause is None else problem.pause
-                if is_last or pause > MAX_PAUSE:
-                    raise problem.failure from None
-            self.sleep(pause)
-        raise AssertionError("the second try ends")
+        # between half and one and a half seconds: many machines must not come back at once
+        pauses = (0.5 + random.random(),)
+        return _try(line, lambda: self._ask(line, request), self.sleep, pauses)
 
     def _ask(self, line: connection.Connection, request: dict[str, Any]) -> Answer:
-        import httpx
-        import openai
-
-        assert line.client is not None
-        # loaded before the clock starts: the time that this takes is not the server's
         create = line.client.chat.completions.with_streaming_response.create
-        reader = connection.ChatReader(MAX_ANSWER)
-        longest = LONGEST if "stream" in request else self.timeout
         try:
-            line.give(lambda _: create(**request), reader, self.timeout, longest)
-        except TimeoutError:
-            if not reader.is_whole:
-                raise self._late(reader.has_begun) from None
+            whole = line.ask(create, request, MAX_ANSWER)
+        except connection.Late as problem:
+            raise self._late(problem.has_begun) from None
+        except connection.Denied as problem:
+            raise self._failure(problem, request) from None
         except connection.TooLong:
             sentence = f"sent more than {MAX_ANSWER} bytes, which is no answer."
             raise self._failed(sentence, "Check openai.base_url.") from None
-        except openai.APIStatusError as problem:
-            retry_after, body = problem.response.headers.get("retry-after", ""), b""
-            with suppress(Exception):  # not read, or not to be read: then it says nothing
-                body = bytes(problem.response.content)
-            raise self._failure(problem.status_code, retry_after, body, request) from None
-        except connection.Senseless:
-            if not reader.is_whole:
-                raise self._senseless() from None
-        except (openai.OpenAIError, httpx.HTTPError):
-            if not reader.is_whole:  # else only its cost, or a farewell, is missing
-                raise self._gone() from None
-        return self._answer(reader, request)
-
-    def _answer(self, reader: connection.ChatReader, request: dict[str, Any]) -> Answer:
-        try:
-            whole = reader.completion()
         except connection.Senseless:
             raise self._senseless() from None
         except connection.Unfinished:
-            raise self._gone() from None
+            hint = "Check the network and openai.base_url, and try again."
+            raise _Again(self._failed(_HUNG_UP, hint)) from None
+        return self._answer(whole, request)
+
+    def _answer(self, whole: Any, request: dict[str, Any]) -> Answer:
         if isinstance(whole, dict) and whole.get("error") and not whole.get("choices"):
             # some say so after a 200, or in the middle of a stream
             error = whole["error"]
             code = error.get("code") if isinstance(error, dict) else None
             status = code if type(code) is int and 400 <= code < 600 else 500
-            raise self._failure(status, "", json.dumps(whole).encode(), request)
+            problem = connection.Denied(status, "", json.dumps(whole).encode())
+            raise self._failure(problem, request)
         try:
             choice = whole["choices"][0]
             text, why = choice["message"].get("content") or "", choice.get("finish_reason")
@@ -271,15 +269,14 @@ class OpenAIModel(_Endpoint):
             raise self._no("gave an empty answer", "Try again, or choose another model.")
         return Answer(text, *_cost(whole.get("usage")), is_cut)
 
-    def _failure(
-        self, status: int, retry_after: str, body: bytes, request: dict[str, Any]
-    ) -> Exception:
-        refusal = manners.read(status, body, request["messages"][-1]["content"], manners.FIELDS)
+    def _failure(self, problem: connection.Denied, request: dict[str, Any]) -> Exception:
+        status, sent = problem.status, request["messages"][-1]["content"]
+        refusal = manners.read(status, problem.body, sent, manners.FIELDS)
         # llama.cpp's own server names a field it does not know with 500
         if status in (400, 422, 501) or refusal.is_too_long or (status >= 500 and refusal.fields):
             return _Refused(status, refusal)
         if status == 429:
-            wait = float(retry_after) if retry_after.isdecimal() else None
+            wait = float(problem.retry_after) if problem.retry_after.isdecimal() else None
             hint = "Wait a while; if it stays so, look at the account's limits."
             return _Again(self._failed("takes no more requests for now (429).", hint), wait)
         if status >= 500:
@@ -300,10 +297,6 @@ class OpenAIModel(_Endpoint):
         self._learn({"context": str(window)})
         text = f"The question is too long for {self.name}, which takes {window} tokens."
         return ContextExceeded(text, window, cost)
-
-    def _gone(self) -> _Again:
-        hint = "Check the network and openai.base_url, and try again."
-        return _Again(self._failed(_HUNG_UP, hint))
 
     def _senseless(self) -> ModelFailed:
         sentence = "answered with something that is no chat completion."
@@ -354,7 +347,6 @@ class EmbeddingAPI(_Endpoint):
         store is locked.
         """
         outside_locks()
-        self._require_key()
         with State(self.state_file) as state:
             if not state.begin_call(self.today, EMBED, self.name, self.daily_calls):
                 raise ModelFailed(
@@ -364,57 +356,34 @@ class EmbeddingAPI(_Endpoint):
                 )
         # without secrets and lone surrogates
         whole = [self.redact(text.encode("utf-8", "replace").decode("utf-8")) for text in texts]
+        asked = [text[:LONGEST_TEXT] for text in whole]
         with debugging.timed_block("vectors of %s for %d texts", self.name, len(texts)):
-            vectors, cost = self._try([text[:LONGEST_TEXT] for text in whole])
+            if time.monotonic() < _late.get(self.base_url, -REST) + REST:
+                raise self._failed("did not answer a moment ago.")
+            with self._connect(self.timeout, self.timeout) as line:
+                vectors, cost = _try(line, lambda: self._ask(line, asked), self.sleep, PAUSES)
         with State(self.state_file) as state:
             state.add_tokens(self.today, EMBED, self.name, cost, 0)
         return vectors
 
-    def _try(self, texts: list[str]) -> tuple[list[Any], int]:
-        if time.monotonic() < _late.get(self.base_url, -REST) + REST:
-            raise self._failed("did not answer a moment ago.")
-        left = self.timeout
-        for pause in (*PAUSES, 0.0):
-            begun = time.monotonic()
-            try:
-                with connection.connect(self.base_url, self.key, left) as line:
-                    return self._read_vectors(self._ask(line, texts, left))
-            except _Again as problem:
-                left -= time.monotonic() - begun
-                if not pause or left <= 0:
-                    raise problem.failure from None
-            self.sleep(pause)
-        raise AssertionError("the last try has no pause after it")
-
-    def _ask(self, line: connection.Connection, texts: list[str], seconds: float) -> bytes:
-        import httpx
-        import openai
-
-        request: dict[str, Any] = {"model": self.name, "input": texts, "encoding_format": "float"}
+    def _ask(self, line: connection.Connection, texts: list[str]) -> tuple[list[Any], int]:
+        """The vectors of these texts in their order, and their cost in tokens."""
+        create = line.client.embeddings.with_streaming_response.create
+        request = {"model": self.name, "input": texts, "encoding_format": "float"}
         try:
-            return line.body(
-                lambda client: client.embeddings.with_streaming_response.create(**request),
-                seconds, MAX_VECTORS,
-            )  # fmt: skip
-        except TimeoutError:
-            _late[self.base_url] = time.monotonic()
-            raise self._failed(f"did not answer within {self.timeout:g} s.") from None
-        except connection.TooLong:
-            raise self._senseless() from None
-        except openai.APIStatusError as problem:
-            raise self._failure(problem.status_code) from None
-        except (openai.OpenAIError, httpx.HTTPError):
-            hint = "Check the network, and the address in your settings."
-            raise self._failed(_HUNG_UP, hint) from None
-
-    def _read_vectors(self, data: bytes) -> tuple[list[Any], int]:
-        """The vectors of an answer in the order of the texts, and their cost in tokens."""
-        try:
-            whole = json.loads(data)
+            whole = line.ask(create, request, MAX_VECTORS)
             rows = sorted(whole["data"], key=lambda row: row["index"])
             vectors = [row["embedding"] for row in rows]
             cost = _cost(whole.get("usage"))[0]
-        except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        except connection.Late:
+            _late[self.base_url] = time.monotonic()
+            raise self._failed(f"did not answer within {self.timeout:g} s.") from None
+        except connection.Denied as problem:
+            raise self._failure(problem.status) from None
+        except connection.Unfinished:
+            hint = "Check the network, and the address in your settings."
+            raise self._failed(_HUNG_UP, hint) from None
+        except (connection.TooLong, connection.Senseless, LookupError, TypeError, AttributeError):
             raise self._senseless() from None
         if not all(isinstance(vector, list) for vector in vectors):
             raise self._senseless()

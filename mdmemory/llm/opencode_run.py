@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from mdmemory.llm.sizes import tokens
 AGENT = "mdmemory-answer"  # a name that no file of the person's adds tools to
 TITLE = "mdmemory asks"  # by its first word our own sessions are known, and never read
 START = 30.0  # seconds on top of the model's: the client itself takes 3 to 13 to start
-TIDY = 20.0  # seconds for deleting the session
+TIDY = 20.0  # seconds for finding and deleting the session
 _DYING = 2.0  # seconds for a killed client's output to end
 # What an OpenCode that started us hands on, and what would give the agent tools after all.
 _NOT_INHERITED = (
@@ -137,18 +138,20 @@ class OpenCodeModel:
         self, events: list[dict[str, Any]], environment: Mapping[str, str], folder: str
     ) -> None:
         """Delete the session; if that fails, the answer still counts."""
+        end = time.monotonic() + TIDY
         with suppress(ModelFailed):
             session = next((_text(event, "sessionID") for event in events), "")
             if not session:  # a client that was killed before it named the session of our folder
                 words = ["session", "list", "--pure", "--format", "json"]
-                out, _ = self._run(words, environment, "", TIDY)
+                out, _ = self._run(words, environment, "", end - time.monotonic())
                 with suppress(ValueError, RecursionError):
                     listed = json.loads(out)
                     for each in map(_dict, listed if isinstance(listed, list) else ()):
                         if os.path.realpath(_text(each, "directory")) == os.path.realpath(folder):
                             session = session or _text(each, "id")
             if session.startswith("ses_"):
-                self._run(["session", "delete", session, "--pure"], environment, "", TIDY)
+                words = ["session", "delete", session, "--pure"]
+                self._run(words, environment, "", end - time.monotonic())
 
 
 def find_program(command: str, search: str, project: Path) -> tuple[Path, str]:

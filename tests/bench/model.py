@@ -37,7 +37,7 @@ def environment(told: Mapping[str, str]) -> dict[str, str]:
         "MEMORY_EXTRACT_MODEL": f"openai/{told['BENCH_MODEL']}",
         "OPENAI_BASE_URL": told.get("BENCH_BASE_URL") or SERVER,
         "OPENAI_API_KEY": told.get("BENCH_API_KEY", ""),
-        "MDMEMORY_TIMEOUT_S": told.get("BENCH_TIMEOUT_S") or "120",
+        "MDMEMORY_TIMEOUT_S": told.get("BENCH_TIMEOUT_S") or "60",  # as a person has it
     }
 
 

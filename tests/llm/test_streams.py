@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pace import FULL, HUNG, scaled
 from rows import each
 
-from mdmemory.llm import json_answer, openai_api
+from mdmemory.llm import connection, json_answer, openai_api
 from mdmemory.llm.answer import ModelFailed
-from mdmemory.llm.connection import PINGED, ChatReader, Senseless, TooLong, Unfinished
+from mdmemory.llm.connection import PINGED, AnswerReader, Clock, Senseless, TooLong, Unfinished
 from mdmemory.llm.openai_api import OpenAIModel
 from mdmemory.llm.sizes import tokens
 
@@ -92,6 +92,28 @@ def test_an_answer_without_end_is_left_at_the_cap(
     server.misbehave(events=(delta(reasoning_content="hm "),) * 10_000, pace=0.05)
     with pytest.raises(ModelFailed, match="was not done after"):
         model(server, tmp_path).complete("s", "u")
+
+
+def test_all_tries_of_a_question_have_one_deadline_together(
+    server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clocks: list[Clock] = []
+
+    def begin(silence: float, longest: float) -> Clock:
+        clocks.append(Clock(silence, longest))
+        return clocks[-1]
+
+    monkeypatch.setattr(connection, "Clock", begin)
+    server.script.unknown = frozenset(["temperature"])  # it is refused, and tried without
+    server.misbehave(status=503)
+    server.misbehave(comments=0.05)  # pings prolong it, and then it is over
+    with pytest.raises(ModelFailed, match=r"did not answer within 0\.5 s"):
+        model(server, tmp_path, 0.5).complete("s", "?")
+    assert len(server.requests) == 3
+    (clock,) = clocks
+    assert clock.left() <= 0
+    clock.hold(60.0)  # a pause before a try is no silence
+    assert clock.left() > 0
 
 
 def test_an_answer_that_said_its_end_counts_though_the_line_stays_open(
@@ -173,7 +195,7 @@ EVENTS = (
 
 def test_a_stream_is_the_same_however_it_is_cut_into_pieces() -> None:
     for size in (1, 2, 3, 7, 64, len(EVENTS)):
-        reader = ChatReader(1_000)
+        reader = AnswerReader(1_000)
         for at in range(0, len(EVENTS), size):
             reader.take(EVENTS[at : at + size])
         whole = reader.completion()
@@ -183,16 +205,16 @@ def test_a_stream_is_the_same_however_it_is_cut_into_pieces() -> None:
 
 
 def test_half_a_stream_nonsense_and_too_much_are_told() -> None:
-    half = ChatReader(1_000)
+    half = AnswerReader(1_000)
     half.take(EVENTS[:150])
     with pytest.raises(Unfinished):
         half.completion()
     for nonsense in (b"data: nothing\n\n", b"data: 7\n\n", b"data: " + b"[" * 9_000 + b"\n\n"):
         with pytest.raises(Senseless):
-            ChatReader(10_000).take(nonsense)
+            AnswerReader(10_000).take(nonsense)
     for much in (b"data: " + b"x" * 2_000, EVENTS[:20] * 2 + b"x" * 2_000, b"{" * 2_000):
         with pytest.raises(TooLong):
-            ChatReader(1_000).take(much)
+            AnswerReader(1_000).take(much)
 
 
 # Whatever is around an answer, or missing at its end: what is read of it was said.
