@@ -30,7 +30,7 @@ LINE, SHORT = 20, 8  # characters of a line, in plain ASCII or not; a shorter on
 _KEPT_STATE = (STATE, "lock", ".gitignore")
 _REBUILT = ("search.db", "catalog")  # they begin so
 _CUT = receipt_box.FOLDER  # its texts are cut short, so that no comparison finds them
-_NOT_TEXT = ("watermark", "pass", "model_call", "answer_form", "endpoint")
+_NOT_TEXT = ("watermark", "pass", "model_call", "endpoint")
 Agree = Callable[["Erasable"], bool]
 
 

@@ -107,82 +107,56 @@ def _texts(value: Any, deep: int = 0) -> Iterator[str]:
 FORMS = ("schema", "object", "text")
 LIMITS = ("max_tokens", "max_completion_tokens")  # of an answer: an older name, and a newer one
 _FORM_FIELDS = frozenset(("response_format", "json_schema", "json_object"))
-# What a refusal can name, and the request do without.
-FIELDS = frozenset(LIMITS) | _FORM_FIELDS
-FIELDS |= {"reasoning_effort", "stream", "stream_options", "temperature"}
+# What the request can do without; of several that a refusal names, the first goes first.
+_OPTIONAL = (*LIMITS, "reasoning_effort", "temperature", "stream_options", "stream")
+FIELDS = _FORM_FIELDS.union(_OPTIONAL)
 _NEWER = re.compile(r"(?:.*/)?(?:o[1-9]|gpt-[5-9])(?![0-9])(?!.*chat)")  # models that reason
+_GIVEN_UP = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """`form` is one of FORMS; `limit` the name of the field that bounds the answer, "" for none;
-    `effort`, `stream`, `usage` and `cold` (a temperature of 0) say whether these are asked for."""
+    """`form` is one of FORMS, `without` are the fields that are not asked for; `reasons`: the model
+    is one that thinks before it answers."""
 
+    reasons: bool
     form: str = FORMS[0]
-    limit: str = LIMITS[0]
-    effort: bool = False
-    stream: bool = True
-    usage: bool = True
-    cold: bool = True
+    without: frozenset[str] = frozenset()
 
     def fields(self, most: int) -> dict[str, Any]:
         """The fields of a request for at most `most` tokens of answer, the form apart."""
-        values: dict[str, Any] = {self.limit: most} if self.limit else {}
-        if self.effort:
-            values["reasoning_effort"] = "low"
-        if self.cold:
-            values["temperature"] = 0
-        if self.stream:
-            values["stream"] = True
-            if self.usage:
-                values["stream_options"] = {"include_usage": True}
-        return values
+        limits = [name for name in LIMITS[:: -1 if self.reasons else 1] if name not in self.without]
+        values: dict[str, Any] = dict.fromkeys(limits[:1], most)
+        values |= {"reasoning_effort": "low"} if self.reasons else {"temperature": 0}
+        values["stream"] = True
+        values |= {} if "stream" in self.without else {"stream_options": {"include_usage": True}}
+        return {name: value for name, value in values.items() if name not in self.without}
 
-    def after(self, refusal: Refusal, tried: frozenset[str]) -> Manner | None:
+    def after(self, refusal: Refusal) -> Manner | None:
         """What to try next, without what the refusal names; a laxer form where it names nothing;
-        at last nothing but the messages. None where nothing is left. `tried` are limits."""
-        named = refusal.fields
-        if self.limit in named:
-            other = next((each for each in LIMITS if each not in tried | {self.limit}), "")
-            return replace(self, limit=other)
-        if self.effort and "reasoning_effort" in named:
-            return replace(self, effort=False)
-        if self.cold and "temperature" in named:
-            return replace(self, cold=False)
-        if self.stream and self.usage and "stream_options" in named:
-            return replace(self, usage=False)
-        if self.stream and "stream" in named and not named & _FORM_FIELDS:
-            return replace(self, stream=False)
+        at last nothing but the messages. None where nothing is left."""
+        named = refusal.fields & self.fields(0).keys()
+        if refusal.fields & _FORM_FIELDS:  # some cannot hold to a form only while they stream
+            named -= {"stream"}
+        if gone := next((name for name in _OPTIONAL if name in named), ""):
+            return replace(self, without=self.without | {gone})
         if self.form != FORMS[-1]:
             return replace(self, form=FORMS[FORMS.index(self.form) + 1])
-        bare = Manner(self.form, "", False, False, False, False)
+        bare = replace(self, without=frozenset(_OPTIONAL))
         return None if self == bare else bare
 
 
-def first(name: str, form: str | None, known: Mapping[str, str]) -> Manner:
+def first(name: str, known: Mapping[str, str]) -> Manner:
     """How the model of this name is asked first, by what is `known` of it (see `learn_manner`)."""
-    reasons = bool(_NEWER.match(name.lower()))
-    limit = known.get("limit", LIMITS[1] if reasons else LIMITS[0])
-    return Manner(
-        form if form in FORMS else FORMS[0],
-        "" if limit == "none" else limit,
-        reasons and known.get("effort") != "none",
-        known.get("stream") != "none",
-        known.get("usage") != "none",
-        not reasons and known.get("cold") != "none",
-    )
+    form = known.get("form", FORMS[0])
+    without = frozenset(each for each in _OPTIONAL if known.get(each) == _GIVEN_UP)
+    return Manner(bool(_NEWER.match(name.lower())), form if form in FORMS else FORMS[0], without)
 
 
 def learn_manner(before: Manner, now: Manner) -> dict[str, str]:
     """What is to be remembered where `before` was refused and `now` worked."""
-    facts = {} if before.limit == now.limit else {"limit": now.limit or "none"}
-    given_up = {
-        "effort": before.effort and not now.effort,
-        "cold": before.cold and not now.cold,
-        "stream": before.stream and not now.stream,
-        "usage": now.stream and before.usage and not now.usage,
-    }
-    return facts | {what: "none" for what, gone in given_up.items() if gone}
+    facts = {} if before.form == now.form else {"form": now.form}
+    return facts | dict.fromkeys(now.without - before.without, _GIVEN_UP)
 
 
 def month_before(day: str) -> str:

@@ -12,7 +12,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -162,13 +162,10 @@ class OpenAIModel(_Endpoint):
 
     def _in_a_manner(self, line: connection.Connection, question: _Question) -> Answer:
         """Ask in the manner that is known to work, then in others as long as it is refused."""
-        with State(self.state_file) as state:
-            form = state.answer_form(self._endpoint)
-        begun = manners.first(
-            self.name, form if question.schema else manners.FORMS[-1], self._known()
-        )
-        manner, tried = begun, frozenset[str]()
-        window, is_shorter = self.context_tokens, False
+        begun = manners.first(self.name, self._known())
+        if question.schema is None:
+            begun = replace(begun, form=manners.FORMS[-1])
+        manner, window, is_shorter = begun, self.context_tokens, False
         while True:
             try:
                 answer = self._try_twice(line, question, manner, window)
@@ -176,7 +173,8 @@ class OpenAIModel(_Endpoint):
                 if problem.refusal.is_too_long:
                     # the window that it names, or half of what was asked
                     fixed, length = question.fixed, question.length
-                    most = answer_tokens(length, fixed, window) if manner.limit else 0
+                    is_bounded = not manner.without.issuperset(manners.LIMITS)
+                    most = answer_tokens(length, fixed, window) if is_bounded else 0
                     window = max(LEAST, problem.refusal.window or (fixed + length + most) // 2)
                     self._learn({"context": str(window)})
                     # whether the question has room, with an answer a third of its length
@@ -184,8 +182,7 @@ class OpenAIModel(_Endpoint):
                         raise self._too_long(window) from None
                     is_shorter = True  # once more, with less room for the answer
                     continue
-                tried |= {manner.limit}
-                following = manner.after(problem.refusal, tried)
+                following = manner.after(problem.refusal)
                 if following is None:
                     text = f"{self.sends_to} refused the request to {self.name} ({problem.status})."
                     hint = "If the text is too long for this model, set llm.context_tokens to what "
@@ -193,9 +190,6 @@ class OpenAIModel(_Endpoint):
                 manner = following
                 continue
             self._learn(manners.learn_manner(begun, manner))
-            if question.schema and manner.form != form:
-                with State(self.state_file) as state:
-                    state.set_answer_form(self._endpoint, manner.form)
             return answer
 
     @property

@@ -113,6 +113,7 @@ MIGRATIONS = (
     ALTER TABLE heard ADD COLUMN client TEXT NOT NULL DEFAULT '';
     DROP TABLE second_look;
     """,
+    "DROP TABLE answer_form;",  # it is among what was found out about an endpoint
 )
 _KEPT_PASSES = 50
 EMBED = "embed"  # the purpose of calls for vectors
@@ -266,18 +267,7 @@ class State(database_file.DatabaseFile):
         calls, input, output = self._first_row(query, (day,))
         return Usage(calls or 0, input or 0, output or 0)
 
-    # the form of an answer that an endpoint was found to understand
-
-    def answer_form(self, endpoint: str) -> str | None:
-        """The form that worked, or None. `endpoint` is a digest: an address may be private."""
-        row = self._first_row("SELECT form FROM answer_form WHERE endpoint = ?", (endpoint,))
-        return row[0] if row else None
-
-    def set_answer_form(self, endpoint: str, form: str) -> None:
-        """Remember the form that worked."""
-        self.change(("INSERT OR REPLACE INTO answer_form VALUES (?, ?)", (endpoint, form)))
-
-    # what else was found out about an endpoint: its window, the fields that it does not know
+    # what was found out about an endpoint: its window, the form of an answer, unknown fields
 
     def learnt(self, endpoint: str, since: str) -> dict[str, str]:
         """Each thing that was found out on the day `since` or later, with its value."""
@@ -285,6 +275,7 @@ class State(database_file.DatabaseFile):
         return dict(self.rows(query, (endpoint, since)))
 
     def learn(self, endpoint: str, what: str, value: str, day: str) -> None:
-        """Remember something about an endpoint (a digest, as above) as of that day."""
+        """Remember something about an endpoint (a digest: an address may be private) as of that
+        day."""
         row = (endpoint, what, value, day)
         self.change(("INSERT OR REPLACE INTO endpoint VALUES (?, ?, ?, ?)", row))
