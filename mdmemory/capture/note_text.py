@@ -160,13 +160,6 @@ _URL = re.compile(r"(?i:https?)://[^\s<>\"'`)\]}，。；、）】]+")
 # Of ASCII only these may tell facts apart by what stands around them; the others never do.
 _MARK = re.compile(r"[.+#-]|[^\w\x00-\x7f]")
 _BLANKS = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in ".+#-$"}
-# A path is concrete when it is rooted, or has a file's ending: "and/or" and "24/7" are none.
-_ENDING = r"[\w@+-]+(?:\.[\w-]+)*\.(?:[a-z]{1,5}\d?|[A-Z]{2,4})(?![\w/])"
-_PATH = re.compile(
-    r"(?<![\w/:.@+-])(?:(?:~|\.{1,2})?/[\w@.+-]+(?:/[\w@.+-]+)*/?"
-    rf"|(?:[\w@.+-]+/)+{_ENDING}|(?:[\w@.+-]+/){{2,}}(?![\w/])"
-    r"|[\w@+-]+\.(?:py|tsx?|jsx?|go|rs|java|rb|cpp|md|json|ya?ml|toml|css|html|sql|sh|txt|lock)\b)"
-)
 
 
 def canonical_key(text: str) -> str:
@@ -201,22 +194,11 @@ def _keep_mark(mark: re.Match[str]) -> str:
     return char if telling else " "
 
 
-def url_identity(text: str) -> str:
-    """What a pointer points to: its first http(s) URL with the host lower, without fragment and
-    closing slash, the query kept; else its first concrete path; "" without either."""
-    match = _URL.search(text)
-    if not match:
-        path = _PATH.search(text)
-        return path[0].removeprefix("./").rstrip("/.") if path else ""
-    scheme, _, rest = match[0].rstrip(".,;:!?").partition("://")
-    host, slash, path_ = rest.partition("#")[0].partition("/")
-    return f"{scheme.lower()}://{host.lower()}{slash}{path_}".rstrip("/")
-
-
 def pointer_key(text: str) -> str:
-    """The key of a fact that says where one thing is: its URL, by `url_identity`, and the other
-    words that tell it from others, in any order. "" for a text without a URL, with several, or that
-    may deny something: no word of a person's is lost in another fact."""
+    """The key of a fact that says where one thing is: its URL, the host in lower case, without
+    fragment and closing slash; and the other words that tell it from others, in any order. "" for a
+    text without a URL, with several, or that may deny something: no word of a person's is lost in
+    another fact."""
     urls = _URL.findall(text) if len(text) <= MAX_DESCRIPTION else []
     if len(urls) != 1:
         return ""
@@ -224,4 +206,7 @@ def pointer_key(text: str) -> str:
     about = sorted({*word_keys(rest)})
     if not about or count_negations(rest):
         return ""
-    return f"{url_identity(urls[0])} {' '.join(about)}"
+    scheme, _, address = urls[0].rstrip(".,;:!?").partition("://")
+    host, slash, path = address.partition("#")[0].partition("/")
+    identity = f"{scheme.lower()}://{host.lower()}{slash}{path}".rstrip("/")
+    return f"{identity} {' '.join(about)}"

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
+from mdmemory.text.conflict import clause_parts
 from mdmemory.text.words import (
     CJK,
     ENGLISH,
@@ -375,9 +376,6 @@ def _bare_word(word: str) -> str:
 # --- values that changed their places: two addresses, each of which now stands with the name of the
 # other. A value belongs to the words of its clause; nothing is said of values that share all.
 
-_CLAUSE = re.compile(
-    r"[,;:!?](?=\s)|\.(?=\s|$)|[()\n|，。；：！？、]|(?<=\s)(?:and|or|but|while|und|oder|aber|während)(?=\s)"
-)
 _MOST_VALUES = 200  # values; a text with more is a table of data
 
 _Clauses = dict[str, frozenset[str]]
@@ -409,7 +407,7 @@ def _value_contexts(texts: Sequence[str]) -> _Clauses:
     contexts: dict[str, set[str]] = defaultdict(set)
     for text in texts:
         before: set[str] = set()
-        for clause in _CLAUSE.split(text):
+        for clause in clause_parts(text):
             every = literal_tokens(clause)
             every = every if len(every) <= _MOST_VALUES else set()
             parts = {one for one in every for other in every if one != other and one in other}

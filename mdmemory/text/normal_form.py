@@ -14,6 +14,7 @@ from itertools import count
 
 from mdmemory.text import dates
 from mdmemory.text.quantities import eastern_number, numbers_to_digits, units_to_symbols
+from mdmemory.text.stop_words import likely_languages
 from mdmemory.text.words import CJK
 
 _LITERAL = re.compile(
@@ -31,17 +32,6 @@ _PORT = re.compile(
 )
 _WIDE = {0xFF10 + digit: str(digit) for digit in range(10)} | {0xFF1A: ":", 0xA0: " ", 0x202F: " "}
 _WIDE |= dict.fromkeys((0xAD, *range(0x200B, 0x2010), 0x2060, 0xFEFF), "")  # nobody sees these
-# The commonest words of the languages that write decimals with a comma, and of English.
-_COMMA = frozenset(
-    "der die das und ist nicht mit auf für von nach wird sind bei im am ab bis um in le les la "
-    "un une "
-    "des du est pas pour avec dans sur el los las con para por se del y os não com em às il lo "
-    "gli "
-    "della di che per non alle al su".split()
-)
-_ENGLISH = frozenset("the and is are of to for with not on at by after before we it".split())
-_PORTUGUESE = frozenset("os não com em às da das do dos na nas no nos uma são".split())
-_SPANISH = frozenset("el los las con una y del die der das und le les il di che".split())
 _TWELVE = re.compile(
     r"(?i)(?<![\w.:,-])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap])\.?\s?m\b\.?"
 )
@@ -90,12 +80,8 @@ def _number_language(text: str, words: Sequence[str]) -> str:
     """How a text writes numbers: "en", "pt", "comma" (other languages of Europe) or "cjk"."""
     if _EAST.search(text):
         return "cjk"
-    lists = (_COMMA, _ENGLISH, _PORTUGUESE, _SPANISH)
-    comma, english, portuguese, spanish = (sum(each in one for each in words) for one in lists)
-    if comma <= english:
-        return "en"
-    nasal = sum(word.endswith(("ção", "ções", "ão")) for word in words)
-    return "pt" if portuguese + nasal > spanish else "comma"
+    likely = likely_languages(words, text)[0]
+    return likely if likely in ("en", "pt") else "comma"
 
 
 # --- times of day, in eight languages

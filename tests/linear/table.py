@@ -323,7 +323,7 @@ EVERY = (
     row(redaction.redact, redaction, "redact", bounds.MESSAGE, *PRIVACY),
     row(lambda text: summary.parse(text, []), summary),
     row(note_text.canonical_key, note_text, "canonical_key"),
-    row(note_text.url_identity, note_text, "url_identity"),
+    row(note_text.pointer_key, note_text, "pointer_key"),
     row(lambda text: fact.fact_of(text), fact, "fact_of"),
     row(fact.hook_line, fact, "hook_line"),
     row(fact.type_of, fact, "type_of"),
