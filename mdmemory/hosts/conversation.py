@@ -51,7 +51,6 @@ Answer = dict[str, Any]
 # of which the prompt has every word already. With True these are in the text, too.
 Sought = Callable[[Layers], "Heard | None"]
 Near = tuple[str, Sequence[str]]
-Find = Callable[[bool], Near]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +107,9 @@ class Conversation:
         answer: Answer = {"parts": [], "saved": []}
         if not message.by_agent:
             self._notifications.begin(session)
-        heard = read_request(turn.text) if turn is not None and not message.by_agent else None
-        if turn is not None and heard is not None:
-            self._keep_message(answer, layers, message, turn, heard)
+        heard = hear_request(message)
+        if turn and heard and keep_request(answer, message, heard, layers.keep_wishes, self._log):
+            self._follow_request(answer, layers, message, turn)
         settle = partial(self.settle_wishes, layers, session, turn.id if turn else "")
         self._log.try_work("message", settle)
         fresh: list[Refresher | None] = []
@@ -118,8 +117,9 @@ class Conversation:
             self._log.try_work("message", partial(memory.adopt, settled=SETTLED))
             fresh.append(self._log.try_work("message", partial(refresh_index, memory)))
         if turn is not None:
-            find = partial(self._find_near, layers, sought, fresh)
-            self._go_along(answer, message, heard, find)
+            find = partial(self._find_near, layers, sought, fresh, bool(heard and heard.noticed))
+            near = self._log.try_work("message", find) or ("", ())
+            answer["parts"] += parts_for(message, heard, *near)
             self._heard.put(session, True)
             if main := layers.project or layers.person:
                 role = "assistant" if message.by_agent else "user"
@@ -129,27 +129,12 @@ class Conversation:
             self._notifications.shown()
         return answer
 
-    def _keep_message(
-        self, answer: Answer, layers: Layers, message: Spoken, turn: Turn, heard: HeardMessage
-    ) -> None:
-        """Keep the wishes of a message, whatever git and the store do."""
+    def _follow_request(self, answer: Answer, layers: Layers, message: Spoken, turn: Turn) -> None:
+        """Have a later reading of the session pass over what is heard here, and store what the
+        command to remember says."""
         from mdmemory.capture.wishes import mark_answered, words_id
 
-        if heard.secret:
-            answer["toast"] = show(NO_SECRET, "warning")
-        if not heard.noticed.wishes:
-            return
-        try:
-            layers.keep_wishes(
-                heard.noticed.wishes, session=message.session, turn=turn.id, message=turn.text,
-                attended=message.attended,
-            )  # fmt: skip
-        except MdmemoryError as problem:
-            self._log.failure("message", problem)
-            answer["toast"] = show(f"NOT remembered, and not kept: {problem.message}", "error")
-            return
         if main := layers.project or layers.person:
-            # a later reading of the session passes over what is heard here
             ids, state = (turn.id, words_id(turn.text)), self._following.state(main)
             self._log.try_work("message", partial(mark_answered, state, message.session, ids))
         if message.at_once:
@@ -223,43 +208,24 @@ class Conversation:
             raise MdmemoryError(f"The search took longer than {PATIENCE} s.", code="too_slow")
         return results[0]
 
-    def _go_along(
-        self, answer: Answer, message: Spoken, heard: HeardMessage | None, find: Find
-    ) -> None:
-        """Put into the answer what the assistant is told with the message."""
-        from mdmemory.capture.notice import Noticed
-        from mdmemory.prompt.message_part import part
-
-        noticed = heard.noticed if heard else Noticed()
-        near, named = self._log.try_work("message", partial(find, bool(noticed))) or ("", ())
-        answer["parts"] += part(
-            heard.text if heard else "", noticed, near, named if heard else (),
-            has_secret=bool(heard and heard.secret),
-            is_private=bool(heard and heard.cut) or (message.is_private and bool(noticed)),
-        )  # fmt: skip
-        answer["parts"] += notices_of_length(message.length)
-
     def put_by(self, message: Spoken, problem: MdmemoryError) -> Answer:
         """The answer where no store can be opened: what the message asks for is kept for later.
         Where it asks for nothing, `problem` is raised."""
         from mdmemory.capture.wishes import inbox_without_store, keep_wishes
 
-        turn = message.turn
-        if message.by_agent or turn is None:
-            raise problem
-        wishes = read_request(turn.text).noticed.wishes
-        if not wishes:
+        heard = hear_request(message)
+        if heard is None or not heard.noticed.wishes:
             raise problem
         self._log.failure("message", problem)
-        inbox, now = inbox_without_store(message.folder), person.now()
-        try:
-            keep_wishes([inbox], wishes, message.session, turn.id, now, message=turn.text)
-        except MdmemoryError as failure:
-            line = show(f"NOT remembered, and not kept: {failure.message}", "error")
-            return {"parts": [], "saved": [], "toast": line}
-        why = problem.sentences
-        parts = [f"mdmemory keeps what the user asks to remember until it can be written: {why}"]
-        return {"parts": parts, "saved": [], "toast": show(f"Kept for later: {why}", "warning")}
+        answer: Answer = {"parts": [], "saved": []}
+        keep = partial(keep_wishes, [inbox_without_store(message.folder)], now=person.now())
+        if keep_request(answer, message, heard, keep, self._log):
+            why = problem.sentences
+            answer["toast"] = show(f"Kept for later: {why}", "warning")
+            answer["parts"] = [
+                f"mdmemory keeps what the user asks to remember until it can be written: {why}"
+            ]
+        return answer
 
     def settle_wishes(self, layers: Layers, session: str = "", turn: str = "") -> None:
         """Store what no call answered where its turn is over, and tell the person so."""
@@ -290,6 +256,50 @@ def name_new_stores(layers: Layers, before: Sequence[Path]) -> str:
     from mdmemory.hosts.opencode.wiring import from_home
 
     return " and ".join(map(from_home, fresh))
+
+
+def hear_request(message: Spoken) -> HeardMessage | None:
+    """What a message wants of the memory; None where a person said nothing that can be read."""
+    if message.turn is None or message.by_agent:
+        return None
+    return read_request(message.turn.text)
+
+
+def keep_request(
+    answer: Answer, message: Spoken, heard: HeardMessage, keep: Callable[..., object], log: Log
+) -> bool:
+    """Keep what a message asks to remember by `keep`, whatever git and the store do, and put a line
+    into the answer on what cannot be kept; whether anything was."""
+    if heard.secret:
+        answer["toast"] = show(NO_SECRET, "warning")
+    if not heard.noticed.wishes or message.turn is None:
+        return False
+    try:
+        keep(
+            heard.noticed.wishes, session=message.session, turn=message.turn.id,
+            message=message.turn.text, attended=message.attended,
+        )  # fmt: skip
+    except MdmemoryError as problem:
+        log.failure("message", problem)
+        answer["toast"] = show(f"NOT remembered, and not kept: {problem.message}", "error")
+        return False
+    return True
+
+
+def parts_for(
+    message: Spoken, heard: HeardMessage | None, near: str = "", named: Sequence[str] = ()
+) -> list[str]:
+    """What the assistant is told with a message."""
+    from mdmemory.prompt.message_part import part
+
+    length = notices_of_length(message.length)
+    if heard is None:
+        return length
+    texts = part(
+        heard.text, heard.noticed, near, named, has_secret=heard.secret,
+        is_private=heard.cut or (message.is_private and bool(heard.noticed)),
+    )  # fmt: skip
+    return [*texts, *length]
 
 
 def read_request(text: str) -> HeardMessage:

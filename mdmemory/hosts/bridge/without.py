@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -145,10 +144,9 @@ class Alone(NamedTuple):
 def answer_alone(host: str, fields: Mapping[str, Any], folder: Path, client: str = "") -> Alone:
     """The answer to an event in `folder`, of the `client` as a HookCall names it. Raises
     MdmemoryError."""
-    event = events.read(host, fields, folder)
+    event = events.read(host, fields, folder, client)
     if event is None:
         return Alone({})
-    event = replace(event, client=client)
     places = person.person_places()
     stores: Stores = []  # with their layers, the project's first
     with suppress(MdmemoryError):  # who can ask about it tells it
@@ -193,22 +191,30 @@ def _start_text(event: HookEvent, stores: Stores) -> str:
 
 def _answer_prompt(event: HookEvent, stores: Stores) -> Alone:
     """Keep what the person asks to remember, and say so."""
-    from mdmemory.hosts import texts
+    from mdmemory.capture import wishes
+    from mdmemory.hosts import conversation, texts
+    from mdmemory.hosts.commands.hooks import answer_output, spoken_message
 
     first = _start_text(event, stores) if stores else ""
     command = texts.read_typed(event.words)
-    if command is not None and command.name in (texts.UNDO, texts.REVIEW):
+    if command is not None and command.name in conversation.TYPED:
         notice = f"mdmemory is just starting. Have the user type {command.name} once more."
         once_more = ["Not done yet: type it once more."]
         output = events.hook_output(event, events.frame_texts(notice), once_more)
         return Alone(output, is_refused=True)
     words = command.said if command else event.words
-    parts, lines, has_kept = _keep_wishes(event, words, stores)
+    spoken = spoken_message(event, words, command)
+    heard, answer = conversation.hear_request(spoken), Output(parts=[])
+    if stores and stores[0][0] == "project":
+        inboxes = wishes.open_inboxes(stores[0][1])
+    else:
+        inboxes = [wishes.inbox_without_store(event.folder)]
+    keep = partial(wishes.keep_wishes, inboxes, now=person.now())
+    has_kept = heard is not None and conversation.keep_request(answer, spoken, heard, keep, Log())
     if stores:
         Log().try_work("prompt", partial(_hear_words, event, stores[0][1], words))
-    notice = events.frame_texts(*map(events.harmless_text, parts))
-    text = "\n\n".join(filter(None, (first, notice)))
-    return Alone(events.hook_output(event, text, lines), has_kept)
+    answer["parts"] = conversation.parts_for(spoken, heard)
+    return Alone(answer_output(event, answer, first=first), has_kept)
 
 
 def _hear_words(event: HookEvent, project: Project, words: str) -> None:
@@ -218,46 +224,6 @@ def _hear_words(event: HookEvent, project: Project, words: str) -> None:
 
     with State(project.state_file) as state:
         heard.put(state, event.session, event.turn, words, person.now(), client=event.client)
-
-
-def _keep_wishes(event: HookEvent, words: str, stores: Stores) -> tuple[list[str], list[str], bool]:
-    """Keep what a message asks to remember: what the assistant and the person are told, and whether
-    anything was kept."""
-    from mdmemory.transcripts.turns import clean
-
-    text = clean(words)
-    if not text:
-        return [], [], False
-    from mdmemory.hosts.conversation import NO_SECRET, read_request
-    from mdmemory.prompt.message_part import part
-
-    message = read_request(text)
-    parts = part(
-        message.text, message.noticed, "", has_secret=message.secret, is_private=message.cut
-    )
-    lines = [NO_SECRET] if message.secret else []
-    wanted = message.noticed.wishes
-    if not wanted:
-        return parts, lines, False
-    from mdmemory.capture import wishes
-
-    if stores and stores[0][0] == "project":
-        inboxes = wishes.open_inboxes(stores[0][1])
-    else:
-        inboxes = [wishes.inbox_without_store(event.folder)]
-    try:
-        wishes.keep_wishes(
-            inboxes,
-            message.noticed.wishes,
-            event.session,
-            event.turn,
-            person.now(),
-            text,
-            event.attended,
-        )
-    except MdmemoryError as problem:
-        return parts, [f"NOT remembered, and not kept: {problem.message}"], False
-    return parts, lines, True
 
 
 def _write_kept(event: HookEvent, stores: Stores) -> list[str]:

@@ -65,9 +65,11 @@ class HookEvent:
     client: str = ""
 
 
-def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
-    """The event in the JSON of a hook that runs in `folder`; None for one that is not ours: of
-    another name, of no session, or a sub-agent's."""
+def read(
+    host: str, event: Mapping[str, Any], folder: Path, client: object = ""
+) -> HookEvent | None:
+    """The event in the JSON of a hook that runs in `folder`, a process of `client`; None for one
+    that is not ours: of another name, of no session, or a sub-agent's."""
     name = as_text(event.get("hook_event_name"))
     kind = KINDS.get(host, {}).get(name)
     session = as_text(event.get("session_id"))
@@ -90,6 +92,7 @@ def read(host: str, event: Mapping[str, Any], folder: Path) -> HookEvent | None:
         answer=as_text(event.get("last_assistant_message") or event.get("prompt_response")),
         source=as_text(event.get("source") or event.get("reason")),
         attended=attended,
+        client=as_text(client),
     )  # fmt: skip
 
 

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -75,11 +74,9 @@ class CommandHooks:
         host, folder, given = params.get("host"), params.get("folder"), params.get("event")
         if not isinstance(host, str) or not isinstance(folder, str) or not isinstance(given, dict):
             return {"output": {}}
-        event = events.read(host, given, Path(folder))
+        event = events.read(host, given, Path(folder), params.get("client"))
         if event is None:
             return {"output": {}}
-        if isinstance(client := params.get("client"), str):
-            event = replace(event, client=client)
         self._folder = event.folder
         self._notifications.shows = event.attended
         do = {
@@ -165,19 +162,19 @@ class CommandHooks:
             lines = [message] if (message := done.toast.get("message")) else []
             return events.hook_output(event, text, lines)
         words = command.said if command is not None else event.words
-        spoken = _spoken_message(event, words, command)
+        spoken = spoken_message(event, words, command)
         sought = partial(self._sought, event, command)
         try:
             layers = self._open(event.folder)
         except MdmemoryError as problem:
-            return _answer_output(event, self._conversation.put_by(spoken, problem))
+            return answer_output(event, self._conversation.put_by(spoken, problem))
         first = self._log.try_work("prompt", partial(self._starting.text, layers, event)) or ""
         answer = self._conversation.take(layers, spoken, sought)
         lines = []
         if layers.there():
             self._log.try_work("prompt", partial(self._hear_words, layers, event, "user", words))
             lines = self._event_lines(layers, event)
-        return _answer_output(event, answer, lines, first)
+        return answer_output(event, answer, lines, first)
 
     def _sought(self, event: HookEvent, command: object, layers: Layers) -> Heard | None:
         """What the notes are looked for by that go with what the person typed."""
@@ -268,7 +265,7 @@ def _open_questions(layers: Layers) -> list[str]:
     return [question.sentences] if question is not None else []
 
 
-def _spoken_message(event: HookEvent, words: str, command: texts.Typed | None) -> Spoken:
+def spoken_message(event: HookEvent, words: str, command: texts.Typed | None) -> Spoken:
     """The message as its session will show it later: without what is private, or ours."""
     from mdmemory.privacy.private import strip_private
     from mdmemory.transcripts.turns import Turn, clean
@@ -281,7 +278,7 @@ def _spoken_message(event: HookEvent, words: str, command: texts.Typed | None) -
     )  # fmt: skip
 
 
-def _answer_output(
+def answer_output(
     event: HookEvent, answer: Output, lines: Sequence[str] = (), first: str = ""
 ) -> Output:
     """What the hook prints of the answer to a message, after `first`, and of more lines for the
