@@ -48,6 +48,11 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("patient" if FULL else "quick" if quick else "sample")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many workers again as there are cores: a quarter of a run is waiting for clients."""
+    return -(-3 * (os.cpu_count() or 1) // 2)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of a test with many cases `make quick` tries some, spread evenly, the first among them.
 

@@ -1,5 +1,6 @@
 """A store of a person's own inside a larger repository, and a writer for it."""
 
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from mdmemory.tools import table
 from mdmemory.tools.table import Caller, ToolAnswer
 
 Git = Callable[..., str]
+BeginStore = Callable[..., Memory]
 
 
 @pytest.fixture
@@ -52,6 +54,30 @@ def store(repository: Path, git: Git, write_note: Callable[[Path, str, str], byt
     git(repository, "add", "notes")
     git(repository, "commit", "-q", "-m", "notes")
     return folder
+
+
+@pytest.fixture(scope="session")
+def _begun(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
+    """Projects with an empty store, in their repository or (True) with one of its own."""
+    found = {}
+    for own_repo in (False, True):
+        folder = tmp_path_factory.mktemp("begun")
+        root = shutil.copytree(_first_commit, folder / "project")
+        Memory.init(root, own_repo=own_repo, environment={"HOME": str(folder)})
+        found[own_repo] = root
+    return found
+
+
+@pytest.fixture
+def begin_store(_begun: dict[bool, Path], repository: Path) -> BeginStore:
+    """`begin_store(own_repo=True, clock=...)` gives `repository` an empty store, as `Memory.init`
+    does and by a copy, and opens it."""
+
+    def begin(*, own_repo: bool = False, **how: Any) -> Memory:
+        shutil.copytree(_begun[own_repo], repository, dirs_exist_ok=True)
+        return Memory.open(repository, **how)
+
+    return begin
 
 
 def call(

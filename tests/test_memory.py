@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from rows import each
+from stores import BeginStore
 
 import mdmemory
 from mdmemory import Memory
@@ -27,10 +28,9 @@ NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
+def memory(begin_store: BeginStore, repository: Path) -> Memory:
     """A new store in a repository, on a day of the test's own."""
-    Memory.init(repository)
-    return Memory.open(repository, clock=lambda: NOON)
+    return begin_store(clock=lambda: NOON)
 
 
 def stored(memory: Memory, name: str = "prefers-pnpm", body: str = "Use pnpm.") -> str:

@@ -11,6 +11,7 @@ from fake_provider import FakeProvider
 from hypothesis import HealthCheck, settings
 from hypothesis import given as holds_for
 from hypothesis import strategies as st
+from stores import BeginStore
 
 from mdmemory import Memory, MemoryTool
 from mdmemory.errors import UsageError
@@ -23,10 +24,9 @@ Ask = Callable[..., str]
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
+def memory(begin_store: BeginStore, repository: Path) -> Memory:
     """A store of its own, beside a person's repository."""
-    Memory.init(repository, own_repo=True)
-    return Memory.open(repository, clock=lambda: NOON)
+    return begin_store(own_repo=True, clock=lambda: NOON)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from rows import each
+from stores import BeginStore
 
 from mdmemory import Memory, files
 from mdmemory.actions.doctor import Finding
@@ -32,8 +33,8 @@ def stop(*_: object) -> None:
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    opened, _ = Memory.init(repository)
+def memory(begin_store: BeginStore) -> Memory:
+    opened = begin_store()
     opened.add("prefers-pnpm", type="feedback", description="Uses pnpm.", body="Uses pnpm.")
     return opened
 
@@ -379,11 +380,10 @@ TYPES = ("reference", "feedback", "feedback", "user")
 
 
 @pytest.fixture
-def placed(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+def placed(begin_store: BeginStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """A store whose index has room for three notes."""
     monkeypatch.setenv("MEMORY_INDEX_MAX_ENTRIES", "3")
-    opened, _ = Memory.init(repository)
-    return Memory(opened.project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
+    return begin_store(clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
 
 
 def add(placed: Memory, number: int, type: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.errors import BadNote, NoGit, NoteChanged, NotFound, RepositoryState
@@ -16,9 +17,8 @@ Git = Callable[..., str]
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    opened, _ = Memory.init(repository)
-    return Memory(opened.project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
+def memory(begin_store: BeginStore) -> Memory:
+    return begin_store(clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
 
 
 def add(memory: Memory, name: str = "prefers-pnpm", text: str = "Uses pnpm, never npm.") -> str:

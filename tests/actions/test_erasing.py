@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from pace import HUNG
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.capture.extracted import Caller
@@ -38,9 +39,8 @@ def said(root: Path) -> bytes:
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    memory, _ = Memory.init(repository, own_repo=True)
-    memory = Memory(memory.project, clock=lambda: NOON)
+def memory(begin_store: BeginStore) -> Memory:
+    memory = begin_store(own_repo=True, clock=lambda: NOON)
     memory.add("freight", type="project", description=OTHER, body=OTHER)
     memory.add("graz-affair", type="project", description=FIRST, body=f"{FIRST}.\n\nWhy: May.")
     memory.edit("graz-affair", description=SECRET, body=SECRET)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from moments import DIED, DONE, child, die, full, spread
 from pace import FULL
+from stores import BeginStore
 
 from mdmemory.actions import move
 from mdmemory.actions.move import Moved
@@ -37,9 +38,9 @@ def go(root: Path, **how: str | bool | None) -> Moved:
 
 
 @pytest.fixture
-def shared(repository: Path, git: Git) -> Path:
+def shared(begin_store: BeginStore, repository: Path, git: Git) -> Path:
     """A project whose repository has the store: notes, a removed one, and what is in no commit."""
-    memory, _ = Memory.init(repository)
+    memory = begin_store()
     memory.add("tea", type="user", description="Drinks tea.", body="Green tea.")
     memory.add("plan", type="project", description="The plan.", body="Ship it.")
     memory.edit("plan", description="The new plan.")

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.actions.note_history import Step
@@ -15,9 +16,8 @@ Git = Callable[..., str]
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    opened, _ = Memory.init(repository)
-    return Memory(opened.project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
+def memory(begin_store: BeginStore) -> Memory:
+    return begin_store(clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
 
 
 def add(memory: Memory, name: str, text: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from rows import each
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.actions.link_map import LinkMap
@@ -18,9 +19,8 @@ TEXT = "Uses pnpm, never npm."
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    opened, _ = Memory.init(repository)
-    memory = Memory(opened.project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
+def memory(begin_store: BeginStore) -> Memory:
+    memory = begin_store(clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
     memory.add("prefers-pnpm", type="feedback", description=TEXT, body=TEXT)
     return memory
 

@@ -1,9 +1,9 @@
 """A contradiction is shown until a person settles it, and settling can be undone."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.errors import NotFound, RepositoryState
@@ -13,8 +13,8 @@ EIGHT, FOUR = "feedback-indent-with-8.md", "feedback-indent-with-4.md"
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    opened, _ = Memory.init(repository)
+def memory(begin_store: BeginStore) -> Memory:
+    opened = begin_store()
     for what in ("8", "4"):
         text = f"Indent Python with {what} spaces."
         opened.add(f"indent-with-{what}", type="feedback", description=text, body=text)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.actions import sync as syncing
@@ -33,9 +34,9 @@ def identify(git: Git, folder: Path, name: str) -> Path:
 
 
 @pytest.fixture
-def bare(repository: Path, git: Git, tmp_path: Path) -> Path:
+def bare(begin_store: BeginStore, repository: Path, git: Git, tmp_path: Path) -> Path:
     """A remote that holds a project with an empty store."""
-    Memory.init(repository)
+    begin_store()
     git(tmp_path, "init", "-q", "--bare", "-b", "main", "remote")
     git(repository, "remote", "add", "origin", "../remote")
     git(repository, "push", "-q", "-u", "origin", "main")

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.capture.wishes import ANSWERED, words_id
@@ -25,9 +26,9 @@ def talk(*said: str, session: str = "ses_1", role: str = "user") -> bytes:
 
 
 @pytest.fixture
-def at(repository: Path) -> Callable[[int], Memory]:
+def at(begin_store: BeginStore, repository: Path) -> Callable[[int], Memory]:
     """The memory so many days after the first."""
-    Memory.init(repository)
+    begin_store()
     return lambda days: Memory.open(repository, clock=lambda: NOW + timedelta(days=days))
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.capture.extracted import Caller
@@ -23,9 +23,8 @@ FORGET = "Actually, forget what I told you about the parcels."
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    Memory.init(repository, own_repo=True)
-    memory = Memory.open(repository, clock=lambda: NOON)
+def memory(begin_store: BeginStore) -> Memory:
+    memory = begin_store(own_repo=True, clock=lambda: NOON)
     for name, text in (("heavy-parcels", FREIGHT), ("api-freeze", FREEZE)):
         memory.add(name, type="project", description=text, body=text)
     return memory

@@ -10,6 +10,7 @@ import pytest
 import rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.capture.imports import run
@@ -270,8 +271,8 @@ def test_days_are_read_from_dates_and_milliseconds(value: object, expected: str)
 
 
 @pytest.fixture
-def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
-    memory, _ = Memory.init(repository)
+def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    memory = begin_store()
     monkeypatch.chdir(repository)
     return memory
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
 from scripted import Said, Scripted
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.capture import judge as judging
@@ -368,10 +369,9 @@ def talk(*said: str, session: str = "ses_1") -> bytes:
 
 
 @pytest.fixture
-def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
-    Memory.init(repository)
+def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
     monkeypatch.chdir(repository)
-    return Memory.open(repository, clock=lambda: NOW)
+    return begin_store(clock=lambda: NOW)
 
 
 def read(

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.capture.imports.okf import concept_text, note_text
@@ -69,8 +70,8 @@ TEXTS = st.lists(
 
 
 @pytest.fixture
-def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
-    memory, _ = Memory.init(repository)
+def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    memory = begin_store()
     monkeypatch.chdir(repository)
     return memory
 

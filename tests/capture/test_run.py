@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from fake_server import FakeServer
 from scripted import Scripted
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.cli import main
@@ -63,10 +64,9 @@ def answers(*candidates: dict[str, Any]) -> Scripted:
 
 
 @pytest.fixture
-def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
-    Memory.init(repository)
+def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
     monkeypatch.chdir(repository)
-    memory = Memory.open(repository, clock=lambda: NOW)
+    memory = begin_store(clock=lambda: NOW)
     memory.add("proxy", type="project", description="The proxy listens on port 8080")
     return memory
 

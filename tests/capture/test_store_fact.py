@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from moments import DIED, DONE, FAILED, TOLD, child, die, full, spread
 from pace import FULL
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.capture.extracted import Caller
@@ -33,9 +34,8 @@ STATES = dict[str, str]
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    Memory.init(repository, own_repo=True)
-    return Memory.open(repository, clock=lambda: NOON)
+def memory(begin_store: BeginStore) -> Memory:
+    return begin_store(own_repo=True, clock=lambda: NOON)
 
 
 @pytest.fixture

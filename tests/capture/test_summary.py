@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.capture.notice import notice_wishes
@@ -102,9 +103,8 @@ def test_any_text_can_be_read(text: str) -> None:
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    Memory.init(repository)
-    return Memory.open(repository, clock=lambda: NOW)
+def memory(begin_store: BeginStore) -> Memory:
+    return begin_store(clock=lambda: NOW)
 
 
 def test_what_the_user_said_is_stored_and_the_rest_waits(memory: Memory) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from scripted import Scripted
+from stores import BeginStore
 
 from mdmemory.cli import main
 from mdmemory.memory import Memory
@@ -38,8 +39,8 @@ LATER = talk(
 
 
 @pytest.fixture
-def at(repository: Path) -> At:
-    Memory.init(repository)
+def at(begin_store: BeginStore, repository: Path) -> At:
+    begin_store()
     return lambda hours: Memory.open(repository, clock=lambda: NOON + timedelta(hours=hours))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from rows import each
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.capture.extracted import Caller
@@ -43,8 +44,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    return Memory.init(repository, own_repo=True)[0]
+def memory(begin_store: BeginStore) -> Memory:
+    return begin_store(own_repo=True)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import BeginStore
 
 from mdmemory.cli import main
 from mdmemory.layers import Layers
@@ -15,8 +16,8 @@ DEPLOYS = "Deploys go out on Tuesdays only. The CDN purges on Mondays"
 
 
 @pytest.fixture
-def project(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    Memory.init(repository)
+def project(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    begin_store()
     monkeypatch.chdir(repository)
     return repository
 

@@ -15,6 +15,7 @@ import pytest
 from blocks import steps
 from pace import HUNG
 from scene import Scene
+from stores import BeginStore
 
 import mdmemory
 from mdmemory import Memory
@@ -26,8 +27,8 @@ Git = Callable[..., str]
 
 
 @pytest.fixture
-def project(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    memory, _ = Memory.init(repository)
+def project(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    memory = begin_store()
     memory.add("go-tabs", type="feedback", description="Uses tabs.", body="Uses tabs in Go.")
     memory.edit("go-tabs", body="Uses spaces in Go. 喜欢短的回答")
     monkeypatch.chdir(repository)
@@ -290,10 +291,12 @@ TODAY = datetime.now(UTC).date().isoformat()
 
 
 @pytest.fixture
-def layers(repository: Path, monkeypatch: pytest.MonkeyPatch, git: Git) -> Layers:
+def layers(
+    begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch, git: Git
+) -> Layers:
     """A shared store with a note, and then one about the person, in their own."""
     monkeypatch.chdir(repository)
-    Memory.init(repository)
+    begin_store()
     layers = Layers.open(repository)
     layers.add("tabs", type="project", description="Uses tabs", body="Uses tabs.")
     monkeypatch.setenv("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z")  # git counts in seconds

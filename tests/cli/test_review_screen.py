@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pace import sample
 from screens import Screen
+from stores import BeginStore
 
 from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.cli.review_screen import View, clean_text, draw_screen, text_width, wrap_text
@@ -81,9 +82,9 @@ def test_nothing_of_a_note_is_obeyed_by_the_terminal() -> None:
 
 
 @pytest.fixture
-def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
     monkeypatch.chdir(repository)
-    memory = Memory.init(repository, own_repo=True)[0]
+    memory = begin_store(own_repo=True)
     facts = [
         PendingFact("project", "", f"fact-{n}", f"Service {n} is written in Go",
                     f"Service {n} is written in Go", "s", f"2026-06-0{n}", ("assistant_said",))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from scripted import Scripted
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.compact import model_planner, pass_history
@@ -134,10 +135,9 @@ def test_a_useless_answer_is_asked_for_twice_and_not_more(many: list[StoredNote]
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    Memory.init(repository)
+def memory(begin_store: BeginStore) -> Memory:
     day = [datetime(2026, 6, 1, 12, tzinfo=UTC)]
-    memory = Memory.open(repository, clock=lambda: day[0])
+    memory = begin_store(clock=lambda: day[0])
     for at, (kind, _, says, body) in enumerate(store(12)):
         head = f"name: fact-{at}\ndescription: '{at}. {says}'\nmetadata:\n  type: {kind}"
         text = f"---\n{head}\n---\n\n{body}\n\nNo {at}.\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from locks import held_by_another
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.compact.pass_history import PARTIAL, due
@@ -83,9 +84,8 @@ class Shop:
 
 
 @pytest.fixture
-def shop(repository: Path, make: Make, git: Git) -> Shop:
-    Memory.init(repository)
-    return Shop(Memory.open(repository, clock=lambda: NOON), make, git)
+def shop(begin_store: BeginStore, make: Make, git: Git) -> Shop:
+    return Shop(begin_store(clock=lambda: NOON), make, git)
 
 
 class Acting:

@@ -15,6 +15,7 @@ import pytest
 from fake_server import FakeServer, system_text, user_texts
 from pace import HUNG
 from scripted import Said, Scripted
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.cli import main
@@ -59,8 +60,10 @@ def write(memory: Memory, notes: dict[str, tuple[str, str]]) -> None:
 
 
 @pytest.fixture
-def memory(repository: Path, monkeypatch: pytest.MonkeyPatch, git: Git) -> Memory:
-    memory, _ = Memory.init(repository)
+def memory(
+    begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch, git: Git
+) -> Memory:
+    memory = begin_store()
     monkeypatch.chdir(repository)
     write(memory, NOTES)
     memory = Memory.open(repository, clock=lambda: NOON)
@@ -426,8 +429,8 @@ TWINS = {
 
 
 @pytest.fixture
-def twins(repository: Path, git: Git) -> Memory:
-    twins, _ = Memory.init(repository)
+def twins(begin_store: BeginStore, git: Git) -> Memory:
+    twins = begin_store()
     write(twins, TWINS)
     twins.index()
     return twins
@@ -517,8 +520,8 @@ def text(name: str) -> str:
 
 
 @pytest.fixture
-def aging(repository: Path, git: Git) -> Memory:
-    aging, _ = Memory.init(repository)
+def aging(begin_store: BeginStore, repository: Path, git: Git) -> Memory:
+    aging = begin_store()
     for name in AGING:
         (aging.project.store / f"project-{name}.md").write_text(text(name))
     aging.index()

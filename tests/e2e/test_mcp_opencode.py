@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from client import ROOT, OpenCode
 from fake_server import Body, FakeServer, system_text
-
-from mdmemory import Memory
+from stores import BeginStore
 
 pytestmark = pytest.mark.slow
 
@@ -19,9 +18,9 @@ Git = Callable[..., str]
 
 
 @pytest.fixture
-def project(repository: Path) -> Path:
+def project(begin_store: BeginStore, repository: Path) -> Path:
     """A project whose OpenCode has the server, started as the page shows for other clients."""
-    memory, _ = Memory.init(repository)
+    memory = begin_store()
     memory.add("proxy", type="project", description="The proxy's port", body="It listens on 8080.")
     page = (ROOT / "docs/clients.md").read_text("utf-8")
     (section,) = re.findall(r"^## Other clients$(.*?)^## ", page, re.MULTILINE | re.DOTALL)

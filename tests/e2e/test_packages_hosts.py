@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from assistants import ROOT, Claude, Gemini
 from fake_provider import FakeProvider
+from stores import BeginStore
 
-from mdmemory import Memory
 from mdmemory.hosts import launcher
 
 pytestmark = [pytest.mark.hosts, pytest.mark.slow]
@@ -28,9 +28,9 @@ def provider() -> Iterator[FakeProvider]:
 
 
 @pytest.fixture
-def project(repository: Path, empty_home: Path) -> Path:
+def project(begin_store: BeginStore, repository: Path, empty_home: Path) -> Path:
     """A project with a store; the launcher notes how it is called."""
-    memory, _ = Memory.init(repository)
+    memory = begin_store()
     memory.add("proxy", type="project", description="The proxy's port", body="It is 8080.")
     launcher = empty_home / ".config/mdmemory/launch"
     launcher.parent.mkdir(parents=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.git import objects as packing
@@ -17,8 +18,8 @@ WRITTEN = 12
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    memory, _ = Memory.init(repository, own_repo=True)
+def memory(begin_store: BeginStore) -> Memory:
+    memory = begin_store(own_repo=True)
     for number in range(WRITTEN):
         text = f"The depot {number} opens at {number} o'clock"
         memory.add(f"depot-{number}", type="project", description=text, body=text)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from pace import seldom
 from rows import replace
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
@@ -40,8 +41,8 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
-    opened, _ = Memory.init(repository)
+def memory(begin_store: BeginStore, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    opened = begin_store()
     monkeypatch.setattr(index_file, "ALIVE", 0.3)
     return opened
 

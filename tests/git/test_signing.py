@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.git import persons_git
@@ -35,9 +36,9 @@ def sign_with(git: Git, root: Path, key: Path) -> None:
 
 
 @pytest.fixture
-def signed(repository: Path, git: Git, tmp_path: Path) -> Path:
+def signed(begin_store: BeginStore, repository: Path, git: Git, tmp_path: Path) -> Path:
     """A project whose person signs their commits, with a store in its repository."""
-    Memory.init(repository)
+    begin_store()
     sign_with(git, repository, make_key(tmp_path))
     return repository
 

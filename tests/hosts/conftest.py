@@ -1,5 +1,6 @@
 """The clients whose hooks are commands, in a project with a memory."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,14 +20,29 @@ def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactor
     return root
 
 
+@pytest.fixture(scope="session")
+def _remembered(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder where `work` has its project, in the one place where its store knows it: what both
+    are copied from lies in `kept`, with the home that has the stores."""
+    base = tmp_path_factory.mktemp("remembered")
+    project = shutil.copytree(_first_commit, base / "project")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(base / "kept" / "home"))
+        (base / "kept" / "home").mkdir(parents=True)
+        layers = Layers.open(project)
+        layers.add("Billing listens on port 8087", type="project")
+        layers.add("I prefer answers in French", type="user")
+    project.rename(base / "kept" / "project")
+    return base
+
+
 @pytest.fixture
-def work(empty_home: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def work(_remembered: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a commit and an own store with one note, and the person's with one."""
     monkeypatch.setattr(conversation, "PATIENCE", HUNG)  # a slow machine is no reason to be quiet
-    layers = Layers.open(repository)
-    layers.add("Billing listens on port 8087", type="project")
-    layers.add("I prefer answers in French", type="user")
-    return repository
+    shutil.rmtree(_remembered / "project", ignore_errors=True)
+    shutil.copytree(_remembered / "kept" / "home", empty_home, dirs_exist_ok=True)
+    return shutil.copytree(_remembered / "kept" / "project", _remembered / "project")
 
 
 @pytest.fixture(params=HOSTS)

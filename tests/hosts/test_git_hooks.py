@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.cli import main
@@ -19,9 +20,8 @@ PROGRAM = [sys.executable, "-P", "-m", "mdmemory"]
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    opened, _ = Memory.init(repository)
-    return opened
+def memory(begin_store: BeginStore) -> Memory:
+    return begin_store()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from fake_server import FakeServer, system_text, user_texts
 from pace import HUNG
 from scripted import Scripted
-from stores import call
+from stores import BeginStore, call
 
 from mdmemory import Memory
 from mdmemory.cli import main
@@ -28,10 +28,9 @@ DECIDED = "We always deploy on Tuesdays, the on-call team is complete then."
 
 
 @pytest.fixture
-def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
-    Memory.init(repository)
+def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
     monkeypatch.chdir(repository)
-    return Memory.open(repository, clock=lambda: NOW)
+    return begin_store(clock=lambda: NOW)
 
 
 def answer(*titles: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pace import sample
+from stores import BeginStore
 
 from mdmemory.capture import wishes
 from mdmemory.capture.extracted import Caller
@@ -96,9 +97,9 @@ def fill(memory: Memory) -> None:
 
 
 @pytest.fixture
-def memory(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
     monkeypatch.chdir(repository)
-    return Memory.init(repository, own_repo=True)[0]
+    return begin_store(own_repo=True)
 
 
 @pytest.fixture

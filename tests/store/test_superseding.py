@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from rows import each
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.capture.extracted import Caller
@@ -140,8 +141,8 @@ def test_marks_of_notes_in_force_never_make_a_circle() -> None:
 
 
 @pytest.fixture
-def memory(repository: Path) -> Memory:
-    opened, _ = Memory.init(repository, own_repo=True)
+def memory(begin_store: BeginStore) -> Memory:
+    opened = begin_store(own_repo=True)
     body = "Parcels above 31.5 kg go with the {}."
     for name, text in (("freight", body.format("freight carrier")),
                        ("parcels", body.format("parcel service"))):  # fmt: skip
@@ -214,9 +215,8 @@ def test_a_compaction_neither_sees_nor_touches_it(memory: Memory) -> None:
 
 
 @pytest.fixture
-def aliased(repository: Path) -> Memory:
-    opened, _ = Memory.init(repository)
-    return Memory(opened.project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
+def aliased(begin_store: BeginStore) -> Memory:
+    return begin_store(clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
 
 
 def by_hand(aliased: Memory, file: str, aliases: str, body: str = "Uses it.") -> Path:
