@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from mdmemory.bounds import QUERY
@@ -130,11 +130,11 @@ def terms_of(text: str) -> list[Term]:
 def mark_words(query: str, text: str) -> list[tuple[int, int]]:
     """Where the words of a query stand in a text, in any form: from and to, in their order; pieces
     in Chinese, Japanese or Korean that overlap as one."""
-    wanted, begun, cjk = _mark_query(query[:LONGEST])
+    is_wanted, begun, cjk = _mark_query(query[:LONGEST])
     places = [
         match.span()
         for match in match_words(text)
-        if wanted.has(match[0]) or match[0].casefold().startswith(begun)
+        if is_wanted(match[0]) or match[0].casefold().startswith(begun)
     ]
     pieces: list[tuple[int, int]] = []
     for match in re.finditer(cjk, text) if cjk else ():
@@ -146,16 +146,17 @@ def mark_words(query: str, text: str) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=4)  # each line that is shown of each hit asks for it
-def _mark_query(query: str) -> tuple[search_words.WantedStems, tuple[str, ...], str]:
-    """What of a query is looked for in a text: words by their stems, words that begin so, and an
-    expression for the pieces in Chinese, Japanese or Korean, or ""."""
+def _mark_query(query: str) -> tuple[Callable[[str], bool], tuple[str, ...], str]:
+    """What of a query is looked for in a text: a test for words by their stems, words that begin
+    so, and an expression for the pieces in Chinese, Japanese or Korean, or ""."""
     query = normal_text(query)
     plain = {match[0].casefold() for match in match_words(query)}
     telling = plain - small_words(query).stop or plain
     wanted = search_words.WantedStems({stem for word in telling for stem in stem_ways(word)})
     begun = tuple(word.casefold() for word in _BEGUN.findall(query))
     pieces = "|".join(re.escape(term.ways[0][0]) for term in _cjk_pieces(query))
-    return wanted, begun, f"(?=({pieces}))" if pieces else ""
+    # the texts of all hits share most of their words
+    return cache(wanted.has), begun, f"(?=({pieces}))" if pieces else ""
 
 
 def _plain_terms(text: str, small: SmallWords) -> Iterator[Term]:
