@@ -6,8 +6,10 @@ Nothing here fails a message: what goes wrong is logged, and the rest of the ans
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,7 +32,7 @@ from mdmemory.prompt.lines import TakenBack, of_as_said, show
 from mdmemory.session import recalls
 from mdmemory.store.adopt import SETTLED
 from mdmemory.store.refresh import Refresher
-from mdmemory.store.store import INDEX, StoredNote
+from mdmemory.store.store import INDEX, StoredNote, is_note_name
 
 if TYPE_CHECKING:
     from mdmemory.capture.notice import Noticed
@@ -244,8 +246,13 @@ NO_SECRET = "Not remembered: that is a secret. Keep it in a password manager."
 
 def stores_with_notes(layers: Layers) -> list[Path]:
     """The stores that hold a note."""
-    stores = (each.project.store for each in layers.there())
-    return [store for store in stores if any(each.name != INDEX for each in store.glob("*.md"))]
+    return [store for each in layers.there() if _has_note(store := each.project.store)]
+
+
+def _has_note(folder: Path) -> bool:
+    with suppress(OSError), os.scandir(folder) as entries:  # the first note is enough
+        return any(is_note_name(entry.name) for entry in entries)
+    return False
 
 
 def name_new_stores(layers: Layers, before: Sequence[Path]) -> str:
