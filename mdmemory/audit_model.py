@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mdmemory.compact.plan import Flag, Merge, Op, named
-from mdmemory.compact.plan import parse as read_plan
 from mdmemory.compact.planner import Tokens
 from mdmemory.errors import BadNote, UsageError
 from mdmemory.files import digest, to_bytes
@@ -71,7 +70,7 @@ class ModelReading:
         self.tokens = proposed.tokens
         unread = (*proposed.failed, *proposed.refusals)
         self.failures = tuple(dict.fromkeys(sentence for _, sentence in unread))
-        for op in read_plan(proposed.answer).ops:
+        for op in proposed.plan.ops:
             check = _check_of(op)
             first, *others = (places[file] for file in named(op) if file in places)
             for other in others if check else ():

@@ -277,9 +277,8 @@ def merge_pair(first: StoredNote, other: StoredNote) -> Merge:
 @dataclass
 class Talk:
     """`failed` says (code, sentence) why there was no answer to read; `rejected` are answers that
-    could not be used as they came, `flawed` what is wrong with ops of the last one. `is_too_long`:
-    the last question was, for this model; `is_cut`: its answer ended at its length limit;
-    `is_asked_twice`: its first answer could not be read."""
+    could not be used as they came, `flawed` what is wrong with ops of the last one. `is_cut`: the
+    last answer ended at its length limit; `is_asked_twice`: the first one could not be read."""
 
     ask: Callable[[], Asking]
     name: str = ""
@@ -287,7 +286,6 @@ class Talk:
     failed: list[tuple[str, str]] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     flawed: tuple[str, ...] = ()
-    is_too_long: bool = False
     is_cut: bool = False
     is_asked_twice: bool = False
     _asking: Asking | None = None
@@ -301,25 +299,23 @@ class Talk:
         """Whether nothing more will be asked."""
         return self._in_a_row >= MAX_FAILURES
 
-    def ops(self, question: str, *, is_last: bool = False) -> list[Op] | None:
-        """The ops that the model proposes; None where it fails, or answers with no plan. Where
-        `is_last`, nobody asks it again for an answer that can be read."""
-        self.is_too_long = self.is_cut = False
-        if self.is_over:
-            return None
+    def ops(self, question: str, *, is_last: bool = False) -> list[Op]:
+        """The ops that the model proposes. Where `is_last`, nobody asks it again for an answer that
+        can be read. Raises ContextExceeded where less can be asked about, PlanRefused where the
+        answer holds no plan, and MdmemoryError where there is none; the last two stand in `failed`.
+        """
+        self.is_cut = False
         if tokens(question) > self.room().tokens:
-            self.is_too_long = True
-            return None
+            raise ContextExceeded(f"The question is too long for {self.name}.", 0)
         try:
             plan = self._plan(question, is_last)
-            proposed = list(plan.ops)
         except ContextExceeded:
-            self.is_too_long = True  # no failure: it can be asked about less
             self._too_long_in_a_row += 1
             if self._too_long_in_a_row >= MAX_TOO_LONG:
                 called = f"called {MAX_TOO_LONG} questions in a row too long, down to the shortest."
                 hint = "Choose a model with a larger context, or set llm.context_tokens."
                 self._end("context", f"The server of {self.name} {called} {hint}")
+            raise
         except PlanRefused as problem:
             self._cut_in_a_row += 1
             if self.is_cut and self._cut_in_a_row < MAX_CUT:
@@ -327,18 +323,18 @@ class Talk:
             self.failed += [(each["code"], each["message"]) for each in problem.refusals]
             self.reject()
             self._in_a_row += 1
+            raise
         except MdmemoryError as problem:
             self._fail(problem)
-        else:
-            self._in_a_row = 0
-            if not self.is_cut and not is_last:
-                self._cut_in_a_row = 0
-            lost = f"{plan.lost} of {plan.count} ops did not stand in the answer whole."
-            self.flawed = (*plan.flawed, *([lost] if plan.lost and not self.is_cut else []))
-            if self.flawed:
-                self.reject()
-            return proposed
-        return None
+            raise
+        self._in_a_row = 0
+        if not self.is_cut and not is_last:
+            self._cut_in_a_row = 0
+        lost = f"{plan.lost} of {plan.count} ops did not stand in the answer whole."
+        self.flawed = (*plan.flawed, *([lost] if plan.lost and not self.is_cut else []))
+        if self.flawed:
+            self.reject()
+        return list(plan.ops)
 
     def read_again(
         self, ops: Sequence[Readable], notes: Mapping[str, StoredNote]
@@ -375,11 +371,15 @@ class Talk:
         """Who judges the notes: the model's name, and a digest of its rules and of the guards'
         version; "" where no model can be had."""
         try:
-            asking = self._asking = self._asking or self.ask()
+            asking = self._find()
         except MdmemoryError:
             return ""  # told when it is asked
         rules = digest(f"{guards.VERSION}\n{asking.system}")
         return f"{asking.model.name} {rules[:12]}"
+
+    def _find(self) -> Asking:
+        self._asking = self._asking or self.ask()
+        return self._asking
 
     def _plan(self, question: str, is_last: bool) -> Plan:
         """The plan in the model's answer, or in a second one after an example of the form."""
@@ -398,10 +398,9 @@ class Talk:
     def room(self) -> Room:
         """How much a question may hold, as far as it is known by now."""
         try:
-            self._asking = self._asking or self.ask()
+            return room(self._find(), PLAN)
         except MdmemoryError:
             return ANYTHING  # told when it is asked
-        return room(self._asking, PLAN)
 
     def has_room(self) -> bool:
         """Whether a question fits the window at all; it is told where none does."""
@@ -431,7 +430,7 @@ class Talk:
 
     def _answer(self, question: str, system: str = "") -> str:
         """The answer to a question about a plan, or with another `system` text in a few words."""
-        asking = self._asking = self._asking or self.ask()
+        asking = self._find()
         self.name = asking.model.name or asking.model.kind
         try:
             schema = None if system else PLAN

@@ -100,9 +100,6 @@ def check(
     rest, skipped = _skip(ops, plan, store)
     world = World(store, frozenset().union(*open_conflicts), held_files, sure)
     fine, wrong = world.judge(rest)
-    circles = _find_circular(rest)
-    wrong += [(op, *circles[op]) for op in fine if op in circles]
-    fine = [op for op in fine if op not in circles]
     before = refused_before + len(plan.flawed)
     planned = before + sum(op not in sure for op in plan.ops)
     before += len(misnamed) + len(wrong)
@@ -366,24 +363,9 @@ def _beyond(ops: Sequence[Op], store: Store, gone: int) -> tuple[dict[Op, Refusa
 # --- what is said elsewhere
 
 
-def _find_circular(ops: Sequence[Op]) -> dict[Op, Refusal]:
-    """The deletes of which each names the other as the note that says the same: with both of them
-    the fact would go, and which of them should is left open."""
-    deletes = [op for op in ops if isinstance(op, Delete)]
-    called = {op.file: {*_NAMES.findall(op.reason)} for op in deletes}
-    refusals: dict[Op, Refusal] = {}
-    for op in deletes:
-        for other in deletes:
-            vouches = not called[other.file].isdisjoint(_names(op.file))
-            if other is not op and vouches and not called[op.file].isdisjoint(_names(other.file)):
-                message = f"{shown(op.file)} and {shown(other.file)} would each go for the other."
-                refusals[op] = ("literal_lost", message)
-    return refusals
-
-
 def _unfounded(ops: Sequence[Op], store: Store) -> dict[Op, Refusal]:
     """The deletes whose reason is that the note is merged or a duplicate, or names another note,
-    and whose content then stands in no note."""
+    and whose content then stands in no note; as where two notes would each go for the other."""
     deletes = [op for op in ops if isinstance(op, Delete)]
     names = {name for file in store for name in _names(file)} if deletes else set()
     claimed = []

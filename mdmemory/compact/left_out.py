@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, name_refusals, read_if_there, to_bytes, write_atomic
@@ -35,7 +35,7 @@ class LeftOut:
     """`op` is merge (of two notes) or delete (of one). `digests` are what the notes held then,
     `why` is the guards' sentence, `since` a UTC day."""
 
-    op: str
+    op: Literal["merge", "delete"]
     files: tuple[str, ...]
     digests: tuple[str, ...]
     why: str
@@ -48,44 +48,49 @@ class LeftOut:
         return "r-" + digest(to_bytes(text))[:8]
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The file: what waits, and the ids of what was answered, the newest first."""
+
+    waiting: tuple[LeftOut, ...] = ()
+    answered: tuple[str, ...] = ()
+
+
 def keep(
     folder: Path, refused: Sequence[tuple[Op, str, str]], notes: Mapping[str, StoredNote],
     today: str,
 ) -> None:  # fmt: skip
     """Let the refused ops wait that a person can judge and has not answered yet. Raises
     Unwritable."""
-    from mdmemory.compact.plan import Delete, Merge  # the inbox reads no plan
+    from mdmemory.compact.plan import Delete, Merge, sources_of  # the inbox reads no plan
 
-    waiting, answered = _read(folder)
-    known = {each.id for each in waiting} | {*answered}
+    kept = _read(folder)
+    known = {each.id for each in kept.waiting} | {*kept.answered}
     fresh = []
     for op, code, why in refused:
-        if isinstance(op, Merge) and len(op.sources) == 2:
-            kind, files = "merge", tuple(sorted(op.sources))
-        elif isinstance(op, Delete):
-            kind, files = "delete", (op.file,)
-        else:
-            continue
-        if code in _JUDGED and all(file in notes for file in files):
+        is_pair = isinstance(op, Merge) and len(op.sources) == 2
+        files = tuple(sorted(sources_of(op)))
+        judged = code in _JUDGED and (is_pair or isinstance(op, Delete))
+        if judged and all(file in notes for file in files):
             digests = tuple(notes[file].digest for file in files)
+            kind: Literal["merge", "delete"] = "merge" if is_pair else "delete"
             fresh.append(LeftOut(kind, files, digests, redacted_text(why), today))
     if fresh := [each for each in fresh if each.id not in known]:
-        _write(folder, [*fresh, *waiting][:MOST], answered)
+        _write(folder, _Kept((*fresh, *kept.waiting)[:MOST], kept.answered))
 
 
 def waiting(folder: Path, digests: Mapping[str, str]) -> list[LeftOut]:
     """Those whose notes are as they were; `digests` are those of the notes there are."""
     return [
-        each
-        for each in _read(folder)[0]
-        if all(digests.get(f) == d for f, d in zip(each.files, each.digests, strict=True))
+        each for each in _read(folder).waiting if (*map(digests.get, each.files),) == each.digests
     ]
 
 
 def settle(folder: Path, id: str) -> None:
     """Take one off the list; the same op on the same contents does not wait again."""
-    entries, answered = _read(folder)
-    _write(folder, [each for each in entries if each.id != id], [id, *answered][:MOST])
+    kept = _read(folder)
+    rest = tuple(each for each in kept.waiting if each.id != id)
+    _write(folder, _Kept(rest, (id, *kept.answered)[:MOST]))
 
 
 def place(folder: Path) -> Path:
@@ -93,27 +98,20 @@ def place(folder: Path) -> Path:
     return folder / _FILE
 
 
-def _read(folder: Path) -> tuple[list[LeftOut], list[str]]:
-    known: list[LeftOut] = []
+def _read(folder: Path) -> _Kept:
+    from msgspec import DecodeError, ValidationError, json
+
     if not is_folder(folder):  # no link is followed
-        return [], []
+        return _Kept()
     try:
-        data = json.loads(read_if_there(place(folder)) or b"{}")
-        answered = [str(each) for each in data.get("answered", [])]
-        rows = list(data.get("waiting", []))
-    except (ValueError, AttributeError, TypeError, RecursionError, MdmemoryError):
-        return [], []  # no knowledge: the next pass finds the same
-    for row in rows:
-        with suppress(KeyError, TypeError, ValueError):
-            files, digests = (tuple(map(str, row[name])) for name in ("files", "digests"))
-            if row["op"] in ("merge", "delete") and len(files) == len(digests) > 0:
-                known.append(LeftOut(row["op"], files, digests, str(row["why"]), str(row["since"])))
-    return known, answered
+        return json.decode(read_if_there(place(folder)) or b"{}", type=_Kept)
+    except (DecodeError, ValidationError, RecursionError, MdmemoryError):
+        return _Kept()  # no knowledge: the next pass finds the same
 
 
-def _write(folder: Path, rows: Sequence[LeftOut], answered: Sequence[str]) -> None:
-    data = {"waiting": [asdict(each) for each in rows], "answered": [*answered]}
-    write_atomic(place(folder), json.dumps(data, ensure_ascii=False).encode(), mode=0o600)
+def _write(folder: Path, kept: _Kept) -> None:
+    data = json.dumps(asdict(kept), ensure_ascii=False).encode()
+    write_atomic(place(folder), data, mode=0o600)
 
 
 KEPT = timedelta(days=7)  # of answers that could not be used

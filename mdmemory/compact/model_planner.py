@@ -6,7 +6,6 @@ the model once more, and again under the lock.
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,9 +18,21 @@ from mdmemory.compact import plan as plans
 from mdmemory.compact.dialogue import Talk, as_text, batches, brief, find_linked, size, whole
 from mdmemory.compact.guards import Verdict, removable, removed
 from mdmemory.compact.pass_history import LookRecord, Looks, face
-from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, named, shown, sources_of
-from mdmemory.compact.planner import Offline, ProposedPlan
-from mdmemory.llm.answer import Asking
+from mdmemory.compact.plan import (
+    Delete,
+    Flag,
+    Merge,
+    Op,
+    Plan,
+    PlanRefused,
+    Rewrite,
+    named,
+    shown,
+    sources_of,
+)
+from mdmemory.compact.planner import Offline, ProposedPlan, plan_of
+from mdmemory.errors import MdmemoryError
+from mdmemory.llm.answer import Asking, ContextExceeded
 from mdmemory.store.conflicts import Entry, is_known
 from mdmemory.store.store import StoredNote
 from mdmemory.text.similarity import Ranking
@@ -35,8 +46,6 @@ _MAX_BODY = 2_000  # characters of a body that are looked at for it
 
 MAX_CHARS = 60_000  # of the notes of one question, as they are shown
 _PACKED = 90  # hundredths of a question, where there are several; the rest is for neighbours
-_MAX_PLAN = plans.MAX_ANSWER // 2  # bytes of ops; the rest is for digests
-_NO_USE = ("unparsable", "schema", "duplicate_key")  # failures of what was answered
 _AROUND = 150  # tokens of a question besides its notes
 
 Size = Callable[[Mapping[str, str]], int]  # of a note as it stands in a question
@@ -139,7 +148,6 @@ def gathered(
     flagged: list[set[str]] = []
     used: set[str] = set()
     removals = min(removable(len(notes)), len(notes) - 1)  # one stays at least
-    room = _MAX_PLAN
     for op in ops:
         if isinstance(op, Flag):
             pairs = [(by_file[a], by_file[b]) for a, b in plans.flagged_pairs(op.files)]
@@ -147,12 +155,10 @@ def gathered(
             if is_old or any(each.issuperset(op.files) for each in flagged):
                 continue
             flagged.append({*op.files})
-        size = len(json.dumps(plans.as_json(op)))
-        if used.isdisjoint(named(op)) and removed(op) <= removals and size <= room:
+        if used.isdisjoint(named(op)) and removed(op) <= removals:
             going.append(op)
             used.update(named(op))
             removals -= removed(op)
-            room -= size
         else:
             waiting.append(op)
     return going, waiting
@@ -228,8 +234,6 @@ class _Pass:
             self._ask_all(self._batches(wanted))
         # a contradiction that was seen goes before whatever else its notes were named for
         ops, waiting = gathered([*self.sure, *self.flags, *self.ops], self.notes, self.conflicts)
-        files = {file for op in ops for file in named(op)}
-        digests = {note.file: note.digest for note in self.notes if note.file in files}
         looks = Looks(
             by, {note.file: face(note) for note in free}, frozenset(self.answered),
             frozenset(self.unanswered),
@@ -237,7 +241,7 @@ class _Pass:
         )  # fmt: skip
         looks = replace(looks, waiting=looks.waiting | looks.of_model(waiting))
         return ProposedPlan(
-            plans.render(ops, digests), self.talk.tokens,
+            plan_of(ops, self.notes), self.talk.tokens,
             bool(waiting) or waits, self.talk.name, tuple(self.refused), tuple(self.refusals),
             tuple(self.talk.failed), tuple(self.talk.rejected), tuple(self.sure), looks,
         )  # fmt: skip
@@ -255,14 +259,10 @@ class _Pass:
         for note in notes:
             if sizes[note.file] > MAX_CHARS >= size(whole(note)):
                 self._leave_out(note)
-        groups = batches(notes, lambda note: sizes[note.file], MAX_CHARS)
-        if len(groups) > 1:
-            packed = MAX_CHARS * _PACKED // 100
-            sizes = {
-                f: min(each, packed) if each <= MAX_CHARS else each for f, each in sizes.items()
-            }
-            groups = batches(notes, lambda note: sizes[note.file], packed)
-        return [*groups]
+        fitting = [note for note in notes if sizes[note.file] <= MAX_CHARS]
+        is_one = sum(sizes[note.file] for note in fitting) <= MAX_CHARS
+        limit = MAX_CHARS if is_one else MAX_CHARS * _PACKED // 100
+        return [*batches(fitting, lambda note: min(sizes[note.file], limit), limit)]
 
     def _leave_out(self, note: StoredNote) -> None:
         text = f"The note {shown(note.file)} is too long for {self.talk.name or 'the model'}"
@@ -315,15 +315,17 @@ class _Pass:
         notes = sorted([*part, *more], key=lambda note: note.file)
         files = {note.file for note in notes}
         shown = [*map(whole, notes), *map(brief, heads)]
-        ops = self.talk.ops(as_text(self._question(shown)))
-        if self.talk.is_too_long:
+        try:
+            ops = self.talk.ops(as_text(self._question(shown)))
+        except ContextExceeded:
             return self._smaller(part, had_neighbours=bool(more or heads))
-        if ops is None:
+        except PlanRefused:
             # nothing of use was said about these notes: whether they are asked about again is the
-            # record's to say, unless there was no answer at all
-            if self.talk.failed and self.talk.failed[-1][0] in _NO_USE:
-                self.unanswered |= files
+            # record's to say
+            self.unanswered |= files
             return []
+        except MdmemoryError:
+            return []  # there was no answer at all
         is_cut, there = self.talk.is_cut, {file for op in ops for file in named(op)}
         self.answered |= files
         is_of_use = self._judge(ops, notes, {note.file for note in heads})
@@ -406,8 +408,9 @@ class _Pass:
                 {"op": plans.as_json(op), "code": code, "message": why}
                 for op, code, why in first.refused
             ]
-        again = self.talk.ops(as_text(question), is_last=True)
-        if again is None:
+        try:
+            again = self.talk.ops(as_text(question), is_last=True)
+        except MdmemoryError:
             return first
         fine = _list_passed(first)
         last = self._check([*fine, *again], part, heads)

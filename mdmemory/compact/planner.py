@@ -1,8 +1,7 @@
-"""What a planner is: notes in, the JSON text of a plan out; and the planners without a model.
+"""What a planner is: notes in, a plan out; and the planner without a model.
 
-The text passes `plan.parse` and `guards.check` whoever wrote it, ourselves included. What is found
-without a model stays within the removal budget and names no file twice; the rest waits for the next
-pass."""
+A plan passes `guards.check` whoever made it, ourselves included. What is found without a model
+stays within the removal budget and names no file twice; the rest waits for the next pass."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from mdmemory.compact import plan as plans
 from mdmemory.compact.guards import World, removable
 from mdmemory.compact.pass_history import Looks, basis, read_undone
-from mdmemory.compact.plan import MAX_PASS_LINES, Flag, Merge, Op, named
+from mdmemory.compact.plan import MAX_PASS_LINES, Flag, Merge, Op, Plan, named
 from mdmemory.compact.result import best
 from mdmemory.compact.text_guards import same_key, wording
 from mdmemory.store.conflicts import Entry, is_known
@@ -39,7 +38,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class ProposedPlan:
-    """An answer as it came, a plan with its digests when all went well, and its cost.
+    """A plan with the digests of its files, without an op where none was to be had, and its cost.
 
     `more`: a limit left work that another pass would find, with no note changed. `model` is the
     one that was asked, if any. Of a planner that judges answers before it hands them on: `refused`
@@ -50,7 +49,7 @@ class ProposedPlan:
     done all the same (op, sentence).
     """
 
-    answer: str | bytes
+    plan: Plan
     tokens: Tokens = Tokens()
     more: bool = False
     model: str = ""
@@ -77,6 +76,12 @@ class Planner(Protocol):
         """
 
 
+def plan_of(ops: Sequence[Op], notes: Iterable[StoredNote]) -> Plan:
+    """The ops as a plan, with the digests of those of these notes that they name."""
+    files = {file for op in ops for file in named(op)}
+    return Plan(tuple(ops), {note.file: note.digest for note in notes if note.file in files})
+
+
 _IsOld = Callable[[Op], bool]  # whether the op was done once and taken back
 Differences = Mapping[frozenset[str], str]  # pairs of files, and why they differ
 
@@ -99,9 +104,7 @@ class Offline:
         that out."""
         ops, taken_back, more = self.ops(notes, conflicts=conflicts)
         ops += taken_back
-        files = {file for op in ops for file in named(op)}
-        digests = {note.file: note.digest for note in notes if note.file in files}
-        return ProposedPlan(plans.render(ops, digests), more=more)
+        return ProposedPlan(plan_of(ops, notes), more=more)
 
     def ops(
         self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]

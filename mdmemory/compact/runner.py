@@ -84,22 +84,23 @@ class Given:
     """The planner of `compact --plan`: somebody else's answer, as it came. A `verifier`
     reads the plan again; what it doubts is said, and hinders nothing."""
 
-    plan: str | bytes
+    text: str | bytes
     verifier: Model | None = None
     kind: str = "given"
 
     def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
         """The plan that was given."""
+        try:
+            plan = plans.parse(self.text)
+        except PlanRefused as problem:
+            refusals = tuple((each["code"], each["message"]) for each in problem.refusals)
+            return ProposedPlan(Plan(()), refusals=refusals)
         if self.verifier is None:
-            return ProposedPlan(self.plan)
+            return ProposedPlan(plan)
         from mdmemory.compact.dialogue import read_again
 
         known = {note.file: note for note in notes}
-        try:
-            given = plans.parse(self.plan).ops
-        except PlanRefused:
-            return ProposedPlan(self.plan)  # which is refused for its own reasons
-        texts = (op for op in given if isinstance(op, Merge | Rewrite))
+        texts = (op for op in plan.ops if isinstance(op, Merge | Rewrite))
         ops = [op for op in texts if known.keys() >= {*plans.sources_of(op)}]
         reading = read_again(self.verifier, ops, known)
         failure = reading.failure.message if reading.failure else "It was asked, and did not say."
@@ -110,7 +111,7 @@ class Given:
             elif doubt:
                 doubts.append((op, f"A second reading says that it {doubt}."))
         cost = Tokens(reading.input, reading.output, reading.calls)
-        return ProposedPlan(self.plan, cost, model=self.verifier.name, doubts=tuple(doubts))
+        return ProposedPlan(plan, cost, model=self.verifier.name, doubts=tuple(doubts))
 
 
 @dataclass(frozen=True)
@@ -196,20 +197,14 @@ class Compactor:
         outcome = Outcome("noop", self.planner.kind, proposal.tokens, model=proposal.model)
         outcome.automatic = if_due
         outcome.doubts = [*proposal.doubts]
-        try:
-            plan = plans.parse(proposal.answer)
-        except PlanRefused as problem:
-            outcome.outcome = "refused"
-            outcome.refusals = [(r["code"], r["message"]) for r in problem.refusals]
-            return outcome
-        outcome.planned = [*plan.ops, *(op for op, _, _ in proposal.refused)]
+        outcome.planned = [*proposal.plan.ops, *(op for op, _, _ in proposal.refused)]
         with nullcontext() if dry_run else self.writer.lock_store():
-            self._apply(plan, outcome, proposal, dry_run)
+            self._apply(outcome, proposal, dry_run)
         return outcome
 
-    def _apply(self, plan: Plan, outcome: Outcome, proposal: ProposedPlan, dry_run: bool) -> None:
+    def _apply(self, outcome: Outcome, proposal: ProposedPlan, dry_run: bool) -> None:
         notes = {note.file: note for note in self._notes()}
-        plan, undone = pass_history.drop_undone(plan, notes, self.writer.history)
+        plan, undone = pass_history.drop_undone(proposal.plan, notes, self.writer.history)
         sure = [*proposal.sure]
         if not isinstance(self.planner, Given):  # a person's own plan is done as it is
             plan, ops, more = self._with_outlived(plan, notes)
@@ -368,10 +363,9 @@ class Compactor:
 
     def _keep(self, proposal: ProposedPlan, outcome: Outcome) -> None:
         answers = [*proposal.rejected]
-        if not outcome.model and outcome.outcome == "refused":
-            answer = proposal.answer
-            text = answer if isinstance(answer, str) else answer.decode("utf-8", "replace")
-            answers.insert(0, text)
+        if isinstance(self.planner, Given) and outcome.outcome == "refused":
+            text = self.planner.text
+            answers.append(text if isinstance(text, str) else text.decode("utf-8", "replace"))
         try:
             folder = self.writer.project.prepare_private()
             left_out.keep_answers(folder / "refused", answers, self.redact, self.now)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from mdmemory.compact.guards import check
-from mdmemory.compact.plan import Delete, Flag, Merge, Plan, named, parse
+from mdmemory.compact.plan import Delete, Flag, Merge, Plan, named
 from mdmemory.compact.planner import Offline, Planner, Tokens
 from mdmemory.compact.result import pairs
 from mdmemory.store import conflicts
@@ -22,7 +22,7 @@ def propose(notes: Sequence[StoredNote], ledger: str = "") -> Plan:
     planner: Planner = Offline()
     proposal = planner.propose(notes, conflicts=conflicts.parse(ledger))
     assert proposal.tokens == Tokens(0, 0, 0)
-    plan = parse(proposal.answer)
+    plan = proposal.plan
     seen = {note.file: note.digest for note in notes}
     assert dict(plan.digests) == {file: seen[file] for op in plan.ops for file in named(op)}
     open_pairs = [frozenset(entry.files) for entry in conflicts.open_entries(ledger)]
@@ -222,7 +222,7 @@ def planted(make: Make, total: int) -> list[StoredNote]:
 def test_a_large_store_is_planned_in_a_moment(make: Make) -> None:
     notes = planted(make, 1_000)
     start = time.process_time()
-    ops = parse(Offline().propose(notes, conflicts=[]).answer).ops
+    ops = Offline().propose(notes, conflicts=[]).plan.ops
     assert time.process_time() - start < 10  # all pairs took minutes
     assert sum(isinstance(op, Flag) for op in ops) == 50
 

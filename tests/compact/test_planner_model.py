@@ -12,7 +12,7 @@ from scripted import Said, Scripted
 from mdmemory.compact import dialogue, model_planner
 from mdmemory.compact.dialogue import MAX_CUT, MAX_TOO_LONG, batches, read, size, whole
 from mdmemory.compact.model_planner import ModelPlanner
-from mdmemory.compact.plan import Delete, Flag, Merge, PlanRefused, Rewrite, as_json, parse
+from mdmemory.compact.plan import Delete, Flag, Merge, PlanRefused, Rewrite, as_json
 from mdmemory.compact.planner import ProposedPlan, Tokens
 from mdmemory.llm import probe
 from mdmemory.llm.answer import Answer, Asking, ContextExceeded, ModelFailed, Schema, in_words
@@ -83,7 +83,7 @@ def test_the_question_is_one_object_with_notes_and_open_conflicts(notes: list[St
     }  # fmt: skip
     assert model.asked[0].system == "the rules"
     assert model.asked[0].schema is not None
-    assert (parse(done.answer).ops, done.tokens) == ((), Tokens(100, 10, 1))
+    assert (done.plan.ops, done.tokens) == ((), Tokens(100, 10, 1))
     assert (done.model, done.failed, done.more) == ("scripted", (), False)
 
 
@@ -171,7 +171,7 @@ def test_notes_that_a_cut_answer_did_not_come_to_are_asked_about_again(
     notes: list[StoredNote],
 ) -> None:
     model = Scripted(Answer(json.dumps(plan(MERGED)), 100, 10, cut=True), plan(), plan(PORT))
-    assert [type(op) for op in parse(ask(notes, model).answer).ops] == [Merge, Rewrite]
+    assert [type(op) for op in ask(notes, model).plan.ops] == [Merge, Rewrite]
     assert [shown(model, at) for at in (1, 2)] == [["project-off.md"], [
         "project-on.md", "project-port.md"]]  # fmt: skip
 
@@ -213,11 +213,11 @@ def test_a_server_that_finds_every_question_too_long_is_left(make: Any) -> None:
 def test_one_note_or_none_is_no_reason_to_ask(notes: list[StoredNote]) -> None:
     for few in ([], notes[:1]):
         done = ask(few, Scripted())
-        assert (parse(done.answer).ops, done.tokens) == ((), Tokens())
+        assert (done.plan.ops, done.tokens) == ((), Tokens())
 
 
 def test_the_plan_has_the_digests_of_what_was_shown(notes: list[StoredNote]) -> None:
-    done = parse(ask(notes, Scripted(plan(MERGED, PORT))).answer)
+    done = ask(notes, Scripted(plan(MERGED, PORT))).plan
     seen = {note.file: note.digest for note in notes}
     named = ("user-tea.md", "user-tea-2.md", "project-port.md")
     assert dict(done.digests) == {file: seen[file] for file in named}
@@ -284,7 +284,7 @@ def test_an_answer_that_is_no_plan_is_a_failure_and_is_kept(notes: list[StoredNo
     for answer in UNREADABLE:
         model = Scripted(answer, answer)
         done = ask(notes, model)
-        assert parse(done.answer).ops == (), answer[:80]
+        assert done.plan.ops == (), answer[:80]
         assert done.failed, answer[:80]
         assert {code for code, _ in done.failed} <= {"unparsable", "schema"}
         assert done.rejected == (answer,)
@@ -308,7 +308,7 @@ def test_a_harmful_answer_is_refused_with_its_code(
     notes: list[StoredNote], op: dict[str, Any], codes: set[str]
 ) -> None:
     done = ask(notes, Scripted(plan(op), plan(op)))
-    assert parse(done.answer).ops == ()
+    assert done.plan.ops == ()
     found = {code for _, code, _ in done.refused} | {code for code, _ in done.refusals}
     assert found
     assert found <= codes
@@ -323,7 +323,7 @@ def test_a_refused_op_is_told_once_and_what_was_fine_stays(notes: list[StoredNot
     lossy = {**PORT, "body": "The proxy listens."}
     model = Scripted(plan(MERGED, lossy), plan(PORT))
     done = ask(notes, model)
-    assert [type(op) for op in parse(done.answer).ops] == [Merge, Rewrite]
+    assert [type(op) for op in done.plan.ops] == [Merge, Rewrite]
     told = json.loads(model.asked[1].user)
     assert shown(model, 1) == ["project-port.md"]
     assert "plan" not in told
@@ -335,7 +335,7 @@ def test_a_refused_op_is_told_once_and_what_was_fine_stays(notes: list[StoredNot
 def test_a_refused_plan_is_told_once_as_a_whole(notes: list[StoredNote]) -> None:
     leak = {**PORT, "body": "The proxy listens on 8080, password hunter2."}
     model = Scripted(plan(MERGED, leak), plan(MERGED))
-    assert [type(op) for op in parse(ask(notes, model).answer).ops] == [Merge]
+    assert [type(op) for op in ask(notes, model).plan.ops] == [Merge]
     told = json.loads(model.asked[1].user)
     assert (told["plan"]["ops"][1]["op"], len(told["notes"])) == ("rewrite", 5)
     assert [each["code"] for each in told["refused"]] == ["secret"]
@@ -352,13 +352,13 @@ def test_a_second_answer_that_is_no_better_costs_the_good_ops_nothing(
     notes: list[StoredNote], again: Said
 ) -> None:
     done = ask(notes, Scripted(plan(MERGED, {**PORT, "body": "Port 9090."}), again))
-    assert [type(op) for op in parse(done.answer).ops] == [Merge]
+    assert [type(op) for op in done.plan.ops] == [Merge]
     assert [type(op) for op, _, _ in done.refused] == [Rewrite]
 
 
 def test_an_op_that_the_model_takes_back_is_no_refusal(notes: list[StoredNote]) -> None:
     done = ask(notes, Scripted(plan({**PORT, "body": "Port 9090."}), plan()))
-    assert (parse(done.answer).ops, done.refused, done.rejected) == ((), (), ())
+    assert (done.plan.ops, done.refused, done.rejected) == ((), (), ())
 
 
 # --- batches -----------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ def test_flags_cross_batches_by_the_descriptions_of_neighbours(large: list[Store
     ]  # fmt: skip
     assert neighbours(model, 0) == {"reference-desk.md", "user-home.md"}
     assert neighbours(model, 2) == {"reference-desk.md", "project-office.md"}
-    (op,) = parse(done.answer).ops
+    (op,) = done.plan.ops
     assert isinstance(op, Flag)
     assert [(at, total) for at, total, _ in heard] == [(0, 3), (1, 3), (2, 3), (3, 3)]
     assert heard[2][2] == "asking about 1 note"
@@ -398,13 +398,13 @@ def test_what_is_flagged_is_told_to_the_next_batch_and_stands_once(large: list[S
     model = Scripted(plan(FLAG), plan(), plan(FLAG))
     done = ask(large, model)
     assert json.loads(model.asked[2].user)["conflicts"] == [FLAG["files"]]
-    assert (len(parse(done.answer).ops), done.more) == (1, False)
+    assert (len(done.plan.ops), done.more) == (1, False)
 
 
 def test_by_a_description_alone_a_note_is_only_flagged(large: list[StoredNote]) -> None:
     gone = {"op": "delete", "file": "user-home.md", "reason": "old"}
     done = ask(large, Scripted(plan(gone, FLAG), plan(gone), plan(), plan()))
-    assert [type(op) for op in parse(done.answer).ops] == [Flag]
+    assert [type(op) for op in done.plan.ops] == [Flag]
     (why,) = [row[1:] for row in done.refused]
     assert why[0] == "unknown_file"
     assert "shown by its description only, so it can only be flagged" in why[1]
@@ -413,7 +413,7 @@ def test_by_a_description_alone_a_note_is_only_flagged(large: list[StoredNote]) 
 def test_a_flag_across_batches_goes_before_other_ops_on_its_notes(large: list[StoredNote]) -> None:
     rewrite = {"op": "rewrite", "file": "user-home.md", "body": large[0].note.body + " Words."}
     done = ask(large, Scripted(plan(FLAG), plan(), plan(rewrite)))
-    assert [type(op) for op in parse(done.answer).ops] == [Flag]
+    assert [type(op) for op in done.plan.ops] == [Flag]
     assert done.more, "the other waits"
 
 
@@ -434,7 +434,7 @@ def test_whoever_is_down_does_not_get_every_batch(
 def test_what_a_model_would_delete_waits_for_a_person(notes: list[StoredNote]) -> None:
     gone = {"op": "delete", "file": "project-port.md", "reason": "the proxy is gone"}
     done = ask(notes, Scripted(plan(gone, MERGED)))
-    assert [type(op) for op in parse(done.answer).ops] == [Merge]
+    assert [type(op) for op in done.plan.ops] == [Merge]
     ((op, code, why),) = done.refused
     assert (as_json(op)["file"], code) == ("project-port.md", "waits")
     assert "the proxy is gone" in why
@@ -452,7 +452,7 @@ def test_what_a_second_reading_does_not_stand_by_is_not_done(
     notes: list[StoredNote], reader: Any, codes: list[str]
 ) -> None:
     done = ask(notes, Scripted(plan(MERGED), reader=reader))
-    assert parse(done.answer).ops == ()
+    assert done.plan.ops == ()
     assert [code for _, code, _ in done.refused] == codes
     assert done.looks is not None
     assert (set(MERGED["sources"]) <= done.looks.unanswered) == (codes == ["unread"])
@@ -484,7 +484,7 @@ def test_ops_too_many_for_one_second_reading_are_read_in_parts(notes: list[Store
     model.complete = narrow  # type: ignore[method-assign]
     done = ask(notes, model)
     assert asked == [2, 1, 1]
-    assert len(parse(done.answer).ops) == 2
+    assert len(done.plan.ops) == 2
 
 
 def test_a_flag_of_what_the_ledger_holds_is_left_out(notes: list[StoredNote]) -> None:
@@ -492,7 +492,7 @@ def test_a_flag_of_what_the_ledger_holds_is_left_out(notes: list[StoredNote]) ->
     ledger = conflicts.clear_entry(ledger, conflicts.parse(ledger)[0].id)
     flag = {"op": "flag", "files": ["project-on.md", "project-off.md"], "reason": "which?"}
     done = ask(notes, Scripted(plan(flag)), ledger)
-    assert (parse(done.answer).ops, done.more) == ((), False)
+    assert (done.plan.ops, done.more) == ((), False)
 
 
 # --- batches hold every note once, near notes together, and no more than the limit ---------------
@@ -562,7 +562,7 @@ def plan_pairs(pair: list[StoredNote], model: Scripted) -> ProposedPlan:
 
 def test_two_notes_of_which_it_says_yes_become_one_with_both_texts(pair: list[StoredNote]) -> None:
     model = Scripted("Yes.")
-    (op,) = parse(plan_pairs(pair, model).answer).ops
+    (op,) = plan_pairs(pair, model).plan.ops
     assert isinstance(op, Merge)
     assert {*op.sources} == {"user-short.md", "user-brief.md"}
     assert {*op.body.split("\n\n")} == {"Reads them on the way.", "Long ones stay unread."}
@@ -576,12 +576,12 @@ def test_two_notes_of_which_it_says_yes_become_one_with_both_texts(pair: list[St
 
 @pytest.mark.parametrize("answer", ["no", "No, the second says more.", "I think so", "", "{}"])
 def test_what_is_no_yes_changes_nothing(pair: list[StoredNote], answer: str) -> None:
-    assert parse(plan_pairs(pair, Scripted(answer or "?")).answer).ops == ()
+    assert plan_pairs(pair, Scripted(answer or "?")).plan.ops == ()
 
 
 def test_notes_with_other_numbers_are_not_even_asked_about(pair: list[StoredNote]) -> None:
     model = Scripted()
-    assert parse(plan_pairs(pair[2:], model).answer).ops == ()
+    assert plan_pairs(pair[2:], model).plan.ops == ()
     assert model.asked == []
 
 
