@@ -11,11 +11,11 @@ from mdmemory.config.table import PROJECT_FILE
 from mdmemory.config.writing import change_setting, write_value
 from mdmemory.errors import BadSetting, NotFound
 from mdmemory.files import digest, read_if_there, write_atomic
-from mdmemory.git import repositories
-from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers
-from mdmemory.git.lock import Patience, hold_lock
-from mdmemory.git.transaction import Change, Transactions
+from mdmemory.git.lock import Patience
+from mdmemory.git.transaction import Change
+from mdmemory.privacy import is_secret
 from mdmemory.store.project import Project
+from mdmemory.store.writer import Group, Writer
 
 
 def set_for_person(file: Path, name: str, value: Any) -> bool:
@@ -53,32 +53,22 @@ def set_for_store(project: Project, name: str, value: Any, holder: str) -> tuple
     def edit(_: bytes) -> bytes:
         return change_setting(_read_text(file), name, value, file).encode()
 
-    return change_settings(project.store, edit, ("set", what, what), holder)
+    return change_settings(project, edit, "set", what, holder)
 
 
 def change_settings(
-    store: Path, edit: Callable[[bytes], bytes], subject_parts: tuple[str, str, str], holder: str
+    project: Project, edit: Callable[[bytes], bytes], kind: str, what: str, holder: str
 ) -> tuple[bool, str | None]:
-    """Change the settings file of a store as `edit` says; whether it changed, and the commit, where
-    the store has a repository of its own that can take one. `subject_parts` are the kind of the
-    commit, its subject and its line."""
-    own, file = repositories.find(store), store / PROJECT_FILE
-    lock = own.common_dir / "mdmemory.lock" if own else store / ".mdmemory" / "lock"
-    with hold_lock(lock, holder, Patience(30.0)):
-        before = file.read_bytes()
+    """Change the settings file of a store as `edit` says; whether it changed, and the commit of
+    this `kind`, which says `what`, where the store has a repository that can take one."""
+    writer = Writer(project, is_secret, holder, patience=Patience(30.0))
+    with writer.lock_store():
+        before = (project.store / PROJECT_FILE).read_bytes()
         after = edit(before)
         if after == before:
             return False, None
-        if own is None or repositories.refusal(own) is not None:
-            write_atomic(file, after)
-            return True, None
-        kind, subject, line = subject_parts
-        trailers = memory_trailers(kind, groups=[[PROJECT_FILE]])
-        transactions = Transactions(History(own, store))
-        change = Change(PROJECT_FILE, digest(before), after)
-        checkpoint = transactions.checkpoint([PROJECT_FILE], KEEP)
-        message = Message(f"memory: {subject}", [line], trailers)
-        return True, transactions.apply([change], checkpoint, message).commit
+        group = Group(what, (Change(PROJECT_FILE, digest(before), after),))
+        return True, writer.write(f"memory: {what}", [group], kind=kind).commit
 
 
 def _read_text(file: Path) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory.actions import editing, note_history, sync
-from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NotFound, RepositoryState
+from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
 from mdmemory.files import digest, read_regular
 from mdmemory.git import filter_repo, objects
 from mdmemory.git.commits_of_store import History, subject
@@ -61,9 +61,7 @@ class Erased(NamedTuple):
 def erase_note(writer: Writer, name: str, agree: Agree) -> Erased:
     """Erase the note that NAME means, which may be removed already, with those that it replaced,
     if `agree` says yes to what that is. Raises NotFound, RepositoryState."""
-    refusal, history = writer.refusal(), writer.history
-    if refusal or history is None:
-        raise refusal or NoGit("There is no git repository.")
+    history = writer.require_history()
     if not writer.is_own:
         raise RepositoryState(
             f"The history of {writer.project.store} is the project's, and not the memory's to "

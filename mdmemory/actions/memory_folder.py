@@ -108,8 +108,8 @@ def join_store(start: Path, store: str, places: Places) -> Path:
         names = ", ".join(each.store.name for each in homes.read_entries(home)) or "none"
         raise NotFound(f"{folder} is no project's store.", f"Those in {home}: {names}.")
     edit = partial(homes.write, know_project(entry, repository))
-    operation = ("place", "know the project again", f"place {PROJECT_FILE}")
-    change_settings(entry.store, edit, operation, "`mdmemory init`")
+    place = open_project(entry.store, places)
+    change_settings(place, edit, "place", "know the project again", "`mdmemory init`")
     return folder
 
 

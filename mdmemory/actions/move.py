@@ -55,26 +55,24 @@ def copy_files(
     """Copy all files and links below `source`, but for those names at its top; what was left out,
     being neither. Everything is on disk afterwards."""
     left = []
-    folders = [target]
-    with name_refusals(target):
-        target.mkdir(exist_ok=True)
-    for path in _walk_below(source, without):
-        inside = path.relative_to(source)
-        there = target / inside
-        mode = path.lstat().st_mode
-        with name_refusals(there):
-            if stat.S_ISDIR(mode):
-                there.mkdir(exist_ok=True)
-                folders.append(there)
-            elif stat.S_ISREG(mode):
-                copy_file(path, there)
-            elif stat.S_ISLNK(mode):
-                there.unlink(missing_ok=True)
-                os.symlink(os.readlink(path), there)
+
+    def copy(path: str, there: str) -> None:
+        with name_refusals(Path(there)):
+            if stat.S_ISREG(os.lstat(path).st_mode):
+                copy_file(Path(path), Path(there))
             else:
-                left.append(str(inside))
-    for folder in folders:
-        sync_folder(folder)
+                left.append(os.path.relpath(path, source))
+
+    def passed_over(folder: str, _: list[str]) -> tuple[str, ...]:
+        return without if Path(folder) == source else ()
+
+    with name_refusals(target):
+        shutil.copytree(
+            source, target, symlinks=True, ignore=passed_over, copy_function=copy,
+            dirs_exist_ok=True,
+        )  # fmt: skip
+    for folder, _, _ in os.walk(target):
+        sync_folder(Path(folder))
     return left
 
 
@@ -349,6 +347,7 @@ class _Move:
         try:
             self._copy_repository(done) if self.own else self._carry_history(done)
             left = copy_files(self.project.store, self.hidden)
+            self.hidden.chmod(0o700)  # whatever the old place was
             done.said += [f"{name} is neither file nor folder, and stays." for name in left]
             copy_state(self.project, self.hidden)
             # its own settings and index, and what waited is committed

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from mdmemory.actions.undo import find_commit
-from mdmemory.errors import NoGit, NotFound
+from mdmemory.errors import NotFound
 from mdmemory.files import read_regular
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, Logged, Touched, read_with_files
@@ -165,9 +165,7 @@ def history_of(writer: Writer, *, fresh: bool = True) -> History:
     `fresh`. Raises NoGit, or why git cannot be used."""
     if fresh:
         writer.refresher.current()
-    if (history := history_shown(writer)) is None:
-        raise writer.refusal() or NoGit("There is no git repository.")
-    return history
+    return history_shown(writer) or writer.require_history()
 
 
 def history_shown(writer: Writer) -> History | None:

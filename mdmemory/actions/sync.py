@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mdmemory.actions import joining
 from mdmemory.config.table import PROJECT_FILE
-from mdmemory.errors import GitFailed, NoGit, RepositoryState, UsageError
+from mdmemory.errors import GitFailed, RepositoryState, UsageError
 from mdmemory.files import digest, to_text
 from mdmemory.git import filter_repo, log, repositories
 from mdmemory.git.commits_of_store import History, Message
@@ -233,9 +233,7 @@ def sync_store(
     upstream, and where git will not merge because files are changed; GitFailed, with git's words,
     where the remote cannot be reached. Each leaves the notes committed and no merge under way.
     """
-    history = writer.history
-    if history is None:
-        raise writer.refusal() or NoGit("There is no git repository.")
+    history = writer.require_history()
     own = PersonsGit(history.repository.top, environment)
     is_new = remote is not None and connect_remote(writer, history, own, remote)
     try:
@@ -252,8 +250,7 @@ def _sync_steps(
     writer: Writer, history: History, own: PersonsGit, today: str, *, rebase: bool, push_all: bool
 ) -> Synced:
     with writer.lock_store():
-        if refusal := writer.refusal():
-            raise refusal
+        writer.require_history()
         name, there = upstream_of(history, is_own=writer.is_own)
         upstream = f"{name}/{there.removeprefix('refs/heads/')}"
         result = Synced(history.repository.top, upstream)
@@ -261,8 +258,7 @@ def _sync_steps(
     for _ in range(ROUNDS):
         fetch_remote(history, own, name, is_own=writer.is_own)
         with writer.lock_store():
-            if refusal := writer.refusal():
-                raise refusal
+            writer.require_history()
             _commit_store(writer, history, result)  # whatever was written meanwhile
             if writer.is_own:
                 _join_histories(writer, history, result, today)

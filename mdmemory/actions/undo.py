@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mdmemory.actions import leaving, replacing
-from mdmemory.errors import MdmemoryError, NoGit, NotFound
+from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.files import digest, read_if_there, to_bytes, to_text
 from mdmemory.git.commits_of_store import History, group_ops, subject
 from mdmemory.git.log import ERASED_TRAILER, ID_TRAILER, UNDOES, Logged
@@ -111,23 +111,16 @@ def _undo(
         from mdmemory.git.gitpython import open_history  # a person is asked, and no hook
 
         with writer.lock_store():  # what waits is committed by that
-            history = open_history(_ready_history(writer))
+            history = open_history(writer.require_history(PATIENCE))
             plans = [_plan_undo(history, entry) for entry in chosen(history)]
         if not agree(plans):
             raise MdmemoryError("Nothing was undone.", "`mdmemory log` lists the changes.")
     with writer.lock_store():
-        history = _ready_history(writer)
+        history = writer.require_history(PATIENCE)
         if agree is None:
             return _take_back(writer, history, chosen(history))
         entries = [_choose_commit(history, plan.commit) for plan in plans]
         return _take_back(writer, history, entries)
-
-
-def _ready_history(writer: Writer) -> History:
-    refusal = writer.refusal(PATIENCE)
-    if refusal or writer.history is None:
-        raise refusal or NoGit("There is no git repository.")
-    return writer.history
 
 
 # --- which commit

@@ -20,7 +20,7 @@ from mdmemory.cli.commands import (
 )
 from mdmemory.config import person
 from mdmemory.config.settings import Settings, check_value, find_setting, load_settings
-from mdmemory.config.table import PROJECT_FILE, TABLE, Setting
+from mdmemory.config.table import PROJECT_FILE, TABLE, Setting, folders
 from mdmemory.errors import MdmemoryError, NoStore, UsageError
 from mdmemory.store.project import Project
 
@@ -98,7 +98,7 @@ def _own_settings(project_file: Path | None = None) -> Settings:
 def _setting_json(settings: Settings, row: Setting) -> dict[str, Any]:
     return {
         "name": row.name, "value": None if row.secret else settings.values[row.name],
-        "origin": settings.origins[row.name], "default": row.default, "kind": row.kind,
+        "origin": settings.origins[row.name], "default": row.default, "kind": row.kind.words,
         "help": row.help, "personal": row.personal,
     }  # fmt: skip
 
@@ -119,7 +119,7 @@ def _set_setting(options: Namespace) -> int:
         warn_person("The value is in your shell's history now; `-` reads it from standard input.")
     if not options.unset:
         value = check_value(row, given, row.name)
-        if row.kind.startswith("a list"):
+        if row.kind is folders:
             value = [*filter(None, value.split(os.pathsep))]
     choice = _prepare_choice(row, value, options)
     own = person.person_places().personal_settings

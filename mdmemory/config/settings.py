@@ -171,11 +171,11 @@ def find_setting(name: str, place: str = "") -> Setting:
 def check_value(setting: Setting, value: object, place: str) -> Any:
     """The value of a setting, from text or TOML. Raises BadSetting, which names `place`."""
     try:
-        return setting.read(value)
+        return setting.kind.read(value)
     except (ValueError, KeyError) as problem:
         # an address may contain a password
         shown = "unusable" if setting.secret else re.sub(r"//[^/\s]*@", "//…@", repr(value))
         default = "not to set it" if setting.default == "" else _value_word(setting.default)
         raise BadSetting(
-            f"{place} is {shown}, but must be {setting.kind}.", f"The default is {default}."
+            f"{place} is {shown}, but must be {setting.kind.words}.", f"The default is {default}."
         ) from (None if setting.secret else problem)

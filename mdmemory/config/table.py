@@ -15,7 +15,20 @@ if TYPE_CHECKING:
     Reader = Callable[[object], Any]
 
 
-def whole(least: int, most: float = float("inf"), or_zero: bool = False) -> Reader:
+class Kind(NamedTuple):
+    """What a value must be, in words, and how it is read from text or a TOML value: that raises
+    ValueError or KeyError for one that is not."""
+
+    words: str
+    read: Reader
+
+
+def kind(words: str) -> Callable[[Reader], Kind]:
+    """Let a function read the values of a kind, which these words describe."""
+    return lambda read: Kind(words, read)
+
+
+def whole(least: int, most: float = float("inf"), or_zero: bool = False) -> Kind:
     def read(value: object) -> int:
         if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value).strip()):
             raise ValueError
@@ -24,13 +37,15 @@ def whole(least: int, most: float = float("inf"), or_zero: bool = False) -> Read
             raise ValueError
         return number
 
-    return read
+    numbers = f"of at least {least}" if most == float("inf") else f"from {least} to {most}"
+    return Kind(f"{'0, or ' if or_zero else ''}a whole number {numbers}", read)
 
 
+@kind("true or false")
 def switch(value: object) -> bool:
     words = {"1": True, "true": True, "yes": True, "on": True}
     words |= {"0": False, "false": False, "no": False, "off": False}
-    return words[str(value).strip().lower()]  # KeyError: a bad value
+    return words[str(value).strip().lower()]
 
 
 def some_text(value: object) -> str:
@@ -39,6 +54,7 @@ def some_text(value: object) -> str:
     return value.strip()
 
 
+@kind("a folder inside the project")
 def folder_inside(value: object) -> str:
     text = some_text(value)
     if text.startswith(("~", "/")) or not {"..", ".git"}.isdisjoint(Path(text).parts):
@@ -46,35 +62,37 @@ def folder_inside(value: object) -> str:
     return text
 
 
-def one_of(*choices: str, formerly: Sequence[tuple[str, str]] = ()) -> Reader:
+def one_of(*choices: str, formerly: Sequence[tuple[str, str]] = ()) -> Kind:
     def read(value: object) -> str:
         text = dict(formerly).get(some_text(value), some_text(value))
         if text not in choices:
             raise ValueError
         return text
 
-    return read
+    return Kind(f"{', '.join(choices[:-1])} or {choices[-1]}", read)
 
 
-def all_of(pattern: str) -> Reader:
+def all_of(words: str, pattern: str) -> Kind:
     def read(value: object) -> str:
         text = some_text(value)
         if not re.fullmatch(pattern, text):
             raise ValueError
         return text
 
-    return read
+    return Kind(words, read)
 
 
-model = all_of(r"\w[\w./:@+-]{0,199}")
-key = all_of(r"[!-~]+")  # what an HTTP header can carry
+model = all_of("a model such as openai/gpt-5-mini", r"\w[\w./:@+-]{0,199}")
+key = all_of("printable ASCII without spaces", r"[!-~]+")  # what an HTTP header can carry
 
 
+@kind("a model such as text-embedding-3-small, or a folder's whole path")
 def model_or_folder(value: object) -> str:
     is_folder = some_text(value).startswith(("/", "~/"))
-    return str((folder if is_folder else model)(value))
+    return str((folder if is_folder else model).read(value))
 
 
+@kind("an absolute path, or the name of a program")
 def program(value: object) -> str:
     text = some_text(value)
     # a relative path would be looked for in whatever folder mdmemory is called from
@@ -83,6 +101,7 @@ def program(value: object) -> str:
     return text
 
 
+@kind("an http(s) address without user, query or fragment")
 def address(value: object) -> str:
     from urllib.parse import urlsplit  # only where an address is set
 
@@ -94,6 +113,7 @@ def address(value: object) -> str:
     return text.rstrip("/")
 
 
+@kind("a list of absolute folders")
 def folders(value: object) -> str:
     """Absolute folders, from a list or a text, as one text with colons between them."""
     items = value.split(os.pathsep) if isinstance(value, str) else value
@@ -105,6 +125,7 @@ def folders(value: object) -> str:
     return os.pathsep.join(folders)
 
 
+@kind("an absolute folder")
 def folder(value: object) -> str:
     """One absolute folder; `~` stays, and is the person's home."""
     text = some_text(value)
@@ -113,6 +134,7 @@ def folder(value: object) -> str:
     return text
 
 
+@kind("a PostgreSQL address such as postgresql://user@host/database")
 def dsn(value: object) -> str:
     text = some_text(value)
     if not re.match(r"postgres(?:ql)?://|\w+ {0,9}=", text) or not text.isprintable():
@@ -120,9 +142,9 @@ def dsn(value: object) -> str:
     return text
 
 
-def or_empty(read: Reader) -> Reader:
+def or_empty(kind: Kind) -> Kind:
     """Also accept "", which means that the setting is not set."""
-    return lambda value: "" if value == "" else read(value)
+    return Kind(kind.words, lambda value: "" if value == "" else kind.read(value))
 
 
 PROJECT_FILE = "mdmemory.toml"
@@ -139,8 +161,7 @@ class Setting(NamedTuple):
 
     name: str  # as in the files: "index.max_chars"
     variables: tuple[str, ...]  # environment variables; the first one set counts
-    kind: str  # what a value must be, in words
-    read: Reader  # from text or a TOML value; raises ValueError
+    kind: Kind
     default: Any
     help: str
     personal: bool = False  # a project may not set it
@@ -154,128 +175,105 @@ FORMER = frozenset({
     *("search.transcripts", "session.pruning"),
 })  # fmt: skip
 TABLE = (
-    Setting("store", (), "a folder inside the project", folder_inside, DEFAULT_STORE,
+    Setting("store", (), folder_inside, DEFAULT_STORE,
             "The folder of the notes, relative to this file."),
-    Setting("memory.home", ("MDMEMORY_HOME",), "an absolute folder", folder, "~/mdmemory",
+    Setting("memory.home", ("MDMEMORY_HOME",), folder, "~/mdmemory",
             "The memory folder, with your own store `me` and a store for each project.",
             personal=True, common=True),
-    Setting("memory.projects", ("MDMEMORY_PROJECTS",), "all or listed", one_of("all", "listed"),
+    Setting("memory.projects", ("MDMEMORY_PROJECTS",), one_of("all", "listed"),
             "all", "Which projects get a store in the memory folder. `all`: a project gets one "
             "with its first fact. `listed`: only projects in which you ran `mdmemory init`.",
             personal=True),
-    Setting("claude.memory", ("MDMEMORY_CLAUDE_MEMORY",), "read or off",
+    Setting("claude.memory", ("MDMEMORY_CLAUDE_MEMORY",),
             one_of("read", "off", formerly=[("store", "read"), ("shared", "read")]), "read",
             "`read`: mdmemory takes over the notes that Claude Code keeps in its own folder.",
             personal=True, common=True),
-    Setting("index.max_chars", ("MEMORY_INDEX_MAX_CHARS",), "a whole number of at least 500",
-            whole(500), 8000,
+    Setting("index.max_chars", ("MEMORY_INDEX_MAX_CHARS",), whole(500), 8000,
             "Maximum length of MEMORY.md, which is part of every prompt, in characters; a Chinese, "
             f"Japanese or Korean one counts three. Your own store begins with {PERSONS_CHARS}.",
             common=True),
-    Setting("index.max_entries", ("MEMORY_INDEX_MAX_ENTRIES",), "a whole number of at least 1",
-            whole(1), 80, "Maximum number of notes in MEMORY.md; _MORE.md lists the others."),
-    Setting("index.tracked", ("MEMORY_INDEX_TRACKED",), "true or false", switch, True,
+    Setting("index.max_entries", ("MEMORY_INDEX_MAX_ENTRIES",), whole(1), 80,
+            "Maximum number of notes in MEMORY.md; _MORE.md lists the others."),
+    Setting("index.tracked", ("MEMORY_INDEX_TRACKED",), switch, True,
             "Commit MEMORY.md and _MORE.md. Use false if you merge the store with the merge button "
             "of a website, which ignores `merge=union`."),
-    Setting("compact.enabled", ("MEMORY_COMPACT_ENABLED",), "true or false", switch, True,
+    Setting("compact.enabled", ("MEMORY_COMPACT_ENABLED",), switch, True,
             "Compact automatically when it is due (`compact --if-due`)."),
-    Setting("compact.churn", ("MEMORY_COMPACT_CHURN",), "a whole number of at least 1",
-            whole(1), 8, "Number of changed notes that makes a compaction due."),
-    Setting("compact.min_entries", ("MEMORY_COMPACT_MIN_ENTRIES",),
-            "a whole number of at least 1", whole(1), 2,
+    Setting("compact.churn", ("MEMORY_COMPACT_CHURN",), whole(1), 8,
+            "Number of changed notes that makes a compaction due."),
+    Setting("compact.min_entries", ("MEMORY_COMPACT_MIN_ENTRIES",), whole(1), 2,
             "Minimum number of notes for a compaction to be due."),
-    Setting("compact.interval_ms", ("MEMORY_COMPACT_INTERVAL_MS",),
-            "a whole number of at least 0", whole(0), 43_200_000,
+    Setting("compact.interval_ms", ("MEMORY_COMPACT_INTERVAL_MS",), whole(0), 43_200_000,
             "Milliseconds after which one changed note makes a compaction due (12 hours)."),
-    Setting("compact.poll_ms", ("MEMORY_COMPACT_POLL_MS",), "a whole number of at least 60000",
-            whole(60_000), 600_000,
+    Setting("compact.poll_ms", ("MEMORY_COMPACT_POLL_MS",), whole(60_000), 600_000,
             "Milliseconds between two checks in OpenCode whether a compaction is due."),
-    Setting("planner", ("MDMEMORY_PLANNER",), "offline, openai or opencode",
-            one_of("offline", "openai", "opencode"), "offline",
+    Setting("planner", ("MDMEMORY_PLANNER",), one_of("offline", "openai", "opencode"), "offline",
             "Who reads sessions and plans compactions. `offline`: no model, nothing is sent. "
             "`openai`: any OpenAI-compatible server. `opencode`: your OpenCode's provider.",
             personal=True, common=True),
-    Setting("extract.enabled", ("MEMORY_EXTRACT_ENABLED",), "true or false", switch, True,
+    Setting("extract.enabled", ("MEMORY_EXTRACT_ENABLED",), switch, True,
             "Let the model find facts in sessions. Explicit requests are stored either way.",
             personal=True),
-    Setting("extract.debounce_ms", ("MEMORY_EXTRACT_DEBOUNCE_MS",),
-            "a whole number from 0 to 3600000", whole(0, 3_600_000), 60_000,
+    Setting("extract.debounce_ms", ("MEMORY_EXTRACT_DEBOUNCE_MS",), whole(0, 3_600_000), 60_000,
             "Milliseconds that a session must be idle before it is read automatically."),
-    Setting("extract.model", ("MEMORY_EXTRACT_MODEL",), "a model such as openai/gpt-5-mini",
-            model, "openai/gpt-5-mini",
+    Setting("extract.model", ("MEMORY_EXTRACT_MODEL",), model, "openai/gpt-5-mini",
             "The model. The planner `openai` drops one leading `openai/`; `opencode` takes "
             "provider/model, or OpenCode's default if this is not set.",
             personal=True, common=True),
-    Setting("compact.model", ("MEMORY_COMPACT_MODEL",), "a model such as openai/gpt-5-mini",
-            or_empty(model), "", "Another model for compactions; extract.model if not set.",
-            personal=True),
-    Setting("llm.questions", ("MDMEMORY_QUESTIONS",), "all or pairs", one_of("all", "pairs"), "all",
+    Setting("compact.model", ("MEMORY_COMPACT_MODEL",), or_empty(model), "",
+            "Another model for compactions; extract.model if not set.", personal=True),
+    Setting("llm.questions", ("MDMEMORY_QUESTIONS",), one_of("all", "pairs"), "all",
             "What the model may be asked. `pairs`, for a small model: only whether two notes say "
-            "the same. `config set` tries a model that you choose, and sets this.",
-            personal=True),
-    Setting("openai.base_url", ("OPENAI_BASE_URL",),
-            "an http(s) address without user, query or fragment", address,
+            "the same. `config set` tries a model that you choose, and sets this.", personal=True),
+    Setting("openai.base_url", ("OPENAI_BASE_URL",), address,
             "https://api.openai.com/v1", "The server of the planner `openai`.",
             personal=True, common=True),
-    Setting("openai.api_key", ("OPENAI_API_KEY",), "printable ASCII without spaces",
-            or_empty(key), "", "The key for that server. It alone sends nothing.",
+    Setting("openai.api_key", ("OPENAI_API_KEY",), or_empty(key), "",
+            "The key for that server. It alone sends nothing.",
             personal=True, secret=True, common=True),
-    Setting("opencode.command", ("MDMEMORY_OPENCODE",),
-            "an absolute path, or the name of a program", or_empty(program), "",
+    Setting("opencode.command", ("MDMEMORY_OPENCODE",), or_empty(program), "",
             "The OpenCode program of the planner `opencode`. If not set: `opencode` in the PATH, "
-            "but not in relative folders or inside the project.",
-            personal=True),
-    Setting("llm.daily_calls", ("MDMEMORY_DAILY_CALLS",), "a whole number of at least 0",
-            whole(0), 200, "Maximum calls to models per project and day (UTC).",
-            personal=True, common=True),
-    Setting("llm.timeout_s", ("MDMEMORY_TIMEOUT_S",), "a whole number of at least 1", whole(1), 60,
+            "but not in relative folders or inside the project.", personal=True),
+    Setting("llm.daily_calls", ("MDMEMORY_DAILY_CALLS",), whole(0), 200,
+            "Maximum calls to models per project and day (UTC).", personal=True, common=True),
+    Setting("llm.timeout_s", ("MDMEMORY_TIMEOUT_S",), whole(1), 60,
             "Seconds to wait for the first token of an answer, and for each next one; without "
             "streaming, for the whole answer.", personal=True),
-    Setting("llm.context_tokens", ("MDMEMORY_CONTEXT_TOKENS",), "0, or a whole number of at least "
-            "1000", whole(1_000, or_zero=True), 0,
+    Setting("llm.context_tokens", ("MDMEMORY_CONTEXT_TOKENS",), whole(1_000, or_zero=True), 0,
             "Size of the model's context in tokens. 0: from a table of known models, else from the "
             "server's errors. Set it for a local server such as Ollama, which cuts long prompts "
             "without an error.", personal=True),
-    Setting("search.backend", ("MDMEMORY_SEARCH_BACKEND",), "sqlite or postgres",
-            one_of("sqlite", "postgres"), "sqlite",
+    Setting("search.backend", ("MDMEMORY_SEARCH_BACKEND",), one_of("sqlite", "postgres"), "sqlite",
             "The search database: `.mdmemory/search.db`, or the PostgreSQL server of search.dsn, "
-            "which then stores all searched text.",
-            personal=True),
-    Setting("search.dsn", ("MDMEMORY_SEARCH_DSN",),
-            "a PostgreSQL address such as postgresql://user@host/database", or_empty(dsn), "",
+            "which then stores all searched text.", personal=True),
+    Setting("search.dsn", ("MDMEMORY_SEARCH_DSN",), or_empty(dsn), "",
             "The address of search.backend `postgres`. ~/.pgpass is safer for a password.",
             personal=True, secret=True),
-    Setting("search.embeddings", (), "off, openai or local", one_of("off", "openai", "local"),
+    Setting("search.embeddings", (), one_of("off", "openai", "local"),
             "off", "Search also by meaning. `local`: a model on this machine (`mdmemory setup "
             "--meaning`). `openai`: a server, which gets all searched text, "
-            "without secrets, and each query.",
-            personal=True, common=True),
+            "without secrets, and each query.", personal=True, common=True),
     Setting("search.embedding_model", (),
-            "a model such as text-embedding-3-small, or a folder's whole path",
             or_empty(model_or_folder), "", "The model of search.embeddings. If not set: "
             "text-embedding-3-small, or for `local` an encoder of 16 languages in a package. "
             "`local` also takes the models of fastembed, from huggingface.co, and a folder with "
-            "a model.",
-            personal=True),
-    Setting("search.embedding_url", (),
-            "an http(s) address without user, query or fragment", or_empty(address), "",
+            "a model.", personal=True),
+    Setting("search.embedding_url", (), or_empty(address), "",
             "The server of `openai` embeddings. If not set: openai.base_url, with its key.",
             personal=True),
-    Setting("search.embedding_key", (), "printable ASCII without spaces", or_empty(key), "",
+    Setting("search.embedding_key", (), or_empty(key), "",
             "The key for search.embedding_url, the only key that is sent there.", personal=True,
             secret=True),
-    Setting("search.folders", (), "a list of absolute folders", folders, "",
+    Setting("search.folders", (), folders, "",
             "Folders of markdown, such as an Obsidian vault, for `search --source files`.",
             personal=True, common=True),
-    Setting("recall.by_message", (), "true or false", switch, True,
-            "Send the notes that your message needs along with it.",
-            common=True),
-    Setting("session.memory", (), "true or false", switch, True,
+    Setting("recall.by_message", (), switch, True,
+            "Send the notes that your message needs along with it.", common=True),
+    Setting("session.memory", (), switch, True,
             "Keep the goal, files, errors, decisions and tasks of each session in its prompt, "
             "offer them as a tool, tell the assistant when its context fills up, and shorten long "
             "outputs of tools."),
-    Setting("observe.enabled", ("MDMEMORY_OBSERVE",), "true or false", switch, False,
+    Setting("observe.enabled", ("MDMEMORY_OBSERVE",), switch, False,
             "Store short records of what the assistant's tools show. A planner with a model gets "
-            "that text.",
-            personal=True, common=True),
+            "that text.", personal=True, common=True),
 )  # fmt: skip

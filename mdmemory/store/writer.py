@@ -254,6 +254,13 @@ class Writer:
             return repositories.find_unfinished(self.repository)
         return repositories.refusal(self.repository, patience)
 
+    def require_history(self, patience: float = 0.0) -> History:
+        """The history of the store. Raises why nothing can be committed to it now."""
+        refusal = self.refusal(patience)
+        if refusal or self.history is None:
+            raise refusal or NoGit("There is no git repository.")
+        return self.history
+
     def state(self) -> State:
         """What is remembered of our own work; `tell` hears where that is not to be had."""
         return State(self.project.state_file, self.tell)
@@ -321,9 +328,7 @@ class Writer:
 
         The caller holds the lock. Raises what `write` raises; then nothing has happened.
         """
-        if (refusal := self.refusal(repositories.PATIENCE)) or self.history is None:
-            raise refusal or NoGit("There is no git repository.")
-        transactions = Transactions(self.history)
+        transactions = Transactions(self.require_history(repositories.PATIENCE))
         files = [change.file for change in changes if change.old is not None]
         checkpoint = transactions.checkpoint(files, KEEP)
         if checkpoint.commit != ours:
@@ -339,10 +344,7 @@ class Writer:
         Held notes, notes that git is told not to see and notes that cannot be read are left out
         unless they are touched. Raises SuddenLoss.
         """
-        refusal = self.refusal(repositories.PATIENCE)
-        if refusal or self.history is None:
-            raise refusal or NoGit("There is no git repository.")
-        transactions = Transactions(self.history)
+        transactions = Transactions(self.require_history(repositories.PATIENCE))
         heads = self.refresher.catalog()
         held_files = heads.held
         files = [file for file in heads.files if file not in held_files]

@@ -86,7 +86,7 @@ def test_without_files_and_variables_every_setting_has_its_default() -> None:
 
 def test_every_default_would_be_accepted_as_a_value() -> None:
     for setting in TABLE:
-        assert setting.read(setting.default) == setting.default
+        assert setting.kind.read(setting.default) == setting.default
 
 
 def test_names_and_variables_are_unique() -> None:

@@ -56,7 +56,7 @@ def _settings(settings: Iterable[Setting]) -> str:
 
 def _setting(setting: Setting) -> str:
     names = "<br>".join(f"`{name}`" for name in (setting.name, *setting.variables))
-    value = setting.kind
+    value = setting.kind.words
     for long, short in SHORTER:
         value = re.sub(long, short, value)
     default = f"`{str(setting.default).lower()}`" if setting.default != "" else ""
