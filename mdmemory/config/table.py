@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Reader = Callable[[object], Any]
 
 
-class Kind(NamedTuple):
+class ValueKind(NamedTuple):
     """What a value must be, in words, and how it is read from text or a TOML value: that raises
     ValueError or KeyError for one that is not."""
 
@@ -23,12 +23,12 @@ class Kind(NamedTuple):
     read: Reader
 
 
-def kind(words: str) -> Callable[[Reader], Kind]:
+def kind(words: str) -> Callable[[Reader], ValueKind]:
     """Let a function read the values of a kind, which these words describe."""
-    return lambda read: Kind(words, read)
+    return lambda read: ValueKind(words, read)
 
 
-def whole(least: int, most: float = float("inf"), or_zero: bool = False) -> Kind:
+def whole(least: int, most: float = float("inf"), or_zero: bool = False) -> ValueKind:
     def read(value: object) -> int:
         if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value).strip()):
             raise ValueError
@@ -38,7 +38,7 @@ def whole(least: int, most: float = float("inf"), or_zero: bool = False) -> Kind
         return number
 
     numbers = f"of at least {least}" if most == float("inf") else f"from {least} to {most}"
-    return Kind(f"{'0, or ' if or_zero else ''}a whole number {numbers}", read)
+    return ValueKind(f"{'0, or ' if or_zero else ''}a whole number {numbers}", read)
 
 
 @kind("true or false")
@@ -62,24 +62,24 @@ def folder_inside(value: object) -> str:
     return text
 
 
-def one_of(*choices: str, formerly: Sequence[tuple[str, str]] = ()) -> Kind:
+def one_of(*choices: str, formerly: Sequence[tuple[str, str]] = ()) -> ValueKind:
     def read(value: object) -> str:
         text = dict(formerly).get(some_text(value), some_text(value))
         if text not in choices:
             raise ValueError
         return text
 
-    return Kind(f"{', '.join(choices[:-1])} or {choices[-1]}", read)
+    return ValueKind(f"{', '.join(choices[:-1])} or {choices[-1]}", read)
 
 
-def all_of(words: str, pattern: str) -> Kind:
+def all_of(words: str, pattern: str) -> ValueKind:
     def read(value: object) -> str:
         text = some_text(value)
         if not re.fullmatch(pattern, text):
             raise ValueError
         return text
 
-    return Kind(words, read)
+    return ValueKind(words, read)
 
 
 model = all_of("a model such as openai/gpt-5-mini", r"\w[\w./:@+-]{0,199}")
@@ -142,9 +142,9 @@ def dsn(value: object) -> str:
     return text
 
 
-def or_empty(kind: Kind) -> Kind:
+def or_empty(kind: ValueKind) -> ValueKind:
     """Also accept "", which means that the setting is not set."""
-    return Kind(kind.words, lambda value: "" if value == "" else kind.read(value))
+    return ValueKind(kind.words, lambda value: "" if value == "" else kind.read(value))
 
 
 PROJECT_FILE = "mdmemory.toml"
@@ -161,7 +161,7 @@ class Setting(NamedTuple):
 
     name: str  # as in the files: "index.max_chars"
     variables: tuple[str, ...]  # environment variables; the first one set counts
-    kind: Kind
+    kind: ValueKind
     default: Any
     help: str
     personal: bool = False  # a project may not set it
