@@ -18,6 +18,7 @@ from functools import partial
 from importlib import import_module
 
 from mdmemory.cli import options
+from mdmemory.config.person import state_folder
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.version import VERSION
 
@@ -297,10 +298,8 @@ def record_traceback(problem: Exception, words: Sequence[str]) -> str:
     """Write the traceback to error.log and return its path. It holds no text of notes."""
     import platform
     import traceback
-    from pathlib import Path
 
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    path = Path(base) / "mdmemory" / "error.log"
+    path = state_folder() / "error.log"
     lines = [
         f"mdmemory {VERSION}, Python {platform.python_version()}, {platform.system()}",
         f"command: {words[0] if words else ''}",
@@ -321,6 +320,7 @@ NO_STORE_YET = (
     "`mdmemory init`."
 )
 PATIENCE = 30.0  # seconds that a person's command waits for other writers
+LISTED = 200  # citations or problems that are listed; the rest is counted
 
 _WRITING = (*("add", "edit", "rename", "forget"), *("extract", "compact", "import", "sync"))
 
@@ -408,12 +408,14 @@ def visible_text(text: str) -> str:
     return CONTROL.sub("\ufffd", text)
 
 
-def show_value(options: Namespace, value: Any, *lines: str) -> None:
-    """Print the value as JSON where it is asked for, else the lines, if there are any."""
+def show_value(options: Namespace, value: Any, *lines: str, failed: bool = False) -> int:
+    """Print the value as JSON where it is asked for, else the lines, if there are any; the exit
+    code."""
     if options.json:
         emit_json(value)
     elif lines:
         print("\n".join(lines))
+    return int(failed)
 
 
 def ask_person(question: str) -> str | None:

@@ -36,8 +36,7 @@ def run_config(options: Namespace) -> int:
     settings = project.settings if project else _own_settings()
     if options.action == "get":
         row = find_setting(options.name)
-        show_value(options, _setting_json(settings, row), settings.shown(row.name))
-        return 0
+        return show_value(options, _setting_json(settings, row), settings.shown(row.name))
     for sentence in settings.former:
         warn_person(sentence)
     # those that people set come first; of the others those that are set, unless all are asked for
@@ -50,18 +49,16 @@ def run_config(options: Namespace) -> int:
             or (not options.changed and (is_whole or row.common))
         )
     ]  # fmt: skip
-    if options.json:
-        emit_json([_setting_json(settings, row) for row in rows])
-        return 0
-    for row in rows:
-        print(f"{row.name} = {settings.shown(row.name)}  ({settings.origins[row.name]})")
-        print(f"    {row.help}")
+    lines = [
+        f"{row.name} = {settings.shown(row.name)}  ({settings.origins[row.name]})\n    {row.help}"
+        for row in rows
+    ]
     if rows and not (options.all or options.changed or options.name):
-        print(f"{len(TABLE) - len(rows)} more settings: `mdmemory config --all`")
+        lines.append(f"{len(TABLE) - len(rows)} more settings: `mdmemory config --all`")
     elif not rows:
         nothing = f"No setting has {options.name!r} in its name."
-        print("Every setting has its default." if options.changed else nothing)
-    return 0
+        lines.append("Every setting has its default." if options.changed else nothing)
+    return show_value(options, [_setting_json(settings, row) for row in rows], *lines)
 
 
 def _refuse_nonsense(options: Namespace) -> None:

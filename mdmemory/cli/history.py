@@ -15,6 +15,7 @@ from mdmemory.cli.commands import (
     emit_json,
     is_terminal,
     only_memory,
+    show_value,
     visible_text,
     warn_person,
 )
@@ -150,18 +151,15 @@ def _print_row(layers: Layers, row: _Row) -> None:
 
 
 def _show_captures(memory: Memory, options: Namespace) -> int:
-    captures = memory.captures(options.n)
-    if options.json:
-        emit_json([asdict(each) for each in captures])
-        return 0
+    captures, lines = memory.captures(options.n), []
     for each in captures:
         why = f" ({', '.join(each.reasons)})" if each.reasons else ""
-        print(
+        lines.append(
             f"{each.time[:16]}  {each.session}  {each.outcome}{why}: {visible_text(each.preview)}"
         )
         if each.near:
-            print(f"{'':18}similar: {', '.join(each.near)}")
-    return 0
+            lines.append(f"{'':18}similar: {', '.join(each.near)}")
+    return show_value(options, [asdict(each) for each in captures], *lines)
 
 
 def run_undo(layers: Layers, options: Namespace) -> int:

@@ -63,8 +63,7 @@ def run_move(options: Namespace) -> int:
         "from": str(done.source), "to": str(done.target), "commits": done.commits,
         "kept": done.kept, "removal": done.removal or None, "said": done.said,
     }  # fmt: skip
-    show_value(options, fields, *sentences)
-    return 1 if done.kept else 0
+    return show_value(options, fields, *sentences, failed=bool(done.kept))
 
 
 def run_export(layers: Layers, options: Namespace) -> int:
@@ -113,8 +112,7 @@ def run_export(layers: Layers, options: Namespace) -> int:
             f"{path} cannot be written ({problem.strerror}).", "Name another file."
         ) from problem
     written = f"Wrote {count_noun(len(exported), 'note')} to {path}."
-    show_value(options, {"path": str(path), "notes": len(exported)}, written)
-    return 0
+    return show_value(options, {"path": str(path), "notes": len(exported)}, written)
 
 
 def _export_folder(options: Namespace, layers: dict[str, list[StoredNote]]) -> int:
@@ -126,41 +124,37 @@ def _export_folder(options: Namespace, layers: dict[str, list[StoredNote]]) -> i
     path, count = Path(options.okf).expanduser(), sum(map(len, layers.values()))
     write_bundle(path, {prefixes.get(layer, ""): notes for layer, notes in layers.items()})
     written = f"Wrote {count_noun(count, 'note')} to {path}. `mdmemory import` reads them."
-    show_value(options, {"path": str(path), "notes": count}, written)
-    return 0
+    return show_value(options, {"path": str(path), "notes": count}, written)
 
 
 def run_import(layers: Layers, options: Namespace) -> int:
     wet = options.yes and not options.dry_run
     done = layers.import_from(options.path, dry_run=not wet)
-    if options.json:
-        added = [{"file": f, "description": d, "from": o} for f, d, o in done.added]
-        known = [{"file": file, "from": origin} for file, origin in done.known]
-        emit_json({
-            "added": added, "known": known, "dropped": done.dropped, "commit": done.commit,
-            "rest": str(done.rest) if done.rest else None,
-        })  # fmt: skip
-        return 0
-    for file, description, _ in done.added:
-        print(f"{'stored' if wet else 'would store'} {file}: {description}")
-    for file, origin in done.known:
-        print(f"already stored: {origin} is in {file}")
+    added = [{"file": f, "description": d, "from": o} for f, d, o in done.added]
+    known = [{"file": file, "from": origin} for file, origin in done.known]
+    fields = {
+        "added": added, "known": known, "dropped": done.dropped, "commit": done.commit,
+        "rest": str(done.rest) if done.rest else None,
+    }  # fmt: skip
+    verb = "stored" if wet else "would store"
+    lines = [f"{verb} {file}: {description}" for file, description, _ in done.added]
+    lines += [f"already stored: {origin} is in {file}" for file, origin in done.known]
     for each in done.dropped:
         reasons = each["reasons"]
         assert isinstance(reasons, list)
-        print(f"left out ({', '.join(reasons)}): {each['text']}")
+        lines.append(f"left out ({', '.join(reasons)}): {each['text']}")
     if done.rest:
-        print(f"What became no note is kept in {done.rest}.")
+        lines.append(f"What became no note is kept in {done.rest}.")
     notes = count_noun(len(done.added), "note")
     if done.commit:
-        print(f"{notes} in commit {done.commit[:10]}. Undo: `mdmemory undo {done.id}`.")
+        lines.append(f"{notes} in commit {done.commit[:10]}. Undo: `mdmemory undo {done.id}`.")
     elif wet:
-        print(f"{notes} stored, not committed.")
+        lines.append(f"{notes} stored, not committed.")
     elif done.added:
-        print(f"Nothing was stored. Add --yes to store {notes}.")
+        lines.append(f"Nothing was stored. Add --yes to store {notes}.")
     else:
-        print("Nothing to store.")
-    return 0
+        lines.append("Nothing to store.")
+    return show_value(options, fields, *lines)
 
 
 def run_sync(options: Namespace) -> int:
@@ -189,8 +183,7 @@ def run_sync(options: Namespace) -> int:
             f"Run `git {verb} {done.upstream}`, edit, then `git add {shlex.join(files)}` (`git rm` "
             f"to remove a note), then `git {verb} --continue` and `mdmemory sync`.",
         ]
-        show_value(options, fields, *sentences)
-        return 1
+        return show_value(options, fields, *sentences, failed=True)
     for file, second in done.doubled:
         sentences.append(
             f"{file} was written on two machines: this one's text stays in it, the other's is in "
@@ -199,8 +192,8 @@ def run_sync(options: Namespace) -> int:
     sentences += done.said
     if done.pushed:
         sentences.append(f"Pushed {count_noun(done.pushed, 'commit')} to {done.upstream}.")
-    show_value(options, fields, *(sentences or [f"Already up to date with {done.upstream}."]))
-    return 0
+    sentences = sentences or [f"Already up to date with {done.upstream}."]
+    return show_value(options, fields, *sentences)
 
 
 def _prepare_store(named: str | None) -> None:

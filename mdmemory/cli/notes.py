@@ -9,11 +9,13 @@ from collections.abc import Sequence
 
 from mdmemory.actions.listing import Listed, in_words
 from mdmemory.cli.commands import (
+    LISTED,
     ask_person,
     choose_number,
     count_noun,
     emit_json,
     is_terminal,
+    show_value,
     visible_text,
     warn_person,
 )
@@ -206,21 +208,20 @@ def run_rename(layers: Layers, options: Namespace) -> int:
         warn_person(f"{file} was not changed: {why}.")
     for file in done.left:
         warn_person(f"{file} still links to the old name, which stays an alias.")
-    if options.json:
-        about = {"file": edited.file, "name": edited.name, "digest": edited.digest}
-        about |= {"layer": layers.of(memory)}
-        emit_json({**about, "commit": written.commit, "was": done.before, "linked": [*done.linked]})
-    elif edited.same:
-        print(f"{edited.file} has this name already.")
-    else:
+    fields = {
+        "file": edited.file, "name": edited.name, "digest": edited.digest,
+        "layer": layers.of(memory), "commit": written.commit, "was": done.before,
+        "linked": [*done.linked],
+    }  # fmt: skip
+    lines = [f"{edited.file} has this name already."]
+    if not edited.same:
         whose = " in your own store" if layers.of(memory) == USER else ""
         commit = str(written.commit)[:10]
-        print(f"Renamed {done.before} to {edited.file}{whose} (commit {commit}).")
-        if done.linked:
-            print(
-                f"Links follow in {count_noun(len(done.linked), 'note')}: {', '.join(done.linked)}."
-            )
-    return 1 if written.kept else 0
+        lines = [f"Renamed {done.before} to {edited.file}{whose} (commit {commit})."]
+    if done.linked:
+        notes = count_noun(len(done.linked), "note")
+        lines.append(f"Links follow in {notes}: {', '.join(done.linked)}.")
+    return show_value(options, fields, *lines, failed=bool(written.kept))
 
 
 def report_note(
@@ -288,8 +289,6 @@ def _read_body(given: str | None) -> str | None:
 
 # --- check
 
-_LISTED = 200  # citations that are listed; the rest is counted
-
 
 def run_check(layers: Layers, options: Namespace) -> int:
     files: list[str] = []
@@ -300,18 +299,15 @@ def run_check(layers: Layers, options: Namespace) -> int:
         files.append(memory.note(own_name).file)
     citations = layers.citations(files or None, since=options.diff)
     outdated = [each for each in citations if each.is_outdated]
-    if options.json:
-        emit_json({"ok": not outdated, "citations": [each._asdict() for each in citations]})
-        return 1 if outdated else 0
     shown = citations if options.all else [each for each in citations if each.state != "fresh"]
-    for line in citation_lines(shown[:_LISTED]):
-        print(line)
-    if more := len(shown) - _LISTED if shown[_LISTED:] else 0:
-        print(f"... and {more} more: `mdmemory check --json` lists all.")
-    print(_sum_line(citations, options.diff))
+    lines = citation_lines(shown[:LISTED])
+    if more := len(shown[LISTED:]):
+        lines.append(f"... and {more} more: `mdmemory check --json` lists all.")
+    lines.append(_sum_line(citations, options.diff))
     if outdated:
-        print("Next: `mdmemory forget NAME`, `edit` it, or `review NAME keep` if it holds.")
-    return 1 if outdated else 0
+        lines.append("Next: `mdmemory forget NAME`, `edit` it, or `review NAME keep` if it holds.")
+    fields = {"ok": not outdated, "citations": [each._asdict() for each in citations]}
+    return show_value(options, fields, *lines, failed=bool(outdated))
 
 
 def citation_lines(checked: Sequence[CheckedCitation]) -> list[str]:

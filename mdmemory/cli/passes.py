@@ -9,7 +9,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.commands import count_noun, emit_json, only_memory, visible_text, warn_person
+from mdmemory.cli.commands import (
+    count_noun,
+    emit_json,
+    only_memory,
+    show_value,
+    visible_text,
+    warn_person,
+)
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.errors import Busy, MdmemoryError, NotFound, UsageError
@@ -61,24 +68,23 @@ def run_explain(layers: Layers, options: Namespace) -> int:
     text = " ".join(options.text)
     explanation = explained(text, layers)
     explanation["recalled"] = [each.file for each in conversation.notes_for(layers, text)]
-    if options.json:
-        emit_json(explanation)
-        return 0
     gate: Any = explanation["gate"]
+    lines = [f"It asks to remember: {visible_text(fact)}" for fact in explanation["wish"]]
     if explanation["noticed"] == "explicit":
-        for fact in explanation["wish"]:
-            print(f"It asks to remember: {visible_text(fact)}")
-        print("The assistant is told to store it; what it does not is stored as it was said.")
+        lines.append(
+            "The assistant is told to store it; what it does not is stored as it was said."
+        )
     elif explanation["noticed"]:
-        print("It may want something of the memory: the assistant is asked to look.")
+        lines = ["It may want something of the memory: the assistant is asked to look."]
     else:
         verdict = "pass" if gate["accepted"] else f"be refused ({', '.join(gate['reasons'])})"
-        print(f"It does not ask to be remembered. As a model's proposal its form would {verdict}.")
+        about = f"As a model's proposal its form would {verdict}."
+        lines = [f"It does not ask to be remembered. {about}"]
     for each in explanation["near"]:
-        print(f"Near it: {each['file']}  {visible_text(each['description'])}")
+        lines.append(f"Near it: {each['file']}  {visible_text(each['description'])}")
     if recalled := explanation["recalled"]:
-        print(f"With it would go: {', '.join(recalled)}.")
-    return 0
+        lines.append(f"With it would go: {', '.join(recalled)}.")
+    return show_value(options, explanation, *lines)
 
 
 def run_extract(layers: Layers, options: Namespace) -> int:

@@ -7,7 +7,7 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from mdmemory.cli.commands import emit_json, visible_text, warn_person
+from mdmemory.cli.commands import show_value, visible_text, warn_person
 from mdmemory.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def run_search(layers: Layers, options: Namespace) -> int:
     if options.json:
         from mdmemory.search.results import as_json
 
-        emit_json({"mode": results.mode, "hits": [as_json(hit) for hit in results.hits]})
-        return 0
+        hits = [as_json(hit) for hit in results.hits]
+        return show_value(options, {"mode": results.mode, "hits": hits})
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     colour = colour and os.environ.get("TERM") != "dumb"
     wordless = results.wordless

@@ -8,14 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.commands import (
-    count_noun,
-    emit_json,
-    only_memory,
-    show_value,
-    visible_text,
-    warn_person,
-)
+from mdmemory.cli.commands import count_noun, only_memory, show_value, visible_text, warn_person
 from mdmemory.cli.options import SESSIONS
 from mdmemory.config import person
 from mdmemory.errors import UsageError
@@ -48,8 +41,7 @@ def run_session(layers: Layers, options: Namespace) -> int:
         ]
         if done.errors:
             lines.append(f"{count_noun(done.errors, 'file')} could not be removed.")
-        show_value(options, asdict(done), *lines)
-        return 1 if done.errors else 0
+        return show_value(options, asdict(done), *lines, failed=bool(done.errors))
     if options.forget:
         return _tell_observations(memory.observations().forget(options.forget), options)
     if id.isdecimal():
@@ -58,8 +50,7 @@ def run_session(layers: Layers, options: Namespace) -> int:
         from mdmemory.session import storage
 
         text = storage.get_output(memory.project.private / storage.FOLDER, id)
-        show_value(options, {"id": id, "text": text}, text)
-        return 0
+        return show_value(options, {"id": id, "text": text}, text)
     if id:
         fields = stored_content(memory, id)
         summary = "\n".join(f"{name}: {text}" for name, text in fields["summary"].items() if text)
@@ -67,8 +58,7 @@ def run_session(layers: Layers, options: Namespace) -> int:
         observations = [f"{each['id']}  {each['title']}" for each in fields["observations"]]
         more = {"promotions": promotions, "summary": summary, "observations": observations}
         texts = map(visible_text, sections_shown(fields["sections"] | more))
-        show_value(options, fields, *(text.replace("\n", "\n  ") for text in texts))
-        return 0
+        return show_value(options, fields, *(text.replace("\n", "\n  ") for text in texts))
     return _list_sessions(memory.project, options)
 
 
@@ -96,23 +86,22 @@ def _list_sessions(project: Project, options: Namespace) -> int:
             "id": each.id, "title": title, "time": _moment_of(each.time), "source": each.source,
             "turns": len(each.transcript.turns), "read": read,
         })  # fmt: skip
-    if options.json:
-        emit_json(rows)
-    else:
-        for row in rows:
-            title = "".join(sign for sign in " ".join(row["title"].split()) if sign.isprintable())
-            time = row["time"][:16].replace("T", " ") or "-"
-            unread = f"{count_noun(row['turns'], 'turn')}, {row['turns'] - row['read']} unread"
-            host = TITLES[row["source"]]
-            print(f"{time:<16}  {host:<11}  {row['id']}  {unread:<20}  {title}".rstrip())
-        if not there.is_all:
-            print(f"These are the newest {len(rows)}; `mdmemory session --all` shows all.")
-        *names, last = TITLES.values()
-        nothing = f"No sessions of {', '.join(names)} or {last} in this project."
-        print("Read one: `mdmemory extract --session ID`." if rows else nothing)
+    lines = []
+    for row in rows:
+        title = "".join(sign for sign in " ".join(row["title"].split()) if sign.isprintable())
+        time = row["time"][:16].replace("T", " ") or "-"
+        unread = f"{count_noun(row['turns'], 'turn')}, {row['turns'] - row['read']} unread"
+        host = TITLES[row["source"]]
+        lines.append(f"{time:<16}  {host:<11}  {row['id']}  {unread:<20}  {title}".rstrip())
+    if not there.is_all:
+        lines.append(f"These are the newest {len(rows)}; `mdmemory session --all` shows all.")
+    *names, last = TITLES.values()
+    nothing = f"No sessions of {', '.join(names)} or {last} in this project."
+    lines.append("Read one: `mdmemory extract --session ID`." if rows else nothing)
+    code = show_value(options, rows, *lines, failed=bool(there.problems))
     for problem in there.problems:
         warn_person(problem.sentences)
-    return 1 if there.problems else 0
+    return code
 
 
 def _moment_of(milliseconds: int) -> str:
@@ -129,8 +118,7 @@ def _moment_of(milliseconds: int) -> str:
 
 def _tell_observations(observations: Sequence[Observation], options: Namespace) -> int:
     texts = "\n\n".join(visible_text(each.text) for each in observations)
-    show_value(options, [observed(each) for each in observations], texts)
-    return 0
+    return show_value(options, [observed(each) for each in observations], texts)
 
 
 def _work_session(memory: Memory, id: str, options: Namespace) -> int:
@@ -145,7 +133,8 @@ def _work_session(memory: Memory, id: str, options: Namespace) -> int:
         "failure": failure.code if failure else None,
     }  # fmt: skip
     stored = count_noun(done.kept, "observation")
-    show_value(options, fields, f"Stored {stored}; {done.waiting} waiting, {done.failed} failed.")
+    said = f"Stored {stored}; {done.waiting} waiting, {done.failed} failed."
+    code = show_value(options, fields, said, failed=failure is not None)
     if failure:
         warn_person(failure.sentences)
-    return 1 if failure else 0
+    return code

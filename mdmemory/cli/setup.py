@@ -239,8 +239,7 @@ def _tell_setup(options: Namespace, done: Setup | None, sentences: list[str]) ->
             "root": str(done.project.top), "store": str(done.project.store),
             "commit": done.commit, "files": done.files, "said": sentences,
         }  # fmt: skip
-    show_value(options, fields, *sentences)
-    return 0
+    return show_value(options, fields, *sentences)
 
 
 def _remove_wiring(options: Namespace, root: Path) -> int:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from mdmemory.actions.listing import in_words
 from mdmemory.cli.commands import (
+    LISTED,
     NO_STORE_YET,
     count_noun,
     emit_json,
     open_layers,
+    show_value,
     visible_text,
     warn_person,
 )
@@ -173,8 +175,6 @@ def _file_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 # --- any memory
 
-_LISTED = 200  # problems that are listed; the rest is counted
-
 
 def run_audit(options: Namespace) -> int:
     from mdmemory.audit import audit
@@ -184,24 +184,21 @@ def run_audit(options: Namespace) -> int:
         count, findings = audit(Path(options.path), Path.cwd(), model)
     failures = model.failures if model else ()
     files = count_noun(count, "file")
-    if options.json:
-        rows = [each._asdict() for each in findings]
-        is_ok = not findings and not failures
-        emit_json({"ok": is_ok, "files": count, "findings": rows, "unread": [*failures]})
-        return 0 if is_ok else 1
-    for each in findings[:_LISTED]:
-        print(visible_text(f"{each.level}: {each.path}:{each.line}: {each.message}"))
-    if more := len(findings) - _LISTED if findings[_LISTED:] else 0:
-        print(f"... and {more} more: `mdmemory audit --json PATH` lists all.")
-    for sentence in failures:
+    lines = [
+        visible_text(f"{each.level}: {each.path}:{each.line}: {each.message}")
+        for each in findings[:LISTED]
+    ]
+    if more := len(findings[LISTED:]):
+        lines.append(f"... and {more} more: `mdmemory audit --json PATH` lists all.")
+    for sentence in failures if not options.json else ():
         warn_person(sentence)
-    if not findings:
-        print(f"No problems in {files}{', as far as it was read' if failures else ''}.")
-        return 1 if failures else 0
     errors = sum(each.level == "error" for each in findings)
     of_them = f"{count_noun(errors, 'error')}, {count_noun(len(findings) - errors, 'warning')}"
-    print(f"{of_them} in {files}. Nothing was changed.")
-    return 1
+    nothing = f"No problems in {files}{', as far as it was read' if failures else ''}."
+    lines.append(f"{of_them} in {files}. Nothing was changed." if findings else nothing)
+    rows, is_ok = [each._asdict() for each in findings], not findings and not failures
+    fields = {"ok": is_ok, "files": count, "findings": rows, "unread": [*failures]}
+    return show_value(options, fields, *lines, failed=not is_ok)
 
 
 def _audit_model(options: Namespace, progress: Progress) -> ModelReading:
