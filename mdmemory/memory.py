@@ -442,11 +442,11 @@ class Memory:
     def undo(self, id: str | None = None, agree: Agree | None = None) -> Undone:
         """Take back a commit of ours: by Memory-Id or commit, else the newest change. `agree` is
         asked first, and hears what that is."""
-        return actions.undo.undo(self._writer(), id, agree)
+        return actions.undo.undo_changes(self._writer(), id, agree)[0]
 
     def undo_session(self, session: str, agree: Agree | None = None) -> list[Undone]:
         """Take back all that one session caused, in one commit; answers for each that it made."""
-        return actions.undo.undo_session(self._writer(), session, agree)
+        return actions.undo.undo_changes(self._writer(), agree=agree, session=session)
 
     def newest_change(self) -> Planned | None:
         """The change that `undo` takes back without an id; None where there is none."""

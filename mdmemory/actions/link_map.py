@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from contextlib import suppress
-from stat import S_ISREG
 from typing import NamedTuple
 
 from mdmemory.errors import NotFound
-from mdmemory.store import note_links
+from mdmemory.store import note_links, sights
 from mdmemory.store.note_links import fold_name
-from mdmemory.store.store import Store, is_note_name
-
-_Print = tuple[int, int, int, int]
+from mdmemory.store.store import Store
 
 
 class _Linked(NamedTuple):
     """A note as it looked, the names that lead to it, and what its links say."""
 
-    print: _Print
+    print: str
     names: frozenset[str]
     targets: tuple[str, ...]
 
@@ -35,14 +31,8 @@ class LinkMap:
 
     def look(self) -> LinkMap:
         """Read what changed since the last look."""
-        seen: dict[str, _Print] = {}
-        with os.scandir(self._store.folder) as entries:
-            for entry in filter(lambda entry: is_note_name(entry.name), entries):
-                with suppress(OSError):  # removed since the listing
-                    stat = entry.stat(follow_symlinks=False)
-                    if S_ISREG(stat.st_mode):
-                        print_ = (stat.st_ctime_ns, stat.st_mtime_ns, stat.st_size, stat.st_ino)
-                        seen[entry.name] = print_
+        sight = sights.take_sight(self._store.folder, None)
+        seen = dict(zip(sight.files, sight.prints, strict=True))
         known = {file: each.print for file, each in self._notes.items()}
         changed = {file for file, print_ in seen.items() if known.get(file) != print_}
         gone = self._notes.keys() - seen.keys()

@@ -57,33 +57,34 @@ class Planned(NamedTuple):
 Agree = Callable[[Sequence[Planned]], bool]
 
 
-def undo(writer: Writer, id: str | None = None, agree: Agree | None = None) -> Undone:
+def undo_changes(
+    writer: Writer, id: str | None = None, agree: Agree | None = None, *, session: str = ""
+) -> list[Undone]:
     """Take back the commit `id` names (a Memory-Id or a commit; default: the newest change that is
-    not undone, whatever it was). With `agree`, only after it said yes to what was found.
+    not undone, whatever it was), or all that one `session` wrote, in one commit; what became of
+    each commit, the newest first. With `agree`, only after it said yes to what was found.
 
-    Raises NotFound when there is nothing to undo.
-    """
-    return _undo(writer, lambda history: [_choose_commit(history, id)], agree)[0]
-
-
-def undo_session(writer: Writer, session: str, agree: Agree | None = None) -> list[Undone]:
-    """Take back all that one session wrote, in one commit; what became of each of its commits, the
-    newest first.
-
-    Raises NotFound when it wrote nothing that is not undone already.
+    Nobody is asked under the lock: after the answer the same commits are taken, whatever was
+    written meanwhile. Raises NotFound when there is nothing to undo.
     """
 
-    def chosen_writes(history: History) -> list[Logged]:
-        gone = history.list_undone()
-        wrote = history.log_of("Memory-Session", session)
-        if entries := [entry for entry in wrote if entry.commit not in gone]:
-            return entries
-        raise NotFound(
-            f"The session {session} wrote nothing that could be undone.",
-            "`mdmemory log --json` shows which session wrote what.",
-        )
+    def chosen(history: History) -> list[Logged]:
+        return _session_writes(history, session) if session else [_choose_commit(history, id)]
 
-    return _undo(writer, chosen_writes, agree)
+    if agree is not None:
+        from mdmemory.git.gitpython import open_history  # a person is asked, and no hook
+
+        with writer.lock_store():  # what waits is committed by that
+            history = open_history(writer.require_history(PATIENCE))
+            plans = [_plan_undo(history, entry) for entry in chosen(history)]
+        if not agree(plans):
+            raise MdmemoryError("Nothing was undone.", "`mdmemory log` lists the changes.")
+    with writer.lock_store():
+        history = writer.require_history(PATIENCE)
+        if agree is None:
+            return _take_back(writer, history, chosen(history))
+        entries = [_choose_commit(history, plan.commit) for plan in plans]
+        return _take_back(writer, history, entries)
 
 
 def newest_change(writer: Writer) -> Planned | None:
@@ -102,28 +103,18 @@ def knows_commit(writer: Writer, id: str) -> bool:
     return False
 
 
-def _undo(
-    writer: Writer, chosen: Callable[[History], list[Logged]], agree: Agree | None
-) -> list[Undone]:
-    """Take back the commits that `chosen` finds, the newest first. Nobody is asked under the
-    lock: after the answer the same commits are taken, whatever was written meanwhile."""
-    if agree is not None:
-        from mdmemory.git.gitpython import open_history  # a person is asked, and no hook
-
-        with writer.lock_store():  # what waits is committed by that
-            history = open_history(writer.require_history(PATIENCE))
-            plans = [_plan_undo(history, entry) for entry in chosen(history)]
-        if not agree(plans):
-            raise MdmemoryError("Nothing was undone.", "`mdmemory log` lists the changes.")
-    with writer.lock_store():
-        history = writer.require_history(PATIENCE)
-        if agree is None:
-            return _take_back(writer, history, chosen(history))
-        entries = [_choose_commit(history, plan.commit) for plan in plans]
-        return _take_back(writer, history, entries)
-
-
 # --- which commit
+
+
+def _session_writes(history: History, session: str) -> list[Logged]:
+    gone = history.list_undone()
+    wrote = history.log_of("Memory-Session", session)
+    if entries := [entry for entry in wrote if entry.commit not in gone]:
+        return entries
+    raise NotFound(
+        f"The session {session} wrote nothing that could be undone.",
+        "`mdmemory log --json` shows which session wrote what.",
+    )
 
 
 def _choose_commit(history: History, id: str | None) -> Logged:

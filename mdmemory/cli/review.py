@@ -13,17 +13,13 @@ from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.layers import MINE, USER, Layers
 from mdmemory.review import answers, waiting
 from mdmemory.review.answers import Reviewed, Wording
-from mdmemory.review.items import ACTIONS, KINDS, Action, InboxItem, Kind, fold
+from mdmemory.review.items import ACTIONS, KEYS, KINDS, Action, InboxItem, Kind, fold
 
 if TYPE_CHECKING:
     from mdmemory.cli.review_screen import Terminal
 
 NOTHING = "Nothing waits for you."
-_SIGNS = {
-    "1": (Action.KEEP, Action.THIS), "a": (Action.KEEP, Action.THIS), "2": (Action.THAT,),
-    "b": (Action.THAT,), "3": (Action.BOTH,), "e": (Action.EDIT,), "d": (Action.DROP,),
-    "l": (Action.LATER,),
-}  # fmt: skip
+_ALSO = {"a": "1", "b": "2"}  # keys that mean another one
 
 
 def run_review(layers: Layers, options: Namespace) -> int:
@@ -207,7 +203,7 @@ class _Sitting:
                 self._terminal.draw(help_screen(*self._terminal.size()))
         elif key == "u":
             self._undo()
-        elif action := next((each for each in _SIGNS.get(key, ()) if each in item.actions), None):
+        elif action := next((a for a in item.actions if KEYS[a] == _ALSO.get(key, key)), None):
             self._give_answer(item, action)
         else:
             self._said = f"{key!r} is no answer here; ? shows the keys."

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory.actions.undo import NO_CHANGES, Planned, Undone, undo, undo_session
+from mdmemory.actions.undo import NO_CHANGES, Agree, Planned, Undone, undo_changes
 from mdmemory.errors import MdmemoryError, NotFound, RepositoryState
 from mdmemory.files import digest
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER
@@ -40,6 +40,11 @@ def do(
     with writer.lock_store():
         about = [("Memory-Session", session)] if session else []
         return writer.write("memory: a test", made, kind=kind, trailers=about)
+
+
+def undo(writer: Writer, id: str | None = None, agree: Agree | None = None) -> Undone:
+    """What became of one commit."""
+    return undo_changes(writer, id, agree)[0]
 
 
 def notes(store: Path) -> dict[str, bytes]:
@@ -276,7 +281,7 @@ def test_a_session_is_taken_back_in_one_commit_and_can_be_redone(
     do(writer, {"user-later.md": note("Later.")}, kind="add")
     do(writer, {"user-name.md": note("Three.")}, {"feedback-old.md": None}, session="s")
     after, head = notes(store), git(store, "rev-parse", "HEAD").strip()
-    all_done = undo_session(writer, "s")
+    all_done = undo_changes(writer, session="s")
     assert notes(store) == before | {"user-later.md": note("Later.")}
     assert git(store, "rev-parse", "HEAD~1").strip() == head
     assert [done.restored for done in all_done] == [
@@ -285,7 +290,7 @@ def test_a_session_is_taken_back_in_one_commit_and_can_be_redone(
     ]  # fmt: skip
     assert len({done.written.commit for done in all_done}) == 1
     with pytest.raises(NotFound, match="nothing that could be undone"):
-        undo_session(writer, "s")
+        undo_changes(writer, session="s")
     undo(writer, all_done[0].written.id)
     assert notes(store) == after
 
@@ -296,7 +301,7 @@ def test_of_a_session_what_was_changed_since_stays_and_is_named(
     do(writer, {"user-name.md": note("One.")}, kind="edit", session="s")
     do(writer, {"feedback-new.md": FACT}, {"project-plan.md": None}, session="s")
     (store / "user-name.md").write_bytes(note("By hand."))
-    newer, older = undo_session(writer, "s")
+    newer, older = undo_changes(writer, session="s")
     assert newer.restored == ("feedback-new.md", "project-plan.md")
     assert older.kept == (("user-name.md", "it was changed since"),)
     assert (store / "user-name.md").read_bytes() == note("By hand.")

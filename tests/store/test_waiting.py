@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from moments import blob
 
-from mdmemory.actions.undo import undo
+from mdmemory.actions.undo import undo_changes
 from mdmemory.errors import RepositoryState
 from mdmemory.files import digest
 from mdmemory.git.transaction import Change
@@ -136,10 +136,10 @@ def test_each_write_that_waited_stands_in_the_log_and_is_taken_back_by_itself(
     assert [entry.get("Memory-Id") for entry in typed.history.log_of("Memory-Id")[:3]] == ids[::-1]
     assert [undone for _, undone in typed.history.logged(3)] == [False] * 3
     for id, text in zip(ids[1::-1], texts[1::-1], strict=True):
-        undo(typed, id)
+        undo_changes(typed, id)
         assert (store / "user-first.md").read_bytes() == text
     assert {e.get("Memory-Id") for e, undone in typed.history.logged() if undone} == {*ids[:2]}
-    undo(typed)
+    undo_changes(typed)
     assert not (store / "user-new.md").exists()
 
 
@@ -155,7 +155,7 @@ def test_in_another_clone_what_waited_is_one_change(
     assert writer.history
     newest = writer.history.logged(1)[0][0]
     assert newest.subject == "memory: write user-new.md and 1 more"
-    undo(writer, newest.get("Memory-Id"))
+    undo_changes(writer, newest.get("Memory-Id"))
     assert not (tmp_path / "clone/notes/memory/user-new.md").exists()
 
 
