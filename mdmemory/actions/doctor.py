@@ -15,7 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory.actions import attributes, cited, renaming
+from mdmemory.actions import attributes, renaming
+from mdmemory.citing.citation import DRIFTED, CheckedCitation, parse
 from mdmemory.errors import GitFailed, MdmemoryError, NoState
 from mdmemory.git import index_file, private_folder, replacement, repositories
 from mdmemory.git.journal import Journals
@@ -32,6 +33,8 @@ from mdmemory.store.writer import Group, Writer
 
 _MOST_FOLDERS = 1_000  # of a store that are looked into
 _SHOWN = 3  # notes or links that are named
+_CITATIONS = 50  # outdated ones that are named; `mdmemory check` lists all
+_LONGEST = 120  # characters of a citation that cannot be read
 _LONG = 60.0  # seconds; git holds a lock on a branch for milliseconds
 
 
@@ -360,7 +363,25 @@ def _check_locks(writer: Writer, now: datetime) -> Iterator[Finding]:
 
 
 def _check_citations(writer: Writer) -> Iterator[Finding]:
-    return (Finding("citations", "warning", *each) for each in cited.citation_problems(writer))
+    """Citations that cannot be read, and of those that the project does not hold any more the
+    first."""
+    heads = writer.refresher.catalog().citing()
+    for head in heads:
+        for cite in head.cites:
+            if parse(cite) is None:
+                message = f"It cites {cite[:_LONGEST]!r}, and that is no PATH#L10-L20."
+                yield Finding("citations", "warning", head.file, message)
+    from mdmemory.citing.check import check_citations  # few notes cite
+
+    problems: Sequence[CheckedCitation] = ()
+    with suppress(MdmemoryError, OSError):
+        files = [(head.file, head.cites) for head in heads]
+        problems = check_citations(writer.project, files) if files else ()
+    for each in [each for each in problems if each.is_outdated][:_CITATIONS]:
+        what = "changed" if each.state == DRIFTED else "is gone"
+        fix = f"If it still holds: `mdmemory review {each.file.removesuffix('.md')} keep`."
+        message = f"It cites {each.place}, which {what}. {fix}"
+        yield Finding("citations", "warning", each.file, message)
 
 
 def _check_nesting(writer: Writer) -> Iterator[Finding]:

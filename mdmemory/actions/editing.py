@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
 
-from mdmemory.actions import cited, replacing
+from mdmemory.actions import replacing
 from mdmemory.citing.citation import MAY_CITE
-from mdmemory.errors import BadNote, NoteChanged
+from mdmemory.errors import BadNote, MdmemoryError, NoteChanged
 from mdmemory.files import digest
 from mdmemory.git.commits_of_store import subject
 from mdmemory.git.transaction import Change
@@ -180,7 +181,7 @@ def edit(
         if not wanted and changed is None:
             return unchanged_note(stored)
         wanted["metadata.updated"] = today
-        fresh = editing.edit(cited.pin_citations(writer, stored.note), set=wanted, body=changed)
+        fresh = editing.edit(_pin_citations(writer, stored.note), set=wanted, body=changed)
         return _replace_text(writer, stored, fresh.text, "edit")
 
 
@@ -254,7 +255,7 @@ def confirm_note(writer: Writer, name: str, *, today: str) -> Edited:
         wanted: dict[str, str | None] = {"metadata.updated": today}
         if stored.note.head.status == "unconfirmed":
             wanted |= editing.confirm(stored.note, "manual")
-        anew = cited.cited_anew(writer, stored.note)
+        anew = cited_anew(writer, stored.note)
         if anew is stored.note and len(wanted) == 1:
             return unchanged_note(stored)
         return _replace_text(writer, stored, editing.edit(anew, set=wanted).text, "confirm")
@@ -340,6 +341,33 @@ def refuse_secret(is_secret: Callable[[str], bool], text: str) -> None:
             "Leave the secret out and say where it is kept instead.",
             code="secret",
         )
+
+
+# --- the citations of a note, which is stored whether its project can be read or not
+
+
+def _pin_citations(writer: Writer, note: Note) -> Note:
+    """The note with those of its citations pinned that a hand wrote without what stands there."""
+    if note.head.cites:
+        from mdmemory.citing import cite  # few notes are written so
+
+        with suppress(MdmemoryError, OSError):
+            return editing.recite(note, cite.pin_citations(writer.project, note.head.cites))
+    return note
+
+
+def cited_anew(writer: Writer, note: Note) -> Note:
+    """The note with its citations as the project is now, on a person's word: what moved at its new
+    place, what drifted as it reads now, and without what is gone. Raises BadNote where the list is
+    written in a way that this would damage."""
+    if not note.head.cites:
+        return note
+    from mdmemory.citing import cite
+
+    changes: dict[str, str | None] = {}
+    with suppress(MdmemoryError, OSError):
+        changes = cite.cited_anew(writer.project, note.head.cites)
+    return editing.recite(note, changes)
 
 
 # --- two changes of one text

