@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from mdmemory.actions.erasing import Erasable as Erasable
     from mdmemory.actions.erasing import Erased as Erased
     from mdmemory.actions.glance import Glance as Glance
-    from mdmemory.actions.index_place import IndexPlace as IndexPlace
-    from mdmemory.actions.link_map import LinkMap as LinkMap
+    from mdmemory.actions.glance import LinkMap as LinkMap
+    from mdmemory.actions.listing import IndexPlace as IndexPlace
     from mdmemory.actions.listing import Listed as Listed
     from mdmemory.actions.note_history import Step as Step
     from mdmemory.actions.note_history import TextChange as TextChange
@@ -76,8 +76,8 @@ if TYPE_CHECKING:
 # `Memory`, and the types that its methods take and return
 _PUBLIC = """
     actions.doctor.Finding actions.editing.Edited actions.erasing.Erasable
-    actions.erasing.Erased actions.glance.Glance actions.index_place.IndexPlace
-    actions.link_map.LinkMap actions.listing.Listed actions.note_history.Step
+    actions.erasing.Erased actions.glance.Glance actions.listing.IndexPlace
+    actions.glance.LinkMap actions.listing.Listed actions.note_history.Step
     actions.note_history.TextChange actions.renaming.Renamed actions.resolve.Conflict
     actions.resolve.Resolved actions.setup.Setup actions.sync.Synced actions.undo.Agree
     actions.undo.Planned actions.undo.Undone capture.batch.Route capture.batch.Stores

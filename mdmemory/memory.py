@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from mdmemory.actions.doctor import Finding
     from mdmemory.actions.editing import Edited
     from mdmemory.actions.erasing import Erasable, Erased
-    from mdmemory.actions.glance import Glance
-    from mdmemory.actions.index_place import IndexPlace
-    from mdmemory.actions.link_map import LinkMap
-    from mdmemory.actions.listing import Listed
+    from mdmemory.actions.glance import Glance, LinkMap
+    from mdmemory.actions.listing import IndexPlace, Listed
     from mdmemory.actions.note_history import Step, TextChange
     from mdmemory.actions.renaming import Renamed
     from mdmemory.actions.resolve import Conflict, Resolved
@@ -310,7 +308,7 @@ class Memory:
         except NotFound:
             return None
         history = actions.note_history.history_shown(writer)
-        return actions.index_place.index_place(writer.refresher, history, file)
+        return actions.listing.index_place(writer.refresher, history, file)
 
     def citations(
         self, files: Collection[str] | None = None, *, since: str | None = None,
@@ -345,11 +343,11 @@ class Memory:
 
     def index_places(self) -> dict[str, IndexPlace]:
         """The same of every note by its file, without the time when it left."""
-        return actions.index_place.all_places(self._refresher())
+        return actions.listing.all_places(self._refresher())
 
     def links(self, before: LinkMap | None = None) -> LinkMap:
         """Which note links to which; only what changed since `before` is read."""
-        return (before or actions.link_map.LinkMap(store.store.Store(self.project.store))).look()
+        return (before or actions.glance.LinkMap(store.store.Store(self.project.store))).look()
 
     def counts(self) -> dict[str, int]:
         """How many notes there are, are listed, on hold, unconfirmed, and open conflicts."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mdmemory.actions.link_map import LinkMap
+from mdmemory.actions.glance import LinkMap
 from mdmemory.web import charts
 from mdmemory.web.notes import NoteRow
 from mdmemory.web.site import note_path

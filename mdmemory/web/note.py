@@ -9,7 +9,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mdmemory.actions.link_map import LinkMap
+from mdmemory.actions.glance import LinkMap
 from mdmemory.actions.note_history import BY_HAND, REVERT, WORK_TREE, Step
 from mdmemory.errors import BadNote, MdmemoryError, NoteChanged, NotFound
 from mdmemory.memory import Memory

@@ -10,8 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mdmemory.actions.index_place import IndexPlace
-from mdmemory.actions.listing import Listed
+from mdmemory.actions.listing import IndexPlace, Listed
 from mdmemory.citing.citation import DRIFTED
 from mdmemory.layers import USER
 from mdmemory.memory import Memory

@@ -10,7 +10,7 @@ from rows import each
 from stores import BeginStore
 
 from mdmemory import Memory
-from mdmemory.actions.link_map import LinkMap
+from mdmemory.actions.glance import LinkMap
 from mdmemory.errors import BadNote, MdmemoryError, NotFound
 from mdmemory.store.store import Store
 
