@@ -22,7 +22,6 @@ from mdmemory.errors import Ambiguous, MdmemoryError, NoGit, NoStore, NotFound, 
 from mdmemory.files import as_given
 from mdmemory.git.private_folder import common_dir, find_top
 from mdmemory.memory import Memory, actions, capture, search, store
-from mdmemory.privacy import is_secret
 from mdmemory.store.conflicts import IN_CONFLICT
 from mdmemory.store.project import of_person, of_project
 from mdmemory.store.store import INDEX, Store, is_note_name
@@ -156,7 +155,7 @@ class Layers:
         notes of both layers."""
         # no store is made for a note that none would take
         text = f"{fact.description}\n{fact.body}"
-        actions.editing.check_new(is_secret, fact.name, fact.type, text)
+        actions.editing.check_new(fact.name, fact.type, text)
         owners = [self.holding(name) for name in replaces]
         if len({id(memory) for memory, _ in owners}) > 1:
             raise UsageError(
@@ -254,7 +253,7 @@ class Layers:
 
     def _persons_memory(self) -> Memory:
         if self.person is None:
-            made = actions.memory_folder.begin_person(self._places, is_secret)
+            made = actions.memory_folder.begin_person(self._places)
             self.person = Memory(made.project, **self._how)
             self._tell(f"Your own store is {made.project.store}.")
         return self.person
@@ -274,7 +273,7 @@ class Layers:
             if common_dir(self.start) is None:
                 return None
             raise
-        made = actions.memory_folder.begin_store(self.start, self._places, is_secret)
+        made = actions.memory_folder.begin_store(self.start, self._places)
         self._tell(f"The store of this project is {made.project.store}.")
         return Memory(made.project, **self._how)
 

@@ -177,7 +177,7 @@ class Memory:
     ) -> tuple[Memory, Setup]:  # fmt: skip
         """Make a store for a project (again: no change): in the memory folder (`home`), or in
         the project, as part of its repository or with its `own_repo`."""
-        where = Path(path), person.person_places(environment), is_secret
+        where = Path(path), person.person_places(environment)
         in_project = partial(actions.setup.init_store, store=store, own_repo=own_repo)
         setup = (actions.memory_folder.begin_store if home else in_project)(*where)
         return cls(setup.project), setup

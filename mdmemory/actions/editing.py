@@ -22,6 +22,7 @@ from mdmemory.git.transaction import Change
 from mdmemory.note import editing, limits
 from mdmemory.note import note as notes_format
 from mdmemory.note.note import SUPERSEDED, Note
+from mdmemory.privacy import is_secret
 from mdmemory.store import note_links, superseding
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import Store, StoredNote
@@ -75,7 +76,7 @@ def add(
     UsageError for a place that is none, NotFound for a name in `replaces` that is none.
     """
     said_in_all, cites = f"{description}\n{body}", tuple[str, ...]()
-    check_new(writer.refresher.is_secret, name, type, said_in_all)
+    check_new(name, type, said_in_all)
     if cite or MAY_CITE.search(said_in_all):
         from mdmemory.citing.cite import cites_of  # most texts name no file
 
@@ -148,14 +149,14 @@ def _restore_note(writer: Writer, stored: StoredNote, today: str) -> Edited:
     )
 
 
-def check_new(is_secret: Callable[[str], bool], name: str, type: str, text: str) -> None:
+def check_new(name: str, type: str, text: str) -> None:
     """Raise BadNote where a note of this name, type and text cannot be added to any store."""
     # before anything repeats it; in a name the blanks are hyphens
-    refuse_secret(is_secret, f"{name}\n{re.sub('[-_]', ' ', name)}")
+    refuse_secret(f"{name}\n{re.sub('[-_]', ' ', name)}")
     limits.check_name(name)
     if type not in limits.TYPES:
         raise BadNote(f"{type!r} is not a type of note.", f"Use one of: {', '.join(limits.TYPES)}.")
-    refuse_secret(is_secret, text)
+    refuse_secret(text)
 
 
 def edit(
@@ -297,7 +298,7 @@ def admit_text(writer: Writer, stored: StoredNote, text: str) -> bytes:
     refuse_held(writer, stored)
     refuse_waiting(writer, stored)
     if notes_format.parse(text, stored.file).head.secrets != "allowed":
-        refuse_secret(writer.refresher.is_secret, text)
+        refuse_secret(text)
     return text.encode("utf-8")
 
 
@@ -333,7 +334,7 @@ def refuse_waiting(writer: Writer, stored: StoredNote) -> None:
         )
 
 
-def refuse_secret(is_secret: Callable[[str], bool], text: str) -> None:
+def refuse_secret(text: str) -> None:
     """Raise BadNote for a text that seems to hold a secret."""
     if is_secret(text):
         raise BadNote(

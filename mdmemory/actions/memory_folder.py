@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -57,7 +57,7 @@ def project_around(start: Path) -> repositories.Repository:
     return repository
 
 
-def begin_store(start: Path, places: Places, is_secret: Callable[[str], bool]) -> Setup:
+def begin_store(start: Path, places: Places) -> Setup:
     """Make a store for the project around `start`; its own, again: no change.
 
     Raises NoStore, and what `setup.init_store` raises.
@@ -66,11 +66,11 @@ def begin_store(start: Path, places: Places, is_secret: Callable[[str], bool]) -
     home = prepare_folder(places)
     with one_at_a_time(home):
         if known := homes.find_match(home, repository.top).entry:
-            done = setup.init_store(known.store, places, is_secret, store=".")
+            done = setup.init_store(known.store, places, store=".")
         else:
             folder = homes.free_folder(home, repository.top.name)
             text = homes.write(know_project(Known(home), repository))
-            done = _begin_folder(folder, text, places, is_secret)
+            done = _begin_folder(folder, text, places)
         return replace(done, project=done.project._replace(around=repository.top))
 
 
@@ -81,19 +81,19 @@ def know_project(entry: Known, repository: repositories.Repository) -> Known:
     return entry.met(project, repositories.read_head(repository))
 
 
-def begin_person(places: Places, is_secret: Callable[[str], bool]) -> Setup:
+def begin_person(places: Places) -> Setup:
     """Make the person's own store; again: no change."""
     root = person_root(places)
     if (root / PROJECT_FILE).is_file():
-        return setup.init_store(root, places, is_secret)
+        return setup.init_store(root, places)
     home = prepare_folder(places)
     with one_at_a_time(home):
         folder = home / PERSON
         if os.path.lexists(folder / PROJECT_FILE):
-            return setup.init_store(folder, places, is_secret, store=".")
+            return setup.init_store(folder, places, store=".")
         if os.path.lexists(folder):
             raise NoStore(f"{folder} is there and is no store.", "Move it away, then try again.")
-        return _begin_folder(folder, f'store = "."\n{PERSONS_INDEX}'.encode(), places, is_secret)
+        return _begin_folder(folder, f'store = "."\n{PERSONS_INDEX}'.encode(), places)
 
 
 def join_store(start: Path, store: str, places: Places) -> Path:
@@ -138,15 +138,13 @@ def one_at_a_time(home: Path) -> Iterator[None]:
         yield
 
 
-def _begin_folder(
-    folder: Path, text: bytes, places: Places, is_secret: Callable[[str], bool]
-) -> Setup:
+def _begin_folder(folder: Path, text: bytes, places: Places) -> Setup:
     hidden = folder.with_name(f"{_BEGUN}{folder.name}")
     with name_refusals(hidden):
         hidden.mkdir(mode=0o700)
     if repositories.is_installed():
         setup.new_repository(hidden, [])
-    done = setup.init_store(hidden, places, is_secret, store=".", text=text)
+    done = setup.init_store(hidden, places, store=".", text=text)
     os.rename(hidden, folder)
     hide_folder(folder.parent)
     return replace(done, project=open_project(folder, places), said=done.said)

@@ -13,7 +13,7 @@ import re
 import shlex
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +36,7 @@ from mdmemory.git.commits_of_store import History
 from mdmemory.git.filter_repo import carry, has_all
 from mdmemory.git.private_folder import NAME, STATE
 from mdmemory.git.repositories import Repository
+from mdmemory.privacy import is_secret
 from mdmemory.store import home as homes
 from mdmemory.store import inbox, project
 from mdmemory.store.home import Known
@@ -208,8 +209,6 @@ _STORE_LINE = re.compile(rb"(?m)^store[ \t]*=.*\n?")
 # what the copy has of its own: made anew, or said of the new place
 _ANEW = (*GENERATED, PROJECT_FILE, f"{INBOX}/.gitignore")
 
-IsSecret = Callable[[str], bool]
-
 
 @dataclass
 class Moved:
@@ -226,8 +225,8 @@ class Moved:
 
 
 def move_store(
-    writer: Writer, places: Places, is_secret: IsSecret, *,
-    to: str = HOME, folder: str | None = None, dry_run: bool = False,
+    writer: Writer, places: Places, *, to: str = HOME, folder: str | None = None,
+    dry_run: bool = False,
 ) -> Moved:  # fmt: skip
     """Move the writer's store to the memory folder, or to a repository of its own in the project.
 
@@ -237,7 +236,7 @@ def move_store(
     project = writer.project
     if to == HOME and is_inside(project.store, home_of(places)):
         return Moved(project.store, project.store, said=[f"{project.store} lies there already."])
-    move = _Move(writer, places, is_secret, to)
+    move = _Move(writer, places, to)
     with move.targets(folder) as target:
         done = Moved(project.store, target)
         if dry_run:
@@ -268,8 +267,8 @@ def finish_move(start: Path) -> Moved | None:
 class _Move:
     """One store on its way. `own`: it has a repository of its own; `around`: the project's."""
 
-    def __init__(self, writer: Writer, places: Places, is_secret: IsSecret, to: str) -> None:
-        self.writer, self.places, self.is_secret, self.to = writer, places, is_secret, to
+    def __init__(self, writer: Writer, places: Places, to: str) -> None:
+        self.writer, self.places, self.to = writer, places, to
         self.project = writer.project
         self.history = writer.history
         if writer.trouble:
@@ -353,10 +352,10 @@ class _Move:
             # its own settings and index, and what waited is committed
             (self.hidden / PROJECT_FILE).unlink(missing_ok=True)  # of the old place
             made = setup.init_store(
-                self.hidden, self.places, self.is_secret, store=".", text=self._copied_settings(),
+                self.hidden, self.places, store=".", text=self._copied_settings(),
                 subject="memory: move the store",
             )  # fmt: skip
-            writer = Writer(made.project, self.is_secret, self.writer.holder, done.said.append)
+            writer = Writer(made.project, is_secret, self.writer.holder, done.said.append)
             with writer.lock_store():
                 pass
         except BaseException:

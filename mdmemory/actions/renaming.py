@@ -136,7 +136,7 @@ def rename_note(
         new = new.removesuffix(".md").removeprefix(prefix)
         file = f"{prefix}{new}.md"
         limits.check_name(new)
-        refuse_secret(writer.refresher.is_secret, f"{new}\n{new.replace('-', ' ')}")
+        refuse_secret(f"{new}\n{new.replace('-', ' ')}")
         if (new, file) == (old.note.head.name, old.file):
             return Renamed(Edited(file, new, old.digest, Written(), same=True), file)
         heads = writer.refresher.catalog().heads()

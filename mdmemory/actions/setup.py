@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
@@ -25,6 +25,7 @@ from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailer
 from mdmemory.git.lock import Patience, hold_lock
 from mdmemory.git.persons_git import Signer
 from mdmemory.git.transaction import Change, Transactions, recover
+from mdmemory.privacy import is_secret
 from mdmemory.store.project import Project, forget_move, open_project
 from mdmemory.store.refresh import Refresher, is_foreign
 from mdmemory.store.store import GENERATED, INDEX, Store
@@ -43,7 +44,7 @@ class Setup:
 
 
 def init_store(
-    root: Path, places: Places, is_secret: Callable[[str], bool], *,
+    root: Path, places: Places, *,
     store: str | None = None, own_repo: bool = False, text: bytes = b"", tracked: bool = True,
     subject: str = "memory: begin a store",
 ) -> Setup:  # fmt: skip
@@ -93,7 +94,7 @@ def init_store(
             raise
     lock = repository.common_dir / "mdmemory.lock" if repository else setup.project.private / "lock"
     with hold_lock(lock, "`mdmemory init`", Patience(30.0)):
-        _fill_store(setup, base, repository, is_secret)
+        _fill_store(setup, base, repository)
     open_project(root, places)
     forget_move(root)
     own = None if own_repo else repositories.find(setup.project.store)
@@ -241,9 +242,7 @@ def _require_history(history: History, inside: str) -> None:
         )
 
 
-def _fill_store(
-    setup: Setup, base: Path, own: repositories.Repository | None, is_secret: Callable[[str], bool]
-) -> None:
+def _fill_store(setup: Setup, base: Path, own: repositories.Repository | None) -> None:
     """Write and commit what is missing; `base` is the folder that the commit is about."""
     refresher = Refresher(setup.project, is_secret)
     history = History(own, base) if own else None

@@ -67,7 +67,7 @@ def create_note(
         "metadata.status": UNCONFIRMED, "metadata.created": today, "metadata.updated": today,
     })  # fmt: skip
     with writer.lock_store():
-        check_new(writer.refresher.is_secret, name, fresh.head.type, fresh.text)
+        check_new(name, fresh.head.type, fresh.text)
         _refuse_suspicious(fresh.text)
         names = taken_names(writer.refresher.store, writer.refresher.catalog().names)
         if {file.casefold(), name.casefold()} & names:
@@ -136,7 +136,7 @@ def _admit_text(writer: Writer, stored: StoredNote, text: str) -> Note:
         )
     if after.head.description != before.head.description:
         limits.check_description(after.head.description)
-    refuse_secret(writer.refresher.is_secret, text)
+    refuse_secret(text)
     if suspicion_of(text) != suspicion_of(before.text):
         _refuse_suspicious(text)
     return after

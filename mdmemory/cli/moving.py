@@ -42,7 +42,7 @@ def run_move(options: Namespace) -> int:
         )
         writer = Writer(project, is_secret, "`mdmemory move`", warn_person, patience=patience)
         done = store_move.move_store(
-            writer, person.person_places(), is_secret,
+            writer, person.person_places(),
             to=options.to, folder=options.folder, dry_run=options.dry_run,
         )  # fmt: skip
     history = f"with {count_noun(done.commits, 'commit')} of its history"
@@ -207,7 +207,7 @@ def _prepare_store(named: str | None) -> None:
     root = person_root(places)
     if named is not None:
         if Path(named).expanduser().absolute() == root and not os.path.lexists(root):
-            memory_folder.begin_person(places, is_secret)
+            memory_folder.begin_person(places)
             warn_person(f"Your own store is {root}.")
         return
     own = of_person(places)

@@ -17,7 +17,6 @@ from mdmemory.config.settings import load_settings
 from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.memory import Memory
-from mdmemory.privacy import is_secret
 from mdmemory.store import home as homes
 from mdmemory.store.project import home_of, person_root, root_in_tree
 from mdmemory.store.store import Store
@@ -168,10 +167,10 @@ def _make_store(options: Namespace, root: Path) -> Setup:
     """The store that was asked for, made where it is missing."""
     places = person.person_places()
     if options.user:
-        return memory_folder.begin_person(places, is_secret)
+        return memory_folder.begin_person(places)
     if options.join:
         joined = memory_folder.join_store(root, options.join, places)
-        return setup.init_store(joined, places, is_secret)
+        return setup.init_store(joined, places)
     in_tree = _root_inside(root)
     if in_tree is not None and options.dir is None and not options.here:
         root = in_tree
@@ -180,12 +179,10 @@ def _make_store(options: Namespace, root: Path) -> Setup:
         options.here or options.shared or options.store or options.opencode or options.git_hooks
     )
     if not is_inside and in_tree is None:
-        return memory_folder.begin_store(root, places, is_secret)
+        return memory_folder.begin_store(root, places)
     _refuse_wiring_of_elsewhere(options, root.absolute(), in_tree)
     own, tracked = options.here, not options.shared
-    return setup.init_store(
-        root, places, is_secret, store=options.store, own_repo=own, tracked=tracked
-    )
+    return setup.init_store(root, places, store=options.store, own_repo=own, tracked=tracked)
 
 
 def _store_elsewhere(root: Path, in_tree: Path | None) -> Path | None:

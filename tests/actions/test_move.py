@@ -34,7 +34,7 @@ def go(root: Path, **how: str | bool | None) -> Moved:
     if left is not None:
         return left
     writer = Writer(Memory.open(root).project, is_secret, "a test")
-    return move.move_store(writer, person.person_places(), is_secret, **how)  # type: ignore[arg-type]
+    return move.move_store(writer, person.person_places(), **how)  # type: ignore[arg-type]
 
 
 @pytest.fixture
