@@ -186,55 +186,45 @@ class _Judge:
                 if self._now.project.ask("for-each-ref", "--count=1", f"--contains={commit}"):
                     return CitationVerdict(UNKNOWN, why=_ELSEWHERE)
                 return CitationVerdict(GONE, why=_DROPPED)
-            if cite.is_folder:
-                return self._of_folder(cite)
-            entry = self._now.entry(cite.path)
+            entry = None if cite.is_folder else self._now.entry(cite.path)
             if entry and (not cite.lines or (cite.blob and entry.id.startswith(cite.blob))):
                 return CitationVerdict(FRESH)
             if entry and not (cite.blob or cite.lines_hash):
                 return CitationVerdict(FRESH, why=_NOT_PINNED)
-            if cite.lines:
+            if cite.lines and not cite.is_folder:
                 return self._of_lines(cite, cite.lines)
             path = self._path_now(cite.path)
+            if path == cite.path:
+                return CitationVerdict(FRESH)
             return CitationVerdict(MOVED, path) if path else self._absent_verdict(cite)
         except GitFailed:  # damaged, or so long a history that nobody waits for it
             return CitationVerdict(UNKNOWN, why=_SHALLOW if self._now.is_cut_off else _UNREAD)
 
-    def _of_folder(self, cite: Citation) -> CitationVerdict:
-        path = cite.path
+    def _path_now(self, path: str) -> str:
+        """Where a file or folder is now that was at a path; "" where it is gone."""
+        is_folder = path.endswith("/")
         for _ in range(_HOPS):
             entry = self._now.entry(path.rstrip("/"))
-            if entry and entry.mode in FOLDERS:
-                return CitationVerdict(FRESH) if path == cite.path else CitationVerdict(MOVED, path)
-            edits = self._now.path_edits(path.rstrip("/"))
-            pairs = dict.fromkeys((each.parent, each.commit) for each in edits)
-            path = next(filter(None, (self._new_folder(path, *each) for each in pairs)), "")
-            if not path:
-                break
-        return self._absent_verdict(cite)
-
-    def _new_folder(self, path: str, parent: str, commit: str) -> str:
-        """The folder to which a commit took most files of one; "" for none."""
-        changes = [
-            each for each in self._now.changes(parent, commit)
-            if (each.old_path or each.path).startswith(path)
-        ]  # fmt: skip
-        tails = [(each.path, each.old_path[len(path) :]) for each in changes if each.old_path]
-        went = [new.removesuffix(tail) for new, tail in tails if new.endswith(f"/{tail}")]
-        best = max(went, key=went.count, default="")
-        return best if 2 * went.count(best) > len(changes) else ""
-
-    def _path_now(self, path: str) -> str:
-        """Where a file is now that was at a path; "" where it is gone."""
-        for _ in range(_HOPS):
-            if self._now.entry(path):
+            if entry and (not is_folder or entry.mode in FOLDERS):
                 return path
-            ends = [each for each in self._now.path_edits(path) if not each.after]
-            changes = (each for e in ends for each in self._now.changes(e.parent, e.commit))
-            path = next((each.path for each in changes if each.old_path == path), "")
+            edits = self._now.path_edits(path.rstrip("/"))
+            pairs = dict.fromkeys((e.parent, e.commit) for e in edits if is_folder or not e.after)
+            path = next(filter(None, (self._new_path(path, *each) for each in pairs)), "")
             if not path:
                 break
         return ""
+
+    def _new_path(self, path: str, parent: str, commit: str) -> str:
+        """The path that a commit gave a file, or the folder to which it took most files of one; ""
+        for none."""
+        changes = self._now.changes(parent, commit)
+        if not path.endswith("/"):
+            return next((each.path for each in changes if each.old_path == path), "")
+        inside = [each for each in changes if (each.old_path or each.path).startswith(path)]
+        tails = [(each.path, each.old_path[len(path) :]) for each in inside if each.old_path]
+        went = [new.removesuffix(tail) for new, tail in tails if new.endswith(f"/{tail}")]
+        best = max(went, key=went.count, default="")
+        return best if 2 * went.count(best) > len(inside) else ""
 
     # --- lines
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ PATIENCE = 5  # seconds to wait for another process that writes
 PATIENT = 3600.0  # seconds for a statement that takes its time
 _CONNECTING = 4  # seconds for each address of the server
 _ANSWERING = 60  # seconds for one statement, by the server's clock
-_REACHED = 15.0  # seconds until a connection stands, whatever the server sends
+_REACHED = 15.0  # seconds for the first statement, whatever the server sends
 _ANSWERED = 75.0  # seconds for one statement, by ours
 
 # SQLSTATEs, by their beginnings: what PostgreSQL calls them is in its appendix A
@@ -54,9 +54,7 @@ def connect_server(dsn: str, schema: str) -> Connection:
         usual = {"connect_timeout": _CONNECTING, "tcp_user_timeout": 1000 * _ANSWERING}
         own = {"application_name": "mdmemory", "client_encoding": "utf8"}
         given: dict[str, Any] = usual | conninfo_to_dict(dsn) | own
-        connection = connect_within(
-            lambda: psycopg.connect(**given, autocommit=True, prepare_threshold=None), _REACHED
-        )
+        connection = psycopg.connect(**given, autocommit=True, prepare_threshold=None)
     try:
         with translate_errors(), await_answer(connection, _REACHED):
             # no other schema: a table of that name there would be somebody else's
@@ -88,6 +86,8 @@ def translate_errors() -> Iterator[None]:
             raise UnusableError(sentence) from None
         if state and not state.startswith(("08", "57")):
             raise UnusableError(f"cannot be used (SQLSTATE {state})") from None
+        if isinstance(problem, psycopg.errors.ConnectionTimeout):
+            raise UnusableError("takes too long to answer") from None
         if isinstance(problem, psycopg.ProgrammingError):
             sentence = "cannot be found, for search.dsn is no PostgreSQL address"
             raise UnusableError(sentence) from None
@@ -140,40 +140,8 @@ def _without_nul(value: object) -> object:
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
-# --- the end of patience, which no timeout of a server has to keep: the driver waits for the next
-# byte, so one that sends one at a time is waited for without end
-
-
-def connect_within(connect: Callable[[], Connection], seconds: float) -> Connection:
-    """What `connect` gives. Raises UnusableError after so many seconds, and what it raises; a
-    connection that comes later is closed at once."""
-    import psycopg
-
-    made: list[Connection] = []
-    failed: list[psycopg.Error] = []
-    turn, is_over = threading.Lock(), threading.Event()
-
-    def try_connect() -> None:
-        try:
-            connection = connect()
-        except psycopg.Error as problem:
-            failed.append(problem)
-            return
-        with turn:
-            made.append(connection)
-            if is_over.is_set():
-                connection.close()
-
-    worker = threading.Thread(target=try_connect, daemon=True)
-    worker.start()
-    worker.join(seconds)
-    with turn:
-        is_over.set()
-    if failed:
-        raise failed[0]
-    if not made or made[0].closed:
-        raise UnusableError("takes too long to answer")
-    return made[0]
+# --- the end of patience, which no timeout of a server has to keep: on an open connection the
+# driver waits for the next byte, so one that sends one at a time is waited for without end
 
 
 @contextmanager
