@@ -180,7 +180,7 @@ def test_ctrl_c_while_the_model_is_asked_leaves_everything_as_it_was(
 def test_who_waits_at_a_terminal_sees_what_is_asked_and_an_answer_has_nothing_of_it(
     server: FakeServer, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.script.default = Answer('{"candidates": []}', delay=3)
+    server.script.default = Answer('{"candidates": []}', delay=2)
     monkeypatch.setenv("MDMEMORY_TIMEOUT_S", "30")
     answer, seen = at_a_terminal(*words, "--dry-run")
     assert "asking gpt-5-mini about 2 turns · 0 of 1 done · " in seen

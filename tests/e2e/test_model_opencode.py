@@ -51,8 +51,7 @@ def sessions(server: FakeServer, project: Path, home: Path) -> list[str]:
     """The titles of all sessions that the client knows in a folder without git."""
     place = home / "nowhere"
     place.mkdir(exist_ok=True)
-    with OpenCode(place, home, server.url) as client:
-        listed = client.run("session", "list", "--format", "json")
+    listed = OpenCode(place, home, server.url).run("session", "list", "--format", "json")
     return [session["title"] for session in json.loads(listed or "[]")]
 
 

@@ -21,6 +21,8 @@ from terminal import MISSING as MISSING_TMUX
 from mdmemory import Memory
 from mdmemory.store import receipt_box
 from mdmemory.store.receipt_box import Receipt
+from mdmemory.transcripts import opencode
+from mdmemory.transcripts.opencode import read_export
 
 pytestmark = [
     pytest.mark.slow,
@@ -220,6 +222,41 @@ def test_a_summary_of_the_session_carries_facts_over(
     after = server.turns[-1]
     assert "writes-commit" in system_text(after), "the memory is there after it"
     assert "present tense." not in user_texts(after)[0], "what was said before it is not"
+
+
+def extracted_turns(place: Place, session: str) -> list[str]:
+    """What an extraction would read of a session."""
+    database = place.home / ".local/share/opencode/opencode.db"
+    return [turn.text for turn in read_export(opencode.export(database, session)).turns]
+
+
+def test_the_notes_that_a_message_needs_come_behind_it_and_the_prompt_stays(
+    client: OpenCode, server: FakeServer, place: Place
+) -> None:
+    fact, body = "Billing listens on port 8087 in its container", "Its unit hands the port over."
+    about = ("--type", "project", "--description")
+    mdmemory(place.project, "add", "billing-port", *about, fact, body)
+    mdmemory(place.project, "add", "plants", *about, "Plants get water on Mondays", "Not more.")
+    mdmemory(place.project, "search", "plants")  # so that the database is there
+    logged = place.log()
+    session = client.new_session()
+    client.send(session, "Hello.")
+    needs = "add a healthcheck to the billing container"
+    client.send(session, needs)
+    client.send(session, f"and again: {needs}")
+    before, first, second = server.turns[-3:]
+    assert "recalled_memory" not in str(before)
+    (whole,) = [text for text in user_texts(first) if "<recalled_memory>" in text]
+    assert whole.startswith(f"{needs}\n<recalled_memory>\n")
+    assert f"- {fact} (project-billing-port.md" in whole
+    assert str(second).count(body) == 1, "it is not said twice"
+    assert second["messages"][: len(first["messages"])] == first["messages"]
+    assert first["messages"][: len(before["messages"])] == before["messages"]
+    parts = [part for message in client.messages(session) for part in message["parts"]]
+    stored = [part["text"] for part in parts if part.get("synthetic")]
+    assert [fact in text for text in stored].count(True) == 1, "hidden from the person"
+    assert fact not in str(extracted_turns(place, session))
+    assert place.log() == logged
 
 
 # --- what goes wrong -------------------------------------------------------------------------

@@ -27,7 +27,8 @@ ODD = ["/opt/my tools/mdmemory", 'with "quotes"', "\\", "$&", "喜欢"]
 
 
 def compile_plugin(folder: Path, text: str, *words: str) -> str:
-    """What the TypeScript compiler says of a plugin's text, under the types that are published."""
+    """What the TypeScript compiler says of a plugin's text and of other modules in the folder,
+    under the types that are published."""
     assert (MODULES / "typescript").exists(), MISSING
     (folder / "mdmemory.ts").write_text(text, encoding="utf-8")
     shutil.copy(CONFIG, folder)
@@ -40,9 +41,12 @@ def compile_plugin(folder: Path, text: str, *words: str) -> str:
 
 def test_the_plugin_fits_the_published_types_for_any_command(tmp_path: Path) -> None:
     text = plugin_source(ODD, ODD)
-    assert compile_plugin(tmp_path, text) == ""
     broken = text.replace('"chat.message": safe', '"chat.massage": safe')
-    assert "chat.massage" in compile_plugin(tmp_path, broken), "nothing was checked"
+    (tmp_path / "broken.ts").write_text(broken, encoding="utf-8")
+    told = compile_plugin(tmp_path, text)
+    assert "chat.massage" in told, "nothing was checked"
+    places = [line.partition("(")[0] for line in told.splitlines() if not line.startswith(" ")]
+    assert {Path(each).name for each in places} == {"broken.ts"}
 
 
 def test_the_plugin_is_small_and_imports_nothing() -> None:

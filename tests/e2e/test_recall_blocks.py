@@ -10,12 +10,9 @@ from typing import Any
 
 import pytest
 from client import OpenCode
-from fake_server import USAGE, Answer, FakeServer, system_text, user_texts
+from fake_server import USAGE, Answer, FakeServer, system_text
 from pace import HUNG
-from plugged import Place, mdmemory, plug, until
-
-from mdmemory.transcripts import opencode
-from mdmemory.transcripts.opencode import read_export
+from plugged import Place, plug, until
 
 pytestmark = pytest.mark.slow
 
@@ -86,40 +83,6 @@ def test_a_session_from_its_start_over_a_compaction_to_a_restart(place: Place) -
             assert "[test] FAILED" not in third, "a passing test closed it"
             client.send(other, "Hello.")
             assert "export" not in shown(server.turns[-1])
-    assert place.log() == ""
-
-
-def extracted_turns(place: Place, session: str) -> list[str]:
-    """What an extraction would read of a session."""
-    database = place.home / ".local/share/opencode/opencode.db"
-    return [turn.text for turn in read_export(opencode.export(database, session)).turns]
-
-
-def test_the_notes_that_a_message_needs_come_behind_it_and_the_prompt_stays(place: Place) -> None:
-    fact, body = "Billing listens on port 8087 in its container", "Its unit hands the port over."
-    about = ("--type", "project", "--description")
-    mdmemory(place.project, "add", "billing-port", *about, fact, body)
-    mdmemory(place.project, "add", "plants", *about, "Plants get water on Mondays", "Not more.")
-    mdmemory(place.project, "search", "plants")  # so that the database is there
-    with FakeServer() as server:
-        with OpenCode(place.project, place.home, server.url) as client:
-            session = client.new_session()
-            client.send(session, "Hello.")
-            needs = "add a healthcheck to the billing container"
-            client.send(session, needs)
-            client.send(session, f"and again: {needs}")
-            before, first, second = server.turns
-            assert "recalled_memory" not in str(before)
-            (whole,) = [text for text in user_texts(first) if "<recalled_memory>" in text]
-            assert whole.startswith(f"{needs}\n<recalled_memory>\n")
-            assert f"- {fact} (project-billing-port.md" in whole
-            assert str(second).count(body) == 1, "it is not said twice"
-            assert second["messages"][: len(first["messages"])] == first["messages"]
-            assert first["messages"][: len(before["messages"])] == before["messages"]
-            stored = [p["text"] for m in client.messages(session) for p in m["parts"]
-                      if p.get("synthetic")]  # fmt: skip
-            assert [fact in text for text in stored].count(True) == 1, "hidden from the person"
-        assert fact not in str(extracted_turns(place, session))
     assert place.log() == ""
 
 
