@@ -23,23 +23,9 @@ from mdmemory.note.note import Head, Note, body_span, read_fields, split
 KEY = "merged"
 
 
-def merged_names(head: Mapping[str, object]) -> set[str]:
-    """The names that lead to a note besides its own, as links are compared: without case and `.md`.
-
-    `head` is what `mdmemory.note.read_fields` reads. A name stands for its file name, too.
-    """
-    block = head.get("metadata")
-    block = block if isinstance(block, dict) else head
-    written = _listed_in(head)
-    files = [file_name(str(block.get("type", head.get("type", ""))), name) for name in written]
-    return {fold_name(name) for name in (*written, *files)}
-
-
 def note_names(note: Note) -> set[str]:
-    """Every name under which a link finds the note."""
-    own = own_names(note.head) | alias_names(note.head)
-    # cheap: few notes were ever merged, and reading a head again is dear
-    return own | merged_names(read_fields(note)) if f"{KEY}:" in note.text else own
+    """Every name under which a link finds the note, as links are compared."""
+    return own_names(note.head) | alias_names(note.head) | former_names(note).keys()
 
 
 def own_names(head: Head) -> set[str]:
@@ -48,10 +34,10 @@ def own_names(head: Head) -> set[str]:
 
 
 def alias_names(head: Head) -> set[str]:
-    """The aliases as links are compared. One that is not the name stands for the name of the file
-    that the note had by it, too."""
-    files = (file_name(head.type, alias) for alias in head.aliases if alias != head.name)
-    return {fold_name(alias) for alias in (*head.aliases, *files)}
+    """The aliases but its name, as links are compared. Each stands for the name of the file that
+    the note had by it, too."""
+    others = [alias for alias in head.aliases if alias != head.name]
+    return {fold_name(name) for each in others for name in (each, file_name(head.type, each))}
 
 
 def former_names(note: Note) -> dict[str, str]:
@@ -83,17 +69,15 @@ def last_names(head: Head) -> list[str]:
     return [name for name in names if "," not in name and name.isprintable()]
 
 
-def _listed_in(fields: Mapping[str, object]) -> list[str]:
+def _listed_of(note: Note) -> list[str]:
     """The names of `metadata.merged`, as they are written; a list, or one text with commas."""
+    if f"{KEY}:" not in note.text:  # few notes were ever merged, and reading a head again is dear
+        return []
+    fields = read_fields(note)
     block = fields.get("metadata")
     value = (block if isinstance(block, dict) else fields).get(KEY, fields.get(KEY))
     words = value if isinstance(value, list) else str(value or "").split(",")
     return [name for word in words if (name := str(word).strip().removesuffix(".md"))]
-
-
-def _listed_of(note: Note) -> list[str]:
-    # cheap: few notes were ever merged, and reading a head again is dear
-    return _listed_in(read_fields(note)) if f"{KEY}:" in note.text else []
 
 
 def fold_name(name: str) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from mdmemory.note import editing
 from mdmemory.note.note import SUPERSEDED, Head, Note
-from mdmemory.store.note_links import fold_name, note_names, own_names
+from mdmemory.store.note_links import alias_names, fold_name, former_names, own_names
 from mdmemory.store.store import StoredNote
 
 _STATUS, _BY, _DAY = "metadata.status", "metadata.superseded_by", "metadata.superseded"
@@ -59,11 +59,11 @@ class Chains:
     def __init__(self, notes: Sequence[StoredNote]) -> None:
         self._notes = {note.file: note for note in notes}
         self._by_name: dict[str, str] = {}
-        for note in notes:  # a name or file of now is meant before a name of earlier
-            for name in note_names(note.note):
-                self._by_name.setdefault(name, note.file)
         for note in notes:
             self._by_name |= dict.fromkeys(own_names(note.note.head), note.file)
+        for note in notes:  # a name or file of now is meant before a name of earlier
+            for name in alias_names(note.note.head) | former_names(note.note).keys():
+                self._by_name.setdefault(name, note.file)
 
     def successor(self, note: StoredNote) -> StoredNote | None:
         """The note that replaced this one; None where it is in force, or names no note."""
@@ -127,19 +127,10 @@ def lead_on(heads: Iterable[Head]) -> bool:
     """Whether the mark of each superseded note leads to one in force by the names of now alone.
     Where it does not, `orphan_notes` tells, which has to read all notes for their former names."""
     heads = [*heads]
-    by_name: dict[str, str] = {}
-    for head in heads:
-        by_name |= dict.fromkeys(own_names(head), head.file)
-    by = {head.file: head.superseded_by for head in heads if head.status == SUPERSEDED}
-    meant = {name: by_name.get(fold_name(name)) if name else None for name in {*by.values()}}
-    for file in by:
-        files_seen, at = {file}, meant[by[file]]
-        while at in by and at not in files_seen:
-            files_seen.add(at)
-            at = meant[by[at]]
-        if at is None or at in files_seen:
-            return False
-    return True
+    marked = {head.file: head.superseded_by for head in heads if head.status == SUPERSEDED}
+    wanted = {*map(fold_name, marked.values())}
+    near = [e for e in heads if e.file in marked or not wanted.isdisjoint(own_names(e))]
+    return not orphan_notes([StoredNote(head.file, "", Note("", head, "")) for head in near])
 
 
 def orphan_notes(notes: Sequence[StoredNote]) -> list[StoredNote]:

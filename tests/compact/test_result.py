@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping
 
 import pytest
+import yaml
 
 from mdmemory.compact.plan import Merge, Rewrite
 from mdmemory.compact.result import changes
-from mdmemory.note.note import Note, parse, read_fields
-from mdmemory.store.note_links import former_names, join_merged, merged_names, note_names
+from mdmemory.note.note import Note, parse
+from mdmemory.store.note_links import former_names, join_merged, note_names
 from mdmemory.store.store import StoredNote
 
 Make = Callable[..., StoredNote]
@@ -133,7 +134,8 @@ def merge(*notes: StoredNote, target: str = "", name: str = "") -> Note:
     ],
 )
 def test_the_names_are_read_from_the_head(head: dict[str, object], found: set[str]) -> None:
-    assert merged_names(head) == found
+    text = f"---\n{yaml.safe_dump(head)}---\n\nTea.\n" if head else "Tea.\n"
+    assert former_names(parse(text, "user-n.md")).keys() == found
 
 
 def test_a_note_that_stays_under_another_name_keeps_its_old_one(make: Make) -> None:
@@ -162,4 +164,4 @@ def test_a_note_by_hand_gets_a_head_and_keeps_its_text(from_text: FromText) -> N
     (_, _, data), *_ = changes(op, {note.file: note for note in (one, two)}, "2026-01-01")
     assert data is not None
     assert data.endswith(b"\r\n\r\nDrinks tea.\r\n")
-    assert merged_names(read_fields(parse(data.decode(), "a.md"))) >= {"b"}
+    assert former_names(parse(data.decode(), "a.md")).keys() >= {"b"}

@@ -19,10 +19,9 @@ from mdmemory.compact.runner import Compactor, Given, Outcome
 from mdmemory.config.settings import load_settings
 from mdmemory.errors import MdmemoryError
 from mdmemory.git.lock import Patience, hold_lock
-from mdmemory.note.note import read_fields
 from mdmemory.store import conflicts
 from mdmemory.store.conflicts import Entry
-from mdmemory.store.note_links import merged_names
+from mdmemory.store.note_links import former_names
 from mdmemory.store.state import Pass, State
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
@@ -495,7 +494,7 @@ def test_a_held_note_that_stays_as_it_is_makes_no_pass_due(shop: Shop) -> None:
 def test_links_to_a_merged_note_still_find_it(shop: Shop) -> None:
     shop.write(TEA, TEA_TOO, CHESS)
     shop.run(Offline())
-    assert merged_names(read_fields(shop.memory.note("tea").note)) == {"tea-2", "user-tea-2"}
+    assert former_names(shop.memory.note("tea").note).keys() == {"tea-2", "user-tea-2"}
     refused = shop.plan(Delete("user-tea.md", "old"), Rewrite("user-chess.md", CHESS[2] + " Yes."))
     assert [code for _, code, _ in refused.refused] == ["dangling_link"]
 
@@ -508,7 +507,7 @@ def test_names_are_handed_on_from_merge_to_merge(shop: Shop) -> None:
     said = "Drinks green tea at work, owns cups"
     done = shop.plan(Merge(sources, "user-kitchen.md", "kitchen", "user", said, body))
     assert done.outcome == "applied", done.refused
-    assert merged_names(read_fields(shop.memory.note("kitchen").note)) == {
+    assert former_names(shop.memory.note("kitchen").note).keys() == {
         *("tea", "user-tea", "tea-2", "user-tea-2", "cups", "user-cups")
     }
 
