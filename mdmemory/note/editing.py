@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mdmemory.errors import BadNote
 from mdmemory.note import frontmatter, limits
-from mdmemory.note.frontmatter import Field, Reading, join_items, render_value, scan, to_yaml
+from mdmemory.note.frontmatter import Field, join_items, render_value, scan, to_yaml
 from mdmemory.note.limits import CITES, LINE_KEYS, TYPES, check_line
 from mdmemory.note.note import (
     EOL,
@@ -31,6 +31,8 @@ OWN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 # What makes a note a confirmed one.
 CONFIRMED: dict[str, str | None] = {"metadata.status": None, "metadata.quote": None}
 _PLACE = re.compile(r"(?:metadata\.)?[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_OUR_KEYS = limits.METADATA_KEYS
+_OUR_PLACES = (*limits.TOP_KEYS, *_OUR_KEYS, *(f"metadata.{key}" for key in _OUR_KEYS))
 _BLANK_LINES = re.compile(rf"(?:[ \t]*{EOL})+")
 _ANY_EOL = re.compile(EOL)
 
@@ -101,24 +103,61 @@ def edit(note: Note, *, set: Mapping[str, str | None] = {}, body: str | None = N
             limits.check_description(value)
     if body is not None:
         limits.check_body(body)
-    reading = split(note.text)[1]
-    wanted = frontmatter.flatten(reading.fields)
-    text = note.text
+    edited = EditedHead(note)
     for key, value in set.items():
-        for place in _find_places(wanted, key, value):
-            if wanted.get(place) == value:
-                continue
-            text = _between_fences(text, put(head_of(text), place, value, line_end(text)))
-            wanted.pop(place, None)
-            if value is not None:
-                wanted[place] = value
-    if body is not None:
-        text = _with_body(text, body)
-    edited = parse(text, file)
-    wanted_body = note.body if body is None else _with_eol(body, line_end(note.text))
-    if edited.body != wanted_body or not _reads_as(split(text)[1], wanted, reading):
-        raise _refuse_damage(file)
-    return edited
+        for place in _find_places(edited.values, key, value):
+            edited.put(place, value)
+    return edited.finish(body, is_lenient=True)
+
+
+class EditedHead:
+    """The head of a note while keys of it are written anew; `values` is what it must be read as,
+    keys under `metadata` by their dotted place."""
+
+    def __init__(self, note: Note) -> None:
+        self.note, self._eol = note, line_end(note.text)
+        self._fences, self._reading = split(note.text)
+        self.values = frontmatter.flatten(self._reading.fields)
+        self._head = self._before = _head_of(note.text)
+
+    def put(self, place: str, value: str | Sequence[str] | None) -> None:
+        """Set (None: remove) one key. Raises BadNote for what cannot be changed."""
+        if self.values.get(place) == value:
+            return
+        self._head = put(self._head, place, value, self._eol)
+        self.values.pop(place, None)
+        if value is not None:
+            self.values[place] = value
+
+    def copy(self, place: str, value: object, source: Note) -> None:
+        """Write a key as it stands in another note, where it is read as `value`."""
+        self._head = copy_key(self._head, place, _head_of(source.text), self._eol)
+        self.values[place] = value
+
+    def finish(self, body: str | None = None, *, is_lenient: bool = False) -> Note:
+        """The note with this head, and another body if one is given. Raises BadNote unless it is
+        read as just that; `is_lenient`: of a head that was broken only our own keys count."""
+        if self._head == self._before and body is None:
+            return self.note
+        text = self.note.text
+        if self._head != self._before:
+            text = _between_fences(text, self._head)
+        if body is not None:
+            text = _with_body(text, body)
+        edited, after = parse(text, self.note.head.file), split(text)[1]
+        wanted_body = self.note.body if body is None else _with_eol(body, self._eol)
+        values, before = frontmatter.flatten(after.fields), self._reading.problem
+        is_broken = self._fences is not None and bool(before)
+        keys = _OUR_PLACES if is_broken else {*values, *self.values}
+        is_read = (is_lenient and bool(before)) or not (after.problem or is_broken)
+        is_meant = all(values.get(key) == self.values.get(key) for key in keys)
+        if edited.body != wanted_body or not is_read or not is_meant:
+            raise BadNote(
+                f"{self.note.head.file} is written in a way that this change would damage; nothing "
+                "was changed.",
+                "Make the change by hand, in an editor.",
+            )
+        return edited
 
 
 def confirm(note: Note, source: str) -> dict[str, str | None]:
@@ -142,36 +181,15 @@ def recite(note: Note, changes: Mapping[str, str | None], more: Sequence[str] = 
     cites = [*dict.fromkeys(cite for cite in (*wanted, *more) if cite)]
     if cites == [*note.head.cites]:
         return note
-    place, fields = f"metadata.{CITES}", frontmatter.flatten(split(note.text)[1].fields)
-    fields.pop(place, None)
-    head = put(head_of(note.text), place, cites or None, line_end(note.text))
-    return with_head(note, head, fields | ({place: cites} if cites else {}))
+    edited = EditedHead(note)
+    edited.put(f"metadata.{CITES}", cites or None)
+    return edited.finish()
 
 
-def head_of(text: str) -> str:
+def _head_of(text: str) -> str:
     """The lines between the fences of a note's text; "" where it has none."""
     fences, _ = split(text)
     return text[fences.head : fences.closing] if fences else ""
-
-
-def with_head(note: Note, head: str, wanted: Mapping[str, object]) -> Note:
-    """The note with other lines between its fences; `wanted` is what they must be read as, keys
-    under `metadata` by their dotted place. Raises BadNote where they are not."""
-    edited = parse(_between_fences(note.text, head), note.head.file)
-    fences, before = split(note.text)
-    after = split(edited.text)[1]
-    is_broken = fences is not None and bool(before.problem)
-    is_meant = edited.body == note.body and frontmatter.flatten(after.fields) == wanted
-    if is_broken or after.problem or not is_meant:
-        raise _refuse_damage(note.head.file)
-    return edited
-
-
-def _refuse_damage(file: str) -> BadNote:
-    return BadNote(
-        f"{file} is written in a way that this change would damage; nothing was changed.",
-        "Make the change by hand, in an editor.",
-    )
 
 
 def _check_value(place: str, value: str) -> None:
@@ -229,18 +247,6 @@ def _with_body(text: str, body: str) -> str:
     before = text[: fences.rest]
     fence_end = "" if before.endswith(("\n", "\r")) else eol
     return f"{before}{fence_end}{eol}{written}{eol}"
-
-
-def _reads_as(after: Reading, wanted: Mapping[str, object], before: Reading) -> bool:
-    """Whether exactly the wanted keys changed; in broken frontmatter only known keys count."""
-    if after.problem and not before.problem:
-        return False
-    values = frontmatter.flatten(after.fields)
-    if not before.problem:
-        return values == wanted
-    keys = limits.METADATA_KEYS
-    known = (*limits.TOP_KEYS, *keys, *(f"metadata.{key}" for key in keys))
-    return all(values.get(key) == wanted.get(key) for key in known)
 
 
 # One key of a head: its own lines are written anew, and no other line is touched. The callers read

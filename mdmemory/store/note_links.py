@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from mdmemory.errors import BadNote
-from mdmemory.note import editing, frontmatter
-from mdmemory.note.editing import copy_key, put
+from mdmemory.note import frontmatter
+from mdmemory.note.editing import EditedHead
 from mdmemory.note.limits import ALIASES, CITES, KNOWN_KEYS, TYPES, file_name
 from mdmemory.note.note import Head, Note, body_span, read_fields, split
 
@@ -126,7 +126,7 @@ def with_aliases(note: Note, names: Iterable[str]) -> Note:
         return note
     union = _Union(note)
     union.add(ALIASES, new)
-    return union.note()
+    return union.finish()
 
 
 def unite_notes(base: Note, others: Sequence[Note]) -> Note:
@@ -150,30 +150,18 @@ def unite_notes(base: Note, others: Sequence[Note]) -> Note:
             )
         for place, value in own.items():
             union.take(place, value, other)
-    return union.note()
+    return union.finish()
 
 
-class _Union:
+class _Union(EditedHead):
     """The head of the note that stays, while the keys of the others join it."""
 
-    def __init__(self, base: Note) -> None:
-        self._base = base
-        self._head = self._before = editing.head_of(base.text)
-        self._eol = editing.line_end(base.text)
-        self._values = frontmatter.flatten(split(base.text)[1].fields)
-
-    def note(self) -> Note:
-        if self._head == self._before:
-            return self._base
-        return editing.with_head(self._base, self._head, self._values)
-
     def take(self, place: str, value: object, source: Note) -> None:
-        mine = self._values.get(place)
+        mine = self.values.get(place)
         if mine == value:
             return
         if mine in ("", [], {}, None):
-            self._head = copy_key(self._head, place, editing.head_of(source.text), self._eol)
-            self._values[place] = value
+            self.copy(place, value, source)
             return
         left, right = _value_items(place, mine), _value_items(place, value)
         is_list = _is_listed(place) or isinstance(mine, list) or isinstance(value, list)
@@ -184,33 +172,30 @@ class _Union:
             key = place.removeprefix("metadata.")
             is_text = isinstance(mine, str) and isinstance(value, str)
             if not is_text or not _KEY.fullmatch(key):
-                shown, other = f"`{key[:40]}` of {self._base.head.file}", source.head.file
+                shown, other = f"`{key[:40]}` of {self.note.head.file}", source.head.file
                 raise BadNote(
                     f"{shown} and of {other} cannot be united.",
                     "Make them agree by hand, or leave one of the notes out of the merge.",
                 )
             first = place.removesuffix(key) + (key if key.startswith("x-") else f"x-{key}")
             name, number = first, 1
-            while self._values.get(name, value) != value:
+            while self.values.get(name, value) != value:
                 number += 1
                 name = f"{first}-{number}"
-            if name not in self._values:
-                self._head = put(self._head, name, str(value), self._eol)
-                self._values[name] = value
+            self.put(name, str(value))
 
     def add(self, place: str, items: list[str]) -> None:
         """More items for a list, at the end of it; a new list where there is none."""
-        mine = self._values.get(place)
+        mine = self.values.get(place)
         if mine in ("", [], {}, None):
-            self._head = put(self._head, place, items, self._eol)
-            self._values[place] = items
+            self.put(place, items)
             return
         before = _value_items(place, mine)
         if before is None and isinstance(mine, str):
             before = [each.strip() for each in mine.split(",")]
         if before is None:
             raise BadNote(
-                f"`{place}` of {self._base.head.file} is not a list of names.",
+                f"`{place}` of {self.note.head.file} is not a list of names.",
                 "Write it as `aliases: [one, two]`, by hand.",
             )
         self._join_items(place, before, items)
@@ -218,8 +203,7 @@ class _Union:
     def _join_items(self, place: str, mine: list[str], theirs: list[str]) -> None:
         new = list(dict.fromkeys(item for item in theirs if item not in mine))
         if new:
-            self._head = put(self._head, place, [*mine, *new], self._eol)
-            self._values[place] = [*mine, *new]
+            self.put(place, [*mine, *new])
 
 
 def _value_items(place: str, value: object) -> list[str] | None:
