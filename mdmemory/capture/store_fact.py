@@ -124,8 +124,7 @@ def store_fact(stores: Stores, call: Candidate, caller: Caller, *, now: datetime
     done: list[Stored] = []
     for source, route in places or [stores.open_for(is_personal(fact.type, fact.body))]:
         replaced = [each.stored for each in free if each.source.prefix == source.prefix]
-        one = _store_in(source, route, fact, call, caller, proof, replaced, now)
-        done.append(_named_with(one, source.prefix))
+        done.append(_store_in(source, route, fact, call, caller, proof, replaced, now))
     why = quote_proof.WHY["other_store"] if may else proof.reason()
     left = [(each.file, why) for each in stays]
     return done[0]._replace(
@@ -138,17 +137,19 @@ def store_fact(stores: Stores, call: Candidate, caller: Caller, *, now: datetime
 
 def _store_in(
     source: NoteSource, route: Route, fact: Fact, call: Candidate, caller: Caller, proof: Proof,
-    replaced: Sequence[StoredNote], now: datetime,
+    replaced: Sequence[StoredNote], now: datetime, wish: str = "",
 ) -> Stored:  # fmt: skip
-    """Write it into one store, with marks on the notes there that it replaces."""
+    """Write it into one store, with marks on the notes there that it replaces. `wish` is the key of
+    the request of which it is all, as the user said it; "" for a call of an assistant."""
     writer, session, turn = source.writer, caller.session, proof.turn
     with writer.lock_store():
         batch = Batch(writer, now, route)
         if (known := batch.known_elsewhere(fact)) and not replaced:
             name = known.rpartition("/")[2].removesuffix(".md")
-            return Stored(known, name, existed=True, redacted=fact.redacted)
+            done = Stored(known, name, existed=True, redacted=fact.redacted)
+            return _named_with(done, source.prefix)
         origin = Origin("explicit", session, turn if is_id(turn) else "")
-        if not turn:
+        if not (turn or wish):
             quote = _unproven_quote(call.quote, proof, caller, batch.seen)
             origin = Origin("assistant", session, "", quote, is_proven=False)
         put = batch.add(fact, origin)
@@ -162,26 +163,36 @@ def _store_in(
         left += [(old.file, beyond) for old in replaced[room:]]
         spend_budget(writer, session, turn, now, len(batch.made))
         is_in_force = head.status != SUPERSEDED
-        if turn and is_in_force and (old := _as_said(writer, session, turn, fact)):
-            batch.take_out(old, put.note)
-        trailers = [("Memory-Proof", "host")] if batch.made and not turn else []
-        verb = {"confirmed": "confirm", "restored": "restore", "reinforced": "reinforce"}.get(
-            put.outcome, "store" if put.is_new else "supersede"
-        )
-        written = batch.write(verb, session=session, trailers=trailers)
+        if wish:
+            verb, trailers = "remember", [("Memory-Wish", wish)]
+        else:
+            if turn and is_in_force and (old := _as_said(writer, session, turn, fact)):
+                batch.take_out(old, put.note)
+            trailers = [("Memory-Proof", "host")] if batch.made and not turn else []
+            verb = {"confirmed": "confirm", "restored": "restore", "reinforced": "reinforce"}.get(
+                put.outcome, "store" if put.is_new else "supersede"
+            )
+        written = batch.write(verb, session=session, trailers=trailers, by_model=not wish)
         if written.kept:
             file = written.kept[0][0]
             raise NoteChanged(f"{file} was changed at this very moment.", "Look and try again.")
-        near = _near_notes(batch.seen, source, fact, call, put, replaced) if put.is_new else ()
-    outcome = head.status or "added" if put.is_new else "known"
-    files = tuple(each.file for each in near)
-    _note_down(writer, Evidence(session, "assistant", outcome, (), put.note.file, files), now)
-    return Stored(
+        is_call = put.is_new and not wish
+        near = _near_notes(batch.seen, source, fact, call, put, replaced) if is_call else ()
+        if wish and put.is_new and turn:
+            with writer.state() as state:
+                known_rows = (state.watermark(session, _AS_SAID) or "").split()[-50:]
+                row = f"{turn}={put.note.file}"
+                state.set_watermark(session, " ".join([*known_rows, row]), _AS_SAID)
+    outcome = head.status or "added" if put.is_new else put.outcome if wish else "known"
+    phase, files = "asked" if wish else "assistant", tuple(each.file for each in near)
+    _note_down(writer, Evidence(session, phase, outcome, (), put.note.file, files), now)
+    done = Stored(
         put.note.file, head.name, put.note.digest, written.commit, head.status, not put.is_new,
         near, fact.redacted, written.waits, tuple(each.told() for each in batch.made), tuple(left),
         proof.reason() if head.status and proof.why else "", (written.id,) if written.id else (),
         bool(head.quote), head.description,
     )  # fmt: skip
+    return _named_with(done, source.prefix)
 
 
 def _unproven_quote(quote: str, proof: Proof, caller: Caller, seen: Seen) -> str:
@@ -250,29 +261,10 @@ def _store_as_said(stores: Stores, wish: Wish, now: datetime) -> Stored:
     """Keep what the user asked to remember in their own words, whole. Raises BadNote for a text
     that no note may hold, and whatever a write raises."""
     source, route = stores.open_for(wish.is_personal)
-    fact, writer = fact_as_said(wish.text, wish.fact_type, wish.kind), source.writer
+    fact = fact_as_said(wish.text, wish.fact_type, wish.kind)
     session, turn = (each if is_id(each) else "" for each in (wish.session, wish.turn))
-    with writer.lock_store():
-        batch = Batch(writer, now, route)
-        if known := batch.known_elsewhere(fact):
-            return Stored(known, existed=True)
-        put = batch.add(fact, Origin("explicit", session, turn))
-        trailers = [("Memory-Wish", wish.key)]
-        written = batch.write("remember", session=session, trailers=trailers, by_model=False)
-        if put.is_new and turn:
-            with writer.state() as state:
-                known_rows = (state.watermark(session, _AS_SAID) or "").split()[-50:]
-                row = f"{turn}={put.note.file}"
-                state.set_watermark(session, " ".join([*known_rows, row]), _AS_SAID)
-    outcome = "added" if put.is_new else put.outcome
-    _note_down(writer, Evidence(session, "asked", outcome, (), put.note.file), now)
-    done = Stored(
-        put.note.file, put.note.note.head.name, put.note.digest, written.commit,
-        existed=not put.is_new, waits=written.waits,
-        superseded=tuple(each.told() for each in batch.made),
-        ids=(written.id,) if written.id else (), fact=put.note.note.head.description,
-    )  # fmt: skip
-    return _named_with(done, source.prefix)
+    call, caller = Candidate(wish.text), Caller(session)
+    return _store_in(source, route, fact, call, caller, Proof(turn), (), now, wish.key)
 
 
 def answer_wishes(
