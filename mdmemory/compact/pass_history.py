@@ -265,5 +265,5 @@ def due(
     interval = timedelta(milliseconds=settings.whole("compact.interval_ms"))
     waited = now - datetime.fromisoformat(last.at) >= interval
     if waited and (changed or last.outcome in ("failed", "refused")):
-        return f"the last pass was at {last.at[:16]}"
+        return f"the last pass was at {last.at[:16].replace('T', ' ')}"
     return None

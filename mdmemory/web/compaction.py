@@ -149,17 +149,16 @@ def _show(store: Store, layer: str, op: Op) -> Mapping[str, Any]:
         case Merge():
             base = texts.get(op.target) or texts[op.sources[0]]
             text = f"{op.description}\n\n{op.body.strip()}"
-            then = marks.changes(base, text) or "what it says now"
-            about = [(f"What {op.target} says then", then)]
+            about = [(f"{op.target}, which stays", marks.changes(base, text) or text)]
             about += [(f"{file}, which goes", texts[file]) for file in files if file != op.target]
-            title = f"Merge {len(op.sources)} notes into {op.name}"
+            title = op.description
         case Delete():
-            about = [("What goes", texts[op.file])]
-            title = f"Remove {op.file.removesuffix('.md')}"
+            about = [(f"{op.file}, which goes", texts[op.file])]
+            title = texts[op.file].partition("\n")[0]
         case Rewrite():
-            after = f"{op.description or texts[op.file].partition(chr(10))[0]}\n\n{op.body}"
-            about = [("The difference", marks.changes(texts[op.file], after))]
-            title = f"Rewrite {op.file.removesuffix('.md')}"
+            title = op.description or texts[op.file].partition("\n")[0]
+            changed = marks.changes(texts[op.file], f"{title}\n\n{op.body}")
+            about = [(f"{op.file}, with the difference", changed)]
         case Flag():
             about = _pair(texts)
             title = "Flag a contradiction, for you to settle in the inbox"

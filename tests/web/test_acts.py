@@ -188,7 +188,7 @@ def test_a_plan_is_seen_before_it_is_applied_and_can_be_undone(
     visitor.press("Preview without a model")
     visitor.settled()
     assert store_of(open_layers()) == before
-    assert "Merge 2 notes" in visitor.page
+    assert "which stays" in visitor.page
     visitor.press("Apply what is ticked")
     assert visitor.said() == "Done: 1 step."
     both = {"feedback-small-changes.md", "feedback-review-size.md"}
