@@ -14,11 +14,12 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "e2e"))
 
+from bench.many_notes import write_store
 from client import OpenCode
 from fake_server import Answer, FakeServer
-from generate import write_store
 
 from mdmemory import Memory
 

@@ -16,10 +16,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "e2e"))
 
+from bench.many_notes import write_store
 from desk import NAMES, Desk
 from fake_dialects import strings
 from fake_provider import FakeProvider, Request
-from generate import write_store
 
 NOTES = 300  # more than an index of the default size lists
 QUESTION = "What is the capital of France?"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
+from pathlib import Path
 
 from bench import own
 from bench.readers import NOTES, rows
@@ -47,6 +48,14 @@ def notes(size: int) -> dict[str, str]:
         found[f"{kind}-{name}.md"] = f"---\n{head}\n---\n\n{body}.{link}\n"
         names.append(name)
     return found
+
+
+def write_store(folder: Path, size: int) -> list[str]:
+    """Write so many notes into the folder, which must exist; their files."""
+    texts = notes(size)
+    for file, text in texts.items():
+        (folder / file).write_text(text, encoding="utf-8")
+    return sorted(texts)
 
 
 def by_name(file: str, text: str) -> str:

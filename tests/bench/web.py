@@ -42,11 +42,8 @@ def made(folder: Path, size: int) -> tuple[Path, dict[str, str], str]:
         subprocess.run(["git", "-C", str(project), *words], check=True, env=environment)
     run(project, environment, "init")
     store = Path(json.loads(run(project, environment, "status", "--json"))["store"])
-    texts = many_notes.notes(size)
-    for file, text in texts.items():
-        (store / file).write_text(text, encoding="utf-8")
+    files = many_notes.write_store(store, size)
     run(project, environment, "index")
-    files = sorted(texts)
     for number in range(CHANGES):
         file = files[number * 37 % len(files)]
         run(project, environment, "edit", file, f"Changed for the {number}th time.")
