@@ -206,13 +206,9 @@ class Space:
         if limit < len(cosines):
             top = numpy.argpartition(-cosines, limit)[:limit]
         top = top[numpy.lexsort((top, -cosines[top]))]
-        numbers = self.chunks
-        wanted = numpy.array(sorted(also), dtype=numbers.dtype)
-        others = numpy.searchsorted(numbers, wanted)
-        others = others[others < len(numbers)]
-        others = others[numpy.isin(numbers[others], wanted)]
-        cosines_found = {int(numbers[at]): float(cosines[at]) for at in (*top, *others)}
-        return cosines_found, float(cosines.min())
+        others = numpy.flatnonzero(numpy.isin(self.chunks, [*also]))
+        nearest = {int(self.chunks[at]): float(cosines[at]) for at in (*top, *others)}
+        return nearest, float(cosines.min())
 
 
 def make_space(chunks: Sequence[int], data: bytes | bytearray, dimensions: int) -> Space:

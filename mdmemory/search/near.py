@@ -6,7 +6,9 @@ The note that a new fact repeats or contradicts is nearly always one of the thre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import cache
 
 from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.note.note import SUPERSEDED
@@ -79,45 +81,26 @@ def near_notes(refresher: Refresher) -> Callable[[str], list[StoredNote]]:
     return find_near
 
 
-class UnreadNotes(Mapping[str, StoredNote]):
-    """The notes of a store by their files, each read when it is first asked for."""
+class UnreadNotes:
+    """The notes of a store, each read when it is first needed."""
 
     def __init__(self, refresher: Refresher) -> None:
         from mdmemory.search.project import Search  # with it comes the database
 
-        self._catalog, self._store = refresher.catalog(), refresher.store
-        self._search = Search(refresher)
-        self._files = dict.fromkeys(self._catalog.files)
-        self._notes: dict[str, StoredNote] = {}
+        self._catalog, self._search = refresher.catalog(), Search(refresher)
+        self._read = cache(lambda file: refresher.store.read(file))
 
-    def __getitem__(self, file: str) -> StoredNote:
-        if file not in self._notes:
-            if file not in self._files:
-                raise KeyError(file)
-            try:
-                self._notes[file] = self._store.read(file)
-            except NotFound as problem:  # removed since the folder was looked at
-                del self._files[file]
-                raise KeyError(file) from problem
-        return self._notes[file]
-
-    def __contains__(self, file: object) -> bool:
-        return file in self._files
-
-    def __iter__(self) -> Iterator[str]:
-        return iter([*self._files])
-
-    def __len__(self) -> int:
-        return len(self._files)
-
-    @property
-    def names(self) -> set[str]:
-        """The names and files of all."""
-        return {*self._files, *self._catalog.names}
+    def of_files(self, files: Iterable[str]) -> list[StoredNote]:
+        """The notes of these files, in their order."""
+        notes = []
+        for file in files:
+            with suppress(NotFound):  # removed since the folder was looked at
+                notes.append(self._read(file))
+        return notes
 
     def all(self) -> list[StoredNote]:
         """All notes, sorted by file."""
-        return self._notes_there(self._files)
+        return self.of_files(self._catalog.files)
 
     def holding(self, may: Callable[[str], bool]) -> list[StoredNote]:
         """The notes, sorted by file, of which `may` says yes to the description with the body, and
@@ -128,15 +111,11 @@ class UnreadNotes(Mapping[str, StoredNote]):
             verdicts = self._search.texts(may)
         except (MdmemoryError, UnusableError, OSError):
             return self.all()
-        return self._notes_there(file for file in self._files if verdicts.get(file, True))
+        return self.of_files(file for file in self._catalog.files if verdicts.get(file, True))
 
     def quoting(self, quote: str) -> list[StoredNote]:
         """The notes whose heads hold a text."""
-        return self._notes_there(self._catalog.holding(quote))
-
-    def _notes_there(self, files: Iterable[str]) -> list[StoredNote]:
-        notes_found = (self.get(file) for file in [*files])
-        return [note for note in notes_found if note is not None]
+        return self.of_files(self._catalog.holding(quote))
 
 
 def unread_notes(refresher: Refresher) -> UnreadNotes | None:

@@ -125,7 +125,7 @@ def test_without_a_database_all_notes_are_read(
 def test_a_note_that_went_since_is_none(refresher: Refresher) -> None:
     notes = read(refresher)
     (refresher.store.folder / "user-odd.md").unlink()
-    assert notes.get("user-odd.md") is None
+    assert notes.of_files(["user-odd.md"]) == []
     assert "user-odd.md" not in [each.file for each in notes.all()]
 
 
