@@ -56,7 +56,7 @@ def _notes_print(folder: Path, now: int) -> int:
         sight = sights.take_sight(folder, None)
     except NoStore:
         return 0
-    newest = max(*sight.times, sights.other_states(folder)[1], 0)
+    newest = max(*sight.times.values(), sights.other_states(folder)[1], 0)
     return hash((sight.seal, now - newest < SETTLED))
 
 
@@ -102,7 +102,7 @@ class LinkMap:
     def look(self) -> LinkMap:
         """Read what changed since the last look."""
         sight = sights.take_sight(self._store.folder, None)
-        seen = dict(zip(sight.files, sight.prints, strict=True))
+        seen = sight.prints
         known = {file: each.print for file, each in self._notes.items()}
         changed = {file for file, print_ in seen.items() if known.get(file) != print_}
         gone = self._notes.keys() - seen.keys()

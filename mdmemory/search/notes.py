@@ -42,10 +42,8 @@ def update_notes(
     """
     if seen and database.seal(MEMORY) == seen:
         return []
-    now = {
-        file: "" if file in sight.young_files else print
-        for file, print in zip(sight.files, sight.prints, strict=True) if file not in waiting
-    }  # fmt: skip
+    prints = sight.trusted_prints().items()
+    now = {file: print for file, print in prints if file not in waiting}
 
     def read_notes(files: Sequence[str]) -> Iterator[Document]:
         for file in files:

@@ -160,8 +160,8 @@ def _list_settled(
 ) -> list[Unadopted]:
     """Those that stayed as they are for so long, and read as a note."""
     catalog = refresher.catalog()
-    before = catalog.clock - int(seconds * 1e9)
-    settled = {file for file, time in catalog.changed_at().items() if time <= before}
+    before = catalog.sight.clock - int(seconds * 1e9)
+    settled = {file for file, time in catalog.sight.times.items() if time <= before}
     for head in catalog.heads():
         is_cut = any(UNCLOSED in problem for problem in head.problems)
         if head.status == UNREADABLE or not head.description or is_cut:
@@ -218,7 +218,7 @@ def _extended_ledger(
     pairs = chain(texts, _contradicting_pairs(refresher, files, heads))
     before = refresher.store.ledger()
     ledger = conflicts.Ledger(before)
-    times = catalog.changed_at()
+    times = catalog.sight.times
     lines: list[str] = []
     for one, other, why in pairs:
         since = datetime.fromtimestamp(times.get(one.file, 0) / 1e9, UTC).date().isoformat()

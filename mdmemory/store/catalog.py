@@ -92,6 +92,8 @@ class Catalog:
     tree: str
     """Git's id of a folder of just these notes as they are; "" where none is known. It holds where
     nothing `changed`."""
+    sight: sights.Sight
+    """The folder as it was seen when this was made."""
 
     def __init__(
         self,
@@ -127,8 +129,8 @@ class Catalog:
         except _FAILURES as problem:
             self._database.leave_file(problem)
             self._version, self._seen = self._read_version(), self._read_seen()
-        self._sight = sights.take_sight(self._folder, self._cache)
-        self.changed = bool(self._accepted) or self._seen.seal != self._sealed(self._sight.seal)
+        self.sight = sights.take_sight(self._folder, self._cache)
+        self.changed = bool(self._accepted) or self._seen.seal != self._sealed(self.sight.seal)
         self.tree = "" if self.changed else self._seen.tree
         self._is_known = not self.changed  # whether the rows are what was seen
         self._is_ahead = False  # of what was seen of the files: some were written since
@@ -172,11 +174,11 @@ class Catalog:
 
     def _prints_now(self) -> dict[str, str]:
         """The state of each file; "" for one that may change again unseen, or is `_accepted`."""
-        sight, stamp = self._sight, self._stamp
-        prints = {
-            file: f"{stamp} {print}" for file, print in zip(sight.files, sight.prints, strict=True)
+        prints = self.sight.trusted_prints().items()
+        return {
+            file: f"{self._stamp} {print}" if print and file not in self._accepted else ""
+            for file, print in prints
         }
-        return prints | dict.fromkeys(prints.keys() & (sight.young_files | self._accepted), "")
 
     def _put_rows(self, rows: Rows) -> None:
         """Know these rows from now on."""
@@ -206,7 +208,7 @@ class Catalog:
     @property
     def seal(self) -> str:
         """One line that stands for all notes as they are, or "" while that is not sure."""
-        return "" if self.changed else self._sealed(self._sight.seal)
+        return "" if self.changed else self._sealed(self.sight.seal)
 
     @property
     def is_index_known(self) -> bool:
@@ -216,13 +218,13 @@ class Catalog:
             return True
         self._ask(lambda _: None)
         is_older = self._is_ahead or self._is_overtaken
-        return not is_older and self._seen.others == _short_digest(self._sight.others)
+        return not is_older and self._seen.others == _short_digest(self.sight.others)
 
     @cached_property
     def files(self) -> Sequence[str]:
         """The files of all notes, sorted."""
         if not self.changed:
-            return self._sight.files
+            return self.sight.files
         return [file for (file,) in self._query_rows("SELECT file FROM note ORDER BY file")]
 
     @property
@@ -293,16 +295,7 @@ class Catalog:
 
     def look(self) -> sights.Sight:
         """The folder as it was seen when this was made, or (after a write) as it is now."""
-        return sights.take_sight(self._folder, self._cache) if self._is_ahead else self._sight
-
-    @property
-    def clock(self) -> int:
-        """The file system's own now (ns) when the folder was looked at, or 0."""
-        return self._sight.clock
-
-    def changed_at(self) -> dict[str, int]:
-        """When each file last changed (ns), by the file system's clock."""
-        return dict(zip(self._sight.files, self._sight.times, strict=True))
+        return sights.take_sight(self._folder, self._cache) if self._is_ahead else self.sight
 
     def uncertain_files(self, blobs: Mapping[str, str]) -> list[str]:
         """The files of which it is not known that they hold what `blobs` says, by git's ids."""
@@ -359,13 +352,13 @@ class Catalog:
         False if the cache could not be written: the next command then reads all notes again.
         """
         others, newest = sights.other_states(self._folder)
-        if not self.changed and others == self._sight.others:
+        if not self.changed and others == self.sight.others:
             return self._cache is not None
         # what waits is looked at again by each command: a commit may have come to hold it
-        is_settled = not self.waiting and newest < self._sight.clock - sights.RACY
-        is_sealed = is_settled and not self._sight.young_files and not self._is_ahead
+        is_settled = not self.waiting and newest < self.sight.clock - sights.RACY
+        is_sealed = is_settled and not self.sight.young_files and not self._is_ahead
         seen = SavedState(
-            self._sealed(self._sight.seal_with(others)) if is_sealed else "-",
+            self._sealed(self.sight.seal_with(others)) if is_sealed else "-",
             _short_digest(others) if is_settled else "-",
             self.tree,
         )

@@ -34,16 +34,15 @@ LONGEST = 600.0  # seconds that a glance holds without another: what goes unrepo
 
 @dataclass
 class Sight:
-    """What was seen: the `files` of the notes, sorted, their states as `prints`, and the `times`
-    (ns) of their last change; `others` is the state of the generated files and the ledger. `clock`
-    is the file system's own now (ns), or 0: until then nothing changed. Where nothing does, a
-    process that lives on has the same sight again."""
+    """What was seen: the states of the notes as `prints` and the `times` (ns) of their last change,
+    both by file, sorted; `others` is the state of the generated files and the ledger. `clock` is
+    the file system's own now (ns), or 0: until then nothing changed. Where nothing does, a process
+    that lives on has the same sight again."""
 
     folder: Path
     clock: int
-    files: list[str] = field(default_factory=list)
-    prints: list[str] = field(default_factory=list)
-    times: list[int] = field(default_factory=list)
+    prints: dict[str, str] = field(default_factory=dict)
+    times: dict[str, int] = field(default_factory=dict)
     others: str = ""
     _place: tuple[int, int] = (0, 0)  # device and number of the folder
     _until: float = 0.0
@@ -52,8 +51,16 @@ class Sight:
     @property
     def young_files(self) -> set[str]:
         """The files that changed so recently that they may change again unseen."""
-        times, limit = zip(self.files, self.times, strict=True), self.clock - RACY
-        return {file for file, time in times if time >= limit}
+        return {file for file, time in self.times.items() if time >= self.clock - RACY}
+
+    @property
+    def files(self) -> list[str]:
+        """The files of the notes, sorted."""
+        return [*self.prints]
+
+    def trusted_prints(self) -> dict[str, str]:
+        """The states to be remembered: "" for a file that may change again unseen."""
+        return self.prints | dict.fromkeys(self.young_files, "")
 
     @cached_property
     def seal(self) -> str:
@@ -71,7 +78,7 @@ class Sight:
     def seal_with(self, others: str) -> str:
         """One word for the notes as they were seen, and the other files as `others` says. No file
         name holds a NUL."""
-        whole = "\0".join([others, *self.files, "", *self.prints])
+        whole = "\0".join([others, *self.prints, "", *self.prints.values()])
         return hashlib.sha256(whole.encode()).hexdigest()
 
 
@@ -184,18 +191,15 @@ def _see_folder(
         # a note's name is UTF-8
         for file in sorted(n for n in notes if n.encode(errors="ignore").decode() == n):
             if (now := _note_stat(handle, file)) is not None:
-                sight.files.append(file)
-                sight.prints.append(_stat_print(now))
-                sight.times.append(now.st_ctime_ns)
+                sight.prints[file], sight.times[file] = _stat_print(now), now.st_ctime_ns
                 sight._has_other_names |= now.st_nlink > 1
     finally:
         os.close(handle)
     if before is not None:  # what was seen then of the notes that have none of these names
-        rows = [*zip(sight.files, sight.prints, sight.times, strict=True)]
-        known = zip(before.files, before.prints, before.times, strict=True)
-        rows = sorted(rows + [row for row in known if row[0] not in names])
-        sight.files, sight.prints = [row[0] for row in rows], [row[1] for row in rows]
-        sight.times = [row[2] for row in rows]
+        known = {*before.prints}.difference(names)
+        sight.prints |= {file: before.prints[file] for file in known}
+        sight.prints = dict(sorted(sight.prints.items()))
+        sight.times |= {file: before.times[file] for file in known}
     sight.others = other_states(folder)[0]
     return sight
 
