@@ -315,7 +315,7 @@ def _is_opening(
         near = any(0 <= word.start - each.end <= 60 for each in locks)
         opened = any(0 <= each.start - word.end <= 2 for each in opens)
         long = len(word.text) >= 4 and not re.fullmatch(r"(?:19|20)\d\d", word.text)
-        return (opened or (near and joined)) and long and not values.is_counted(after, 0)
+        return (opened or (near and joined)) and long and not values.is_counted(lower, word.end)
     if word.grade == WEAK:
         return joined and bool(re.search(r"\d", word.text))
     if _USER_AND.search(before[-40:]):
@@ -439,7 +439,7 @@ def tells_secret(
     """Whether a word is what its sentence gives away."""
     start, end, shown, rated = word.start, word.end, word.text, word.grade
     before, after = lower[sentence[0] : start], lower[end : sentence[1]]
-    code = is_pinlike(shown) and not _YEAR.fullmatch(shown) and not values.is_counted(after, 0)
+    code = is_pinlike(shown) and not _YEAR.fullmatch(shown) and not values.is_counted(lower, end)
     if _CODE.search(lower, *sentence) or values.is_id(shown) or _ALGORITHM.match(shown):
         return False
     topic = _topic_grade(labels, opens, code)

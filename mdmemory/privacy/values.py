@@ -124,7 +124,9 @@ def _listed_pattern(name: str) -> re.Pattern[str]:
     words = "|".join(sorted(listed_words(name), reverse=True))
     if name == "units":
         return re.compile(rf"[ \t]*(?:{words})(?![a-z])", re.IGNORECASE)
-    return re.compile(rf"\b(?:{words})[ \t]*[:#]?[ \t]*\Z|(?:版本|端口|第|不是|ポート|포트 ?)\Z")
+    return re.compile(
+        rf"\b(?:{words})[ \t]*[:#]?[ \t]*\Z|(?:版本|端口|第|不是|门牌号?[是为]?|ポート|포트) ?\Z"
+    )
 
 
 def is_mixed(text: str) -> bool:

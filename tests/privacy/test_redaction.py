@@ -244,6 +244,9 @@ SMTPは1025番で接続
 ポート1025番で接続します
 プロキシは3128番に接続してから
 用1025端口连接
+1025番で接続
+数据库用3307连接
+门牌号是 4471
 먼저 5433번 포트로 연결, SSH로 접속
 Use pnpm for installs and scripts; lockfiles of npm are deleted on sight.
 """
