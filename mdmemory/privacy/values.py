@@ -111,22 +111,19 @@ def is_pinlike(token: str) -> bool:
 
 def is_counted(text: str, at: int) -> bool:
     """Whether a measure stands at that place: what stands before it is a number of these."""
-    return _listed_pattern("units").match(text, at) is not None
+    return _listed_pattern("units", r"[ \t]*(?:{})(?![a-z])").match(text, at) is not None
 
 
 def is_neutral(before: str) -> bool:
     """Whether a text in small letters ends with a word whose number is no secret: a version."""
-    return _listed_pattern("neutral").search(before[-24:]) is not None
+    form = r"\b(?:{})[ \t]*[:#]?[ \t]*\Z|(?:版本|端口|第|不是|门牌号?[是为]?|ポート|포트) ?\Z"
+    return _listed_pattern("neutral", form).search(before[-24:]) is not None
 
 
 @cache
-def _listed_pattern(name: str) -> re.Pattern[str]:
+def _listed_pattern(name: str, form: str) -> re.Pattern[str]:
     words = "|".join(sorted(listed_words(name), reverse=True))
-    if name == "units":
-        return re.compile(rf"[ \t]*(?:{words})(?![a-z])", re.IGNORECASE)
-    return re.compile(
-        rf"\b(?:{words})[ \t]*[:#]?[ \t]*\Z|(?:版本|端口|第|不是|门牌号?[是为]?|ポート|포트) ?\Z"
-    )
+    return re.compile(form.format(words), re.IGNORECASE)
 
 
 def is_mixed(text: str) -> bool:
