@@ -31,16 +31,22 @@ def parse_line(line: bytes) -> Any:
         raise ValueError("it is nested too deep") from None
 
 
-def read_lines(source: int, woken: int) -> Iterator[bytes]:
+def read_lines(
+    source: int, woken: int, look: Callable[[], float | None] = lambda: None
+) -> Iterator[bytes]:
     """The lines of the file `source`, until it ends or the file `woken` has something to read.
 
-    The last one may lack its end; one longer than MAX_LINE becomes one that is no JSON.
+    The last one may lack its end; one longer than MAX_LINE becomes one that is no JSON. `look` is
+    called before each wait, and gives the seconds until it is to be called again, None for never.
     """
     buffer = bytearray()
-    while woken not in (ready := select.select([source, woken], [], [])[0]):
-        data = os.read(source, 1 << 16) if ready else b""
+    while woken not in (ready := select.select([source, woken], [], [], look())[0]):
+        if not ready:
+            continue
+        data = os.read(source, 1 << 16)
         if not data:
-            yield bytes(buffer)
+            if buffer:
+                yield bytes(buffer)
             return
         buffer += data
         if b"\n" in data:

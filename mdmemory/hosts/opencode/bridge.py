@@ -10,15 +10,14 @@ from __future__ import annotations
 import json
 import os
 import queue
-import select
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.wire import MAX_LINE, Signals, parse_line
+from mdmemory.wire import Signals, parse_line, read_lines
 
 LAST_CALL = 5.0  # seconds that a running call has to end in
 NEWS = 1.0  # seconds between two looks for what to tell the host
@@ -45,7 +44,7 @@ class Bridge:
         self._source, self._sink = source, sink
         self._tick, self._news = tick, news
         self._answered = partial(answer_request, methods=methods, failed=failed)
-        self._ended = False
+        self._ended, self._due = False, 0.0
         self._writing = threading.Lock()
         self._calls: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
 
@@ -53,7 +52,7 @@ class Bridge:
         """Answer requests until the end. An error of a request is its answer."""
         caller: threading.Thread | None = None
         with Signals() as woken:
-            for line in self._read_lines(woken):
+            for line in read_lines(self._source, woken, self._look):
                 request = parse_request(line)
                 if request.get("method") == SLOW:
                     if caller is None:
@@ -69,29 +68,13 @@ class Bridge:
             self._calls.put(None)
             caller.join(LAST_CALL)
 
-    def _read_lines(self, woken: int) -> Iterator[bytes]:
-        buffer = bytearray()
-        due = time.monotonic() + self._tick()
-        while True:
-            left = max(0.0, due - time.monotonic())
-            ready, _, _ = select.select([self._source, woken], [], [], min(left, NEWS))
-            if woken in ready:
-                return
-            if (event := self._news()) is not None:
-                self._write(json.dumps({"event": dict(event)}).encode("ascii") + b"\n")
-            if time.monotonic() >= due:
-                due = time.monotonic() + self._tick()
-            if self._source not in ready:
-                continue
-            data = os.read(self._source, 1 << 16)
-            if not data:
-                return
-            buffer += data
-            if b"\n" in data:
-                *lines, buffer = buffer.split(b"\n")
-                yield from map(bytes, lines)
-            elif len(buffer) > MAX_LINE:
-                buffer = bytearray(b"!")  # the rest of the line is no JSON, and the answer says so
+    def _look(self) -> float:
+        """Tell the news, and do what is due; the seconds until the next look."""
+        if (event := self._news()) is not None:
+            self._write(json.dumps({"event": dict(event)}).encode("ascii") + b"\n")
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + self._tick()
+        return min(max(0.0, self._due - time.monotonic()), NEWS)
 
     def _answer_calls(self) -> None:
         while (request := self._calls.get()) is not None:
