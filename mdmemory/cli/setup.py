@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmemory import protocol
 from mdmemory.actions import memory_folder, setup
 from mdmemory.cli.commands import count_noun, emit_json, show_value
 from mdmemory.config import person
@@ -279,7 +278,7 @@ def _dry_run(options: Namespace, root: Path) -> list[str]:
 def _install_wiring(options: Namespace, root: Path, store: Path) -> list[str]:
     from mdmemory.hosts import clients, git_hooks
     from mdmemory.hosts.opencode import wiring
-    from mdmemory.hosts.opencode.wiring import Place, Wanted
+    from mdmemory.hosts.opencode.wiring import Place
 
     mcp, is_wet = options.mcp, not options.dry_run
     personal = wiring.personal_place(os.environ)
@@ -293,9 +292,8 @@ def _install_wiring(options: Namespace, root: Path, store: Path) -> list[str]:
         if mcp and is_wet:
             wiring.let_npm(personal)
     else:
-        wanted = Wanted(protocol.short_protocol(), git_hooks.program_words())
-        place = Place(root, store)
-        sentences = wiring.install_wiring(place, wanted, mcp=mcp, dry_run=options.dry_run)
+        place = Place(root, store, command=git_hooks.program_words())
+        sentences = wiring.install_wiring(place, mcp=mcp, dry_run=options.dry_run)
     if options.no_npm and not mcp and is_wet:
         sentences += wiring.spare_npm(personal)
     return sentences

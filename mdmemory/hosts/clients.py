@@ -19,16 +19,7 @@ from mdmemory.config.writing import read_toml
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts import client_config, entries, launcher, texts
 from mdmemory.hosts.claude import own_memory_settings
-from mdmemory.hosts.client_config import (
-    Configuration,
-    OwnFile,
-    Wiring,
-    WiringRecord,
-    install_wiring,
-    read_record,
-    remove_wiring,
-    table_of,
-)
+from mdmemory.hosts.client_config import Configuration, OwnFile, Wiring, WiringRecord, table_of
 from mdmemory.hosts.commands.events import END, KINDS
 from mdmemory.hosts.entries import ConfigEntry
 from mdmemory.hosts.opencode import wiring as opencode
@@ -114,7 +105,7 @@ class Client:
         """The environment, and what it was where the variable named another place when the client
         was wired there, as the record tells."""
         environments, first = [environment], self.make_wiring(environment).paths()[0]
-        record = read_record(environment)
+        record = client_config.read_record(environment)
         for path in record.paths() if self.variable else ():
             for folder in path.parents if path.name == first.name and path != first else ():
                 other = {**environment, self.variable: str(folder)}
@@ -383,7 +374,7 @@ def install_clients(
     Raises MdmemoryError, with nothing written, where a file of any of them is not valid.
     """
     # OpenCode last: it needs no skill of its own where it reads that of Claude Code
-    names, record = sorted(names, key=OPENCODE.__eq__), read_record(environment)
+    names, record = sorted(names, key=OPENCODE.__eq__), client_config.read_record(environment)
     install = partial(_install_client, environment=environment, record=record, files=files)
     plan = _plan_all(names, partial(install, dry_run=True), "")
     plan += launcher.install_launcher(environment, dry_run=True)
@@ -405,7 +396,7 @@ def remove_clients(
 
     Raises MdmemoryError as `install_clients` does.
     """
-    names, record = [*names], read_record(environment)
+    names, record = [*names], client_config.read_record(environment)
     remove = partial(_remove_client, environment=environment, record=record)
     launchers = {launcher.launcher_place(environment), *record.launchers()}
     others = [name for name in NAMES if name not in names and is_wired(name, environment)]
@@ -428,12 +419,12 @@ def _share_skill(names: Sequence[str], environment: Environment, record: WiringR
     """Bring the skill of an OpenCode that is wired in line with the coming or going of others."""
     if OPENCODE in names or not is_wired(OPENCODE, environment):
         return []
-    return install_wiring(opencode.skill_wiring(environment), record)
+    return client_config.install_wiring(opencode.skill_wiring(environment), record)
 
 
 def client_findings(environment: Environment, project: Path) -> Iterator[str]:
     """What may be wrong between the clients and the memory of a project, a sentence each."""
-    record = read_record(environment)
+    record = client_config.read_record(environment)
     for client in _CLIENTS:
         try:
             its = client.make_wiring(environment)
@@ -487,7 +478,7 @@ def _install_client(
     left, its = client.leave(environment, dry_run=dry_run), client.make_wiring(environment)
     if files and name == OPENCODE:
         its = files
-    return left + install_wiring(its, record, dry_run=dry_run)
+    return left + client_config.install_wiring(its, record, dry_run=dry_run)
 
 
 def _remove_client(
@@ -496,7 +487,7 @@ def _remove_client(
     client = _BY_NAME[name]
     sentences = client.leave(environment, dry_run=dry_run)
     for each in client.list_environments(environment):
-        sentences += remove_wiring(client.make_wiring(each), record, dry_run=dry_run)
+        sentences += client_config.remove_wiring(client.make_wiring(each), record, dry_run=dry_run)
         sentences += [] if dry_run else client.clear(each)
     return sentences
 

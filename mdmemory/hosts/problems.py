@@ -29,11 +29,12 @@ def list_problems(
 
     rows = [{**finding._asdict(), "layer": of} for of, finding in layers.doctor(fix=fix)]
     memory = layers.main
-    project, place = memory.project, Place(memory.project.root, memory.project.store)
+    project = memory.project
+    place = Place(project.root, project.store, command=git_hooks.program_words())
     texts = background.recent_errors(project)
     if wiring.is_used(place):
         personal = person.opencode_folder(environment)
-        texts = wiring.examine_project(place, git_hooks.program_words(), personal) + texts
+        texts = wiring.examine_project(place, personal) + texts
     outside = [_warning_row("opencode", text) for text in texts]
     outside += of_assistants(environment, project.top)
     if missing := sources.meaning_trouble(project.settings):

@@ -6,6 +6,7 @@ The plugin or the MCP server, never both; what npm would do; what doctor says of
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,13 @@ import pytest
 from mdmemory.cli import main
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.opencode import wiring
-from mdmemory.hosts.opencode.wiring import CONFIGURATION, NAMES, PLUGIN, Place, Wanted
+from mdmemory.hosts.opencode.wiring import CONFIGURATION, NAMES, PLUGIN, Place
 from mdmemory.note.stamps import add_stamp
+from mdmemory.protocol import short_protocol
 
-PROTOCOL = "# Memory\n\nKeep what is true.\n"
+PROTOCOL = short_protocol()
 PROTOCOL_FILE = ".opencode/memory/PROTOCOL.md"
 COMMAND = [sys.executable, "-P", "-m", "mdmemory"]
-WANTED = Wanted(PROTOCOL, COMMAND)
 INSTALLED = f"in .opencode: {', '.join(name for name in NAMES if name != CONFIGURATION)}."
 NPM = "Skipped OpenCode's npm install in .opencode (the plugin has no dependencies)."
 MINE = '{\n  // ours\n  "model": "a/b", // fast\n  "instructions": ["notes/memory/MEMORY.md"],\n}\n'
@@ -35,11 +36,11 @@ def project(tmp_path: Path) -> Path:
 
 
 def place(project: Path, store: Path | None = None, folder: Path | None = None) -> Place:
-    return Place(project, store or project / "notes/memory", folder)
+    return Place(project, store or project / "notes/memory", folder, COMMAND)
 
 
 def wire(project: Path, store: Path | None = None, **more: Any) -> list[str]:
-    return wiring.install_wiring(place(project, store), WANTED, **more)
+    return wiring.install_wiring(place(project, store), **more)
 
 
 def unwire(project: Path) -> list[str]:
@@ -189,14 +190,14 @@ def test_the_persons_own_wiring_does_not_touch_the_project(
     store = empty_home / ".local/share/mdmemory"
     where = place(project, store, folder)
     before = snapshot(project)
-    said = wiring.install_wiring(where, WANTED, mcp=mcp)
+    said = wiring.install_wiring(where, mcp=mcp)
     assert said[0].startswith(f"Installed in {folder}: memory/PROTOCOL.md, ")
     assert (folder / "opencode.jsonc").read_text(encoding="utf-8") == "{}"
     if not mcp:
         assert instructions(where) == [str(where.wanted[0])], "the bridge names the indexes"
         assert not (folder / "package.json").exists()
     assert snapshot(project) == before
-    assert wiring.install_wiring(where, WANTED, mcp=mcp) == []
+    assert wiring.install_wiring(where, mcp=mcp) == []
     store.mkdir(parents=True)
     (store / "MEMORY.md").write_text("", encoding="utf-8")
     assert wiring.reading_problems(where) == []
@@ -245,7 +246,8 @@ SERVER = {"type": "local", "command": [*COMMAND, "mcp"], "enabled": True}
 
 
 def examine(project: Path, command: list[str] | None = None) -> list[str]:
-    return wiring.examine_project(place(project), command or COMMAND, project.parent / "nowhere")
+    where = replace(place(project), command=command or COMMAND)
+    return wiring.examine_project(where, project.parent / "nowhere")
 
 
 def configured(project: Path) -> dict[str, object]:

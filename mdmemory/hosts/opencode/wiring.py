@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,11 +55,14 @@ _CONSTANT = re.compile(r"^const (COMMAND|INSTRUCTIONS)[^=]*= (\[.*\])", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A project with its store; with `config_folder` the person's own configuration is wired."""
+    """A project with its store; with `config_folder` the person's own configuration is wired.
+    `command` starts mdmemory. OpenCode reads our skill elsewhere where it `has_skill`."""
 
     project: Path
     store: Path
     config_folder: Path | None = None
+    command: Sequence[str] = ()
+    has_skill: bool = False
 
     @property
     def root(self) -> Path:
@@ -115,16 +118,14 @@ def from_home(path: Path) -> str:
 # --- in a project, or below the person's configuration
 
 
-def install_wiring(
-    place: Place, wanted: Wanted, *, mcp: bool = False, dry_run: bool = False
-) -> list[str]:
+def install_wiring(place: Place, *, mcp: bool = False, dry_run: bool = False) -> list[str]:
     """Make OpenCode read the protocol and the store's index, and load our plugin; sentences.
 
     Nothing keeps npm from a folder that is the person's. Raises MdmemoryError for a configuration
     that is not valid, and for links.
     """
     _refuse_unwritable(place)
-    wiring = make_wiring(place, wanted, mcp=mcp)
+    wiring = make_wiring(place, mcp=mcp)
     sentences = client_config.install_wiring(wiring, _record_of(place), dry_run=dry_run)
     if mcp and not dry_run:
         let_npm(place)
@@ -171,16 +172,16 @@ def _record_of(place: Place) -> WiringRecord:
     return WiringRecord(None, made=[*made])
 
 
-def make_wiring(place: Place, wanted: Wanted, *, mcp: bool = False) -> Wiring:
+def make_wiring(place: Place, *, mcp: bool = False) -> Wiring:
     """All that wires a place. With `mcp` a configuration of ours with an MCP server stands in place
     of the plugin: never both, because a tool that is there twice confuses models. Raises
     MdmemoryError for a configuration that is not valid."""
-    own = own_files(place, wanted, mcp=mcp)
-    unwanted = [PLUGIN if mcp else CONFIGURATION, *wanted.left_out]
+    own = own_files(place, mcp=mcp)
+    unwanted = [PLUGIN if mcp else CONFIGURATION, *([SKILL] if place.has_skill else [])]
     if mcp:
-        remarks = missing_settings(place, wanted)
+        remarks = missing_settings(place)
     else:
-        remarks = _tell_npm(place) if place.config_folder else plan_no_npm(place)[1]
+        remarks = _tell_npm(place) if place.config_folder else spare_npm(place, dry_run=True)
     return Wiring([], own, [place.folder / name for name in unwanted], remarks, place.name)
 
 
@@ -196,7 +197,9 @@ def is_used(place: Place) -> bool:
 def personal_place(environment: Mapping[str, str], store: Path | None = None) -> Place:
     """The person's configuration folder of OpenCode, with their own store."""
     root = person_root(person.person_places(environment))
-    return Place(root, store or root, person.opencode_folder(environment))
+    start = [str(launcher.launcher_place(environment))]
+    folder = person.opencode_folder(environment)
+    return Place(root, store or root, folder, start, has_skill(environment))
 
 
 def personal_wiring(
@@ -208,9 +211,7 @@ def personal_wiring(
     if mcp is None:
         ours = where.folder / CONFIGURATION
         mcp = ours.is_file() and not _is_the_persons(ours)
-    left_out = [SKILL] if has_skill(environment) else []
-    start = [str(launcher.launcher_place(environment))]
-    return make_wiring(where, Wanted(protocol.short_protocol(), start, left_out), mcp=mcp)
+    return make_wiring(where, mcp=mcp)
 
 
 def clear_personal(environment: Mapping[str, str]) -> list[str]:
@@ -278,16 +279,6 @@ def _root_object(place: Place, file: Path) -> dict[str, Any]:
 # --- the files that we install
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What goes into the files: the protocol's text, and the words that start mdmemory. Files in
-    `left_out` are not wanted."""
-
-    protocol: str
-    command: Sequence[str]
-    left_out: Collection[str] = ()
-
-
 def plugin_source(
     command: Sequence[str], instructions: Sequence[str] = (), *, personal: bool = False
 ) -> str:
@@ -313,14 +304,14 @@ def plugin_constants(source: str) -> dict[str, list[str]]:
     return values
 
 
-def own_files(place: Place, wanted: Wanted, *, mcp: bool) -> list[OwnFile]:
+def own_files(place: Place, *, mcp: bool) -> list[OwnFile]:
     """Our files for a place. With `mcp` a configuration stands in place of the plugin; one that is
     the person's is not among them."""
-    files = {PROTOCOL: wanted.protocol}
+    files = {PROTOCOL: protocol.short_protocol()}
     if mcp:
         ours = place.folder / CONFIGURATION
         others = [file for file in serving_configurations(place) if file != ours]
-        command = () if others else wanted.command
+        command = () if others else place.command
         settings = _config_settings([*map(from_home, place.wanted)], command)
         text = json.dumps({"$schema": _SCHEMA, **settings}, indent=2, ensure_ascii=False)
         if not _is_the_persons(ours):
@@ -336,23 +327,23 @@ def own_files(place: Place, wanted: Wanted, *, mcp: bool) -> list[OwnFile]:
             for each, path in real.items()
         ]
         personal = place.config_folder is not None
-        files[PLUGIN] = plugin_source(wanted.command, named, personal=personal)
+        files[PLUGIN] = plugin_source(place.command, named, personal=personal)
     files |= texts.files_for("opencode")
     return [
         OwnFile(place.folder / name, files[name])
         for name in NAMES
-        if name in files and name not in wanted.left_out
+        if name in files and not (name == SKILL and place.has_skill)
     ]
 
 
-def missing_settings(place: Place, wanted: Wanted) -> list[str]:
+def missing_settings(place: Place) -> list[str]:
     """What the person has to add where the configuration at our place is theirs; []: nothing."""
     path = place.folder / CONFIGURATION
     if not _is_the_persons(path):
         return []
     listed = {place.resolve(entry) for _, entry in all_instructions(place)}
     missing = [from_home(each) for each in place.wanted if os.path.realpath(each) not in listed]
-    settings = _config_settings(missing, () if serving_configurations(place) else wanted.command)
+    settings = _config_settings(missing, () if serving_configurations(place) else place.command)
     if not settings:
         return []
     snippet = json.dumps(settings, ensure_ascii=False)
@@ -395,9 +386,9 @@ _NPM_FILES = {
 }
 
 
-def plan_no_npm(place: Place) -> tuple[dict[Path, str], list[str]]:
-    """The files, each with its text, that keep npm from a folder where only our plugin is, and a
-    sentence on them. Another plugin may need what npm would bring."""
+def spare_npm(place: Place, *, dry_run: bool = False) -> list[str]:
+    """Spare OpenCode an npm install in a folder where only our plugin is; sentences. Another plugin
+    may need what npm would bring."""
     folder = place.folder
     plugins = [each for name in ("plugin", "plugins") for each in (folder / name).glob("*.[jt]s")]
     if (
@@ -407,15 +398,14 @@ def plan_no_npm(place: Place) -> tuple[dict[Path, str], list[str]]:
         or any(each != folder / PLUGIN for each in plugins)
         or any(_root_object(place, file).get("plugin") for file in place.configurations())
     ):
-        return {}, []
+        return []
     for name in _NPM_FILES:
         place.refuse_links(folder / name)
-    missing = {
-        folder / name: text for name, text in _NPM_FILES.items() if not (folder / name).exists()
-    }
+    for name, text in {**_NPM_FILES, f"{_MODULES}/{_MARK}": ""}.items():
+        if not dry_run and not (folder / name).exists():
+            client_config.replace_file(folder / name, text.encode(), 0o644)
     shown = place.name(folder)
-    sentence = f"Skipped OpenCode's npm install in {shown} (the plugin has no dependencies)."
-    return {**missing, folder / _MODULES / _MARK: ""}, [sentence]
+    return [f"Skipped OpenCode's npm install in {shown} (the plugin has no dependencies)."]
 
 
 def _tell_npm(place: Place) -> list[str]:
@@ -428,16 +418,8 @@ def _tell_npm(place: Place) -> list[str]:
     ]
 
 
-def spare_npm(place: Place) -> list[str]:
-    """Spare OpenCode an npm install in the folder; sentences."""
-    planned, sentences = plan_no_npm(place)
-    for path, text in planned.items():
-        client_config.replace_file(path, text.encode(), 0o644)
-    return sentences
-
-
 def let_npm(place: Place) -> None:
-    """Take back what `plan_no_npm` is for, unless npm has put something else in its place."""
+    """Take back what `spare_npm` is for, unless npm has put something else in its place."""
     modules = place.folder / _MODULES
     if not (modules / _MARK).exists():
         return
@@ -465,9 +447,9 @@ def is_spared(place: Place) -> bool:
 # --- what may be wrong, a sentence each with the next step
 
 
-def examine_project(place: Place, command: Sequence[str], personal: Path) -> list[str]:
-    """All findings on a project. `command` starts this mdmemory, `personal` is the person's own
-    configuration folder of OpenCode."""
+def examine_project(place: Place, personal: Path) -> list[str]:
+    """All findings on a project. `personal` is the person's own configuration folder of
+    OpenCode."""
     findings, path = reading_problems(place, personal), place.folder / PLUGIN
     if not path.is_file():
         return findings
@@ -479,7 +461,7 @@ def examine_project(place: Place, command: Sequence[str], personal: Path) -> lis
         findings.append(
             f"{name} starts {words[0]}, which does not exist or cannot be run. {_AGAIN}."
         )
-    elif words and words != [*command]:
+    elif words and words != [*place.command]:
         findings.append(f"{name} starts another mdmemory than this one: {words[0]}. {_AGAIN}.")
     with suppress(MdmemoryError):  # told by `reading_problems`
         findings += [
