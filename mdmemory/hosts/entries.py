@@ -326,23 +326,25 @@ def drop_value(text: str, path: Sequence[str | int]) -> str:
     box, part = document.member(*path[:-1]), document.member(*path)
     if not box or not part:
         return text
+    parts = document.parts(box)
+    at = parts.index(part)
+    start, end = box.start + 1, box.end - 1
+    if at:  # with the comma before it
+        start, end = parts[at - 1].end, part.end
+    elif parts[1:]:
+        start, end = part.first, parts[1].first
+    if document.plain[start:end] == text[start:end]:
+        return text[:start] + text[end:]
     comma = document.comma(part.end)
-    before = [each.end for each in document.parts(box) if each.end < part.first]
-    if comma < 0 and before:
-        comma = document.comma(before[-1])
-    cuts = [(part.first, part.end), *([(comma, comma + 1)] if comma >= 0 else [])]
-    close, hole = box.end - 1, part.first - (0 <= comma < part.first)
-    for start, end in sorted(cuts, reverse=True):
-        text, close = text[:start] + text[end:], close - (end - start)
-    if not text[box.start + 1 : close].strip():
-        return text[: box.start + 1] + text[close:]
-    line = _line_start(text, hole)
-    line_end = _LINE_END.search(text, hole)
+    if comma < 0 and at:
+        comma = document.comma(parts[at - 1].end)
+    hole = part.first - (0 <= comma < part.first)
+    for start, end in sorted([(part.first, part.end), (comma, comma + 1)], reverse=True):
+        text = text[:start] + text[end:] if start >= 0 else text
+    line, line_end = _line_start(text, hole), _LINE_END.search(text, hole)
     if line_end and not text[line : line_end.start()].strip():
         return text[:line] + text[line_end.end() :]
-    if before and text[line:hole].strip():
-        return text[:hole].rstrip(" \t") + text[hole:]
-    return text[:hole] + text[hole:].lstrip(" \t")
+    return text
 
 
 def _insert_part(document: JsoncText, box: Value, value: object, key: str = "") -> str:
