@@ -83,12 +83,36 @@ class HeardMessage(NamedTuple):
 
 
 class Conversation:
-    """The messages of all sessions of one client, or of one store."""
+    """The messages of all sessions of one client, or of one store, with what is followed of them
+    and told.
 
-    def __init__(self, log: Log, notifications: Notifications, following: Following) -> None:
-        self._log, self._notifications, self._following = log, notifications, following
+    `open_layers` finds the project's store and the person's, either of which may be missing;
+    `open_typed` is for what the person typed as a command, which waits for no other one.
+    """
+
+    def __init__(
+        self, open_layers: Callable[..., Layers], log: Log,
+        open_typed: Callable[..., Layers] | None = None,
+    ) -> None:  # fmt: skip
+        self._open_layers, self._open_typed = open_layers, open_typed or open_layers
+        self._log, self._where = log, tuple[Path, ...]()
+        self.following = Following()
+        self.notifications = Notifications(lambda: self.open(*self._where))
         self._heard: BySession[bool] = BySession()  # sessions whose person said something
         self._thread: threading.Thread | None = None  # of a search: one at a time
+
+    def open(self, *where: Path) -> Layers:
+        """The stores, looked for again: they may have been made, moved or removed since."""
+        layers, self._where = self._open_layers(*where), where
+        if memory := layers.project or layers.person:
+            self._log.belongs_to(memory.project)
+        self.notifications.look_in(layers)
+        return layers
+
+    def do_typed(self, name: str, words: str, *where: Path) -> TakenBack:
+        """Do what the command `name`, one of TYPED, is for, before the assistant answers."""
+        layers = self._open_typed(*where)
+        return take_back(layers, words) if name == texts.UNDO else review_typed(layers, words)
 
     def forget(self, session: str) -> None:
         """Forget a deleted session."""
@@ -108,7 +132,7 @@ class Conversation:
         session, turn = message.session, message.turn
         answer: Answer = {"parts": [], "saved": []}
         if not message.by_agent:
-            self._notifications.begin(session)
+            self.notifications.begin(session)
         heard = hear_request(message)
         if turn and heard and keep_request(answer, message, heard, layers.keep_wishes, self._log):
             self._follow_request(answer, layers, message, turn)
@@ -125,10 +149,10 @@ class Conversation:
             self._heard.put(session, True)
             if main := layers.project or layers.person:
                 role = "assistant" if message.by_agent else "user"
-                hear = partial(self._following.heard, main, session, role, turn.text)
+                hear = partial(self.following.heard, main, session, role, turn.text)
                 answer["parts"] += self._log.try_work("message", hear) or []
         if "toast" in answer:
-            self._notifications.shown()
+            self.notifications.shown()
         return answer
 
     def _follow_request(self, answer: Answer, layers: Layers, message: Spoken, turn: Turn) -> None:
@@ -137,7 +161,7 @@ class Conversation:
         from mdmemory.capture.wishes import mark_answered, words_id
 
         if main := layers.project or layers.person:
-            ids, state = (turn.id, words_id(turn.text)), self._following.state(main)
+            ids, state = (turn.id, words_id(turn.text)), self.following.state(main)
             self._log.try_work("message", partial(mark_answered, state, message.session, ids))
         if message.at_once:
             before = stores_with_notes(layers)
@@ -175,7 +199,7 @@ class Conversation:
             return "", named
         from mdmemory.prompt import recalled  # few messages need it
 
-        database = self._following.state(layers.main)
+        database = self.following.state(layers.main)
         before = recalls.read(database, heard.session)
         room = SESSION_TOKENS - before.tokens
         text, files = recalled.block(
@@ -237,8 +261,8 @@ class Conversation:
             refusals = filter(None, (each.refusal() for each in layers.there()))
             for refusal in refusals:  # why a note just stored is in no commit
                 self._log.failure("message", refusal)
-        self._notifications.look_in(layers)
-        self._notifications.toast(of_as_said(done, name_new_stores(layers, before)))
+        self.notifications.look_in(layers)
+        self.notifications.toast(of_as_said(done, name_new_stores(layers, before)))
 
 
 NO_SECRET = "Not remembered: that is a secret. Keep it in a password manager."
@@ -431,11 +455,6 @@ def _in_force(refresher: Refresher, file: str) -> StoredNote | None:
 
 
 # --- what a person types as a command of ours, and what is said after the client's own `/undo`
-
-
-def run_typed(name: str, words: str, layers: Layers) -> TakenBack:
-    """Do what the command `name`, one of TYPED, is for, before the assistant answers."""
-    return take_back(layers, words) if name == texts.UNDO else review_typed(layers, words)
 
 
 def take_back(layers: Layers, id: str) -> TakenBack:

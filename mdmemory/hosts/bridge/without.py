@@ -19,21 +19,19 @@ from typing import Any, NamedTuple
 from mdmemory import assets
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import read_if_there
 from mdmemory.hosts.background import NAME, Log, Process, Starter
 from mdmemory.hosts.bridge import asking
 from mdmemory.hosts.bridge.asking import MapEntry
 from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.events import HookEvent
 from mdmemory.hosts.opencode.bridge import parse_request
-from mdmemory.store.project import INDEX, Project, of_person, of_project
+from mdmemory.store.project import Project, of_person, of_project
+from mdmemory.transcripts.turns import as_text
 
 SOON = 5.0  # seconds that a bridge may need to start; until then another is only waited for
 LATER = 300.0  # seconds until what failed is tried again
 _LOOK = 0.02  # seconds between two looks for it
 _WAITED = 1.1  # seconds from the hook's start that a bridge is waited for
-_START, _END = "SessionStart", "SessionEnd"
-_MESSAGES = ("UserPromptSubmit", "BeforeAgent")
 
 Output = dict[str, Any]
 Stores = list[tuple[str, Project]]
@@ -49,12 +47,12 @@ def output_without(entry: MapEntry, event: asking.HookCall, *, may_start: bool) 
     if not fields:
         Log().say("hook: The event of the hook is no JSON object.")
         return b""
-    name = fields.get("hook_event_name")
-    if not may_start or name == _END:
+    kind = events.KINDS[event.host].get(as_text(fields.get("hook_event_name")))
+    if not may_start or kind == events.END:
         return _printed_output(_answer_alone(event, fields))
-    if name not in _MESSAGES:
-        started = _try_start(entry, event, SOON if name == _START else LATER)
-        answer = _from_new(entry, event, started) if started or name == _START else None
+    if kind != events.PROMPT:
+        started = _try_start(entry, event, SOON if kind == events.START else LATER)
+        answer = _from_new(entry, event, started) if started or kind == events.START else None
         return _printed_output(_answer_alone(event, fields)) if answer is None else answer
     alone = _answer_alone(event, fields)
     # a wish may make the store that a bridge missed a moment ago
@@ -99,8 +97,9 @@ def start_bridge(entry: MapEntry, folder: str, rest: float) -> Process | None:
             if 0 <= time.time() - os.stat(entry.mark).st_mtime < rest:
                 return None
             os.utime(entry.mark)
-    # -P: modules are not searched in the current folder
-    starter = Starter(lambda: [sys.executable, "-P", "-m", "mdmemory"], Path(folder))
+    # -P: modules are not searched in the current folder; a pool of each thread's own costs 2 MB
+    words = ["/usr/bin/env", "MALLOC_ARENA_MAX=1", sys.executable, "-P", "-m", "mdmemory"]
+    starter = Starter(lambda: words, Path(folder))
     return starter(["bridge", "--listen"], Log().file)
 
 
@@ -179,14 +178,8 @@ def _start_text(event: HookEvent, stores: Stores) -> str:
         from mdmemory.hosts.claude.own_memory_settings import carried_folder
 
         carried = carried_folder(event.folder, person.person_places().environment)
-    indexes = [
-        (layer, (read_if_there(project.store / INDEX) or b"").decode("utf-8", "replace"))
-        for layer, project in stores
-        if not events.is_same(project.store, carried)
-    ]
-    text, part = events.at_start(assets.read("protocol/TOOLS.md"), indexes)
-    is_new = event.source in ("startup", "compact", "clear")
-    return text if is_new or not events.has_had(event, part) else ""
+    places = [(layer, project.store) for layer, project in stores]
+    return events.start_text(event, assets.read("protocol/TOOLS.md"), places, carried)[0]
 
 
 def _answer_prompt(event: HookEvent, stores: Stores) -> Alone:

@@ -2,7 +2,7 @@
 text that a hook gives the assistant: framed, so that nothing of it is ever taken for a person's
 words, and short enough for every host.
 
-JSON in, JSON out: what a host calls an event stands here and nowhere else. Loads next to nothing.
+JSON in, JSON out: what a host calls an event stands here and nowhere else. Loads little.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.files import read_if_there
+from mdmemory.store.project import INDEX
 from mdmemory.transcripts.injected import MEMORY_TAGS
 from mdmemory.transcripts.turns import as_text, is_id
 from mdmemory.wire import MAX_LINE, parse_line
@@ -41,6 +43,7 @@ _HOOK_OPEN, _HOOK_CLOSE = "<hook_context>", "</hook_context>"
 _NOT_TYPED = "<task-notification>"  # Claude Code: an agent in the background has ended
 _TURNS = ("prompt_id", "turn_id")  # Claude Code, Codex
 _COMMAND = "/memory-"
+GOES_ON = ("compact", "clear")  # the client keeps the settings that it read at its start
 MARK = "mdmemory: "  # before each line for the person
 _MOST_BYTES = 256 * 1024 * 1024  # bytes of a session that is looked through
 
@@ -202,6 +205,20 @@ def harmless_text(text: str) -> str:
     return _TAGS.sub("‹", text)
 
 
+def start_text(
+    event: HookEvent, protocol: str, stores: Sequence[tuple[str, Path]], carried: Path | None,
+    rest: Sequence[str] = (),
+) -> tuple[str, str]:  # fmt: skip
+    """What a session is given at its start, "" where it has had that, and all indexes that its
+    prompt then holds. `stores` stand behind their layers; the client itself brings the index of
+    the one that is `carried`."""
+    indexes = [(layer, store, _read_index(store)) for layer, store in stores]
+    given = [(layer, index) for layer, store, index in indexes if not _is_same(store, carried)]
+    text, part = at_start(protocol, given, rest)
+    is_had = event.source not in ("startup", *GOES_ON) and has_had(event, part)
+    return "" if is_had else text, "".join(f"\n{index}\n" for *_, index in indexes)
+
+
 def at_start(
     protocol: str, indexes: Sequence[tuple[str, str]], rest: Sequence[str] = ()
 ) -> tuple[str, str]:
@@ -263,6 +280,10 @@ def _count_line(shown: int, total: int) -> str:
     return f"> {shown} of {total} notes; memory_search finds the others."
 
 
-def is_same(store: Path, carried: Path | None) -> bool:
+def _read_index(store: Path) -> str:
+    return (read_if_there(store / INDEX) or b"").decode("utf-8", "replace")
+
+
+def _is_same(store: Path, carried: Path | None) -> bool:
     """Whether the client carries the index of this store."""
     return carried is not None and store.resolve() == carried.resolve()

@@ -19,7 +19,7 @@ from typing import Any
 from mdmemory import protocol
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import digest, name_refusals, read_if_there, read_regular, write_atomic
+from mdmemory.files import digest, name_refusals, read_regular, write_atomic
 from mdmemory.git.private_folder import make_folder
 from mdmemory.hosts import conversation, following, texts
 from mdmemory.hosts.background import FIRST_LOOK, LATER, Log, Starter, start_compactions
@@ -29,9 +29,7 @@ from mdmemory.hosts.conversation import Conversation, Heard, Spoken, refresh_ind
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.notifications import Notifications
 from mdmemory.layers import Layers
-from mdmemory.store.store import INDEX
 
-_KEPT = ("compact", "clear")  # the client goes on, with the settings that it read at its start
 _READINGS, _END, _SIZE = "readings", ".json", 10_000  # bytes of one file
 _NEEDED = (
     "capture.store_fact", "capture.wishes", "prompt.message_part", "search.project",
@@ -46,9 +44,8 @@ Start = Callable[[float], None]  # starts a process that reads the session after
 class CommandHooks:
     """The methods of a bridge for hooks that are commands.
 
-    `open_layers` opens the stores of a folder, `open_typed` those for a command that the person
-    typed, which waits for no other one; `start` gives what starts mdmemory there, and `clock`
-    seconds that only grow.
+    `open_layers` and `open_typed` are the conversation's, for a folder; `start` gives what starts
+    mdmemory there, and `clock` seconds that only grow.
     """
 
     def __init__(
@@ -56,11 +53,10 @@ class CommandHooks:
         open_typed: Callable[[Path], Layers] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        self._open_layers, self._start, self._log = open_layers, start, log
-        self._open_typed = open_typed or open_layers
-        self._following = Following()
-        self._notifications = Notifications(lambda: self._open(self._folder or Path.cwd()))
-        self._conversation = Conversation(log, self._notifications, self._following)
+        self._start, self._log = start, log
+        self._conversation = Conversation(open_layers, log, open_typed)
+        self._notifications = self._conversation.notifications
+        self._following = self._conversation.following
         self._starting = Starting(log, self._following, self._notifications)
         self._folder: Path | None = None  # of the last event
         self._clock, self._readings = clock, Readings(clock)
@@ -156,8 +152,7 @@ class CommandHooks:
     def _answer_prompt(self, event: HookEvent) -> Output:
         command = texts.read_typed(event.words)
         if command is not None and command.name in conversation.TYPED:
-            layers = self._open_typed(event.folder)
-            done = conversation.run_typed(command.name, command.words, layers)
+            done = self._conversation.do_typed(command.name, command.words, event.folder)
             text = events.frame_texts(events.harmless_text(done.text))
             lines = [message] if (message := done.toast.get("message")) else []
             return events.hook_output(event, text, lines)
@@ -180,9 +175,8 @@ class CommandHooks:
         """What the notes are looked for by that go with what the person typed."""
         if command is not None or not layers.there():
             return None
-        session, starting = event.session, self._starting
-        frozen = starting.frozen.get(session) or ""
-        return Heard(session, event.turn, event.words, frozen, starting.indexes.get(session))
+        own, indexes = self._starting.shown.get(event.session) or ("", None)
+        return Heard(event.session, event.turn, event.words, own, indexes)
 
     def _hear_words(self, layers: Layers, event: HookEvent, role: str, words: str) -> None:
         """Keep what was said as proof for a tool that another process runs."""
@@ -238,11 +232,9 @@ class CommandHooks:
             self._wait(layers, session, folder)
 
     def _open(self, folder: Path) -> Layers:
-        layers = self._open_layers(folder)
-        if memory := layers.project or layers.person:
-            self._log.belongs_to(memory.project)
+        layers = self._conversation.open(folder)
+        if layers.there():
             self._log.try_work("reading", partial(self._take_up, layers))
-        self._notifications.look_in(layers)
         return layers
 
 
@@ -301,8 +293,7 @@ class Starting:
     def __init__(self, log: Log, following: Following, notifications: Notifications) -> None:
         self._log, self._following, self._notifications = log, following, notifications
         # what the prompt of a session holds: our own text, and the indexes as they were then
-        self.frozen: BySession[str] = BySession()
-        self.indexes: BySession[str] = BySession()
+        self.shown: BySession[tuple[str, str]] = BySession()
         self._carried: BySession[Path] = BySession()  # by folder: what Claude itself puts there
         self._given: BySession[bool] = BySession()
 
@@ -316,24 +307,19 @@ class Starting:
             is_time = event.kind == events.PROMPT and not self._given.get(session)
         if not layers.there() or not is_time:
             return ""
-        indexes: list[tuple[str, str]] = []
-        given: list[tuple[str, str]] = []
+        stores: list[tuple[str, Path]] = []
         for memory in layers.there():
             self._log.try_work("start", partial(refresh_index, memory))
-            text = (read_if_there(memory.project.store / INDEX) or b"").decode("utf-8", "replace")
-            indexes.append(("project" if memory is layers.project else "user", text))
-            given += [] if events.is_same(memory.project.store, carried) else indexes[-1:]
+            stores.append((layers.of(memory), memory.project.store))
         rest = [*filter(None, (self._log.try_work("start", each) for each in (
             partial(self._following.at_hand, layers.main, session),
             lambda: events.harmless_text(self._notifications.line(layers, session)),
             lambda: events.harmless_text(following.by_hand(layers, session)),
         )))]  # fmt: skip
-        text, part = events.at_start(protocol.for_tools(), given, rest)
+        text, indexes = events.start_text(event, protocol.for_tools(), stores, carried, rest)
         self._given.put(session, True)
-        if event.source not in ("startup", *_KEPT) and events.has_had(event, part):
-            return ""
-        self.frozen.put(session, "\n".join(rest))
-        self.indexes.put(session, "".join(f"\n{each}\n" for _, each in indexes))
+        if text:
+            self.shown.put(session, ("\n".join(rest), indexes))
         return text
 
     def lost(self, session: str) -> None:
@@ -346,7 +332,7 @@ class Starting:
         if event.host != "claude" or event.kind != events.START:
             return None
         folder = str(event.folder)
-        if event.source in _KEPT and (known := self._carried.get(folder)):
+        if event.source in events.GOES_ON and (known := self._carried.get(folder)):
             return known if known != Path() else None
         from mdmemory.hosts.claude.own_memory_settings import carried_folder
 

@@ -16,8 +16,8 @@ from mdmemory.hosts import conversation, following, texts
 from mdmemory.hosts.background import FIRST_LOOK, Log, Starter, start_compactions
 from mdmemory.hosts.commands import events
 from mdmemory.hosts.conversation import Conversation, Heard, Spoken, refresh_index, transcript_of
-from mdmemory.hosts.following import BySession, Following
-from mdmemory.hosts.notifications import Notifications, facts_of
+from mdmemory.hosts.following import BySession
+from mdmemory.hosts.notifications import facts_of
 from mdmemory.hosts.opencode import watching
 from mdmemory.hosts.opencode.watching import (
     Children,
@@ -44,25 +44,21 @@ Result = dict[str, Any]
 
 
 class Hooks:
-    """The methods of the bridge.
-
-    `open_layers` finds the project's store and the person's; either may be missing.
-    `open_typed` is for what the person typed as a command, which waits for no other one.
-    """
+    """The methods of the bridge. `open_layers` and `open_typed` are the conversation's."""
 
     def __init__(
         self, open_layers: Callable[[], Layers], start: Starter, log: Log, *,
         open_typed: Callable[[], Layers] | None = None,
     ) -> None:  # fmt: skip
-        self._open_layers, self._start, self._log = open_layers, start, log
+        self._start, self._log = start, log
+        self._conversation = Conversation(open_layers, log, open_typed)
+        self._open = self._conversation.open
+        self._notifications = self._conversation.notifications
+        self._following = self._conversation.following
         self._children = Children()
         # the text of each prompt: the same bytes from a session's start, or compaction, to the next
         self._frozen: BySession[str] = BySession()
-        self._following = Following()
         self._watching = Watching(self._following)
-        self._notifications = Notifications(self._open)
-        self._conversation = Conversation(log, self._notifications, self._following)
-        self._open_typed = open_typed or open_layers
         self._commands: BySession[bool] = BySession()  # whose next message is a command's text
         self._reverted: BySession[str] = BySession()  # the message that the client went back to
         self._numbered: BySession[dict[str, str]] = BySession()  # the notes of a summary request
@@ -72,13 +68,8 @@ class Hooks:
 
     def methods(self) -> dict[str, Callable[[Params], Result]]:
         """The methods that a request may name, by their names."""
-        return {
-            "hello": self.hello, "message": self.message, "system": self.system,
-            "compacting": self.compacting, "compacted": self.compacted, "tool": self.tool,
-            "said": self.said, "answered": self.answered, "call": self.call,
-            "created": self.created, "idle": self.idle, "deleted": self.deleted,
-            "command": self.command, "reverted": self.reverted,
-        }  # fmt: skip
+        names = ("hello", "call", *HOOKS, *watching.HOOKS)
+        return {name: getattr(self, name) for name in names}
 
     def news(self) -> Result | None:
         """What to tell the person now, unasked: `{"toast": ...}`, or None."""
@@ -272,7 +263,7 @@ class Hooks:
         if name not in conversation.TYPED:
             return {}
         words = words if isinstance(words, str) else ""
-        done = conversation.run_typed(str(name), words, self._open_typed())
+        done = self._conversation.do_typed(str(name), words)
         self._notifications.toast(done.toast)
         return {"parts": [done.text]}
 
@@ -325,13 +316,6 @@ class Hooks:
     def close(self) -> None:
         """The client is gone."""
         self._log.try_work("end", lambda: self._conversation.end(self._open()))
-
-    def _open(self) -> Layers:
-        layers = self._open_layers()
-        if memory := layers.project or layers.person:
-            self._log.belongs_to(memory.project)
-        self._notifications.look_in(layers)
-        return layers
 
     def _main(self) -> Memory | None:
         """The memory that sessions are followed in, or None where nothing was kept yet."""
