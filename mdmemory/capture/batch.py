@@ -74,6 +74,12 @@ class Route:
 ALL = Route()
 
 
+def place_for(stores: Stores, personal: bool, *, dry_run: bool) -> tuple[NoteSource, Route]:
+    """The store that a fact goes to; a dry run makes none where there is another."""
+    sources = stores.sources() if dry_run else []
+    return (sources[-1 if personal else 0], ALL) if sources else stores.open_for(personal)
+
+
 def shown_notes(sources: Iterable[NoteSource]) -> list[StoredNote]:
     """The notes that a model may see, under the names that they have in answers."""
     return [

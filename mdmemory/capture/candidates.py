@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from mdmemory import bounds, unseen
-from mdmemory.capture.fact import Candidate
+from mdmemory import bounds
+from mdmemory.capture.fact import Candidate, clean_text
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded, once_more
 from mdmemory.llm.json_answer import BadAnswer, as_text, as_texts, as_word, read_list
@@ -209,7 +209,7 @@ def _shown_note(note: StoredNote, whole: bool) -> dict[str, str]:
 def clean_candidate(candidate: Candidate) -> Candidate:
     """Without secrets and what nobody sees, the fact one line."""
     texts = (candidate.title, candidate.fact, candidate.why, candidate.quote)
-    *lines, quote = (redact(unseen.without_unseen(text))[0] for text in texts)
+    *lines, quote = (clean_text(text)[0] for text in texts)
     title, fact, why = (" ".join(line.split()) for line in lines)
     return candidate._replace(title=title, fact=fact, why=why, quote=quote)
 

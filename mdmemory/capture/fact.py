@@ -32,6 +32,11 @@ _ONE_FACT = "Store one lasting fact, in words that stand alone, or leave it out.
 _NO_SECRETS = "Without its secret it says nothing: secrets belong in a password manager."
 
 
+def clean_text(text: str) -> tuple[str, list[str]]:
+    """A text without what is private, what nobody sees, and secrets; and the kinds of these."""
+    return redact(strip_private(unseen.without_unseen(text))[0].strip())
+
+
 class NotStored(MdmemoryError):
     """The text is no fact to keep; `reasons` are the codes of `gate` and `judge`."""
 
@@ -112,10 +117,9 @@ def fact_of(content: str, title: str = "", type: str = "", why: str = "") -> Fac
                 f"The text has {len(part):,} characters: no fact has so many.",
                 "Store what lasts of it, in a sentence or two.",
             )
-    visible = [strip_private(unseen.without_unseen(part)) for part in parts]
-    if visible[0][1] and not visible[0][0].strip():
+    (text, kinds), (heading, more), (reason, others) = map(clean_text, parts)
+    if not text and strip_private(content)[1]:
         raise NotStored("private")
-    (text, kinds), (heading, more), (reason, others) = (redact(each.strip()) for each, _ in visible)
     limits.check_body(text)
     type_ = type or type_of(text)
     if type_ not in limits.TYPES:
@@ -165,8 +169,7 @@ def state_fact(
     """
     if len(text) > bounds.FACT:
         raise BadNote(f"The text has {len(text):,} characters.", "State one fact in a sentence.")
-    visible = unseen.without_unseen(strip_private(text)[0])
-    sentence = " ".join(redact(visible)[0].split())
+    sentence = " ".join(clean_text(text)[0].split())
     if not says_something(sentence):
         raise NotStored("secret" if sentence else "private")
     if letter_weight(bare_line(sentence)) < FLOOR:

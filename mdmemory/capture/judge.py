@@ -15,6 +15,7 @@ from mdmemory import assets
 from mdmemory.capture import quote_proof
 from mdmemory.capture.candidates import clean_candidate
 from mdmemory.capture.fact import Candidate, Fact, NotStored, fact_as_said, fact_of
+from mdmemory.capture.note_text import whole_text
 from mdmemory.capture.quote_proof import fold_text
 from mdmemory.errors import BadNote, MdmemoryError
 from mdmemory.llm import sizes, verdicts
@@ -71,7 +72,7 @@ def _judge_candidate(
             waits = {} if is_again else {"worded": _make_fact(candidate)[0]}
             return "dropped" if is_again else "pending", (why,), waits
         named.append(note)
-    quote, words = candidate.quote, [*map(_note_words, named)]
+    quote, words = candidate.quote, [whole_text(note.stored.note) for note in named]
     if is_again:
         claim = named[0].stored.note.head.description
         proof = quote_proof.of_fact(claim, quote, turns, words[:1])
@@ -96,11 +97,6 @@ def _judge_candidate(
     if proof.why in _WAITS:
         return "pending", (_WAITS[proof.why],), more
     return doubted, (_DROPPED.get(proof.why, proof.why),), more
-
-
-def _note_words(named: StoredIn) -> str:
-    note = named.stored.note
-    return f"{note.head.description}\n{note.body}"
 
 
 def _make_fact(candidate: Candidate) -> tuple[Fact | None, tuple[str, ...]]:
@@ -222,7 +218,7 @@ def second_question(
         {
             "number": str(at + 1), "text": proposed[at].fact,
             "quote": proposed[at].quote,
-            "replaces": [redact(_note_words(note).strip())[0][:_REPLACED]
+            "replaces": [redact(whole_text(note.stored.note).strip())[0][:_REPLACED]
                          for note in proposed[at].named],
             "around": _turns_around(proposed[at], turns),
         }

@@ -68,6 +68,11 @@ def body_beside(description: str, body: str) -> str:
     return "" if canonical_key(body) == canonical_key(description) else body
 
 
+def whole_text(note: Note) -> str:
+    """All that a note says."""
+    return f"{note.head.description}\n{note.body}"
+
+
 def keys_of_fact(fact: str) -> set[str]:
     """The keys that a note may have which states the fact."""
     line = bare_line(fact)

@@ -17,7 +17,7 @@ from typing import Any
 
 from mdmemory import bounds
 from mdmemory.capture import pending, unanswered
-from mdmemory.capture.batch import ALL, Batch, Origin, Route, Stores, shown_notes
+from mdmemory.capture.batch import ALL, Batch, Origin, Route, Stores, place_for, shown_notes
 from mdmemory.capture.candidates import MIN_SAID, Report, SessionReading, ask_about, redact_turns
 from mdmemory.capture.extracted import Extracted, prefix_pair
 from mdmemory.capture.fact import Candidate, fact_as_said, form_reasons
@@ -287,10 +287,7 @@ def _choose_place(stores: Stores, each: Candidate, *, dry_run: bool) -> tuple[No
     personal = bool(each.worded and is_personal(each.worded.type, each.worded.body))
     if each.named and not personal:
         return each.named[0].source, ALL
-    sources = stores.sources()
-    if dry_run and sources:  # which makes no store
-        return sources[-1 if personal else 0], ALL
-    return stores.open_for(personal)
+    return place_for(stores, personal, dry_run=dry_run)
 
 
 def _write_facts(

@@ -12,18 +12,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmemory import unseen
 from mdmemory.capture import quote_proof
 from mdmemory.capture.batch import Batch, Origin, Put, Route, Seen, Stores
 from mdmemory.capture.extracted import Caller, prefix_pair
-from mdmemory.capture.fact import Candidate, Fact, NotStored, fact_as_said, fact_of
-from mdmemory.capture.note_text import body_beside, description_of
+from mdmemory.capture.fact import Candidate, Fact, NotStored, clean_text, fact_as_said, fact_of
+from mdmemory.capture.note_text import body_beside, description_of, whole_text
 from mdmemory.capture.notice import FLOOR, is_personal, letter_weight
 from mdmemory.capture.quote_proof import Proof
 from mdmemory.capture.wishes import Inbox, Wish, mark_answered
 from mdmemory.errors import MdmemoryError, NoteChanged
 from mdmemory.note.note import SUPERSEDED, Note
-from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
 from mdmemory.store.evidence import PREVIEW, Evidence
@@ -103,14 +101,14 @@ def store_fact(stores: Stores, call: Candidate, caller: Caller, *, now: datetime
         fact = fact_of(call.fact, call.title, call.type, call.why)
     except NotStored as refused:
         if sources:
-            clean = description_of(redact(strip_private(call.fact)[0])[0])
+            clean = description_of(clean_text(call.fact)[0])
             # again after the cut: half of a text may look like what the whole did not
             preview = redact(clean[:PREVIEW])[0]
             row = Evidence(caller.session, "assistant", "dropped", refused.reasons, preview)
             _note_down(sources[0].writer, row, now)
         raise
     named = [find_note(sources, name) for name in dict.fromkeys(call.replaces)]
-    texts = [_note_text(each.stored.note) for each in named]
+    texts = [whole_text(each.stored.note) for each in named]
     proof = quote_proof.of_fact(fact.body, call.quote, caller.turns, texts)
     # a client without hooks, by which what the user types would be known, is taken at its word
     may = bool(proof.turn) or (not caller.hears and proof.why in ("unheard", "not_said"))
@@ -198,7 +196,7 @@ def _store_in(
 def _unproven_quote(quote: str, proof: Proof, caller: Caller, seen: Seen) -> str:
     """A quote as a note keeps it; "" for one that a client which hears the user did not hear, that
     is too short to say anything, or that so many notes stand on already."""
-    clean = description_of(redact(unseen.without_unseen(strip_private(quote)[0]))[0])
+    clean = description_of(clean_text(quote)[0])
     is_refuted = proof.why in ("no_quote", "question") or (caller.hears and proof.why == "not_said")
     if is_refuted or letter_weight(clean) < FLOOR:
         return ""
@@ -216,7 +214,7 @@ def _as_said(writer: Writer, session: str, turn: str, fact: Fact) -> StoredNote 
         of, _, file = row.partition("=")
         if of == turn and (writer.project.store / file).is_file():
             note = writer.refresher.store.read(file)
-            there = {*words_of(_note_text(note.note))}
+            there = {*words_of(whole_text(note.note))}
             if len(words & there) * 2 >= min(len(words), len(there)):
                 return note
     return None
@@ -233,7 +231,7 @@ def _near_notes(
     for note in seen.nearest(f"{fact.description}\n{fact.body}"):
         head = note.note.head
         is_named = not names.isdisjoint((note.file.removesuffix(".md"), head.name))
-        score = round(likeness_of(words, {*words_of(_note_text(note.note))}), 2)
+        score = round(likeness_of(words, {*words_of(whole_text(note.note))}), 2)
         is_other = note.file not in but and not is_named and head.status != SUPERSEDED
         if is_other and score >= NEAR:
             near.append(NearNote(note.file, score, shown_line(note.note)))
@@ -322,10 +320,6 @@ def _budget_of(session: str, turn: str) -> tuple[str, str]:
 
 
 # --- texts
-
-
-def _note_text(note: Note) -> str:
-    return f"{note.head.description}\n{note.body}"
 
 
 def shown_line(note: Note) -> str:

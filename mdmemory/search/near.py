@@ -14,7 +14,7 @@ from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import StoredNote
-from mdmemory.text.similarity import rank_texts
+from mdmemory.text.similarity import Ranking
 
 NEAR, NEAREST = 6, 3  # notes that are looked at, and of these shown
 SCANNED = 200  # notes; so few are compared sooner than a database is opened
@@ -27,7 +27,7 @@ def scan_notes(text: str, notes: Sequence[StoredNote]) -> list[StoredNote]:
     heads = (note.note.head for note in notes)
     names = [f"{head.name.replace('-', ' ')}\n{head.description}" for head in heads]
     texts = [f"{name}\n{note.note.body}" for name, note in zip(names, notes, strict=True)]
-    return [notes[at] for at in rank_texts(text, texts)]
+    return [notes[at] for at in Ranking(texts).near(text)]
 
 
 def near_in(refresher: Refresher) -> Near:

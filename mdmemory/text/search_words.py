@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Set
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory.text import korean, stop_words
@@ -32,8 +31,6 @@ from mdmemory.text.words import (
 RULES = {"en": "", "de": "\u1d48", "romance": "\u02b3"}
 _DOER = 6  # letters, from which on an English word in `er` may be who does something
 _TELLING = 80  # words of a text that tell its language
-_EXCHANGED = Path(__file__).parent / "words" / "exchanged.txt"
-_HEADED = {"Deutsch": "de", "Français": "romance", "Español": "romance", "Português": "romance"}
 # One word, and the signs that make it a name: `C++`, `C#`, `.NET`.
 SIGNED = re.compile(r"(?<![^\W_])(?:\.[^\W_]{1,64}|[^\W_]{1,64}(?:\+\+|#))(?![^\W_])")
 _HUMP = re.compile("[A-Z](?<=[a-z0-9].)")  # in few texts, and quicker to look for than such a name
@@ -140,11 +137,8 @@ def _exchange_table() -> dict[tuple[str, str], list[tuple[str, str]]]:
     """The words of the table by their rule and how they begin, each with its group. Stems of them
     all would take longer than the search itself."""
     groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    rule = "en"
-    for line in _EXCHANGED.read_text("utf-8").splitlines():
-        if line.startswith("#") or not line:
-            rule = _HEADED.get(line[2:], rule)
-            continue
+    for language, line in table_lines("exchanged"):
+        rule = _rule_of(language)
         for word in line.split(", "):
             groups.setdefault((rule, _stem_beginning(rule, word)), []).append((word, line))
     return groups

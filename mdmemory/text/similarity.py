@@ -50,11 +50,6 @@ class Ranking:
         return sorted(scores, key=lambda at: (scores[at], at))
 
 
-def rank_texts(text: str, texts: Sequence[str]) -> list[int]:
-    """The positions of the texts that share a word with `text`, the nearest first, by bm25."""
-    return Ranking(texts).near(text)
-
-
 def nearest_known(word: str, known: Sequence[str]) -> tuple[str, ...]:
     """The known words that one or two slips of a typist lead to, the nearest first.
 

@@ -15,7 +15,7 @@ from mdmemory.search import answer, near, sources, sqlite
 from mdmemory.search.near import near_in, near_notes, scan_notes
 from mdmemory.search.project import FILE
 from mdmemory.store.store import StoredNote
-from mdmemory.text.similarity import likeness_of, rank_texts
+from mdmemory.text.similarity import Ranking, likeness_of
 
 Found = Mapping[str, Sequence[Outcome]]
 
@@ -174,7 +174,7 @@ def test_a_text_without_words_is_near_nothing(large: Memory, text: str) -> None:
 
 def test_the_rarer_word_decides_and_length_does_not() -> None:
     texts = ["tea tea tea", "tea and a zebra", "tea " * 50, "rum"]
-    assert rank_texts("a zebra with tea", texts)[0] == 1
-    assert 3 not in rank_texts("tea", texts)
+    assert Ranking(texts).near("a zebra with tea")[0] == 1
+    assert 3 not in Ranking(texts).near("tea")
     assert likeness_of(set(), set()) == 0
     assert likeness_of({"a", "b"}, {"b", "c"}) == 0.5

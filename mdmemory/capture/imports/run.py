@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory import bounds, unseen
-from mdmemory.capture.batch import ALL, Batch, Stores
-from mdmemory.capture.fact import Fact, NotStored, form_reasons, hook_line, type_of
+from mdmemory.capture.batch import ALL, Batch, Stores, place_for
+from mdmemory.capture.fact import Fact, NotStored, clean_text, form_reasons, hook_line, type_of
 from mdmemory.capture.imports import markdown
 from mdmemory.capture.imports.markdown import NO_FACT, BadImport, Incoming, day, text_of, word_of
 from mdmemory.capture.note_text import description_of, keys_of, keys_of_fact, name_of
@@ -64,11 +64,8 @@ def import_from(stores: Stores, path: Path, now: datetime, dry_run: bool = False
     for each in read(path):
         fact = _with_type(each)
         is_own = bool(fact.whole) and fact.origin.startswith(f"{PERSON}/")
-        personal, sources = is_own or is_personal(fact.type, fact.text), stores.sources()
-        if dry_run and sources:  # which makes no store
-            source = sources[-1 if personal else 0]
-        else:
-            source = stores.open_for(personal)[0]
+        personal = is_own or is_personal(fact.type, fact.text)
+        source = place_for(stores, personal, dry_run=dry_run)[0]
         groups.setdefault(source.prefix, (source.writer, []))[1].append(fact)
     done = Imported()
     for prefix, (writer, facts) in groups.items():  # the files as a person names them
@@ -134,7 +131,7 @@ class _Desk:
                 left = left[len(part) :]
             del self.done.dropped[told:]
             return
-        body, about = _clean_text(fact.text), description_of(_clean_text(fact.description))
+        body, about = clean_text(fact.text)[0], description_of(clean_text(fact.description)[0])
         if why := fact.reason or _find_objection(fact, body, self.today):
             whole = body if about in body else f"{about}\n\n{body}".strip()
             self._drop_text(whole, why, fact)
@@ -163,7 +160,7 @@ class _Desk:
         # under its own name where it had one
         name = limits.slugify(_public_name(fact.name).removesuffix(".md"))
         name = name.removeprefix(f"{fact.type}-") if name else name_of(about)
-        title = description_of(_clean_text(fact.title))
+        title = description_of(clean_text(fact.title)[0])
         worded = Fact(body, about, name or "fact", fact.type, title, fact.kind)
         # the other names that it had, secrets and what nobody sees aside
         short = [alias for alias in fact.aliases if len(alias) <= limits.MAX_DESCRIPTION]
@@ -200,17 +197,15 @@ def _public_name(name: str) -> str:
     return "" if names_secret(name) else name
 
 
-def _clean_text(text: str) -> str:
-    return redact(strip_private(unseen.without_unseen(text))[0])[0].strip()
-
-
 def _clean_value(value: Any) -> Any:
     """A value of a head, however deep, with its texts clean."""
     if isinstance(value, str):
-        return _clean_text(value)
+        return clean_text(value)[0]
     if isinstance(value, Mapping):
         return {
-            _clean_text(key): fresh for key, each in value.items() if (fresh := _clean_value(each))
+            clean_text(key)[0]: fresh
+            for key, each in value.items()
+            if (fresh := _clean_value(each))
         }
     return [*filter(None, map(_clean_value, value))]
 
@@ -267,25 +262,18 @@ def _read_file(path: Path) -> Iterator[Incoming]:
     lines = text.splitlines()
     if is_graph(next((line for line in lines if line.strip()), "")):
         yield from graph_of(lines)
-    elif path.suffix == ".json" or (_JSON.match(text) and not _is_markdown(path, text)):
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError) as problem:
-            if (value := list_lines(text)) is None:
-                message = f"{path} is not JSON, or was cut off."
-                raise BadImport(message, "Export it again.") from problem
+        return
+    is_json = path.suffix == ".json" or _JSON.match(text) is not None
+    value = _parse_json(text) if is_json else None
+    # a note may only begin as JSON does, such as with a head
+    if value is None and is_json and path.suffix not in markdown.ENDINGS:
+        value = list_lines(text)
+        if value is None:
+            raise BadImport(f"{path} is not JSON, or was cut off.", "Export it again.")
+    if value is not None:
         yield from facts_of(value, path.name)
     else:
         yield from markdown.of_file(text, path.name)
-
-
-def _is_markdown(path: Path, text: str) -> bool:
-    """Whether a text by the name of a note only begins as JSON does, such as with a head."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return path.suffix in markdown.ENDINGS
-    return False
 
 
 # --- memories as JSON: what is no fact is handed on with a reason
@@ -338,7 +326,7 @@ def _exported_note(row: Mapping[str, Any]) -> Incoming:
 
 def is_graph(first: str) -> bool:
     """Whether the first line of a file is one of MCP's memory server: an entity or a relation."""
-    row = _parse_line(first)
+    row = _parse_json(first)
     return isinstance(row, Mapping) and row.get("type") in (_ENTITY, _RELATION)
 
 
@@ -346,7 +334,7 @@ def graph_of(lines: Sequence[str]) -> Iterator[Incoming]:
     """The facts of its file, one JSON object a line; a line that is none is handed on."""
     rows = []
     for number, line in enumerate(lines, 1):
-        row = _parse_line(line) if line.strip() else {}
+        row = _parse_json(line) if line.strip() else {}
         if isinstance(row, Mapping):
             rows.append(row)
         else:
@@ -375,14 +363,14 @@ def graph_facts(rows: Sequence[Mapping[str, Any]]) -> Iterator[Incoming]:
 
 def list_lines(text: str) -> list[Any] | None:
     """The values of a text that has one in each line; None for any other text."""
-    values = [_parse_line(line) for line in text.splitlines() if line.strip()]
+    values = [_parse_json(line) for line in text.splitlines() if line.strip()]
     return None if None in values or len(values) < 2 else values
 
 
-def _parse_line(line: str) -> Any:
-    """The JSON of a line; None where it is none."""
+def _parse_json(text: str) -> Any:
+    """The value of a text in JSON; None where it is none."""
     try:
-        return json.loads(line)
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
