@@ -48,6 +48,8 @@ _LAST_SYMBOL = re.compile(r"[!$#*%?]$")
 _WORD_NUMBER = re.compile(
     rf"(?:{_L}{{3,}}[_.-]?\d{{1,5}}|{_L}+\d+{_L}\w*|(?:{_L}{{3,}}[-_.])+\d{{1,5}}|\d+[-_.]?{_L}{{4,}}[\w-]*)"
 )
+# What somebody writes for "both", or for a way from one to the other; and formulas.
+_OF_PROSE = re.compile(rf"{_L}+(?:\+[a-z]+)+|\w+/\w+|\S*[·×÷→≥≤]\S*")
 _INNER_CAPITAL = re.compile(rf"[^\W\d_A-ZА-Я][A-ZÀ-ÞА-ЯЁ]|{_L}[-.][A-ZÀ-ÞА-ЯЁ]")
 _ABOUT = re.compile(
     r"pass|pwd|secret|token|key|user|name|db|env|var|conf|hash|value|id\b|type|file|path|get|set|is_"
@@ -78,6 +80,8 @@ def grade_word(token: str) -> int:
         return NONE
     if re.match(r"(?i)(?:ctrl|shift|alt|cmd|super|meta|option|strg|umschalt|maj)[-+]", bare):
         return NONE
+    if _OF_PROSE.fullmatch(bare):
+        return JOINED if bare.isascii() else NONE
     if _SYMBOL.search(bare) or (digits and _AT.search(bare) and len(bare) >= 6):
         return STRONG if len(bare) >= 6 and "/" not in bare and "(" not in bare else NONE
     if digits and "@" in bare and class_changes(bare) >= 0.3:

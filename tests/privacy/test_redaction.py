@@ -207,6 +207,8 @@ the secret: keep functions small
 password manager is 1Password
 token bucket: 500 per minute, max_tokens: 4096, access token lifetime: 3600
 secret santa: December 2026
+A pass that has flag+delete of one note and code (0.85^n·score) is refused.
+The vault has search+index, behind the mem0/Qdrant gate and a token.
 PIN: see the wallet
 pinning: versions
 pwd: /home/me
