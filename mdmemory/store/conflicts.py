@@ -86,8 +86,7 @@ class Ledger:
     """A ledger that grows: each line is read once, however many pairs are added one by one."""
 
     def __init__(self, text: str) -> None:
-        self._lines: list[str | None] = []  # None: a line that was taken out
-        self._there = 0  # lines that were not
+        self._lines: dict[int, str] = {}  # by number, in their order
         self._entries: dict[str, dict[int, Entry]] = defaultdict(dict)  # by id and line
         self._extend_entries(text.split("\n"))
 
@@ -107,7 +106,7 @@ class Ledger:
 
     def text(self) -> str:
         """The ledger as it stands now."""
-        return "\n".join(line for line in self._lines if line is not None)
+        return "\n".join(self._lines.values())
 
     def _add(self, entry: Entry) -> bool:
         there = _settle_entries(self._entries[entry.id].values())
@@ -118,25 +117,21 @@ class Ledger:
             entry = entry._replace(since=min(waiting))
         # its notes changed, and it is flagged anew: its lines go
         for at in self._entries.pop(entry.id, ()):
-            self._lines[at] = None
-            self._there -= 1
-        while self._lines and self._lines[-1] is None:
-            self._lines.pop()
-        if self._there == 0 or (self._there == 1 and self._lines[-1] == ""):
+            del self._lines[at]
+        if len(self._lines) < 2 and not any(self._lines.values()):
             self._lines.clear()
             self._extend_entries(HEADER.split("\n"))
-        if self._lines[-1] == "":
-            self._lines.pop()
-            self._there -= 1
+        last = next(reversed(self._lines))
+        if self._lines[last] == "":
+            del self._lines[last]
         self._extend_entries([_entry_line(entry), ""])
         return True
 
     def _extend_entries(self, lines: Sequence[str]) -> None:
-        for at, line in enumerate(lines, len(self._lines)):
+        for at, line in enumerate(lines, next(reversed(self._lines), -1) + 1):
+            self._lines[at] = line
             if entry := _parse_entry(line):
                 self._entries[entry.id][at] = entry
-        self._lines += lines
-        self._there += len(lines)
 
 
 def clear_entry(text: str, entry: str) -> str:
