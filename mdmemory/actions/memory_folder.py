@@ -78,7 +78,7 @@ def know_project(entry: Known, repository: repositories.Repository) -> Known:
     """What a store knows of its project, with this repository of it."""
     project = repositories.identify(repository)
     assert project is not None  # it has a commit: `project_around` looked
-    return entry.met(project, repositories.read_head(repository))
+    return entry.met(project)
 
 
 def begin_person(places: Places) -> Setup:

@@ -211,9 +211,7 @@ class History:
 
     def head(self) -> str | None:
         """The commit of HEAD, or None on a branch without commits."""
-        if branch := repositories.read_branch(self.repository):
-            return repositories.read_tip(self.repository, branch)
-        return self.find_commit("HEAD")
+        return repositories.read_head(self.repository) or None
 
     def find_commit(self, name: str) -> str | None:
         """The full id of the commit that a ref or a hash names, or None."""

@@ -406,11 +406,11 @@ _SSH = re.compile(r"(?:[^/@:\s]+@)?([^/@:\s]+):(?!/{2})/*(\S+)")
 
 
 class Identity(NamedTuple):
-    """A project: its work tree's root, the git directory that all its worktrees share, the first
-    commits of its history (40 or 64 hex), and its remotes as `host/path`, without credentials."""
+    """A project: the git directory that all its worktrees share, the commit that is checked out,
+    the first ones of its history, and its remotes as `host/path`, without credentials."""
 
-    top: Path
     common_dir: Path
+    head: str
     roots: tuple[str, ...]
     remotes: tuple[str, ...]
 
@@ -420,7 +420,7 @@ def identify(repository: Repository, among: Collection[str] | None = None) -> Id
 
     With `among` its first commits are those of `among` that it holds: no history is walked.
     """
-    if not read_head(repository):
+    if not (head := read_head(repository)):
         return None
     roots: list[str] = []  # of a shallow clone the oldest commit at hand is not the first one
     if among is not None:
@@ -431,8 +431,8 @@ def identify(repository: Repository, among: Collection[str] | None = None) -> Id
         output = repository.ask("rev-list", "--max-parents=0", f"-n{_MOST}", "HEAD") or b""
         roots = output.decode().split()
     return Identity(
-        top=Path(os.path.realpath(repository.top)),
         common_dir=Path(os.path.realpath(repository.common_dir)),
+        head=head,
         roots=tuple(sorted(roots)),
         remotes=list_remotes(repository),
     )
@@ -455,6 +455,8 @@ def is_ancestor(repository: Repository, commit: str, tip: str) -> bool:
 
 def read_head(repository: Repository) -> str:
     """The commit that is checked out, or "" without one."""
+    if branch := read_branch(repository):
+        return read_tip(repository, branch) or ""
     return (repository.ask("rev-parse", "-q", "--verify", "HEAD^{commit}") or b"").decode().strip()
 
 

@@ -58,10 +58,10 @@ class Known(NamedTuple):
         lists = (_add_newest(getattr(other, name), getattr(self, name)) for name in _LISTS)
         return Known(self.store, *lists)
 
-    def met(self, project: Identity, commit: str) -> Known:
+    def met(self, project: Identity) -> Known:
         """The entry with what is known of the project now, the newest last."""
-        folders, seen = (str(project.common_dir),), (commit,) if commit else ()
-        return Known(self.store, project.roots, project.remotes, folders, seen).with_all_of(self)
+        now = (project.roots, project.remotes, (str(project.common_dir),), (project.head,))
+        return Known(self.store, *now).with_all_of(self)
 
 
 class Match(NamedTuple):
@@ -204,10 +204,10 @@ def met_again(store: Path, around: Path, is_moved: bool) -> tuple[bytes, bytes] 
             return None  # asking git takes longer, and tells nothing new
     repository = repositories.find(around)
     project = repositories.identify(repository, entry.roots) if repository else None
-    if repository is None or project is None:
+    if project is None:
         return None
     before = read_regular(store / PROJECT_FILE)
-    after = write(entry.met(project, repositories.read_head(repository)), before)
+    after = write(entry.met(project), before)
     return None if after == before else (before, after)
 
 
@@ -281,13 +281,12 @@ def _is_sure(entry: Known, project: Identity, repository: repositories.Repositor
     # A commit has to show that the clone comes from the project. A stranger can copy a first
     # commit, but has no later one that was seen in the project; and of a clone's own head the
     # project's repository knows, where it is still `there`.
-    at = repositories.read_head(repository)
-    if at in entry.seen:
+    if project.head in entry.seen:
         return True
     later = [commit for commit in entry.seen if commit not in entry.roots]
     if any(repositories.has_commit(repository, commit) for commit in later):
         return True
-    words = ["cat-file", "-e", f"{at}^{{commit}}"]
+    words = ["cat-file", "-e", f"{project.head}^{{commit}}"]
     return any(repositories.run(folder, words).returncode == 0 for folder in there)
 
 

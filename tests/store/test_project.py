@@ -152,7 +152,7 @@ def keep(home: Path, project: Path, name: str = "app") -> Path:
     assert known is not None
     folder = home / name
     folder.mkdir(parents=True)
-    entry = Known(folder).met(known, repositories.read_head(repository))
+    entry = Known(folder).met(known)
     (folder / "mdmemory.toml").write_bytes(homes.write(entry))
     return folder
 
