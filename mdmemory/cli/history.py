@@ -170,21 +170,20 @@ def run_undo(layers: Layers, options: Namespace) -> int:
         undone = layers.undo_session(options.session, agree)
     else:
         undone = [layers.undo(options.id, agree)]
-    if options.json:
-        answers = [
-            {
-                "undone": done.undone, "commit": done.written.commit, "restored": [*done.restored],
-                "kept": [{"file": file, "reason": why} for file, why in done.kept],
-                "facts": [*done.facts], "layer": layers.of(memory),
-            }
-            for memory, done in undone
-        ]  # fmt: skip
-        emit_json(answers if options.session else answers[0])
-    else:
-        for memory in layers.there():
-            if all_done := [done for where, done in undone if where is memory]:
-                _tell_undone(layers, memory, all_done)
-    return 1 if any(done.kept for _, done in undone) else 0
+    answers = [
+        {
+            "undone": done.undone, "commit": done.written.commit, "restored": [*done.restored],
+            "kept": [{"file": file, "reason": why} for file, why in done.kept],
+            "facts": [*done.facts], "layer": layers.of(memory),
+        }
+        for memory, done in undone
+    ]  # fmt: skip
+    lines = []
+    for memory in layers.there():
+        if all_done := [done for where, done in undone if where is memory]:
+            lines += _undone_lines(layers, memory, all_done)
+    failed = any(done.kept for _, done in undone)
+    return show_value(options, answers if options.session else answers[0], *lines, failed=failed)
 
 
 def _agrees_to_undo(plans: Sequence[Planned]) -> bool:
@@ -194,19 +193,19 @@ def _agrees_to_undo(plans: Sequence[Planned]) -> bool:
     return agrees_to("Take this back?")
 
 
-def _tell_undone(layers: Layers, memory: Memory, all_done: Sequence[Undone]) -> None:
+def _undone_lines(layers: Layers, memory: Memory, all_done: Sequence[Undone]) -> Iterator[str]:
     layer = layers.of(memory)
     for done in all_done:
         if done.restored and done.facts:
-            print(f"Undone: {visible_text('; '.join(done.facts))}")
+            yield f"Undone: {visible_text('; '.join(done.facts))}"
         for file in done.restored:
             there = (memory.project.store / file).exists()
-            print(f"{'restored' if there else 'removed'}: {layers.shown(layer, file)}")
+            yield f"{'restored' if there else 'removed'}: {layers.shown(layer, file)}"
         for file, why in done.kept:
-            print(f"kept: {layers.shown(layer, file)}: {why}")
+            yield f"kept: {layers.shown(layer, file)}: {why}"
     if not any(done.restored or done.kept for done in all_done):
-        print("Nothing to undo: the files are already as they were before.")
+        yield "Nothing to undo: the files are already as they were before."
     if written := next((done.written for done in all_done if done.written.commit), None):
-        print(f"Commit {(written.commit or '')[:10]}. To undo this: `mdmemory undo {written.id}`.")
+        yield f"Commit {(written.commit or '')[:10]}. To undo this: `mdmemory undo {written.id}`."
     elif any(done.kept for done in all_done):
-        print("Nothing was undone. Older changes: `mdmemory log`, then `mdmemory undo ID`.")
+        yield "Nothing was undone. Older changes: `mdmemory log`, then `mdmemory undo ID`."

@@ -63,23 +63,19 @@ def run_add(layers: Layers, options: Namespace) -> int:
             done = add(text.rstrip("\n"))
     same = f"{done.file} already says this; nothing changed."
     memory = layers.for_type(options.type, everywhere=options.everywhere)
-    code = report_note(layers, memory, options, done, "Stored", same)
-    if done.cites and not options.json:
-        _tell_of_citations(done)
-    return code
+    return report_note(layers, memory, options, done, "Stored", same, *_cited_lines(done))
 
 
-def _tell_of_citations(done: Edited) -> None:
-    """Say what a new note cites in the project."""
+def _cited_lines(done: Edited) -> list[str]:
+    """What a new note cites in the project."""
     from mdmemory.citing.citation import parse
 
-    for cite in done.cites:
-        citation = parse(cite)
-        _tell_field("cites", citation.place if citation else cite)
+    cited = ((cite, parse(cite)) for cite in done.cites)
+    return [_field_line("cites", place.place if place else cite) for cite, place in cited]
 
 
-def _tell_field(name: str, text: str) -> None:
-    print(f"{name:<13}{visible_text(text)}")
+def _field_line(name: str, text: str) -> str:
+    return f"{name:<13}{visible_text(text)}"
 
 
 def _state_fact(layers: Layers, options: Namespace) -> int:
@@ -105,18 +101,16 @@ def _state_fact(layers: Layers, options: Namespace) -> int:
     at = choose_number("Does it replace one of these?", len(near)) if near else None
     replaces = replaces if at is None else [near[at][0]]
     memory, done = layers.state(fact, options.everywhere, options.source, options.cite, replaces)
-    options.made = {
-        "type": fact.type, "kind": fact.kind, "description": fact.description, "body": fact.body,
-    }  # fmt: skip
-    code = report_note(layers, memory, options, done, "Stored", f"{done.file} already says this.")
-    if not options.json and not done.same:
-        _tell_field("type", f"{fact.type} {fact.kind}".rstrip())
-        _tell_field("name", done.name)
-        _tell_field("description", fact.description)
-        for line in filter(str.strip, fact.body.splitlines()):
-            _tell_field("", line)
-        _tell_of_citations(done)
-    return code
+    fields = [
+        _field_line("type", f"{fact.type} {fact.kind}".rstrip()), _field_line("name", done.name),
+        _field_line("description", fact.description),
+        *(_field_line("", line) for line in filter(str.strip, fact.body.splitlines())),
+        *_cited_lines(done),
+    ]  # fmt: skip
+    return report_note(
+        layers, memory, options, done, "Stored", f"{done.file} already says this.", *fields,
+        type=fact.type, kind=fact.kind, description=fact.description, body=fact.body,
+    )  # fmt: skip
 
 
 def run_list(layers: Layers, options: Namespace) -> int:
@@ -197,10 +191,8 @@ def run_edit(layers: Layers, options: Namespace) -> int:
         done = memory.edit(name, description=options.description, body=body)
     else:
         done, description = memory.say_anew(name, _read_body(options.body) or "")
-    code = report_note(layers, memory, options, done, "Changed", same)
-    if description and not (options.json or done.same):
-        _tell_field("description", description)
-    return code
+    more = [_field_line("description", description)] if description else []
+    return report_note(layers, memory, options, done, "Changed", same, *more)
 
 
 def run_rename(layers: Layers, options: Namespace) -> int:
@@ -228,43 +220,42 @@ def run_rename(layers: Layers, options: Namespace) -> int:
 
 
 def report_note(
-    layers: Layers, memory: Memory, options: Namespace, done: Edited, verb: str, same: str
-) -> int:
-    """Tell what became of a note, and return the exit code."""
-    for file, why in done.written.kept:
+    layers: Layers, memory: Memory, options: Namespace, done: Edited, verb: str, same: str,
+    *more: str, **made: str,
+) -> int:  # fmt: skip
+    """Tell what became of a note, and return the exit code. `more` are lines for people on one that
+    changed, `made` is what JSON says of it besides."""
+    written, layer = done.written, layers.of(memory)
+    for file, why in written.kept:
         warn_person(f"{file} was not changed: {why}.")
-    if options.json:
-        about: dict[str, Any] = {"file": done.file, "name": done.name, "digest": done.digest}
-        about |= {"commit": done.written.commit, "layer": layers.of(memory)}
-        about |= getattr(options, "made", {})
-        emit_json({**about, **({"superseded": [*done.superseded]} if done.superseded else {})})
-    elif done.same:
-        print(same)
-    else:
-        where = f"commit {done.written.commit[:10]}" if done.written.commit else "not committed"
-        whose = " in your own store" if layers.of(memory) == USER else ""
-        print(f"{verb} {done.file}{whose} ({where}).")
-        for pair in done.superseded:
-            text = visible_text(pair["text"])
-            print(f"It replaces {pair['file']}, which is superseded now: {text}")
-        if done.superseded and done.written.id:
-            print(f"Undo: `mdmemory undo {done.written.id}`.")
-        for pair in done.doubtful:
-            print(f"It may replace {pair['file']}: {visible_text(pair['text'])}")
-        if done.doubtful:
-            print("Both stay until you say which holds: `mdmemory review`.")
-        files = {pair["file"] for pair in done.doubtful}
-        if near := [each for each in done.near if each[0] not in files]:
-            print(
-                "Near it (`mdmemory add --replaces NAME` says that a fact stands in place of one):"
-            )
-            for file, text in near:
-                print(f"  {file}  {visible_text(text)}")
-        # a store in the memory folder was made with git: there something is amiss without it
-        refusal = memory.refusal() if not done.written.commit and not done.written.kept else None
-        if refusal and not (isinstance(refusal, NoGit) and memory.project.around is None):
-            warn_person(f"A later commit will include it. {refusal.sentences}")
-    return 1 if done.written.kept else 0
+    fields: dict[str, Any] = {"file": done.file, "name": done.name, "digest": done.digest}
+    fields |= {"commit": written.commit, "layer": layer, **made}
+    fields |= {"superseded": [*done.superseded]} if done.superseded else {}
+    if options.json or done.same:
+        return show_value(options, fields, same, failed=bool(written.kept))
+    where = f"commit {written.commit[:10]}" if written.commit else "not committed"
+    lines = [f"{verb} {done.file}{' in your own store' if layer == USER else ''} ({where})."]
+    for pair in done.superseded:
+        text = visible_text(pair["text"])
+        lines.append(f"It replaces {pair['file']}, which is superseded now: {text}")
+    if done.superseded and written.id:
+        lines.append(f"Undo: `mdmemory undo {written.id}`.")
+    for pair in done.doubtful:
+        lines.append(f"It may replace {pair['file']}: {visible_text(pair['text'])}")
+    if done.doubtful:
+        lines.append("Both stay until you say which holds: `mdmemory review`.")
+    files = {pair["file"] for pair in done.doubtful}
+    if near := [each for each in done.near if each[0] not in files]:
+        lines.append(
+            "Near it (`mdmemory add --replaces NAME` says that a fact stands in place of one):"
+        )
+        lines += [f"  {file}  {visible_text(text)}" for file, text in near]
+    code = show_value(options, fields, *lines, *more, failed=bool(written.kept))
+    # a store in the memory folder was made with git: there something is amiss without it
+    refusal = memory.refusal() if not written.commit and not written.kept else None
+    if refusal and not (isinstance(refusal, NoGit) and memory.project.around is None):
+        warn_person(f"A later commit will include it. {refusal.sentences}")
+    return code
 
 
 def _row_description(row: Listed) -> str:
@@ -362,13 +353,11 @@ def run_forget(layers: Layers, options: Namespace) -> int:
     except NotFound as problem:
         memory, name = _choose_note(layers, what, options, problem)
     done = memory.remove(name)
-    code = report_note(layers, memory, options, done, "Removed", "")
-    if not options.json and done.written.commit:
-        if done.also:
-            print(f"With it went what it had replaced: {', '.join(done.also)}.")
-        back = f"`mdmemory undo {done.written.id}`"
-        print(f"Its text stays in the store's history. To take it back: {back}.")
-    return code
+    also = [f"With it went what it had replaced: {', '.join(done.also)}."] if done.also else []
+    back = f"`mdmemory undo {done.written.id}`"
+    stays = f"Its text stays in the store's history. To take it back: {back}."
+    lines = [*also, stays] if done.written.commit else []
+    return report_note(layers, memory, options, done, "Removed", "", *lines)
 
 
 # --- for good

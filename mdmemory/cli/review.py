@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmemory.cli.commands import count_noun, emit_json, is_terminal, visible_text, warn_person
+from mdmemory.cli.commands import count_noun, is_terminal, show_value, visible_text, warn_person
 from mdmemory.cli.editor import edited_copy, run_editor
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.layers import MINE, USER, Layers
@@ -38,25 +38,21 @@ def run_review(layers: Layers, options: Namespace) -> int:
 def _list_items(layers: Layers, options: Namespace) -> int:
     with layers.at_one_look():
         shown = [waiting.find_item(layers, options.id)] if options.id else waiting.items(layers)
-    if options.json:
-        emit_json([item.as_json() for item in shown])
-        return 0
     away = {} if options.id or options.more else fold(shown)
     hidden = {item.id for items in away.values() for item in items}
-    for item in shown:
-        if item.id not in hidden:
-            print(visible_text(item.as_text()))
-    _tell_folded(away)
+    lines = [visible_text(item.as_text()) for item in shown if item.id not in hidden]
     how = "Answer with `mdmemory review ID ANSWER`, or run `mdmemory review` at a terminal."
-    print(f"{count_noun(len(shown), 'item')}. {how}" if shown else NOTHING)
-    return 0
+    count = f"{count_noun(len(shown), 'item')}. {how}" if shown else NOTHING
+    rows = [item.as_json() for item in shown]
+    return show_value(options, rows, *lines, *_folded_lines(away), count)
 
 
-def _tell_folded(away: Mapping[str, Sequence[InboxItem]]) -> None:
+def _folded_lines(away: Mapping[str, Sequence[InboxItem]]) -> list[str]:
     """A line in place of what each session left beyond the best."""
-    for session, items in away.items():
-        more = f"and {len(items)} more of session {session}: `mdmemory review --more`"
-        print(visible_text(more))
+    return [
+        visible_text(f"and {len(items)} more of session {session}: `mdmemory review --more`")
+        for session, items in away.items()
+    ]
 
 
 # --- answers
@@ -71,8 +67,7 @@ def _answer_one(layers: Layers, options: Namespace) -> int:
         print(answers.edit_in_place(layers, item, run_editor))
         return 0
     wording = _read_wording(layers, item, options) if is_edit else None
-    _tell_reviewed([_answer_item(layers, item, options.answer, wording)], options)
-    return 0
+    return _tell_reviewed([_answer_item(layers, item, options.answer, wording)], options)
 
 
 def _answer_item(
@@ -100,24 +95,19 @@ def _answer_all(layers: Layers, options: Namespace) -> int:
         except MdmemoryError as problem:
             failed = True
             warn_person(f"{item.id}: {problem.sentences}")
-    _tell_reviewed(done, options)
-    return 1 if failed else 0
+    return _tell_reviewed(done, options, failed=failed)
 
 
-def _tell_reviewed(done: list[Reviewed], options: Namespace) -> None:
-    if options.json:
-        rows: list[dict[str, Any]] = [
-            {"id": each.item.id, "answer": each.action, "said": each.said, "commit": each.commit,
-             "undo": each.id}
-            for each in done
-        ]  # fmt: skip
-        emit_json(rows if options.all else rows[0])
-        return
-    for each in done:
-        back = f" `mdmemory undo {each.id}` takes it back." if each.id else ""
-        print(visible_text(f"{each.said}{back}"))
-    if not done:
-        print(NOTHING)
+def _tell_reviewed(done: list[Reviewed], options: Namespace, *, failed: bool = False) -> int:
+    rows: list[dict[str, Any]] = [
+        {"id": each.item.id, "answer": each.action, "said": each.said, "commit": each.commit,
+         "undo": each.id}
+        for each in done
+    ]  # fmt: skip
+    backs = (f" `mdmemory undo {each.id}` takes it back." if each.id else "" for each in done)
+    lines = [visible_text(f"{each.said}{back}") for each, back in zip(done, backs, strict=True)]
+    value = rows if options.all else rows[0]
+    return show_value(options, value, *(lines or [NOTHING]), failed=failed)
 
 
 def _read_wording(layers: Layers, item: InboxItem, options: Namespace) -> Wording | None:
@@ -166,8 +156,7 @@ def _sit_down(layers: Layers, *, is_all: bool) -> int:
         sitting = _Sitting(layers, terminal, is_all=is_all)
         while sitting.answer_next():
             pass
-    print(sitting.summary())
-    _tell_folded(sitting.away)
+    print("\n".join([sitting.summary(), *_folded_lines(sitting.away)]))
     return 0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmemory.actions import memory_folder, setup
-from mdmemory.cli.commands import count_noun, emit_json, show_value
+from mdmemory.cli.commands import count_noun, show_value
 from mdmemory.config import person
 from mdmemory.config.settings import load_settings
 from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
@@ -54,8 +54,7 @@ def run_setup(options: Namespace) -> int:
             if name in missing
         ]
     if options.json:
-        emit_json({"clients": names, "missing": missing, "said": sentences})
-        return 0
+        return show_value(options, {"clients": names, "missing": missing, "said": sentences})
     if not sentences:
         print("Nothing to remove." if options.remove else "All is in place; nothing changed.")
         return 0

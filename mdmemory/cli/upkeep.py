@@ -13,7 +13,6 @@ from mdmemory.cli.commands import (
     LISTED,
     NO_STORE_YET,
     count_noun,
-    emit_json,
     open_layers,
     show_value,
     visible_text,
@@ -54,20 +53,17 @@ def run_doctor(layers: Layers, options: Namespace) -> int:
         stores = " and ".join(str(memory.project.store) for memory in memories)
         nothing = f"No problems in {stores}."
     failed = any(row["level"] == "error" for row in rows)
-    if options.json:
-        emit_json({"ok": not failed, "findings": rows})
-        return int(failed)
-    of_files = problems.by_file(rows)
+    of_files, lines = problems.by_file(rows), []
     for row in of_files:
         mine = MINE if row["layer"] == USER and layers.project else ""
         path = f"{mine}{row['path']}: " if row["path"] else ""
-        print(f"{row['level']}: {path}{row['message']}")
-    print(problems.in_all(of_files) if rows else nothing)
-    return int(failed)
+        lines.append(f"{row['level']}: {path}{row['message']}")
+    lines.append(problems.in_all(of_files) if rows else nothing)
+    return show_value(options, {"ok": not failed, "findings": rows}, *lines, failed=failed)
 
 
 def run_index(layers: Layers, options: Namespace) -> int:
-    rows: list[dict[str, Any]] = []
+    rows, lines = list[dict[str, Any]](), []
     for layer, memory in layers.each():
         if options.rebuild and not options.check:
             with Progress(memory, json=options.json) as progress:
@@ -79,15 +75,15 @@ def run_index(layers: Layers, options: Namespace) -> int:
         about = {"path": str(path), "changed": changed, "listed": listed, "total": total}
         rows.append({"layer": layer, **about})
         there = f"{path} is up to date"
-        if options.check and not options.json:
-            print(f"{path} is out of date: run `mdmemory index`." if changed else f"{there}.")
-        elif not options.json:
+        if options.check:
+            stale = f"{path} is out of date: run `mdmemory index`."
+            lines.append(stale if changed else f"{there}.")
+        else:
             done = f"Updated {path}" if changed else there
-            print(f"{done}: {listed} of {count_noun(total, 'note')}.")
-    if options.json:
-        first = {name: value for name, value in rows[0].items() if name != "layer"}
-        emit_json({**first, "layers": rows})
-    return 1 if options.check and any(row["changed"] for row in rows) else 0
+            lines.append(f"{done}: {listed} of {count_noun(total, 'note')}.")
+    fields = {name: value for name, value in rows[0].items() if name != "layer"}
+    failed = options.check and any(row["changed"] for row in rows)
+    return show_value(options, {**fields, "layers": rows}, *lines, failed=failed)
 
 
 def run_status(layers: Layers, options: Namespace) -> int:
@@ -108,8 +104,7 @@ def run_status(layers: Layers, options: Namespace) -> int:
         report = overview.of_work(memory)
         waits = waiting.counts(layers)
     if options.json:
-        emit_json({**rows[0], **report, "review": waits, "layers": rows})
-        return 0
+        return show_value(options, {**rows[0], **report, "review": waits, "layers": rows})
     lines = []
     for row in rows:  # where a store lies, what it holds, and whether git and a remote have it
         is_own = row["layer"] == USER
