@@ -251,16 +251,8 @@ def doctor_options(parser: Parser) -> None:
 def config_options(parser: Parser) -> None:
     """List the settings that people change most often, or all of them, with their values and where
     each value comes from; or print or set one."""
-    choices = ("list", "get", "set")
-    value(
-        parser,
-        "action",
-        "ACTION",
-        "list (default), get or set",
-        choices=choices,
-        default="list",
-        nargs="?",
-    )
+    choices, about = ("list", "get", "set"), "list (default), get or set"
+    value(parser, "action", "ACTION", about, choices=choices, default="list", nargs="?")
     about = "the setting, such as index.max_chars; with list: a part of its name"
     value(parser, "name", "NAME", about, nargs="?")
     value(parser, "value", "VALUE", "its new value (- reads standard input)", nargs="?")

@@ -283,18 +283,13 @@ def cut_line(text: str, width: int) -> str:
 
 def wrap_text(text: str, width: int) -> list[str]:
     """The text in lines of at most `width` columns, broken at blanks where there are any."""
-    lines: list[str] = []
-    line = ""
+    words = []
     for word in text.split():
-        if line and text_width(line) + 1 + text_width(word) <= width:
-            line = f"{line} {word}"
-            continue
-        lines += [line] if line else []
         while text_width(word) > width:
-            lines.append(_first_part(word, width))
-            word = word[len(lines[-1]) :]
-        line = word
-    return [*lines, line]
+            words.append(_first_part(word, width))
+            word = word[len(words[-1]) :]
+        words += [word] if word else []
+    return pack_parts(words or [""], " ", width)
 
 
 def pack_parts(parts: Sequence[str], between: str, width: int) -> list[str]:
