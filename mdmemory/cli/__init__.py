@@ -31,11 +31,9 @@ def run() -> None:
 
         if client.run(sys.argv[2:]):
             os._exit(0)  # all is written, and taking Python down would cost a tenth of it all
-    from mdmemory.cli.commands import discard_output, main, report_unwritten
+    from mdmemory.cli.commands import begin_logging, discard_output, main, report_unwritten
 
     if place := os.environ.get("MDMEMORY_DEBUG"):
-        from mdmemory.cli.verbose import begin_logging
-
         begin_logging(place)
     code = main(sys.argv[1:])
     try:

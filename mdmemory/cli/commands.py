@@ -232,8 +232,6 @@ def _dispatch_words(words: Sequence[str]) -> int:
         at = words.index(name, at + 1)
     chosen = _parse_words(parser, words[at + 1 :])  # with any `--`, which argparse would drop
     if chosen.verbose:
-        from mdmemory.cli.verbose import begin_logging
-
         begin_logging()
     command = getattr(import_module(f"mdmemory.cli.{module}"), f"run_{name}")
     if name in _WITHOUT_LAYERS:
@@ -283,6 +281,39 @@ def top_parser() -> TopParser:
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
+
+
+def begin_logging(place: str = "1") -> None:
+    """Log from now on: to standard error ("1"), or to the end of a file of this name.
+
+    A file that cannot be opened is one sentence on standard error, and nothing is logged.
+    """
+    import logging
+    import time
+
+    from mdmemory import debugging
+
+    if debugging.logger:
+        return
+    handler = logging.StreamHandler()
+    if place not in ("1", "stderr"):
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:  # for this user alone: names of notes are the person's
+            handle = os.open(os.path.expanduser(place), flags | os.O_NONBLOCK, 0o600)
+        except OSError as problem:
+            print(f"mdmemory: MDMEMORY_DEBUG: {problem.strerror}: {place}.", file=sys.stderr)
+            return
+        stream = open(handle, "a", encoding="utf-8", errors="replace")  # noqa: SIM115 - to the end
+        handler.setStream(stream)
+    lines = logging.Formatter("%(asctime)s mdmemory[%(process)d] %(message)s")
+    lines.converter = time.gmtime
+    lines.default_time_format, lines.default_msec_format = "%Y-%m-%dT%H:%M:%S", "%s.%03dZ"
+    handler.setFormatter(lines)
+    logger = logging.getLogger("mdmemory")
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    logger.propagate = False
+    debugging.logger = logger
 
 
 def _print_problem(problem: MdmemoryError, wants_json: bool) -> None:
