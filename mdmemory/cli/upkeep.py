@@ -43,14 +43,7 @@ def run_doctor(layers: Layers, options: Namespace) -> int:
             print(nothing)
     else:
         rows = problems.list_problems(layers, environment, fix=options.fix)
-        memories = [memory for _, memory in layers.each()]
-        former = (each for memory in memories for each in memory.project.settings.former)
-        about = {"check": "settings", "level": "warning", "path": ""}
-        rows += [
-            {**about, "message": sentence, "fixable": False, "layer": layers.of(layers.main)}
-            for sentence in dict.fromkeys(former)
-        ]
-        stores = " and ".join(str(memory.project.store) for memory in memories)
+        stores = " and ".join(str(memory.project.store) for _, memory in layers.each())
         nothing = f"No problems in {stores}."
     failed = any(row["level"] == "error" for row in rows)
     of_files, lines = problems.by_file(rows), []

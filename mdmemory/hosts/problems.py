@@ -40,6 +40,11 @@ def list_problems(
     if missing := sources.meaning_trouble(project.settings):
         sentence = f"Search by meaning is on, and goes by words: {missing}."
         outside.append(_warning_row("meaning", sentence))
+    # both stores read the person's file
+    former = dict.fromkeys(
+        each for memory in layers.there() for each in memory.project.settings.former
+    )
+    outside += [_warning_row("settings", sentence) for sentence in former]
     return [*rows, *({**row, "layer": layers.of(memory)} for row in outside)]
 
 
