@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from mdmemory.actions.note_history import Step as Step
     from mdmemory.actions.note_history import TextChange as TextChange
     from mdmemory.actions.renaming import Renamed as Renamed
-    from mdmemory.actions.resolve import Conflict as Conflict
     from mdmemory.actions.resolve import Resolved as Resolved
     from mdmemory.actions.setup import Setup as Setup
     from mdmemory.actions.sync import Synced as Synced
@@ -78,7 +77,7 @@ _PUBLIC = """
     actions.doctor.Finding actions.editing.Edited actions.erasing.Erasable
     actions.erasing.Erased actions.glance.Glance actions.listing.IndexPlace
     actions.glance.LinkMap actions.listing.Listed actions.note_history.Step
-    actions.note_history.TextChange actions.renaming.Renamed actions.resolve.Conflict
+    actions.note_history.TextChange actions.renaming.Renamed
     actions.resolve.Resolved actions.setup.Setup actions.sync.Synced actions.undo.Agree
     actions.undo.Planned actions.undo.Undone capture.batch.Route capture.batch.Stores
     capture.extracted.Caller capture.extracted.Extracted capture.fact.FactCall

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.editing import Edited
     from mdmemory.actions.listing import Listed
     from mdmemory.actions.note_history import Step
-    from mdmemory.actions.resolve import Across, Conflict
+    from mdmemory.actions.resolve import Across
     from mdmemory.actions.undo import Agree, Planned, Undone
     from mdmemory.capture.batch import Route
     from mdmemory.capture.extracted import Caller, Extracted
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from mdmemory.search.notes import Report
     from mdmemory.search.results import Found, Hit
     from mdmemory.session.promotion import Accounting
+    from mdmemory.store.conflicts import Entry
     from mdmemory.store.store import StoredNote
     from mdmemory.store.writer import NoteSource, StoredIn, Written
     from mdmemory.transcripts.turns import Turn
@@ -428,7 +429,7 @@ class Layers:
             _read(self.project, projects), _read(self.person, persons), ledger
         )
 
-    def conflicts(self) -> list[tuple[str, Conflict]]:
+    def conflicts(self) -> list[tuple[str, Entry]]:
         """The open entries of both ledgers, each with its layer."""
         return [(layer, each) for layer, memory in self.each() for each in memory.conflicts()]
 
@@ -439,7 +440,7 @@ class Layers:
         if pair := next((pair for pair in self.across() if pair.id == id), None):
             return self._settle_pair(pair, keep)
         open_in = [(layer, memory) for layer, memory in layers
-                   if any(each.entry.id == id for each in memory.conflicts())]  # fmt: skip
+                   if any(each.id == id for each in memory.conflicts())]  # fmt: skip
         layer, memory = (open_in or layers)[0]
         done = memory.resolve(id, keep=keep)
         return layer, done.removed, done.written

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mdmemory.actions.listing import IndexPlace, Listed
     from mdmemory.actions.note_history import Step, TextChange
     from mdmemory.actions.renaming import Renamed
-    from mdmemory.actions.resolve import Conflict, Resolved
+    from mdmemory.actions.resolve import Resolved
     from mdmemory.actions.setup import Setup
     from mdmemory.actions.sync import Synced
     from mdmemory.actions.undo import Agree, Planned, Undone
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from mdmemory.session.session import SessionMemory
     from mdmemory.session.storage import Swept
     from mdmemory.store.adopt import Look
+    from mdmemory.store.conflicts import Entry
     from mdmemory.store.evidence import Evidence
     from mdmemory.store.state import State
     from mdmemory.store.writer import NoteSource, Writer
@@ -357,9 +358,9 @@ class Memory:
         """The files of notes that cannot be read; `doctor` gives the reason of each."""
         return actions.listing.unreadable_files(self._refresher())
 
-    def conflicts(self) -> list[Conflict]:
+    def conflicts(self) -> list[Entry]:
         """The contradictions that wait for a person."""
-        return actions.resolve.waiting_conflicts(self._fresh())
+        return self._fresh().open_conflicts()
 
     def resolve(self, id: str, *, keep: str | None = None) -> Resolved:
         """Resolve a conflict, on a person's word: keep one note and not the other, or both."""

@@ -322,7 +322,7 @@ def test_what_contradicts_a_note_is_flagged_and_then_left_to_the_person(
     memory.add("port", type="project", description="The proxy listens on port 8080", body="Yes.")
     said = ask("create", path="/memories/a.md", file_text="The proxy listens on port 9090\n")
     assert "It contradicts /memories/project-port.md." in said
-    assert [entry.entry.files for entry in memory.conflicts()] == [("a.md", "project-port.md")]
+    assert [entry.files for entry in memory.conflicts()] == [("a.md", "project-port.md")]
     assert "project-port.md" in ask("view", path="/memories/_CONFLICTS.md")
     for command, given in (
         ("delete", {"path": "/memories/project-port.md"}),

@@ -18,17 +18,6 @@ from mdmemory.store.store import StoredNote
 from mdmemory.store.superseding import mark_superseded, superseded_files
 from mdmemory.store.writer import Group, Writer, Written
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mdmemory.store.refresh import Refresher
-
-
-class Conflict(NamedTuple):
-    """An open entry of the ledger; `stale` when one of its notes changed or is gone since."""
-
-    entry: Entry
-    stale: bool
-
 
 class Across(NamedTuple):
     """A note of the project's and one of the person's (files) that contradict each other, and
@@ -47,13 +36,6 @@ class Resolved(NamedTuple):
     entry: Entry
     removed: tuple[str, ...]
     written: Written
-
-
-def waiting_conflicts(refresher: Refresher) -> list[Conflict]:
-    """The open entries, in the ledger's order."""
-    entries = refresher.open_conflicts()
-    digests = refresher.store.digests({file for entry in entries for file in entry.files})
-    return [Conflict(entry, conflicts.is_stale(entry, digests)) for entry in entries]
 
 
 def find_across(

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 SAME, GONE, NEW = " ", "-", "+"
+AROUND = 2  # lines that are shown before and after a change
 MOST = 600  # words or lines that are compared; more went and came as a whole
 # Latin words, blanks, and each other character by itself
 _WORD = re.compile(r"[A-Za-z0-9_]+|[ \t]+|\n|.", re.DOTALL)
@@ -88,13 +89,13 @@ def diff_sides(before: str, after: str) -> tuple[list[Line], list[Line]]:
     return side_lines(NEW), side_lines(GONE)
 
 
-def shorten_lines(lines: Sequence[Line], around: int = 2) -> list[tuple[Line, ...]]:
-    """The stretches of lines that changed, each with so many lines that stayed before and after."""
+def shorten_lines(lines: Sequence[Line]) -> list[tuple[Line, ...]]:
+    """The stretches of lines that changed, each with AROUND lines that stayed before and after."""
     changed = [at for at, line in enumerate(lines) if any(each.sign != SAME for each in line)]
     stretches: list[range] = []
     for at in changed:
-        start = max(0, at - around)
+        start = max(0, at - AROUND)
         if stretches and start <= stretches[-1].stop:
             start = stretches.pop().start
-        stretches.append(range(start, min(len(lines), at + around + 1)))
+        stretches.append(range(start, min(len(lines), at + AROUND + 1)))
     return [tuple(lines[at] for at in each) for each in stretches]

@@ -178,7 +178,7 @@ def run_undo(layers: Layers, options: Namespace) -> int:
         }
         for memory, done in undone
     ]  # fmt: skip
-    lines = []
+    lines = list[str]()
     for memory in layers.there():
         if all_done := [done for where, done in undone if where is memory]:
             lines += _undone_lines(layers, memory, all_done)

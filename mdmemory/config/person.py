@@ -49,11 +49,11 @@ def state_folder(environment: Environment | None = None) -> Path:
     return _base_folder(environment, "XDG_STATE_HOME", ".local/state") / "mdmemory"
 
 
-def models_folder(environment: Environment | None = None) -> Path:
+def models_folder() -> Path:
     """Where the models lie that were fetched for search by meaning; a folder that the person named
     for the package that fetches them is respected."""
-    own = _base_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmemory" / "models"
-    return _base_folder(environment, _MODELS, str(own))
+    own = _base_folder(None, "XDG_CACHE_HOME", ".cache") / "mdmemory" / "models"
+    return _base_folder(None, _MODELS, str(own))
 
 
 def names_models_folder() -> bool:

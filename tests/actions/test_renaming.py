@@ -12,6 +12,7 @@ from stores import BeginStore
 from mdmemory import Memory
 from mdmemory.actions.glance import LinkMap
 from mdmemory.errors import BadNote, MdmemoryError, NotFound
+from mdmemory.store.conflicts import is_stale
 from mdmemory.store.store import Store
 
 Git = Callable[..., str]
@@ -99,12 +100,12 @@ def test_what_was_flagged_or_cleared_of_a_note_holds_under_its_new_name(memory: 
     ops = [{"op": "flag", "files": pair, "reason": "they differ"} for pair in pairs]
     for op in ops:
         assert memory.compact(plan=json.dumps({"ops": [op]})).outcome == "applied"
-    (cleared,) = [each for each in memory.conflicts() if "feedback-yarn.md" in each.entry.files]
-    memory.resolve(cleared.entry.id)
+    (cleared,) = [each for each in memory.conflicts() if "feedback-yarn.md" in each.files]
+    memory.resolve(cleared.id)
     assert memory.rename("prefers-pnpm", "uses-pnpm").linked == ("feedback-yarn.md",)
     (waiting,) = memory.conflicts()
-    assert waiting.entry.files == ("feedback-npm.md", "feedback-uses-pnpm.md")
-    assert not waiting.stale
+    assert waiting.files == ("feedback-npm.md", "feedback-uses-pnpm.md")
+    assert not is_stale(waiting, Store(memory.project.store).digests(waiting.files))
     again = json.dumps({"ops": [ops[1]]})
     assert memory.compact(plan=again).outcome != "applied"
 

@@ -129,7 +129,7 @@ def test_two_machines_that_began_by_themselves_are_joined(
     assert {"user-rain.md", "user-snow.md", "user-moss.md"} <= found.keys()
     assert "user-moss-2.md" not in found
     (flagged,) = home.conflicts()
-    assert sorted(flagged.entry.files) == ["user-tea-2.md", "user-tea.md"]
+    assert sorted(flagged.files) == ["user-tea-2.md", "user-tea.md"]
     assert len(git(home.project.store, "rev-list", "--max-parents=0", "HEAD").split()) == 2
     assert work.sync().fetched == 0
 
@@ -170,7 +170,7 @@ def test_changes_to_the_same_lines_are_two_notes_and_a_flag(
     assert home.note("tea").note.body == "Drinks black tea."
     assert home.note("tea-2").note.body == "Drinks green tea."
     assert len(home.conflicts()) == 1
-    home.resolve(home.conflicts()[0].entry.id, keep="tea-2")
+    home.resolve(home.conflicts()[0].id, keep="tea-2")
     home.sync()
     work.sync()
     check_same(home, work, git)

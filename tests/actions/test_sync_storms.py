@@ -91,7 +91,7 @@ class Pair:
         assert done.conflicts == []
         assert own <= words(memory), "a text of this side is gone"
         assert memory.git_state() == "ready"
-        flagged = {file for each in memory.conflicts() for file in each.entry.files}
+        flagged = {file for each in memory.conflicts() for file in each.files}
         assert {file for pair in done.doubled for file in pair} <= flagged
 
 

@@ -291,7 +291,7 @@ def test_another_persons_note_of_a_shared_store_is_flagged_and_stays(
     assert done.left == ((theirs.file, "it is another person's note in a shared store"),)
     assert digests(memory)[theirs.file] == before
     (conflict,) = memory.conflicts()
-    assert {*conflict.entry.files} == {theirs.file, done.file}
+    assert {*conflict.files} == {theirs.file, done.file}
     memory.undo(done.id)
     assert (memory.conflicts(), digests(memory)) == ([], {theirs.file: before})
 

@@ -265,7 +265,7 @@ def test_a_contradiction_with_a_note_that_is_there_is_flagged_in_the_same_commit
     texts = first.read_bytes(), second.read_bytes()
     assert memory.adopt()
     (conflict,) = memory.conflicts()
-    assert conflict.entry.files == (first.name, second.name)
+    assert conflict.files == (first.name, second.name)
     assert (first.read_bytes(), second.read_bytes()) == texts
     assert "_CONFLICTS.md" in git(memory.project.store, "show", "--format=", "--name-only")
     assert git(memory.project.store, "status", "--porcelain") == ""
@@ -276,7 +276,7 @@ def test_a_note_without_a_type_is_flagged_with_what_it_contradicts(memory: Memor
     path = memory.project.store / "printer-by-hand.md"
     path.write_text("The printer on floor 2 is called Aldus.\n", "utf-8")
     assert memory.adopt()
-    assert [path.name in each.entry.files for each in memory.conflicts()] == [True]
+    assert [path.name in each.files for each in memory.conflicts()] == [True]
 
 
 # many notes gone at once
@@ -365,12 +365,12 @@ def test_a_copy_of_a_sync_tool_is_a_conflict_and_no_second_fact(
     texts = path.read_bytes(), copy.read_bytes()
     assert memory.adopt()
     (conflict,) = memory.conflicts()
-    assert set(conflict.entry.files) == {path.name, copy.name}
+    assert set(conflict.files) == {path.name, copy.name}
     assert served(memory).count("](project-shop") == 1
     assert (path.read_bytes(), copy.read_bytes()) == texts
     assert git(memory.project.store, "status", "--porcelain") == ""
     assert [each.path for each in memory.doctor() if each.check == "copies"] == [file]
-    memory.resolve(conflict.entry.id, keep=copy.name)
+    memory.resolve(conflict.id, keep=copy.name)
     assert served(memory).count("](project-shop") == 1, "it is the note now"
 
 
