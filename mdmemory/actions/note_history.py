@@ -42,21 +42,6 @@ class Step(NamedTuple):
         """What made the commit: see `kind_of`."""
         return kind_of(self.logged)
 
-    @property
-    def commit(self) -> str | None:
-        """The id of the commit, if there is one."""
-        return self.logged.commit or None
-
-    @property
-    def time(self) -> str | None:
-        """Since when it says so (ISO 8601), where that is known."""
-        return self.logged.time or None
-
-    @property
-    def subject(self) -> str:
-        """What the commit says of itself in its first line."""
-        return self.logged.subject
-
 
 class TextChange(NamedTuple):
     """What a commit did to a file: its text before and after. `mark` is new, removed, "was NAME"

@@ -231,13 +231,13 @@ def _timeline(steps: Sequence[Step], most: int | None, is_hidden: bool) -> list[
     rows = []
     for at, step in enumerate(steps[:most]):
         before = next((each.text for each in steps[at + 1 :] if each.text is not None), "")
-        after = step.text or ""
+        after, logged = step.text or "", step.logged
         if is_hidden:
             before, after = redacted_text(before or ""), redacted_text(after)
-        is_ours = step.kind not in (BY_HAND, REVERT, WORK_TREE) and step.commit is not None
+        is_ours = step.kind not in (BY_HAND, REVERT, WORK_TREE)
         rows.append({
-            "time": step.time or "", "kind": step.kind, "commit": step.commit or "",
-            "subject": step.subject.removeprefix("memory: ").removeprefix(f"{step.kind} "),
+            "time": logged.time, "kind": step.kind, "commit": logged.commit,
+            "subject": logged.subject.removeprefix("memory: ").removeprefix(f"{step.kind} "),
             "is_gone": step.text is None,
             "file": step.file, "diff": marks.changes(before or "", after),
             "is_ours": is_ours,
@@ -266,13 +266,13 @@ def bring_back(site: Site, request: Request) -> Response:
     """Give a note the text again that it had after one of its steps."""
     layer, memory, file = _find_note(site, request)
     form = site.form(request)
-    commit = form.get("commit")
-    step = next((each for each in memory.history(file) if each.commit == commit), None)
+    commit = form.get("commit") or None
+    step = next((each for each in memory.history(file) if each.logged.commit == commit), None)
     if step is None or step.text is None:
         raise NotFound("There is no text of that time.", "The history lists what there is.")
     with site.acting:
         done = memory.replace_text(file, step.text, replaces=form.get("seen"))
-    text = f"{done.name} says again what it said on {(step.time or '')[:10]}."
+    text = f"{done.name} says again what it said on {step.logged.time[:10]}."
     return site.done(text, site.undoing(memory, done.written.id), note_path(layer, file))
 
 

@@ -59,7 +59,7 @@ def test_each_text_of_a_note_is_a_step_newest_first(memory: Memory) -> None:
     steps = memory.history("go-tabs")
     assert told(steps) == [("edit", "feedback-go-tabs.md"), ("add", "feedback-go-tabs.md")]
     assert [last_line(step) for step in steps] == ["Uses spaces.", "Uses tabs."]
-    assert [step.commit for step in steps] == [row.commit for row, _ in memory.log(2)]
+    assert [step.logged.commit for step in steps] == [row.commit for row, _ in memory.log(2)]
 
 
 def test_a_merged_note_has_the_lives_of_all_its_sources(merged: Memory) -> None:
@@ -134,7 +134,7 @@ def test_a_name_that_serves_a_second_note_does_not_mix_two_lives_after_a_rename(
     other.write_text("Quite another matter: coffee without milk.\n", encoding="utf-8")
     git(repository, "add", "-A")
     git(repository, "commit", "-qm", "coffee")
-    assert [step.subject for step in memory.history("tabs.md")] == [
+    assert [step.logged.subject for step in memory.history("tabs.md")] == [
         "tidy up",
         "memory: add Uses tabs.",
     ]
