@@ -18,7 +18,6 @@ from functools import partial
 from importlib import import_module
 
 from mdmemory.cli import options
-from mdmemory.config.person import state_folder
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.version import VERSION
 
@@ -329,6 +328,8 @@ def record_traceback(problem: Exception, words: Sequence[str]) -> str:
     """Write the traceback to error.log and return its path. It holds no text of notes."""
     import platform
     import traceback
+
+    from mdmemory.config.person import state_folder
 
     path = state_folder() / "error.log"
     lines = [
