@@ -153,7 +153,7 @@ def test_the_uncommitted_text_is_the_first_step(memory: Memory) -> None:
     file = memory.project.store / add(memory, "go-tabs", "Uses tabs.")
     file.write_text("Uses spaces.\n", encoding="utf-8")
     first, second = memory.history(file.name)
-    assert (first.commit, first.kind, first.text) == (None, "work tree", "Uses spaces.\n")
+    assert (first.logged.commit, first.kind, first.text) == ("", "work tree", "Uses spaces.\n")
     assert second.kind == "add"
     file.unlink()
     assert told(memory.history(file.name)) == [("work tree", file.name), ("add", file.name)]
