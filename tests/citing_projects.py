@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG
+from projects import KeptProject
 
 from mdmemory import CheckedCitation, Memory
 
@@ -74,10 +75,15 @@ class CitedProject:
         return [f"{each.state} {each.now}".strip() for each in self.checked()]
 
 
+@pytest.fixture(scope="session")
+def _cited(_clean_environment: None, tmp_path_factory: pytest.TempPathFactory) -> KeptProject:
+    return KeptProject(tmp_path_factory.mktemp("cited"), made)
+
+
 @pytest.fixture
-def cited(tmp_path: Path) -> CitedProject:
+def cited(_cited: KeptProject, empty_home: Path) -> CitedProject:
     """A project with `src/server.py`, and an empty store."""
-    return made(tmp_path / "project")
+    return CitedProject(_cited.copy(empty_home))
 
 
 def made(top: Path, *how: str) -> CitedProject:

@@ -1,7 +1,9 @@
 """Machines of one person, each with a store of its own, and the remote that they share."""
 
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,20 +21,36 @@ def empty_remote(git: Git, tmp_path: Path) -> Path:
     return tmp_path / "remote"
 
 
-@pytest.fixture
-def machine(git: Git, tmp_path: Path) -> Machine:
-    """`machine("home")` is a machine of the person's, with a store that it began by itself."""
+@pytest.fixture(scope="session")
+def _machines(
+    git: Git, _clean_environment: None, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
+    """The project of a machine by its name, with a store that it began by itself; made once."""
+    folder = tmp_path_factory.mktemp("machines")
 
-    def begin(name: str) -> Memory:
-        project = tmp_path / name
-        git(tmp_path, "init", "-q", "-b", "main", name)
+    @cache
+    def begin(name: str) -> Path:
+        project = folder / name
+        git(folder, "init", "-q", "-b", "main", name)
         identify(git, project, name)
         (project / "README").write_text("a project\n", encoding="utf-8")
         git(project, "add", "README")
         git(project, "commit", "-qm", "first")
         memory, _ = Memory.init(project, own_repo=True)
         identify(git, memory.project.store, name)
-        return Memory(memory.project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
+        return project
+
+    return begin
+
+
+@pytest.fixture
+def machine(_machines: Callable[[str], Path], tmp_path: Path) -> Machine:
+    """`machine("home")` is a machine of the person's, with a store that it began by itself."""
+
+    def begin(name: str) -> Memory:
+        shutil.copytree(_machines(name), tmp_path / name, symlinks=True)
+        clock = lambda: datetime(2026, 6, 1, 12, tzinfo=UTC)  # noqa: E731
+        return Memory.open(tmp_path / name, clock=clock)
 
     return begin
 

@@ -38,6 +38,31 @@ def begin() -> Begin:
     return run
 
 
+class KeptProject:
+    """A project that `make(root)` makes, and the home that has its store, to be copied for tests.
+    The store knows the project by its place, so each copy comes to the same one."""
+
+    def __init__(self, base: Path, make: Callable[[Path], object]) -> None:
+        self._place, self._project = base / "place/project", base / "project"
+        self._home = base / "home"
+        for folder in (self._home, self._place.parent):
+            folder.mkdir()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("HOME", str(self._home))
+            make(self._place)
+        self._place.rename(self._project)
+
+    def copy(self, home: Path) -> Path:
+        """A fresh project, with nothing beside it; what the home had is added to `home`."""
+        shutil.rmtree(self._place.parent, ignore_errors=True)
+        shutil.copytree(self._home, home, symlinks=True, dirs_exist_ok=True)
+        shutil.copytree(self._project, self._place, symlinks=True)
+        # git takes a copied file for a changed one until it looks
+        words = ("git", "update-index", "-q", "--refresh")
+        subprocess.run(words, cwd=self._place, check=True, timeout=HUNG)
+        return self._place
+
+
 @pytest.fixture
 def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the file's own `template`, with the test standing in it."""

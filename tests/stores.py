@@ -16,6 +16,7 @@ from mdmemory.tools.table import Caller, ToolAnswer
 
 Git = Callable[..., str]
 BeginStore = Callable[..., Memory]
+Begun = dict[tuple[bool, Callable[[Memory], object] | None], Path]  # by its kind, and who filled it
 
 
 @pytest.fixture
@@ -57,24 +58,35 @@ def store(repository: Path, git: Git, write_note: Callable[[Path, str, str], byt
 
 
 @pytest.fixture(scope="session")
-def _begun(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
-    """Projects with an empty store, in their repository or (True) with one of its own."""
-    found = {}
+def _begun(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Begun:
+    """Projects with an empty store, in their repository or (True) with one of its own; those of
+    which a test filled the store are added."""
+    found: Begun = {}
     for own_repo in (False, True):
         folder = tmp_path_factory.mktemp("begun")
-        root = shutil.copytree(_first_commit, folder / "project")
-        Memory.init(root, own_repo=own_repo, environment={"HOME": str(folder)})
-        found[own_repo] = root
+        found[own_repo, None] = shutil.copytree(_first_commit, folder / "project")
+        Memory.init(folder / "project", own_repo=own_repo, environment={"HOME": str(folder)})
     return found
 
 
 @pytest.fixture
-def begin_store(_begun: dict[bool, Path], repository: Path) -> BeginStore:
+def begin_store(
+    _begun: Begun, repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> BeginStore:
     """`begin_store(own_repo=True, clock=...)` gives `repository` an empty store, as `Memory.init`
-    does and by a copy, and opens it."""
+    does and by a copy, and opens it; with `fill` one that this function filled, once in a run."""
 
-    def begin(*, own_repo: bool = False, **how: Any) -> Memory:
-        shutil.copytree(_begun[own_repo], repository, dirs_exist_ok=True)
+    def begin(
+        *, own_repo: bool = False, fill: Callable[[Memory], object] | None = None, **how: Any
+    ) -> Memory:
+        if (own_repo, fill) not in _begun:
+            folder = tmp_path_factory.mktemp("filled") / "project"
+            shutil.copytree(_begun[own_repo, None], folder, symlinks=True)
+            assert fill
+            fill(Memory.open(folder, **how))
+            _begun[own_repo, fill] = folder
+        source = _begun[own_repo, fill]
+        shutil.copytree(source, repository, symlinks=True, dirs_exist_ok=True)
         return Memory.open(repository, **how)
 
     return begin

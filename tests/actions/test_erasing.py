@@ -38,9 +38,7 @@ def said(root: Path) -> bytes:
     return done.stdout + b"".join(p.read_bytes() for p in root.rglob("*") if p.is_file())
 
 
-@pytest.fixture
-def memory(begin_store: BeginStore) -> Memory:
-    memory = begin_store(own_repo=True, clock=lambda: NOON)
+def fill(memory: Memory) -> None:
     memory.add("freight", type="project", description=OTHER, body=OTHER)
     memory.add("graz-affair", type="project", description=FIRST, body=f"{FIRST}.\n\nWhy: May.")
     memory.edit("graz-affair", description=SECRET, body=SECRET)
@@ -51,7 +49,11 @@ def memory(begin_store: BeginStore) -> Memory:
     memory._search(meaning=False).update()
     cut = f"Learned: {SECRET[:40]}…"  # a receipt shortens what it says
     receipt_box.leave_receipt(memory.project, receipt_box.Receipt(cut), NOON)
-    return memory
+
+
+@pytest.fixture
+def memory(begin_store: BeginStore) -> Memory:
+    return begin_store(own_repo=True, fill=fill, clock=lambda: NOON)
 
 
 def folder(memory: Memory) -> Path:

@@ -37,10 +37,7 @@ def go(root: Path, **how: str | bool | None) -> Moved:
     return move.move_store(writer, person.person_places(), **how)  # type: ignore[arg-type]
 
 
-@pytest.fixture
-def shared(begin_store: BeginStore, repository: Path, git: Git) -> Path:
-    """A project whose repository has the store: notes, a removed one, and what is in no commit."""
-    memory = begin_store()
+def fill(memory: Memory) -> None:
     memory.add("tea", type="user", description="Drinks tea.", body="Green tea.")
     memory.add("plan", type="project", description="The plan.", body="Ship it.")
     memory.edit("plan", description="The new plan.")
@@ -53,6 +50,12 @@ def shared(begin_store: BeginStore, repository: Path, git: Git) -> Path:
     (store / "pictures" / "one.png").write_bytes(b"\x89PNG")
     with memory.state():
         pass
+
+
+@pytest.fixture
+def shared(begin_store: BeginStore, repository: Path, git: Git) -> Path:
+    """A project whose repository has the store: notes, a removed one, and what is in no commit."""
+    begin_store(fill=fill)
     (repository / "code.c").write_text("int main;\n")
     git(repository, "add", "code.c")
     return repository

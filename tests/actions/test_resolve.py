@@ -14,14 +14,16 @@ Git = Callable[..., str]
 EIGHT, FOUR = "feedback-indent-with-8.md", "feedback-indent-with-4.md"
 
 
-@pytest.fixture
-def memory(begin_store: BeginStore) -> Memory:
-    opened = begin_store()
+def fill(memory: Memory) -> None:
     for what in ("8", "4"):
         text = f"Indent Python with {what} spaces."
-        opened.add(f"indent-with-{what}", type="feedback", description=text, body=text)
-    assert len(opened.conflicts()) == 1, "a note by hand is looked at at once"
-    return opened
+        memory.add(f"indent-with-{what}", type="feedback", description=text, body=text)
+    assert len(memory.conflicts()) == 1, "a note by hand is looked at at once"
+
+
+@pytest.fixture
+def memory(begin_store: BeginStore) -> Memory:
+    return begin_store(fill=fill)
 
 
 def has_changed(memory: Memory, entry: Entry) -> bool:

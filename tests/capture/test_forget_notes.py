@@ -22,12 +22,14 @@ PARCELS, API = "project-heavy-parcels.md", "project-api-freeze.md"
 FORGET = "Actually, forget what I told you about the parcels."
 
 
-@pytest.fixture
-def memory(begin_store: BeginStore) -> Memory:
-    memory = begin_store(own_repo=True, clock=lambda: NOON)
+def fill(memory: Memory) -> None:
     for name, text in (("heavy-parcels", FREIGHT), ("api-freeze", FREEZE)):
         memory.add(name, type="project", description=text, body=text)
-    return memory
+
+
+@pytest.fixture
+def memory(begin_store: BeginStore) -> Memory:
+    return begin_store(own_repo=True, fill=fill, clock=lambda: NOON)
 
 
 def said(*texts: str) -> Caller:

@@ -26,11 +26,14 @@ from mdmemory.layers import Layers
 Git = Callable[..., str]
 
 
-@pytest.fixture
-def project(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    memory = begin_store()
+def fill(memory: Memory) -> None:
     memory.add("go-tabs", type="feedback", description="Uses tabs.", body="Uses tabs in Go.")
     memory.edit("go-tabs", body="Uses spaces in Go. 喜欢短的回答")
+
+
+@pytest.fixture
+def project(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    begin_store(fill=fill)
     monkeypatch.chdir(repository)
     return repository
 

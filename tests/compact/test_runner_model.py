@@ -59,18 +59,21 @@ def write(memory: Memory, notes: dict[str, tuple[str, str]]) -> None:
         (memory.project.store / f"{file}.md").write_text(f"---\n{head}\n---\n\n{body}\n")
 
 
-@pytest.fixture
-def memory(
-    begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch, git: Git
-) -> Memory:
-    memory = begin_store()
-    monkeypatch.chdir(repository)
+def fill(memory: Memory) -> None:
     write(memory, NOTES)
-    memory = Memory.open(repository, clock=lambda: NOON)
+    commit_by_hand(memory)
+
+
+def commit_by_hand(memory: Memory) -> None:
     memory.index()
-    git(repository, "add", "-A")
-    git(repository, "commit", "-q", "-m", "by hand")
-    return memory
+    for words in (("add", "-A"), ("commit", "-q", "-m", "by hand")):
+        subprocess.run(["git", *words], cwd=memory.project.root, check=True, timeout=HUNG)
+
+
+@pytest.fixture
+def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    monkeypatch.chdir(repository)
+    return begin_store(fill=fill, clock=lambda: NOON)
 
 
 def plan(*ops: dict[str, Any]) -> dict[str, Any]:
@@ -428,12 +431,14 @@ TWINS = {
 }
 
 
+def fill_twins(memory: Memory) -> None:
+    write(memory, TWINS)
+    memory.index()
+
+
 @pytest.fixture
-def twins(begin_store: BeginStore, git: Git) -> Memory:
-    twins = begin_store()
-    write(twins, TWINS)
-    twins.index()
-    return twins
+def twins(begin_store: BeginStore) -> Memory:
+    return begin_store(fill=fill_twins)
 
 
 def stems(twins: Memory) -> set[str]:
@@ -519,15 +524,15 @@ def text(name: str) -> str:
     return f"---\n{head}---\n\n{says}.\n"
 
 
-@pytest.fixture
-def aging(begin_store: BeginStore, repository: Path, git: Git) -> Memory:
-    aging = begin_store()
+def fill_aging(memory: Memory) -> None:
     for name in AGING:
-        (aging.project.store / f"project-{name}.md").write_text(text(name))
-    aging.index()
-    git(repository, "add", "-A")
-    git(repository, "commit", "-q", "-m", "by hand")
-    return Memory.open(repository, clock=lambda: LATER)
+        (memory.project.store / f"project-{name}.md").write_text(text(name))
+    commit_by_hand(memory)
+
+
+@pytest.fixture
+def aging(begin_store: BeginStore) -> Memory:
+    return begin_store(fill=fill_aging, clock=lambda: LATER)
 
 
 def deleted(outcome: Outcome) -> list[str]:

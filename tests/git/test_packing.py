@@ -17,13 +17,15 @@ Git = Callable[..., str]
 WRITTEN = 12
 
 
-@pytest.fixture
-def memory(begin_store: BeginStore) -> Memory:
-    memory = begin_store(own_repo=True)
+def fill(memory: Memory) -> None:
     for number in range(WRITTEN):
         text = f"The depot {number} opens at {number} o'clock"
         memory.add(f"depot-{number}", type="project", description=text, body=text)
-    return memory
+
+
+@pytest.fixture
+def memory(begin_store: BeginStore) -> Memory:
+    return begin_store(own_repo=True, fill=fill)
 
 
 @pytest.fixture

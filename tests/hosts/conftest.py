@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from commands_host import HOSTS, CommandHost
 from pace import HUNG
+from projects import KeptProject
 
 from mdmemory.cli import main
 from mdmemory.hosts import conversation
@@ -21,28 +22,21 @@ def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture(scope="session")
-def _remembered(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder where `work` has its project, in the one place where its store knows it: what both
-    are copied from lies in `kept`, with the home that has the stores."""
-    base = tmp_path_factory.mktemp("remembered")
-    project = shutil.copytree(_first_commit, base / "project")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(base / "kept" / "home"))
-        (base / "kept" / "home").mkdir(parents=True)
-        layers = Layers.open(project)
+def _remembered(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> KeptProject:
+    def make(root: Path) -> None:
+        shutil.copytree(_first_commit, root)
+        layers = Layers.open(root)
         layers.add("Billing listens on port 8087", type="project")
         layers.add("I prefer answers in French", type="user")
-    project.rename(base / "kept" / "project")
-    return base
+
+    return KeptProject(tmp_path_factory.mktemp("remembered"), make)
 
 
 @pytest.fixture
-def work(_remembered: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def work(_remembered: KeptProject, empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a commit and an own store with one note, and the person's with one."""
     monkeypatch.setattr(conversation, "PATIENCE", HUNG)  # a slow machine is no reason to be quiet
-    shutil.rmtree(_remembered / "project", ignore_errors=True)
-    shutil.copytree(_remembered / "kept" / "home", empty_home, dirs_exist_ok=True)
-    return shutil.copytree(_remembered / "kept" / "project", _remembered / "project")
+    return _remembered.copy(empty_home)
 
 
 @pytest.fixture(params=HOSTS)

@@ -223,11 +223,8 @@ def _event(text: str) -> object:
 
 
 def _setting(text: str) -> None:
-    for read in (
-        table.model, table.key, table.address, table.dsn,
-        table.whole(0),
-    ):  # fmt: skip
-        quietly(read)(text)
+    for kind in (table.model, table.key, table.address, table.dsn, table.whole(0)):
+        quietly(kind.read)(text)
 
 
 def _put(text: str) -> object:

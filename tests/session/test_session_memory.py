@@ -69,7 +69,7 @@ def run(own: SessionMemory, command: str, output: str = "", exit_code: int = 0) 
 
 
 def dump(state: State) -> str:
-    return "\n".join(state._database.iterdump())
+    return "\n".join(state.connection.iterdump())
 
 
 def test_a_new_session_starts_empty(state: State, own: SessionMemory) -> None:

@@ -140,9 +140,7 @@ def test_marks_of_notes_in_force_never_make_a_circle() -> None:
 # --- where it is left out
 
 
-@pytest.fixture
-def memory(begin_store: BeginStore) -> Memory:
-    opened = begin_store(own_repo=True)
+def fill(opened: Memory) -> None:
     body = "Parcels above 31.5 kg go with the {}."
     for name, text in (("freight", body.format("freight carrier")),
                        ("parcels", body.format("parcel service"))):  # fmt: skip
@@ -150,7 +148,11 @@ def memory(begin_store: BeginStore) -> Memory:
     old = opened.note("freight")
     marked = superseding.mark_superseded(old.note, "parcels", DAY)
     opened.replace_text("freight", marked.text, replaces=old.digest)
-    return opened
+
+
+@pytest.fixture
+def memory(begin_store: BeginStore) -> Memory:
+    return begin_store(own_repo=True, fill=fill)
 
 
 def test_index_counts_and_conflicts_leave_it_out_and_search_shows_it_last(memory: Memory) -> None:
