@@ -19,7 +19,7 @@ from mdmemory.capture.note_text import whole_text
 from mdmemory.capture.quote_proof import fold_text
 from mdmemory.errors import BadNote, MdmemoryError
 from mdmemory.llm import sizes, verdicts
-from mdmemory.llm.answer import Asking, Model
+from mdmemory.llm.answer import Asking, ContextExceeded, Model
 from mdmemory.llm.schemas import VERDICTS
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.privacy.redaction import redact
@@ -176,9 +176,11 @@ def look_again(
 
     def ask_about(places: Sequence[int]) -> None:
         text = second_question(proposed, places, turns, today)
+        if len(text) > room and len(places) > 1:
+            raise ContextExceeded("The question is too long for the model.", 0)
         look.verdicts |= read_verdicts(verdicts.ask(asking, text, VERDICTS, _FIELDS, look), places)
 
-    verdicts.ask_in_parts(_split_parts(proposed, turns, today, room), ask_about, look)
+    verdicts.ask_in_parts([range(len(proposed))] if proposed else (), ask_about, look)
     return look
 
 
@@ -193,21 +195,6 @@ def read_verdicts(objects: Sequence[object], places: Sequence[int]) -> dict[int,
 
 
 # --- the question
-
-
-def _split_parts(
-    proposed: Sequence[Candidate], turns: Sequence[Turn], today: str, room: int
-) -> list[range]:
-    """The places of `proposed` that each question is about, so that its text has at most `room`
-    characters; a proposal that alone has more is a question of its own."""
-    parts: list[range] = []
-    first = 0
-    for end in range(1, len(proposed) + 1):
-        longer = range(first, end + 1)
-        if end == len(proposed) or len(second_question(proposed, longer, turns, today)) > room:
-            parts.append(range(first, end))
-            first = end
-    return parts
 
 
 def second_question(
