@@ -19,7 +19,7 @@ from typing import NamedTuple
 from mdmemory.capture.notice import is_request, spares_note, typed_text, wants_gone
 from mdmemory.note.note import Note
 from mdmemory.text import literals
-from mdmemory.text.conflict import count_negations, reversed_words
+from mdmemory.text.conflict import SENTENCE_ENDS, count_negations, reversed_words
 from mdmemory.text.dates import Named, named_dates
 from mdmemory.text.quantities import number_digits
 from mdmemory.text.stop_words import table_lines
@@ -45,7 +45,6 @@ _ASKS = re.compile(
     r"|é|será|posso|pode|quem|quando|onde|como|qual|chi|cosa|dove|perché)\b"
 )
 _ASKED = ("か", "吗", "嗎", "呢", "까", "나요", "니")
-_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
 
 # Why a quote proves nothing, for the assistant.
 WHY = {
@@ -224,7 +223,7 @@ def _is_asked(quote: str, own: str) -> bool:
 def _sentence_of(quote: str, own: str) -> str:
     """The sentences that the quote is of."""
     wanted = fold_text(quote).strip(_AROUND)
-    sentences = [each for each in _SENTENCE.split(own) if each and each.strip()]
+    sentences = [each for each in SENTENCE_ENDS.split(own) if each and each.strip()]
     near_sentences = [
         each for each in sentences
         if (words := fold_text(each).strip(_AROUND)) and (words in wanted or wanted in words)

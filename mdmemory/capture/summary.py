@@ -26,6 +26,7 @@ from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import NoteSource, Writer, find_note
+from mdmemory.text.conflict import SENTENCE_ENDS
 from mdmemory.text.words import word_keys
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.turns import Turn
@@ -58,7 +59,6 @@ _KIND += r"|decision|reference)(?=[ \t:：]))[ \t]*[:：]?[ \t]*"
 _FACT = re.compile(rf"{_KIND}(?P<fact>\S.*)", re.I)
 _REINFORCE = re.compile(r"REINFORCE[ \t]+\[M(?P<number>\d{1,3})\].{0,40}")
 _REPLACE = re.compile(rf"REPLACE[ \t]+\[M(?P<number>\d{{1,3}})\][ \t]*{_KIND}(?P<fact>\S.*)", re.I)
-_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 
 def request_of(sources: Sequence[NoteSource]) -> tuple[str, dict[str, str]]:
@@ -186,7 +186,7 @@ def _with_quote(candidate: Candidate, turns: Sequence[Turn], find: Find) -> Cand
     claim_keys = set(word_keys(claim))
     best, most = "", 0.0
     for turn in turns:
-        for sentence in _ENDS.split(typed_text(turn.text)):
+        for sentence in SENTENCE_ENDS.split(typed_text(turn.text)):
             shared = len(claim_keys & set(word_keys(sentence)))
             share = shared / (len(claim_keys) or 1)
             if shared >= min(2, len(claim_keys)) and share >= BORNE_OUT and share >= most:

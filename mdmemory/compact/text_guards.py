@@ -19,12 +19,11 @@ from mdmemory.note import limits
 from mdmemory.note.note import Note
 from mdmemory.store.store import StoredNote
 from mdmemory.text import literals
-from mdmemory.text.conflict import count_negations
+from mdmemory.text.conflict import SENTENCE_ENDS, count_negations
 from mdmemory.text.normal_form import normal_form
 from mdmemory.text.orders import is_order
 
 _CLOSING = re.compile(r"(?<![.,;:!…。，；：！、])[.,;:!…。，；：！、]++(?=\s|$)")
-_SENTENCE_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 _FORM = re.compile(r"(?m)^[ \t]*(?:[-*+•>#]+[ \t]+|\d{1,2}[.)][ \t]+)+|[`*\"“”]")
 
 
@@ -52,7 +51,7 @@ def same_key(note: Note) -> Hashable:
 
 
 def _plain_sentences(text: str) -> frozenset[str]:
-    return frozenset(filter(None, map(plain, _SENTENCE_ENDS.split(_FORM.sub("", text)))))
+    return frozenset(filter(None, map(plain, SENTENCE_ENDS.split(_FORM.sub("", text)))))
 
 
 Refusal = tuple[str, str]  # code, sentence

@@ -30,6 +30,7 @@ _NEGATING = re.compile(
     r"|ない|ません|なく|ずに"
     r"|않|지\s?마|말고|없|안\s|못"
 )
+SENTENCE_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 # No mark within a value: 10:30, 1,000, an address.
 _CLAUSE = re.compile(r"[。、，；：！？()|\n—]|[,;](?!\d)|[:!?](?![0-9A-Za-z/\\])|\.(?=\s|\Z)")
 _JOINS = re.compile(
