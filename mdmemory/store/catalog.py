@@ -156,7 +156,7 @@ class Catalog:
             except _FAILURES as problem:
                 self._database.leave_file(problem)
             self._look_anew()
-            self.changed, self.tree, self._is_overtaken = True, "", True
+            self.changed, self.tree, self._is_overtaken, self._is_known = True, "", True, False
 
     def _query_rows(self, query: str, values: Sequence[str] = ()) -> list[Any]:
         rows: list[Any] = self._ask(lambda database: database.execute(query, values).fetchall())

@@ -350,6 +350,44 @@ def test_what_another_process_saved_meanwhile_is_not_taken_for_what_was_seen(
     assert hooks(load()) == {"user-a.md": "two"}
 
 
+def test_what_another_process_forgets_or_writes_between_two_questions_is_seen(
+    folder: Path, cache: Path, load: Load, settled: Callable[[], None]
+) -> None:
+    for file in ("user-a.md", "user-b.md"):
+        put(folder, file, "one")
+    settled()
+    load().save()
+    found = load()
+    assert not found.changed
+    with closing(sqlite3.connect(cache)) as database, database:
+        database.execute("DELETE FROM note WHERE file = 'user-b.md'")
+    assert [head.file for head in found.heads_of(["user-b.md"])] == ["user-b.md"]
+    assert hooks(found) == {"user-a.md": "one", "user-b.md": "one"}
+    put(folder, "user-a.md", "two")
+    load().heads()
+    assert [head.description for head in found.heads_of(["user-a.md"])] == ["two"]
+    assert not found.is_index_known, "an index of before says less"
+    assert found.save()
+    assert not unchanged(folder, cache)
+
+
+def test_a_disk_that_fills_up_forgets_nothing_of_what_was_known(
+    folder: Path, load: Load, seen: list[str], settled: Callable[[], None]
+) -> None:
+    put(folder, "user-a.md", "one")
+    settled()
+    load().save()
+    for number in range(30):
+        put(folder, f"user-b{number}.md", "x" * 3_000)
+    found = load()
+    connection = found._database.connection
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    assert len(hooks(found)) == 31
+    assert "user-a.md" not in seen
+    assert not found.save()
+
+
 def test_a_cache_that_came_with_the_repository_is_not_believed(
     folder: Path, cache: Path, load: Load, settled: Callable[[], None]
 ) -> None:
