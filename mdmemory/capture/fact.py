@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmemory import bounds, unseen
 from mdmemory.capture.note_text import as_sentence, bare_line, description_of, name_of, word_note
-from mdmemory.capture.notice import FLOOR, holds_everywhere, is_about_user, letter_weight
+from mdmemory.capture.notice import FLOOR, holds_everywhere, letter_weight, type_of
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
 from mdmemory.note import limits
 from mdmemory.privacy.private import strip_private
@@ -154,11 +154,6 @@ def fact_as_said(text: str, type: str = "", kind: str = "") -> Fact:
     return Fact(body, description, name, type or type_of(text), kind=kind)
 
 
-def type_of(text: str) -> str:
-    """The type of a fact that nobody named one for."""
-    return "user" if is_about_user(text) else "project"
-
-
 def state_fact(
     text: str, *, type: str = "", name: str = "", body: str = "", kind: str = ""
 ) -> Fact:
@@ -172,18 +167,15 @@ def state_fact(
     sentence = " ".join(clean_text(text)[0].split())
     if not says_something(sentence):
         raise NotStored("secret" if sentence else "private")
-    if letter_weight(bare_line(sentence)) < FLOOR:
+    if letter_weight(sentence) < FLOOR:
         raise BadNote(
             f"{sentence[:40]!r} is too short for a fact.",
             "Say it in a sentence, or give a NAME with --type and --description.",
         )
-    limits.check_body(sentence)
-    type_ = type or type_of(bare_line(sentence))
-    description, reason = word_note(sentence)
-    called = limits.slugify(name) if name else name_of(_REDACTED.sub(" ", sentence))
-    return Fact(
-        body or reason, description, called, type_, kind=kind, said=sentence,
-        everywhere=holds_everywhere(sentence),
+    fact = fact_as_said(sentence, type, kind)
+    return fact._replace(
+        body=body or word_note(sentence)[1], name=limits.slugify(name) if name else fact.name,
+        said=sentence, everywhere=holds_everywhere(sentence),
     )  # fmt: skip
 
 

@@ -109,6 +109,11 @@ def is_about_user(text: str) -> bool:
     return match is not None and text[slice(*match.span(1))].strip() not in ("EU", "IO", "MI", "MA")
 
 
+def type_of(text: str) -> str:
+    """The type of a fact that nobody named one for."""
+    return "user" if is_about_user(text) else "project"
+
+
 def holds_everywhere(text: str) -> bool:
     """Whether a text says that it holds in all projects."""
     return _says_phrase("everywhere", text)

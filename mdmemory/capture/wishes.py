@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from mdmemory.capture.notice import begins_with_request, is_about_user, is_personal
+from mdmemory.capture.notice import begins_with_request, is_personal, type_of
 from mdmemory.config import person
 from mdmemory.config.table import DEFAULT_STORE, PROJECT_FILE
 from mdmemory.errors import MdmemoryError
@@ -79,7 +79,7 @@ class Wish:
     @property
     def fact_type(self) -> str:
         """The type of the note that it becomes where nobody says a better one."""
-        return self.type or ("user" if is_about_user(self.text) else "project")
+        return self.type or type_of(self.text)
 
     def is_over(self, now: datetime, session: str, turn: str) -> bool:
         """Whether its turn has ended: this session is at another one (or, with "" for the turn, at

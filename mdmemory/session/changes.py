@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mdmemory.capture.fact import type_of
+from mdmemory.capture.notice import type_of
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.session import failures, sections
 from mdmemory.session.cleaning import clean, cut, line, visible

@@ -323,7 +323,7 @@ EVERY = (
     row(note_text.pointer_key, note_text, "pointer_key"),
     row(lambda text: fact.fact_of(text), fact, "fact_of"),
     row(fact.hook_line, fact, "hook_line"),
-    row(fact.type_of, fact, "type_of"),
+    row(notice.type_of, notice, "type_of"),
     row(fact.form_reasons, fact, "form_reasons", bounds.FACT),
     row(
         lambda text: invented_literals(text, ["a"]),

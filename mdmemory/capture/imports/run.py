@@ -16,11 +16,11 @@ from typing import Any
 
 from mdmemory import bounds, unseen
 from mdmemory.capture.batch import ALL, Batch, Stores, place_for
-from mdmemory.capture.fact import Fact, NotStored, clean_text, form_reasons, hook_line, type_of
+from mdmemory.capture.fact import Fact, NotStored, clean_text, form_reasons, hook_line
 from mdmemory.capture.imports import markdown
 from mdmemory.capture.imports.markdown import NO_FACT, BadImport, Incoming, day, text_of, word_of
 from mdmemory.capture.note_text import description_of, keys_of, keys_of_fact, name_of
-from mdmemory.capture.notice import is_personal, letter_weight, notice_wishes
+from mdmemory.capture.notice import is_personal, letter_weight, notice_wishes, type_of
 from mdmemory.capture.wishes import Rest, keep_rests
 from mdmemory.config.table import PERSON
 from mdmemory.errors import BadNote
