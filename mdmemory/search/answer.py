@@ -87,7 +87,7 @@ def _find_best(
     places = TURNS if source == SESSIONS else 1
     facts = ((c, rows[c].file, f"{rows[c].description}\n{rows[c].text}") for c in order)
     best = ranking.fold_hits(facts, k, places)
-    hits = tuple(_make_hit(rows[c], scores[c], text) for c in best)
+    hits = tuple(_answering_hit(rows[c], scores[c], text) for c in best)
     return Found(mode, hits, sentences), len(scores)
 
 
@@ -101,14 +101,20 @@ def meant_chunks(near: Mapping[int, float], low: float) -> dict[int, float]:
     return {chunk: cosine for chunk, cosine in near.items() if cosine > least}
 
 
-def _make_hit(row: Row, score: float, query: str) -> Hit:
+def make_hit(row: Row, score: float) -> Hit:
+    """A place as a hit, whatever was asked."""
+    return Hit(
+        row.file, row.name, row.start, row.end, round(score, 4), row.source, row.text,
+        row.title or row.name, row.date, row.status, cited=row.cites,
+    )  # fmt: skip
+
+
+def _answering_hit(row: Row, score: float, query: str) -> Hit:
     title = row.title or (row.description if row.source == MEMORY else "") or row.name
     texts = (row.name.replace("-", " "), row.title, row.description, row.text)
-    return Hit(
-        row.file, row.name, row.start, row.end, round(score, 4), row.source, row.text, title,
-        row.date, row.status, description=row.description, matched=matched_words(texts, query),
-        cited=row.cites,
-    )  # fmt: skip
+    matched = matched_words(texts, query)
+    hit = make_hit(row, score)
+    return hit._replace(title=title, description=row.description, matched=matched)
 
 
 # --- by words

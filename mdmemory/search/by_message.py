@@ -12,7 +12,8 @@ from collections.abc import Container, Iterable, Iterator
 from datetime import date
 
 from mdmemory.search import ranking
-from mdmemory.search.database import Database, Row
+from mdmemory.search.answer import make_hit
+from mdmemory.search.database import Database
 from mdmemory.search.query import Term, parse
 from mdmemory.search.results import MEMORY, Hit
 from mdmemory.text import words
@@ -62,7 +63,7 @@ def needed_notes(database: Database, text: str, today: date, bar: float = BAR) -
     hits: dict[str, Hit] = {}
     for chunk in best:
         if chunk in rows and sure[chunk] >= NEARLY * sure[best[0]]:
-            hits.setdefault(rows[chunk].file, of_row(rows[chunk], sure[chunk] - chance))
+            hits.setdefault(rows[chunk].file, make_hit(rows[chunk], sure[chunk] - chance))
     return list(hits.values())[:MOST]
 
 
@@ -71,14 +72,6 @@ def is_telling(text: str, today: date) -> bool:
     light = everyday_stems(text)
     terms = _distinct_terms(parse(text, today).terms)
     return sum(not is_light(term, light) for term in terms) >= MEETING
-
-
-def of_row(row: Row, score: float) -> Hit:
-    """A place as a hit that goes along with a message."""
-    return Hit(
-        row.file, row.name, row.start, row.end, round(score, 4), row.source, row.text,
-        row.title or row.name, row.date, row.status, cited=row.cites,
-    )  # fmt: skip
 
 
 def _distinct_terms(terms: Iterable[Term]) -> Iterator[Term]:

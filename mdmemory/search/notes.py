@@ -13,7 +13,7 @@ from mdmemory.errors import NotFound
 from mdmemory.files import digest
 from mdmemory.note.note import UNREADABLE, Note
 from mdmemory.search.chunks import Chunk, cut_text
-from mdmemory.search.database import BATCH, HELD, Database, Document
+from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.results import MEMORY
 from mdmemory.store.store import Store, StoredNote, decode_note, is_note_name
 from mdmemory.text import dates
@@ -88,25 +88,20 @@ def note_document(stored: StoredNote, print: str, is_held: bool) -> Document:
 
 
 def fill_from_commit(
-    database: Database, history: History, revision: str, *, is_held: Callable[[Note], bool]
-) -> None:
+    database: Database, history: History, revision: str, *, is_held: Callable[[Note], bool],
+    report: Report = lambda *_: None,
+) -> None:  # fmt: skip
     """Put in all notes of a commit, which is named as git names it. Raises NotFound."""
     tree = history.read_tree(history.resolve(revision))
     modes = ("100644", "100755")  # no links
-    notes = [
-        (file, blob) for file, blob in tree.items() if is_note_name(file) and blob.mode in modes
-    ]
-    for first in range(0, len(notes), BATCH):
-        some = notes[first : first + BATCH]
-        # one process for all of them
-        ids = "".join(f"{blob.id}\n" for _, blob in some).encode()
-        out, at = history.repository.run("cat-file", "--batch", data=ids), 0
-        documents = []
-        for file, _ in some:
-            line = out.index(b"\n", at)
-            size = int(out[at:line].split(b" ")[2])
-            data = out[line + 1 : line + 1 + size]
-            at = line + 1 + size + 1
-            stored = StoredNote(file, digest(data), decode_note(data, file))
-            documents.append(note_document(stored, "", is_held(stored.note)))
-        database.put(documents)
+    ids = {f: blob.id for f, blob in tree.items() if is_note_name(f) and blob.mode in modes}
+
+    def read_notes(files: Sequence[str]) -> Iterator[Document]:
+        things = history.objects.read([ids[file] for file in files])
+        for file, thing in zip(files, things, strict=True):
+            if thing is not None:
+                stored = StoredNote(file, digest(thing.data), decode_note(thing.data, file))
+                yield note_document(stored, "", is_held(stored.note))
+
+    with history.objects.open():  # one process for all of them
+        database.follow(MEMORY, dict.fromkeys(ids, ""), read_notes, report, "notes for search")

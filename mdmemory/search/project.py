@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -13,9 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from mdmemory.citing.citation import CheckedCitation, tell_drift
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.note.note import SUPERSEDED, Head, Note
+from mdmemory.search import answer, embeddings, notes, sqlite
 from mdmemory.search import database as databases
-from mdmemory.search import embeddings, notes, sqlite
-from mdmemory.search.answer import CANDIDATES, Meaning, answer_query, meant_chunks, merge_sources
 from mdmemory.search.database import Database, LockedError, Row
 from mdmemory.search.embeddings import REFUSED, Embedder
 from mdmemory.search.notes import Report
@@ -75,8 +75,8 @@ class Search:
         if at is not None and history:
 
             def ask_commit(database: Database) -> Found:
-                notes.fill_from_commit(database, history, at, is_held=self._is_held)
-                return answer_query(database, query, source=MEMORY, k=k, today=today)
+                notes.fill_from_commit(database, history, at, is_held=self._is_held, report=report)
+                return answer.answer_query(database, query, source=MEMORY, k=k, today=today)
 
             return sqlite.use_file(None, databases.STAMP, ask_commit)[0]
         wanted = [each for each in SOURCES if source in (each, ALL)]
@@ -94,9 +94,9 @@ class Search:
                 late += missing
             except LockedError:
                 late.append(_LATER)
-            results = [answer_query(database, query, source=each, k=k, today=today, meaning=meaning)
-                     for each in wanted]  # fmt: skip
-            return (results[0] if len(results) == 1 else merge_sources(results, k)), late
+            ask = partial(answer.answer_query, database, query, k=k, today=today, meaning=meaning)
+            results = [ask(source=each) for each in wanted]
+            return (results[0] if len(results) == 1 else answer.merge_sources(results, k)), late
 
         path = self._database_path()
         (results, late), sentences = self._use_chosen(path, run_query)
@@ -145,7 +145,7 @@ class Search:
 
     def _make_meaning(
         self, database: Database, wanted: Sequence[str], query: str, report: Report
-    ) -> tuple[Meaning | None, list[str]]:
+    ) -> tuple[answer.Meaning | None, list[str]]:
         """The query as a vector, after all that is searched has one, and what there is to say;
         None where there are no vectors, or none can be had now."""
         sentences: list[str] = []
@@ -174,7 +174,7 @@ class Search:
                     sentences.append(f"{are} searched by words only until the next searches have "
                                 "made their vectors.")  # fmt: skip
             vector = embeddings.of_query(database, embedder, query)
-            return Meaning(embedder.model, vector), sentences
+            return answer.Meaning(embedder.model, vector), sentences
         except MdmemoryError as problem:
             sentences.append(f"Searched by words only. {problem.sentences}")
             return None, sentences
@@ -194,14 +194,14 @@ class Search:
     def _near_rows(self, database: Database, text: str) -> list[Row]:
         """The best place of each note near a text, the nearest first."""
         terms = terms_of(text)
-        channels = [database.best(terms, (), MEMORY, CANDIDATES) if terms else {}]
+        channels = [database.best(terms, (), MEMORY, answer.CANDIDATES) if terms else {}]
         with suppress(MdmemoryError, LockedError):
             embedder = self._embedder() if text.strip() and database.lasting else None
             if embedder is not None:
                 embeddings.fill_vectors(database, MEMORY, embedder, most=embeddings.EACH_NEAR)
                 (vector,) = embeddings.embed_texts(embedder, [text[: embeddings.LONGEST]])
-                near, low = database.nearest(MEMORY, embedder.model, vector, CANDIDATES)
-                channels.append(meant_chunks(near, low))
+                near, low = database.nearest(MEMORY, embedder.model, vector, answer.CANDIDATES)
+                channels.append(answer.meant_chunks(near, low))
         rows = database.rows({*channels[0], *channels[-1]})
         best: dict[str, Row] = {}
         for row in (rows[chunk] for each in channels for chunk in each if chunk in rows):
@@ -227,7 +227,7 @@ class Search:
         """The notes that a message needs, by its words alone, the surest first; most messages need
         none. With one that `may_change` what is remembered go the notes near it, whatever it needs.
         Raises UnusableError and MdmemoryError."""
-        from mdmemory.search.by_message import MOST, is_telling, needed_notes, of_row
+        from mdmemory.search.by_message import MOST, is_telling, needed_notes
 
         def message_job(database: Database) -> list[Hit]:
             with suppress(LockedError):  # then the newest notes are missing
@@ -236,7 +236,9 @@ class Search:
             is_open = may_change and len(hits) < MOST and is_telling(text, today)
             near = self._near_rows(database, text) if is_open else []
             files = {hit.file for hit in hits}
-            more = [of_row(row, -at) for at, row in enumerate(near) if row.file not in files]
+            more = [
+                answer.make_hit(row, -at) for at, row in enumerate(near) if row.file not in files
+            ]
             return [*hits, *more][:MOST]
 
         path = self._database_path()
