@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmemory.compact.plan import Op, Plan, as_json, named
 from mdmemory.config.settings import Settings
@@ -30,10 +30,9 @@ AGAIN = timedelta(days=7)  # between two looks that only a change of the model o
 TRIES = 2  # questions about one note whose answers were of no use
 
 
-@dataclass(frozen=True, slots=True)
-class LastLook:
+class LastLook(NamedTuple):
     """How one note was last shown: its `face`, the day ("" if never), the number of the pass, by
-    whom it was judged, and how many answers about it were of no use since."""
+    whom it was judged, and how many answers about it were of no use since. As a row has it."""
 
     face: str
     day: str = ""
@@ -100,13 +99,17 @@ class LookRecord:
         return sorted(notes, key=lambda note: (self.looks.get(note.file, never).turn, note.file))
 
 
+def _looks(state: State) -> dict[str, LastLook]:
+    rows = state.rows("SELECT file, face, day, turn, judge, tries FROM look")
+    return {file: LastLook(*look) for file, *look in rows}
+
+
 def read_looks(
     state: State, history: History | None, notes: Sequence[StoredNote], today: str
 ) -> LookRecord:
     """The record of a store; `today` is YYYY-MM-DD."""
-    rows = state.rows("SELECT file, face, day, turn, judge, tries FROM look")
-    if rows:
-        return LookRecord(today, {row[0]: LastLook(*row[1:]) for row in rows})
+    if looks := _looks(state):
+        return LookRecord(today, looks)
     return LookRecord(today, lately=changed_lately(history, notes, today))
 
 
@@ -132,8 +135,7 @@ def remember_looks(
 ) -> None:  # fmt: skip
     """Put the looks of one pass into the record. `now` are the notes after it. What its model wrote
     by the `applied` ops counts as shown, and what its `waiting` ones name is to be shown again."""
-    rows = state.rows("SELECT file, face, day, turn, judge, tries FROM look")
-    before = {row[0]: LastLook(*row[1:]) for row in rows}
+    before = _looks(state)
     turn = max((look.turn for look in before.values()), default=0) + 1
     after = {note.file: note for note in now}
     record = {file: look for file, look in before.items() if file in after}
@@ -154,11 +156,10 @@ def remember_looks(
     state.change(
         ("DELETE FROM look", ()),
         *(
-            ("INSERT INTO look VALUES (?, ?, ?, ?, ?, ?)",
-             (file, look.face, look.day, look.turn, look.by, look.tries))
+            ("INSERT INTO look VALUES (?, ?, ?, ?, ?, ?)", (file, *look))
             for file, look in record.items()
         ),
-    )  # fmt: skip
+    )
 
 
 REMOVED = "Memory-Removed"

@@ -19,6 +19,7 @@ from msgspec import Meta, Struct, ValidationError
 
 from mdmemory import bounds
 from mdmemory.errors import MdmemoryError
+from mdmemory.llm.json_answer import NotJson, strict
 
 MAX_ANSWER = bounds.PLAN
 MAX_FLAGGED = 20  # files of one flag
@@ -214,44 +215,21 @@ def parse(answer: str | bytes) -> Plan:
 
 
 def _json(text: str) -> Any:
-    def refuse_constant(word: str) -> float:
-        raise _unparsable(f"The answer holds {word}, which is not JSON.")
-
     try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_constant=refuse_constant,
-            # No field is a number; int() would refuse 4,301 digits with an error of its own.
-            parse_int=float,
-        )
-        is_text = _sound(value)
+        # no field is a number; int() would refuse 4,301 digits with an error of its own
+        value = strict(text, number=float)
+    except NotJson as problem:
+        if problem.key is not None:
+            message = f"A JSON object has the key {_show_key(problem.key)} twice."
+            raise PlanRefused([_refusal("duplicate_key", message)]) from None
+        raise _unparsable(f"The answer {problem.why}.") from None
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeError:
+        raise _unparsable("The answer holds a lone surrogate, which no file can hold.") from None
     except RecursionError:
         raise _unparsable("The answer is nested too deep.") from None
-    except ValueError as problem:
-        where = f" at line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
-        raise _unparsable(f"The answer is not one JSON object{where}.") from None
-    if not is_text:
-        raise _unparsable("The answer holds a lone surrogate, which no file can hold.")
     return value
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in fields:
-            message = f"A JSON object has the key {_show_key(key)} twice."
-            raise PlanRefused([_refusal("duplicate_key", message)])
-        fields[key] = value
-    return fields
-
-
-def _sound(value: Any) -> bool:
-    if isinstance(value, str):
-        return not any("\ud800" <= char <= "\udfff" for char in value)
-    if isinstance(value, dict):
-        return all(_sound(key) and _sound(item) for key, item in value.items())
-    return not isinstance(value, list) or all(map(_sound, value))
 
 
 # --- words

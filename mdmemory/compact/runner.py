@@ -161,7 +161,8 @@ class Compactor:
         before = _digests(notes)
         proposal = self._proposal(notes, dry_run)
         try:
-            outcome = self._judge_and_apply(proposal, dry_run, if_due)
+            with nullcontext() if dry_run else self.writer.lock_store():
+                outcome = self._judge_and_apply(proposal, dry_run, if_due)
         except Busy as problem:
             if not if_due:
                 raise
@@ -194,15 +195,11 @@ class Compactor:
             raise
 
     def _judge_and_apply(self, proposal: ProposedPlan, dry_run: bool, if_due: bool) -> Outcome:
-        outcome = Outcome("noop", self.planner.kind, proposal.tokens, model=proposal.model)
-        outcome.automatic = if_due
-        outcome.doubts = [*proposal.doubts]
-        outcome.planned = [*proposal.plan.ops, *(op for op, _, _ in proposal.refused)]
-        with nullcontext() if dry_run else self.writer.lock_store():
-            self._apply(outcome, proposal, dry_run)
-        return outcome
-
-    def _apply(self, outcome: Outcome, proposal: ProposedPlan, dry_run: bool) -> None:
+        outcome = Outcome(
+            "noop", self.planner.kind, proposal.tokens, model=proposal.model, automatic=if_due,
+            planned=[*proposal.plan.ops, *(op for op, _, _ in proposal.refused)],
+            doubts=[*proposal.doubts],
+        )  # fmt: skip
         notes = {note.file: note for note in self._notes()}
         plan, undone = pass_history.drop_undone(proposal.plan, notes, self.writer.history)
         sure = [*proposal.sure]
@@ -245,6 +242,7 @@ class Compactor:
             outcome.outcome = "dry_run"
         elif groups:
             self._write([group for _, group in groups], outcome, notes)
+        return outcome
 
     def _with_outlived(
         self, plan: Plan, notes: Mapping[str, StoredNote]

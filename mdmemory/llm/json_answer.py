@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 from mdmemory.errors import MdmemoryError
@@ -29,13 +29,7 @@ class Damaged(NamedTuple):
     is_closed: bool = False
 
 
-class PlacedValue(NamedTuple):
-    """A value of the text, and where it begins and ends. A number is its digits, as a string."""
-
-    value: Any
-    start: int
-    end: int
-
+_Place = tuple[Any, str]  # a value, and what stands between it and the one before
 
 _NOTHING = object()  # no value begins here
 
@@ -64,33 +58,47 @@ _STRINGS = {
 _TO_PLAIN = re.compile(r"\\(.)|\"", re.DOTALL)
 
 
-def strict(text: str) -> Any:
-    """The one value that the whole text is. Raises ValueError where it is not exactly JSON, where
-    a key stands twice, or where it is nested too deep. A number is its digits, as a string."""
+class NotJson(ValueError):
+    """`why` says what is wrong with a text, as half a sentence; of a key that stands twice in one
+    object it is `key`."""
+
+    def __init__(self, why: str, key: str | None = None) -> None:
+        super().__init__(why)
+        self.why, self.key = why, key
+
+
+def strict(text: str, number: Callable[[str], Any] = str) -> Any:
+    """The one value that the whole text is. Raises NotJson where it is not exactly JSON, where a
+    key stands twice, or where it is nested too deep. A number is what `number` makes of it."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        fields = dict(pairs)
-        if len(fields) != len(pairs):
-            raise ValueError("a key stands twice")
+        fields: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in fields:
+                raise NotJson("has a key twice", key)
+            fields[key] = value
         return fields
 
-    def no_number(word: str) -> Any:
-        raise ValueError(f"{word} is no number")
+    def refuse(word: str) -> Any:
+        raise NotJson(f"holds {word}, which is not JSON")
 
     try:
         return json.loads(
-            text, object_pairs_hook=once, parse_int=str, parse_float=str, parse_constant=no_number
-        )
+            text, object_pairs_hook=once, parse_int=number, parse_float=number,
+            parse_constant=refuse,
+        )  # fmt: skip
     except RecursionError:
-        raise ValueError("nested too deep") from None
+        raise NotJson("is nested too deep") from None
+    except json.JSONDecodeError as problem:
+        raise NotJson(f"is not one JSON object at line {problem.lineno}") from None
 
 
-def values(text: str) -> list[PlacedValue]:
+def _values(text: str) -> list[_Place]:
     """The lists and objects of a text outside of reasoning, in their order; one that holds others
     stands for them. What can be read of a `Damaged` one is looked at first, then what is in it.
     """
-    reader, at = _Reader(text), 0
-    placed: list[PlacedValue] = []
+    reader, at, end = _Reader(text), 0, 0
+    placed: list[_Place] = []
     while (mark := _MARK.search(text, at)) and reader.steps < MAX_STEPS:
         if mark["close"]:
             placed, at = [], mark.end()
@@ -98,10 +106,10 @@ def values(text: str) -> list[PlacedValue]:
             closing = _CLOSING.search(text, mark.end())
             at = closing.end() if closing else len(text)
         else:
-            each = reader.read(mark.start())
-            if _says_something(each.value):
-                placed.append(each)
-                at = each.end
+            value, at = reader.read(mark.start())
+            if _says_something(value):
+                placed.append((value, text[end : mark.start()]))
+                end = at
             else:
                 at = mark.start() + 1
     return placed
@@ -111,8 +119,8 @@ def string(text: str) -> str | None:
     """The string that the whole text is, as where JSON was put into JSON; else None."""
     if text[:1] not in _STRINGS:
         return None
-    each = _Reader(text).read(0)
-    return each.value if each.end == len(text) and isinstance(each.value, str) else None
+    value, end = _Reader(text).read(0)
+    return value if end == len(text) and isinstance(value, str) else None
 
 
 def _says_something(value: Any) -> bool:
@@ -124,7 +132,8 @@ def _says_something(value: Any) -> bool:
 
 
 class _Reader:
-    """Reads values of one text. `steps` is the work done so far."""
+    """Reads values of one text; a number is its digits, as a string. `steps` is the work done so
+    far."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -132,10 +141,10 @@ class _Reader:
         self._at = 0
         self._no_next = len(text) + 1  # from here on no further object of a list begins
 
-    def read(self, start: int) -> PlacedValue:
+    def read(self, start: int) -> tuple[Any, int]:
+        """The value that begins there, and where it ends."""
         self._at = start
-        value = self._value(0)
-        return PlacedValue(value, start, max(self._at, start + 1))
+        return self._value(0), max(self._at, start + 1)
 
     def _value(self, depth: int) -> Any:
         self.steps += 1
@@ -313,9 +322,9 @@ def read_object(text: str, names: Collection[str]) -> dict[str, Any]:
     """The object that has one of these fields at least, with those of them that it has. Raises
     BadAnswer."""
     for value, _ in reversed(_places(text, _DEEP)):
-        fields = _object(value, names, _DEEP)
-        if fields is not None:
-            return {name: fields[name] for name in fields if name in names}
+        for fields in filter(None, map(_named, _objects(value, _DEEP))):
+            if not fields.keys().isdisjoint(names):
+                return {name: fields[name] for name in fields if name in names}
     raise BadAnswer("holds no object that can be read")
 
 
@@ -360,9 +369,6 @@ def _drop_placeholders(value: Any) -> Any:
 # --- where the answer stands
 
 
-_Place = tuple[Any, str]  # a value, and what stands between it and the one before
-
-
 def _places(text: str, deep: int) -> list[_Place]:
     """The values of a text, each with what stands before it."""
     text = text.strip(" \t\r\n\ufeff\u200b")
@@ -374,10 +380,7 @@ def _places(text: str, deep: int) -> list[_Place]:
         return _places(value, deep - 1) if deep else []
     if value is not None:
         return [(value, "")]
-    ends, places = 0, list[_Place]()
-    for each in values(text):
-        places.append((each.value, text[ends : each.start]))
-        ends = each.end
+    places = _values(text)
     if not places and deep and text.lstrip("[{ \n")[:2] == '\\"':
         inner = string(f'"{text}"')  # a string of JSON without its own quotes
         return [] if inner is None else _places(inner, deep - 1)
@@ -447,17 +450,14 @@ def _is_marked(value: Any, mark: str) -> bool:
     )
 
 
-def _object(value: Any, names: Collection[str], deep: int) -> dict[str, Any] | None:
+def _objects(value: Any, deep: int) -> Iterator[dict[str, Any]]:
+    """The whole objects that a value is, or holds, the outer ones first."""
     inner = value.part if isinstance(value, Damaged) else value
-    if isinstance(value, list) and len(value) == 1:
-        return _object(value[0], names, deep)
-    if isinstance(inner, str) and inner.lstrip().startswith("{") and deep:
-        fields = [_object(each, names, deep - 1) for each, _ in _places(inner, deep - 1)]
-        return next((each for each in reversed(fields) if each is not None), None)
-    if not isinstance(inner, dict):
-        return None
-    named = _named(inner)
-    if named is not None and not isinstance(value, Damaged) and not named.keys().isdisjoint(names):
-        return named
-    inside = (_object(each, names, deep - 1) for each in inner.values()) if deep else iter(())
-    return next((each for each in inside if each is not None), None)
+    if isinstance(inner, str) and inner.lstrip()[:1] == "{":
+        inner = [each for each, _ in reversed(_places(inner, deep - 1))] if deep else []
+    elif isinstance(inner, dict):
+        if inner is value:
+            yield inner
+        inner = [*inner.values()]
+    for each in inner if isinstance(inner, list) and deep else ():
+        yield from _objects(each, deep - 1)

@@ -270,9 +270,7 @@ def _conflict(given: _Answer) -> Reviewed:
 def _between(given: _Answer) -> Reviewed:
     """Of a note of the project's, the first, and one of the person's."""
     layers, _, item, action, wording = given
-    assert layers.project is not None
-    assert layers.person is not None
-    memories, (one, other) = (layers.project, layers.person), item.notes
+    memories = [_find_holder(layers, item, side) for side in item.notes]
     if wording is not None:
         side, memory = item.notes[wording.side], memories[wording.side]
         edited = memory.replace_text(side.file, wording.text, replaces=side.digest)
@@ -280,12 +278,11 @@ def _between(given: _Answer) -> Reviewed:
     if action == Action.BOTH:
         notes = [memory.note(side.file) for memory, side in zip(memories, item.notes, strict=True)]
         # what a team reads names no note of a person's
-        memory = memories[0 if layers.project._writer().is_own else 1]
-        written = resolve.both_hold(
-            memory._writer(), notes[0], notes[1], item.why, layers.project._today()
-        )
+        memory = memories[0 if memories[0]._writer().is_own else 1]
+        written = resolve.both_hold(memory._writer(), *notes, item.why, memory._today())
         return given.finish("Both hold.", written, memory=memory)
-    gone, memory = (other, layers.person) if action == Action.THIS else (one, layers.project)
+    at = 1 if action == Action.THIS else 0
+    gone, memory = item.notes[at], memories[at]
     written = memory.remove(gone.file).written
     return given.finish(f"Removed {gone.name} ({gone.layer}).", written, memory=memory)
 

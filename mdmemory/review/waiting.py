@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 BETWEEN = "both"  # the layer of what lies between the two
 _EVERY_WAY = (Action.KEEP, Action.EDIT, Action.DROP, Action.LATER)
 _AS_IT_IS = (Action.KEEP, Action.DROP, Action.LATER)  # there is nothing to edit
+_EITHER = (Action.THIS, Action.THAT, Action.BOTH, Action.EDIT, Action.LATER)
 _HELD = "it seems to hold a secret, so it is in no commit and no index; take the secret out"
 _UNPROVEN = "an assistant stored it, and nothing that you said bears it out"
 _REASONS = {
@@ -132,10 +133,7 @@ def _list_layer(layer: str, memory: Memory, shown: bool) -> Iterator[InboxItem]:
 
 def _conflict(layer: str, store: Store, entry: Entry, shown: bool) -> InboxItem:
     if not shown:
-        sides = tuple(Side(file.removesuffix(".md"), layer, "", file=file) for file in entry.files)
-        return InboxItem(
-            entry.id, Kind.CONFLICT, sides, entry.why, (Action.LATER,), layer, entry.id
-        )
+        return InboxItem(entry.id, Kind.CONFLICT, (), entry.why, (), layer, entry.id)
     there = {each.file: each for each in store.those_of(entry.files)}
     digests = {file: each.digest for file, each in there.items()}
     sides = tuple(
@@ -143,11 +141,8 @@ def _conflict(layer: str, store: Store, entry: Entry, shown: bool) -> InboxItem:
         for file in entry.files
     )
     why = entry.why + (" (a note has changed since)" if is_stale(entry, digests) else "")
-    actions = (
-        (Action.THIS, Action.THAT, Action.BOTH, Action.EDIT, Action.LATER)
-        if all(side.digest for side in sides)
-        else (Action.BOTH, Action.LATER)
-    )
+    is_there = all(side.digest for side in sides)
+    actions = _EITHER if is_there else (Action.BOTH, Action.LATER)
     return InboxItem(
         entry.id, Kind.CONFLICT, sides, why, actions, layer, entry.id, since=entry.since
     )
@@ -314,9 +309,8 @@ def _list_across(layers: Layers) -> Iterator[InboxItem]:
             _file_side(USER, layers.person._store(), pair.person),
         )
         why = f"{pair.why} (here the project's goes first)"
-        actions = (Action.THIS, Action.THAT, Action.BOTH, Action.EDIT, Action.LATER)
         yield InboxItem(
-            pair.id, Kind.CONFLICT, sides, why, actions, BETWEEN, pair.id, since=pair.since
+            pair.id, Kind.CONFLICT, sides, why, _EITHER, BETWEEN, pair.id, since=pair.since
         )
 
 
