@@ -42,7 +42,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add_argument("--vectors", action="store_true", help="by words and meaning, too")
     options.add_argument("--model", default=hybrid.MODEL, help="with --vectors (%(default)s)")
     options.add_argument("--json", action="store_true", help="all figures, for a program")
-    options.add_argument("--markdown", action="store_true", help="tables in markdown")
     chosen = options.parse_args(arguments)
     try:
         levels = readers.read(chosen.data) if chosen.data else own.levels()
@@ -76,8 +75,8 @@ def show(
     if chosen.json:
         print(tables.as_json(str(chosen.data or ""), lines, left_out, missed))
         return
-    print(*(tables.markdown if chosen.markdown else tables.text)(lines), sep="\n")
-    if left_out and not chosen.markdown:
+    print(*tables.text(lines), sep="\n")
+    if left_out:
         print(f"{left_out} questions are left out: they name no evidence, or none that is there.")
     print(*(missed or ()), sep="\n", end="\n" if missed else "")
 

@@ -14,7 +14,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date
@@ -40,7 +40,6 @@ KNOWN = 50
 DEPTH = 5
 WARM = ("warm search, p50", "warm search, p95")
 FLOOR = ("plain table, p50", "plain table, p95")
-SHOWN = ("full index", *WARM, *FLOOR)
 VECTORS, DIMENSIONS = 10_000, 1536
 STORE = "notes/memory"
 
@@ -65,33 +64,17 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sizes", default="1000,10000", help="numbers of notes, by commas")
     options.add_argument("--large", action="store_true", help=f"{LARGE:,} notes, too: minutes")
-    options.add_argument("--markdown", action="store_true", help="a table in markdown")
     chosen = options.parse_args()
     sizes = [*map(int, chosen.sizes.split(",")), *([LARGE] if chosen.large else [])]
-    missed, table = 0, {}
+    missed = 0
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="mdmemory-bench-") as name:
             os.environ |= {"HOME": name, "GIT_CONFIG_GLOBAL": "/dev/null"}
-            table[size] = results = []
             for result in measured(Path(name) / "project", size):
-                results.append(result)
                 missed += result.verdict == "OVER"
-                if not chosen.markdown:
-                    show(size, result)
-    if chosen.markdown:
-        print(*markdown(table), sep="\n")
-        return 0
+                show(size, result)
     show(VECTORS, vectors := nearest())
     return 1 if missed or vectors.verdict == "OVER" else 0
-
-
-def markdown(table: Mapping[int, Sequence[Result]]) -> Iterator[str]:
-    """The figures as a table in markdown."""
-    yield "| notes | " + " | ".join(SHOWN) + " |"
-    yield "|---|" + "---|" * len(SHOWN)
-    for size, results in table.items():
-        by = {result.what: f"{result.cost:.3g} {result.unit}".strip() for result in results}
-        yield f"| {size:,} | " + " | ".join(by.get(what, "") for what in SHOWN) + " |"
 
 
 def show(size: int, result: Result) -> None:

@@ -1,15 +1,13 @@
-"""Figures, printed: for a terminal, for the docs, for programs."""
+"""Figures, printed: for a terminal, for programs."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
 
 from bench.retrieval import Figures
 
 _WIDTH = 44
 _HEADINGS = ("asked", "R@1", "R@5", "R@10", "MRR", "silent", "false", "p50", "p95")
-_DOCUMENTED = ("asked", "R@1", "R@5", "MRR", "silent", "false")
 
 
 @dataclass(frozen=True)
@@ -33,21 +31,6 @@ def text(lines: Iterable[Line]) -> Iterator[str]:
             yield f"{'':{_WIDTH}}" + "".join(f"{each:>8}" for each in _HEADINGS)
         name = f"{line.level}, {line.group}, {line.search}"
         yield f"{name:{_WIDTH}}" + "".join(f"{cell:>8}" for cell in _cells(line.figures))
-
-
-def markdown(lines: Iterable[Line]) -> Iterator[str]:
-    """Tables in markdown: a row for all questions and for those of each language, the
-    searches beside each other in it."""
-    for level, of_level in groupby(lines, lambda line: line.level):
-        some = [line for line in of_level if line.key != "kind"]
-        searches = list(dict.fromkeys(line.search for line in some))
-        yield f"| {level}: {' / '.join(searches)} | " + " | ".join(_DOCUMENTED) + " |"
-        yield "|---|" + "---|" * len(_DOCUMENTED)
-        for group, of_group in groupby(some, lambda line: line.group):
-            each = [dict(zip(_HEADINGS, _cells(line.figures), strict=True)) for line in of_group]
-            cells = (" / ".join(cell[name] for cell in each) for name in _DOCUMENTED[1:])
-            yield f"| {group} | {each[0]['asked']} | " + " | ".join(cells) + " |"
-        yield ""
 
 
 def as_json(

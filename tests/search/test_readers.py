@@ -204,9 +204,7 @@ def test_the_plain_table_finds_chinese_japanese_and_korean_by_pairs() -> None:
     assert terms("Wie fest muss die Schraube sein?", "de") == '"fest" OR "schraube"'
 
 
-def test_one_run_prints_a_table_markdown_or_json(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_run_prints_a_table_or_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(own_questions(
         tmp_path,
         {"text": "green tea", "answers": ["n1"], "lang": "en"},
@@ -217,8 +215,6 @@ def test_one_run_prints_a_table_markdown_or_json(
     assert "notes, all, plain table" in shown
     assert "notes, de, mdmemory" in shown
     assert "mdmemory de   -  listens  [n1]" in shown
-    assert search.main([path, "--markdown"]) == 0
-    assert "| all | 2 | .500 / .500 |" in capsys.readouterr().out
     assert search.main([path, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     line = answer["lines"][0]
