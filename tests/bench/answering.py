@@ -12,6 +12,7 @@ from typing import Any
 
 from bench.dresses import DRESSES
 from fake_server import Answer, Body
+from fake_windows import refuse
 
 from mdmemory.text.similarity import likeness_of
 from mdmemory.text.words import word_keys
@@ -30,15 +31,13 @@ class Answering:
     dress: str = "plain"
     candidates: list[dict[str, Any]] = field(default_factory=list)
     plan: list[dict[str, Any]] | None = None
-    refused: int = 0  # requests that were too long
 
     def reply(self, body: Body) -> Answer:
         """The answer, a refusal where it has no room, or the part of it that has."""
         asked = sum(length(str(each["content"])) for each in body["messages"])
         most = body.get("max_tokens") or body.get("max_completion_tokens") or 0
         if self.window and asked + most > self.window:
-            self.refused += 1
-            return too_long(self.window, asked + most)
+            return refuse("vllm", self.window, asked + most)
         text = DRESSES[self.dress](self.answer(body))
         room = min(most or 10**9, (self.window or 10**9) - asked)
         cut = text[: int(room * PER_TOKEN)]
@@ -57,16 +56,6 @@ def length(text: str) -> int:
     """The tokens of a text."""
     wide = sum(char > "\u2e80" for char in text)
     return int((len(text) - wide) / PER_TOKEN) + wide + 1
-
-
-def too_long(window: int, asked: int) -> Answer:
-    """The refusal of a question that has no room, as servers word it."""
-    said = (
-        f"This model's maximum context length is {window} tokens. However, you requested {asked}"
-        " tokens. Please reduce the length of the messages."
-    )
-    error = {"message": said, "code": "context_length_exceeded", "type": "invalid_request_error"}
-    return Answer(status=400, body=json.dumps({"error": error}).encode())
 
 
 def ops(question: dict[str, Any]) -> list[dict[str, Any]]:

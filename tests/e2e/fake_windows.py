@@ -35,6 +35,13 @@ REFUSALS: dict[str, tuple[int, Body]] = {
 }  # fmt: skip
 
 
+def refuse(dialect: str, window: int, asked: int) -> Answer:
+    """The refusal of a question of `asked` tokens in the words of a kind of server."""
+    status, said = REFUSALS[dialect]
+    text = json.dumps(said).replace("{asked}", str(asked)).replace("{window}", str(window))
+    return Answer(status=status, body=text.encode())
+
+
 @dataclass
 class Window:
     """What a model's window holds: `tokens`, which are four characters each. Give `reply` to a
@@ -46,16 +53,12 @@ class Window:
     dialect: str = "openai"
     say: Callable[[Body], str] = lambda _: "Done."
     asked: list[int] = field(default_factory=list)  # tokens of each request
-    refused: int = 0
 
     def reply(self, body: Body) -> Answer:
         asked = sum(len(str(each["content"])) for each in body["messages"]) // 4
         self.asked.append(asked)
         if asked > self.tokens and self.dialect != "silent":
-            self.refused += 1
-            status, said = REFUSALS[self.dialect]
-            text = json.dumps(said).replace("{asked}", str(asked))
-            return Answer(status=status, body=text.replace("{window}", str(self.tokens)).encode())
+            return refuse(self.dialect, self.tokens, asked)
         limits = [body[name] for name in ("max_tokens", "max_completion_tokens") if name in body]
         left = min([max(1, self.tokens - asked), *limits]) * 4
         text = self.say(body)
