@@ -63,15 +63,7 @@ def run_add(layers: Layers, options: Namespace) -> int:
             done = add(text.rstrip("\n"))
     same = f"{done.file} already says this; nothing changed."
     memory = layers.for_type(options.type, everywhere=options.everywhere)
-    return report_note(layers, memory, options, done, "Stored", same, *_cited_lines(done))
-
-
-def _cited_lines(done: Edited) -> list[str]:
-    """What a new note cites in the project."""
-    from mdmemory.citing.citation import parse
-
-    cited = ((cite, parse(cite)) for cite in done.cites)
-    return [_field_line("cites", place.place if place else cite) for cite, place in cited]
+    return report_note(layers, memory, options, done, "Stored", same)
 
 
 def _field_line(name: str, text: str) -> str:
@@ -105,7 +97,6 @@ def _state_fact(layers: Layers, options: Namespace) -> int:
         _field_line("type", f"{fact.type} {fact.kind}".rstrip()), _field_line("name", done.name),
         _field_line("description", fact.description),
         *(_field_line("", line) for line in filter(str.strip, fact.body.splitlines())),
-        *_cited_lines(done),
     ]  # fmt: skip
     return report_note(
         layers, memory, options, done, "Stored", f"{done.file} already says this.", *fields,
@@ -250,7 +241,13 @@ def report_note(
             "Near it (`mdmemory add --replaces NAME` says that a fact stands in place of one):"
         )
         lines += [f"  {file}  {visible_text(text)}" for file, text in near]
-    code = show_value(options, fields, *lines, *more, failed=bool(written.kept))
+    lines += more
+    if done.cites:  # what a new note cites in the project
+        from mdmemory.citing.citation import parse
+
+        cited = ((cite, parse(cite)) for cite in done.cites)
+        lines += [_field_line("cites", place.place if place else cite) for cite, place in cited]
+    code = show_value(options, fields, *lines, failed=bool(written.kept))
     # a store in the memory folder was made with git: there something is amiss without it
     refusal = memory.refusal() if not written.commit and not written.kept else None
     if refusal and not (isinstance(refusal, NoGit) and memory.project.around is None):

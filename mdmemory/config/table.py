@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,11 +24,6 @@ class ValueKind(NamedTuple):
     read: Reader
 
 
-def kind(words: str) -> Callable[[Reader], ValueKind]:
-    """Let a function read the values of a kind, which these words describe."""
-    return lambda read: ValueKind(words, read)
-
-
 def whole(least: int, most: float = float("inf"), or_zero: bool = False) -> ValueKind:
     def read(value: object) -> int:
         if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value).strip()):
@@ -41,11 +37,11 @@ def whole(least: int, most: float = float("inf"), or_zero: bool = False) -> Valu
     return ValueKind(f"{'0, or ' if or_zero else ''}a whole number {numbers}", read)
 
 
-@kind("true or false")
+@partial(ValueKind, "true or false")
 def switch(value: object) -> bool:
     words = {"1": True, "true": True, "yes": True, "on": True}
     words |= {"0": False, "false": False, "no": False, "off": False}
-    return words[str(value).strip().lower()]
+    return words[str(value).strip().lower()]  # KeyError: a bad value
 
 
 def some_text(value: object) -> str:
@@ -54,7 +50,7 @@ def some_text(value: object) -> str:
     return value.strip()
 
 
-@kind("a folder inside the project")
+@partial(ValueKind, "a folder inside the project")
 def folder_inside(value: object) -> str:
     text = some_text(value)
     if text.startswith(("~", "/")) or not {"..", ".git"}.isdisjoint(Path(text).parts):
@@ -86,13 +82,13 @@ model = all_of("a model such as openai/gpt-5-mini", r"\w[\w./:@+-]{0,199}")
 key = all_of("printable ASCII without spaces", r"[!-~]+")  # what an HTTP header can carry
 
 
-@kind("a model such as text-embedding-3-small, or a folder's whole path")
+@partial(ValueKind, "a model such as text-embedding-3-small, or a folder's whole path")
 def model_or_folder(value: object) -> str:
     is_folder = some_text(value).startswith(("/", "~/"))
     return str((folder if is_folder else model).read(value))
 
 
-@kind("an absolute path, or the name of a program")
+@partial(ValueKind, "an absolute path, or the name of a program")
 def program(value: object) -> str:
     text = some_text(value)
     # a relative path would be looked for in whatever folder mdmemory is called from
@@ -101,7 +97,7 @@ def program(value: object) -> str:
     return text
 
 
-@kind("an http(s) address without user, query or fragment")
+@partial(ValueKind, "an http(s) address without user, query or fragment")
 def address(value: object) -> str:
     from urllib.parse import urlsplit  # only where an address is set
 
@@ -113,7 +109,7 @@ def address(value: object) -> str:
     return text.rstrip("/")
 
 
-@kind("a list of absolute folders")
+@partial(ValueKind, "a list of absolute folders")
 def folders(value: object) -> str:
     """Absolute folders, from a list or a text, as one text with colons between them."""
     items = value.split(os.pathsep) if isinstance(value, str) else value
@@ -125,7 +121,7 @@ def folders(value: object) -> str:
     return os.pathsep.join(folders)
 
 
-@kind("an absolute folder")
+@partial(ValueKind, "an absolute folder")
 def folder(value: object) -> str:
     """One absolute folder; `~` stays, and is the person's home."""
     text = some_text(value)
@@ -134,7 +130,7 @@ def folder(value: object) -> str:
     return text
 
 
-@kind("a PostgreSQL address such as postgresql://user@host/database")
+@partial(ValueKind, "a PostgreSQL address such as postgresql://user@host/database")
 def dsn(value: object) -> str:
     text = some_text(value)
     if not re.match(r"postgres(?:ql)?://|\w+ {0,9}=", text) or not text.isprintable():
