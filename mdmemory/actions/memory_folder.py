@@ -36,7 +36,7 @@ _ELSEWHERE = (
 def project_around(start: Path) -> repositories.Repository:
     """The repository around `start`, which can have a store in the memory folder.
 
-    Raises NoStore where it cannot: no repository, no commit, the home folder or one above it.
+    Raises NoStore where it cannot: no repository, the home folder or one above it.
     """
     if not repositories.is_installed():
         raise NoGit("git is not installed, and a project's store is known by its repository.",
@@ -46,14 +46,11 @@ def project_around(start: Path) -> repositories.Repository:
     repository = repositories.find(start)
     if repository is None:
         raise NoStore(f"{start} is in no git repository, by which its store could be known.",
-                      f"Make it one with `git init` and a first commit. {_ELSEWHERE}")  # fmt: skip
+                      f"Make it one with `git init`. {_ELSEWHERE}")  # fmt: skip
     persons = os.path.realpath(os.path.expanduser("~"))
     if Path(persons).is_relative_to(os.path.realpath(repository.top)):
         raise NoStore(f"{repository.top} is your home folder, or above it, and no one project.",
                       _ELSEWHERE)  # fmt: skip
-    if not repositories.read_head(repository):
-        raise NoStore(f"{repository.top} has no commit yet, by which its store could be known.",
-                      f"Make a first commit. {_ELSEWHERE}")  # fmt: skip
     return repository
 
 
@@ -75,9 +72,11 @@ def begin_store(start: Path, places: Places) -> Setup:
 
 
 def know_project(entry: Known, repository: repositories.Repository) -> Known:
-    """What a store knows of its project, with this repository of it."""
+    """What a store knows of its project, with this repository of it: before the first commit only
+    its place, until `met_again` learns more."""
     project = repositories.identify(repository)
-    assert project is not None  # it has a commit: `project_around` looked
+    if project is None:
+        return entry._replace(folders=(os.path.realpath(repository.common_dir),))
     return entry.met(project)
 
 

@@ -203,7 +203,8 @@ def met_again(store: Path, around: Path, is_moved: bool) -> tuple[bytes, bytes] 
         if all(repositories.parse_remote(url) in entry.remotes for url in urls):
             return None  # asking git takes longer, and tells nothing new
     repository = repositories.find(around)
-    project = repositories.identify(repository, entry.roots) if repository else None
+    # of a project that had no commit when its store was made the first ones are not known yet
+    project = repositories.identify(repository, entry.roots or None) if repository else None
     if project is None:
         return None
     before = read_regular(store / PROJECT_FILE)

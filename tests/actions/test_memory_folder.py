@@ -122,17 +122,12 @@ def _bare(tmp_path: Path, git: Git) -> Path:
     return tmp_path / "bare"
 
 
-def _no_commit(tmp_path: Path, git: Git) -> Path:
-    git(tmp_path, "init", "-q", "empty")
-    return tmp_path / "empty"
-
-
 def _no_repository(tmp_path: Path, git: Git) -> Path:
     (tmp_path / "plain").mkdir()
     return tmp_path / "plain"
 
 
-@pytest.mark.parametrize("kind", [_bare, _no_commit, _no_repository])
+@pytest.mark.parametrize("kind", [_bare, _no_repository])
 def test_what_is_no_project_of_its_own_gets_no_store(
     tmp_path: Path, home: Path, git: Git, kind: Callable[[Path, Git], Path]
 ) -> None:

@@ -132,18 +132,33 @@ def test_what_is_about_the_user_goes_to_the_persons_store(work: Path, empty_home
     assert Plugin(empty_home / "work").hello["instructions"] == [mine]
 
 
-@pytest.mark.parametrize("place", ["a folder without git", "a repository without a commit", "HOME"])
+@pytest.mark.parametrize("place", ["a folder without git", "HOME"])
 def test_where_no_project_is_a_fact_goes_to_the_persons_store(
     empty_home: Path, git: Git, place: str
 ) -> None:
     folder = empty_home if place == "HOME" else empty_home / "bare"
     folder.mkdir(exist_ok=True)
-    if place != "a folder without git":
-        git(folder, "init", "-q", "-b", "main")
     if place == "HOME":
+        git(folder, "init", "-q", "-b", "main")
         git(folder, *PERSON, "commit", "-q", "--allow-empty", "-m", "dotfiles")
     Plugin(folder).turn(DEPLOYS)
     assert stores(empty_home) == {"me": [FILE]}
+
+
+def test_a_project_before_its_first_commit_has_a_store_which_then_knows_it_by_that(
+    empty_home: Path, git: Git
+) -> None:
+    folder = empty_home / "fresh"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    Plugin(folder).turn(DEPLOYS)
+    assert stores(empty_home) == {"fresh": [FILE]}
+    for subject in ("begin", "go on"):
+        git(folder, *PERSON, "commit", "-q", "--allow-empty", "-m", subject)
+    Plugin(folder).turn("Remember that the gateway listens on port 9091.", "msg_2")
+    folder.rename(empty_home / "moved")
+    Plugin(empty_home / "moved").turn("Remember that the lamp is red.", "msg_3")
+    assert [(name, len(files)) for name, files in stores(empty_home).items()] == [("fresh", 3)]
 
 
 def test_both_indexes_are_in_the_prompt_each_under_its_own_budget(
