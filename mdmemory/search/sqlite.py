@@ -23,6 +23,7 @@ T = TypeVar("T")
 MARK = int.from_bytes(b"mdmF", "big")  # our application_id
 PATIENCE = 5.0  # seconds to wait for another process that writes; it takes milliseconds
 CACHE = 8_000  # KiB of pages
+_BROKEN = (0, 1, 11, 26)  # codes: no UTF-8, other tables than ours, a bad page, no database
 # `vectors` was one in earlier versions
 NAMES = ("vocabulary", "words", "vectors", "chunks", "files", "meta")
 # `words` keeps no text of its own: a row is taken out by giving it the very words that went in,
@@ -134,15 +135,6 @@ class SQLite(Database):
         rows = self._rows("SELECT value FROM meta WHERE key = 'stamp'")
         return rows[0][0] if rows else None
 
-    def _is_readable(self) -> bool:
-        """Whether what there is can be read at all; a bad schema is as bad as a bad page."""
-        import sqlite3
-
-        try:
-            return bool(self._database.execute("PRAGMA quick_check").fetchone() == ("ok",))
-        except sqlite3.DatabaseError:
-            return False
-
     def _run(self, query: str, values: Sequence[object] = ()) -> Any:
         return self._database.execute(query, values)
 
@@ -150,7 +142,7 @@ class SQLite(Database):
         self._database.executemany(query, rows)
 
     def _translated(self) -> AbstractContextManager[object]:
-        return translate_errors(self._is_readable)
+        return translate_errors()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -229,20 +221,18 @@ def _quote_term(term: Term) -> str:
 
 
 @contextmanager
-def translate_errors(checked: Callable[[], bool] | None = None) -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """What SQLite complains of, as one of our three."""
     import sqlite3
 
     try:
         yield
-    except sqlite3.OperationalError as problem:
-        message = str(problem)
+    except sqlite3.DatabaseError as problem:
+        message, code = str(problem), getattr(problem, "sqlite_errorcode", 0) & 0xFF
+        if not isinstance(problem, sqlite3.OperationalError) or code in _BROKEN:
+            raise BrokenError(message) from problem
         if "locked" in message or "busy" in message:
             raise LockedError("is being written by another process") from problem
         if "readonly" in message or "unable to open" in message:
             raise UnusableError("cannot be written") from problem
-        if "no such" in message or "vtable" in message or not (checked is None or checked()):
-            raise BrokenError(message) from problem
         raise UnusableError(f"cannot be used ({message})") from problem
-    except sqlite3.DatabaseError as problem:
-        raise BrokenError(str(problem)) from problem
