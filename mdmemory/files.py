@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import mdmemory.debugging as debugging
@@ -293,6 +293,13 @@ def _grants_lease(path: Path) -> bool:
     finally:
         os.close(handle)
     return True
+
+
+def list_names(folder: Path) -> list[str]:
+    """The names in a folder; none where it cannot be listed."""
+    with suppress(OSError):
+        return os.listdir(folder)
+    return []
 
 
 def sync_folder(folder: Path) -> None:

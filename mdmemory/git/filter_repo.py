@@ -59,7 +59,7 @@ def _build_copy(
     (place / "objects/info").mkdir(exist_ok=True)
     objects = os.fsencode(git.common_dir / "objects")
     (place / "objects/info/alternates").write_bytes(objects + b"\n")
-    if (git.common_dir / "shallow").exists():
+    if repositories.is_shallow(git):
         shutil.copy(git.common_dir / "shallow", place)
     # named, for a person may have git refuse the bare ones that it finds
     beside = partial(git.run, folder=place, extra={"GIT_DIR": str(place)})
@@ -109,7 +109,7 @@ def carry(history: History, own: Repository) -> Carried:
     old, head = history.repository, history.head()
     if history.prefix == "" or "\n" in history.prefix:
         raise RepositoryState(f"{history.folder} is no folder inside a repository.")
-    done = Carried(is_shallow=(old.common_dir / "shallow").exists())
+    done = Carried(is_shallow=repositories.is_shallow(old))
     branch = to_text(own.run("symbolic-ref", "HEAD")).strip()
     # the branches that HEAD does not hold, by their new names
     apart = [f"--no-merged={head}"] if head else []
@@ -213,7 +213,7 @@ def require_plain(history: History) -> None:
     stands = {
         "it is a linked worktree, or has some": git.git_dir != git.common_dir
         or any((git.common_dir / "worktrees").glob("*")),
-        "it is a shallow clone": (git.common_dir / "shallow").exists(),
+        "it is a shallow clone": repositories.is_shallow(git),
         "it borrows objects of another": (git.common_dir / "objects/info/alternates").exists(),
         "a .keep file keeps one of its packs": any(packs.glob("*.keep")),
         "some of its objects are replaced": git.run("for-each-ref", "refs/replace/") != b"",

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from mdmemory import debugging
 from mdmemory.errors import Busy, GitFailed
-from mdmemory.files import to_bytes, to_text
+from mdmemory.files import list_names, to_bytes, to_text
 from mdmemory.git import repositories
 from mdmemory.git.lock import hold_turn
 from mdmemory.git.repositories import Repository
@@ -350,10 +350,7 @@ def hold_packing(repository: Repository, patience: float = _PACKING) -> Iterator
 
 def count_loose(repository: Repository) -> int:
     """About how many objects lie one by one, as `git gc --auto` counts: by one folder of them."""
-    try:
-        return len(os.listdir(repository.common_dir / "objects/17")) * _FOLDERS
-    except OSError:
-        return 0
+    return len(list_names(repository.common_dir / "objects/17")) * _FOLDERS
 
 
 def pack_if_due(repository: Repository) -> bool:

@@ -22,6 +22,7 @@ from mdmemory.files import (
     exchange_files,
     is_open_for_writing,
     link_file,
+    list_names,
     name_refusals,
     read_if_there,
     require_utf8,
@@ -127,13 +128,6 @@ def sweep_fresh(folder: Path) -> None:
         elif name[0] == "." and name != ".git" and (folder / name).is_dir():
             for inner in (folder / name).glob(f"{MARK}*.new"):
                 inner.unlink(missing_ok=True)
-
-
-def list_names(folder: Path) -> list[str]:
-    """The names in a folder; none where it cannot be listed."""
-    with suppress(OSError):
-        return os.listdir(folder)
-    return []
 
 
 def sweep_copies(folder: Path, names: Iterable[str]) -> None:

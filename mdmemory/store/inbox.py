@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, RepositoryState
-from mdmemory.files import name_refusals, read_regular, write_atomic
+from mdmemory.files import list_names, name_refusals, read_regular, write_atomic
 from mdmemory.store.project import INBOX
 
 TYPE_CHECKING = False
@@ -41,9 +41,7 @@ def prepare_inbox(folder: Path) -> None:
 
 def inbox_files(folder: Path, begin: str) -> list[Path]:
     """The files of an inbox whose names begin so, sorted, without reading them."""
-    names: list[str] = []
-    with suppress(OSError):
-        names = [] if folder.is_symlink() else sorted(os.listdir(folder))
+    names = [] if folder.is_symlink() else sorted(list_names(folder))
     fit = (name for name in names if name.startswith(begin) and name.endswith(END))
     return [folder / name for name in fit][:MOST]
 

@@ -16,7 +16,7 @@ from mdmemory.config.person import Places, state_folder
 from mdmemory.config.settings import Settings, load_settings
 from mdmemory.config.table import DEFAULT_STORE, PERSON, PROJECT_FILE
 from mdmemory.errors import MdmemoryError, NoStore
-from mdmemory.files import name_refusals, read_if_there, read_start, write_atomic
+from mdmemory.files import list_names, name_refusals, read_if_there, read_start, write_atomic
 from mdmemory.git.private_folder import NAME, STATE, common_dir, find_top, prepare
 
 PRIVATE = NAME
@@ -64,11 +64,8 @@ class Project(NamedTuple):
 
     def has_wishes(self) -> bool:
         """Whether a wish waits, of this project or, in the person's folder, of another."""
-        for inbox in self.inboxes():
-            with suppress(OSError):
-                if any(name.startswith(WISH) for name in os.listdir(inbox)):
-                    return True
-        return False
+        names = (name for inbox in self.inboxes() for name in list_names(inbox))
+        return any(name.startswith(WISH) for name in names)
 
     def prepare_private(self) -> Path:
         """Make `.mdmemory/` when it is missing. Raises NoState where it is not to be had."""

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.files import name_refusals, read_regular, write_atomic
+from mdmemory.files import list_names, name_refusals, read_regular, write_atomic
 from mdmemory.git.private_folder import is_folder, make_folder
 from mdmemory.store.project import Project
 
@@ -74,9 +74,7 @@ def take_receipts(
 
 
 def _receipt_names(folder: Path) -> list[str]:
-    with suppress(OSError):
-        return sorted(name for name in os.listdir(folder) if name.endswith(_END))
-    return []
+    return sorted(name for name in list_names(folder) if name.endswith(_END))
 
 
 def _read(path: Path) -> Receipt | None:

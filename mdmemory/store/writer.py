@@ -24,7 +24,7 @@ from mdmemory.errors import (
     NotFound,
     RepositoryState,
 )
-from mdmemory.files import require_utf8
+from mdmemory.files import list_names, require_utf8
 from mdmemory.git import replacement, repositories
 from mdmemory.git.commits_of_store import KEEP, History, Message, memory_trailers, new_id
 from mdmemory.git.journal import Journals
@@ -181,7 +181,7 @@ class Writer:
         root, store = self.project.root, self.project.store
         within = filter(is_folder, (root / PRIVATE, root / PRIVATE / "aside"))
         for folder in {root, root / ".opencode", *within, store}:
-            names = replacement.list_names(folder)
+            names = list_names(folder)
             replacement.sweep_copies(folder, names)
             if folder == store and any(name.startswith(replacement.OPEN_MARK) for name in names):
                 sentences += replacement.sweep_open_texts(store, names)
