@@ -49,9 +49,10 @@ SESSION_TOKENS = 6_000  # of these notes in one session
 _STEPS = 5  # notes of a chain, each superseded by the next, that are gone through
 Found = list[tuple[str, Refresher, "Hit"]]  # a prefix for its file, its store, the hit
 Answer = dict[str, Any]
-# What notes are looked for by, None for none; and what is near as text, with the files of the notes
-# of which the prompt has every word already. With True these are in the text, too.
-Sought = Callable[[Layers], "Heard | None"]
+# What a session's prompt holds: our own text, whose notes need not come again, and all indexes,
+# where they are not as the files are now. And what is near as text, with the files of the notes of
+# which the prompt has every word already.
+Shown = tuple[str, str | None]
 Near = tuple[str, Sequence[str]]
 
 
@@ -123,8 +124,9 @@ class Conversation:
         for session in self._heard.sessions():
             self._log.try_work("end", partial(self.settle_wishes, layers, session))
 
-    def take(self, layers: Layers, message: Spoken, sought: Sought) -> Answer:
-        """Keep what the message asks to remember, and update the index, before the turn.
+    def take(self, layers: Layers, message: Spoken, shown: Shown | None) -> Answer:
+        """Keep what the message asks to remember, and update the index, before the turn. Notes are
+        looked for beside what is `shown` already; None: none are.
 
         `parts` are texts for the assistant, `saved` the files of what was stored at once, `toast` a
         line for the user.
@@ -143,7 +145,8 @@ class Conversation:
             self._log.try_work("message", partial(memory.adopt, settled=SETTLED))
             fresh.append(self._log.try_work("message", partial(refresh_index, memory)))
         if turn is not None:
-            find = partial(self._find_near, layers, sought, fresh, bool(heard and heard.noticed))
+            is_noticed = bool(heard and heard.noticed)
+            find = partial(self._find_near, layers, session, turn, shown, fresh, is_noticed)
             near = self._log.try_work("message", find) or ("", ())
             answer["parts"] += parts_for(message, heard, *near)
             self._heard.put(session, True)
@@ -172,26 +175,28 @@ class Conversation:
                 answer["toast"] = line
 
     def _find_near(
-        self, layers: Layers, sought: Sought, fresh: Sequence[Refresher | None], with_shown: bool
-    ) -> Near:
+        self, layers: Layers, session: str, turn: Turn, shown: Shown | None,
+        fresh: Sequence[Refresher | None], with_shown: bool,
+    ) -> Near:  # fmt: skip
         """The notes that go with a message, which are then remembered as recalled.
 
         `fresh` are refreshers of both layers, in their order, that have seen the folders as they
-        are now: nothing is looked at twice. Raises MdmemoryError where it is not done in time.
+        are now: nothing is looked at twice. `with_shown` the text has what the prompt has, too.
+        Raises MdmemoryError where it is not done in time.
         """
-        heard = sought(layers)
         is_on = layers.settings.switch("recall.by_message")
-        if heard is None or not is_on or not layers.there():
+        if shown is None or not is_on or not layers.there():
             return "", ()
+        prompt, indexes = shown
         stores = [each for each in fresh if each is not None]
         seen = stores if len(stores) == len(layers.there()) else ()
-        result = self._in_time(partial(_search, layers, heard.text, seen))
-        notes = [*_notes_found(result, heard.indexes)]
+        result = self._in_time(partial(_search, layers, turn.text, seen))
+        notes = [*_notes_found(result, indexes)]
         fitting = [
             each for each, is_whole in notes
             if with_shown or not (
                 # the notes of a frozen prompt name it
-                is_whole or f"({each.file}," in heard.prompt or f"({each.file})" in heard.prompt
+                is_whole or f"({each.file}," in prompt or f"({each.file})" in prompt
             )
         ]  # fmt: skip
         named = () if with_shown else tuple(each.file for each, is_whole in notes if is_whole)
@@ -200,14 +205,14 @@ class Conversation:
         from mdmemory.prompt import recalled  # few messages need it
 
         database = self.following.state(layers.main)
-        before = recalls.read(database, heard.session)
+        before = recalls.read(database, session)
         room = SESSION_TOKENS - before.tokens
         text, files = recalled.block(
             [each for each in fitting if with_shown or each.file not in before.files],
             min(MESSAGE_TOKENS, room),
         )
         if files:
-            recalls.add(database, heard.session, heard.id, files, layers.main.now())
+            recalls.add(database, session, turn.id, files, layers.main.now())
         again = (each.file for each in fitting if each.file in before.files)
         return text, [*named, *(file for file in again if file not in files)]
 
@@ -370,19 +375,6 @@ def transcript_of(session: str) -> Transcript:
 
 
 # --- the notes near a message
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A message of the person: `text` is what they said, `prompt` the frozen text of the session's
-    prompt, whose notes need not come again, `indexes` the text of all indexes there; None: as the
-    files are now."""
-
-    session: str
-    id: str
-    text: str
-    prompt: str = ""
-    indexes: str | None = None
 
 
 def notes_for(layers: Layers, text: str) -> list[RecalledNote]:

@@ -25,7 +25,7 @@ from mdmemory.hosts import conversation, following, texts
 from mdmemory.hosts.background import FIRST_LOOK, LATER, Log, Starter, start_compactions
 from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.events import HookEvent
-from mdmemory.hosts.conversation import Conversation, Heard, Spoken, refresh_index
+from mdmemory.hosts.conversation import Conversation, Shown, Spoken, refresh_index
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.notifications import Notifications
 from mdmemory.layers import Layers
@@ -158,25 +158,18 @@ class CommandHooks:
             return events.hook_output(event, text, lines)
         words = command.said if command is not None else event.words
         spoken = spoken_message(event, words, command)
-        sought = partial(self._sought, event, command)
         try:
             layers = self._open(event.folder)
         except MdmemoryError as problem:
             return answer_output(event, self._conversation.put_by(spoken, problem))
         first = self._log.try_work("prompt", partial(self._starting.text, layers, event)) or ""
-        answer = self._conversation.take(layers, spoken, sought)
+        shown = self._starting.shown.get(event.session) or ("", None)
+        answer = self._conversation.take(layers, spoken, None if command else shown)
         lines = []
         if layers.there():
             self._log.try_work("prompt", partial(self._hear_words, layers, event, "user", words))
             lines = self._event_lines(layers, event)
         return answer_output(event, answer, lines, first)
-
-    def _sought(self, event: HookEvent, command: object, layers: Layers) -> Heard | None:
-        """What the notes are looked for by that go with what the person typed."""
-        if command is not None or not layers.there():
-            return None
-        own, indexes = self._starting.shown.get(event.session) or ("", None)
-        return Heard(event.session, event.turn, event.words, own, indexes)
 
     def _hear_words(self, layers: Layers, event: HookEvent, role: str, words: str) -> None:
         """Keep what was said as proof for a tool that another process runs."""
@@ -293,7 +286,7 @@ class Starting:
     def __init__(self, log: Log, following: Following, notifications: Notifications) -> None:
         self._log, self._following, self._notifications = log, following, notifications
         # what the prompt of a session holds: our own text, and the indexes as they were then
-        self.shown: BySession[tuple[str, str]] = BySession()
+        self.shown: BySession[Shown] = BySession()
         self._carried: BySession[Path] = BySession()  # by folder: what Claude itself puts there
         self._given: BySession[bool] = BySession()
 

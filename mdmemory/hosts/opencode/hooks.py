@@ -15,7 +15,7 @@ from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.hosts import conversation, following, texts
 from mdmemory.hosts.background import FIRST_LOOK, Log, Starter, start_compactions
 from mdmemory.hosts.commands import events
-from mdmemory.hosts.conversation import Conversation, Heard, Spoken, refresh_index, transcript_of
+from mdmemory.hosts.conversation import Conversation, Shown, Spoken, refresh_index, transcript_of
 from mdmemory.hosts.following import BySession
 from mdmemory.hosts.notifications import facts_of
 from mdmemory.hosts.opencode import watching
@@ -68,8 +68,13 @@ class Hooks:
 
     def methods(self) -> dict[str, Callable[[Params], Result]]:
         """The methods that a request may name, by their names."""
-        names = ("hello", "call", *HOOKS, *watching.HOOKS)
-        return {name: getattr(self, name) for name in names}
+        return {
+            "hello": self.hello, "message": self.message, "system": self.system,
+            "compacting": self.compacting, "compacted": self.compacted, "tool": self.tool,
+            "said": self.said, "answered": self.answered, "call": self.call,
+            "created": self.created, "idle": self.idle, "deleted": self.deleted,
+            "command": self.command, "reverted": self.reverted,
+        }  # fmt: skip
 
     def news(self) -> Result | None:
         """What to tell the person now, unasked: `{"toast": ...}`, or None."""
@@ -134,18 +139,18 @@ class Hooks:
             layers = self._open()
         except MdmemoryError as problem:
             return self._conversation.put_by(message, problem)
-        answer = self._conversation.take(layers, message, partial(self._sought, message))
+        answer = self._conversation.take(layers, message, self._shown(message))
         if self._indexes in (None, layers.indexes()):
             return answer
         self._indexes = layers.indexes()
         return answer | {"instructions": self._indexes}
 
-    def _sought(self, message: Spoken, layers: Layers) -> Heard | None:
-        session, turn = message.session, message.turn
-        is_command = self._commands.drop(session)
-        if turn is None or is_command or not layers.there() or self._children.is_one(session):
+    def _shown(self, message: Spoken) -> Shown | None:
+        """What the prompt holds; None where no notes go along: with a command, or to an agent."""
+        session = message.session
+        if self._commands.drop(session) or message.turn is None or self._children.is_one(session):
             return None
-        return Heard(session, turn.id, turn.text, self._frozen.get(session) or "")
+        return self._frozen.get(session) or "", None
 
     def system(self, params: Params) -> Result:
         """The blocks of a session. They change only at its start and at a compaction."""
