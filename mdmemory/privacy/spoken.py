@@ -131,7 +131,7 @@ def _find_told(
             others.append(word)
     for word in others:  # "the door is 1, the cellar 2"
         neutral = values.is_neutral(lower[sentence[0] : word.start])
-        year = re.fullmatch(r"(?:19|20)\d\d", word.text)
+        year = _YEAR.fullmatch(word.text)
         if not (neutral or year or values.is_counted(text, word.end)):
             yield word.start, word.end, "pin"
 
@@ -180,9 +180,8 @@ def _kind_of(
     before = lower[left : word.start]
     if values.is_neutral(before):
         return ""
-    label = next((each for each in reversed(labels) if each.end <= word.start), None)
-    near = label and word.start - label.end <= _REACH
-    if label and near and _is_named(text, lower, word, label, code, right):
+    label = next((each for each in reversed(labels) if 0 <= word.start - each.end <= _REACH), None)
+    if label and _is_named(text, lower, word, label, code, right):
         return _kind_shown(label)
     later = next((each for each in labels if each.start >= word.end), None)
     if later and later.start - word.end <= 60 and _named_later(lower, word, later, code):
@@ -238,9 +237,7 @@ def _is_apart(between: str) -> bool:
 def _is_code(text: str, word: _Word, code: bool, between: str, joined: bool) -> bool:
     if code:
         near = joined or len(between.split()) <= 3 or between.strip() in (":", "：")
-        year = re.fullmatch(r"(?:19|20)\d\d", word.text) and between.endswith(
-            (" in ", " im ", " en ")
-        )
+        year = _YEAR.fullmatch(word.text) and between.endswith((" in ", " im ", " en "))
         return near and not year and not values.is_counted(text, word.end)
     return word.grade >= WEAK and joined
 
@@ -314,7 +311,7 @@ def _is_opening(
         locks = [each for each in opens if each.kind == LOCK]
         near = any(0 <= word.start - each.end <= 60 for each in locks)
         opened = any(0 <= each.start - word.end <= 2 for each in opens)
-        long = len(word.text) >= 4 and not re.fullmatch(r"(?:19|20)\d\d", word.text)
+        long = len(word.text) >= 4 and not _YEAR.fullmatch(word.text)
         return (opened or (near and joined)) and long and not values.is_counted(lower, word.end)
     if word.grade == WEAK:
         return joined and bool(re.search(r"\d", word.text))
