@@ -159,13 +159,10 @@ def read(text: str) -> Plan:
             raise json_answer.BadAnswer(f"is longer than {plans.MAX_ANSWER} characters")
         answer = json_answer.read_list(text, "ops", fields=_ALL_FIELDS, mark="op")
     except json_answer.BadAnswer as problem:
-        message = f"The model's answer {problem.why}."
-        raise PlanRefused([{"code": "unparsable", "message": message}]) from None
+        raise PlanRefused("unparsable", f"The model's answer {problem.why}.") from None
     ops, flawed = plans.ops_of([_as_asked(each) for each in answer.objects])
     if flawed and not ops:
-        raise PlanRefused(
-            [{"code": "schema", "message": each} for each in flawed[: plans.MAX_REPORTED]]
-        )
+        raise PlanRefused("schema", *flawed)
     return Plan(ops, flawed=flawed, lost=answer.lost, count=answer.lost + len(answer.objects))
 
 
@@ -320,7 +317,7 @@ class Talk:
             self._cut_in_a_row += 1
             if self.is_cut and self._cut_in_a_row < MAX_CUT:
                 return []  # nothing of it is whole: half as many notes are asked about
-            self.failed += [(each["code"], each["message"]) for each in problem.refusals]
+            self.failed += problem.refusals
             self.reject()
             self._in_a_row += 1
             raise

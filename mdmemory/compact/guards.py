@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, named, shown
-from mdmemory.compact.text_guards import as_one, bad_text, literal_refusals, same_key
+from mdmemory.compact.text_guards import Refusal, as_one, bad_text, literal_refusals, same_key
 from mdmemory.errors import BadNote
 from mdmemory.files import to_bytes
 from mdmemory.note import limits
@@ -28,7 +28,6 @@ from mdmemory.text.words import word_keys
 
 VERSION = 2  # raised when they let pass what they refused before: a model is then asked anew
 
-Refusal = tuple[str, str]  # code, sentence
 Judged = list[tuple[Op, str, str]]  # op, code, sentence
 Store = Mapping[str, StoredNote]
 

@@ -33,6 +33,7 @@ from mdmemory.compact.plan import (
 from mdmemory.compact.planner import Offline, ProposedPlan, plan_of
 from mdmemory.errors import MdmemoryError
 from mdmemory.llm.answer import Asking, ContextExceeded
+from mdmemory.llm.verdicts import halves
 from mdmemory.store.conflicts import Entry, is_known
 from mdmemory.store.store import StoredNote
 from mdmemory.text.similarity import Ranking
@@ -291,7 +292,7 @@ class _Pass:
         if [len(each) for each in fitting] != [len(part)]:
             return fitting
         if len(part) > 1:
-            return _halves(part)
+            return halves(part)
         (note,) = part
         if had_neighbours:
             self.alone.add(note.file)
@@ -331,7 +332,7 @@ class _Pass:
         is_of_use = self._judge(ops, notes, {note.file for note in heads})
         if is_cut and ops:
             self.talk.count_cut(of_use=is_of_use)
-        return _halves([note for note in part if note.file not in there]) if is_cut else []
+        return halves([note for note in part if note.file not in there]) if is_cut else []
 
     def _ask_by_pairs(self, part: _Part) -> list[_Part]:
         """Ask whether notes of this part say what the one nearest to them says, where the guards
@@ -458,12 +459,6 @@ class _Pass:
         flags = (op for op in self.sure if isinstance(op, Flag))
         pairs += [pair for flag in flags for pair in plans.flagged_pairs(flag.files)]
         return list(dict.fromkeys(pair for pair in pairs if there.issuperset(pair)))
-
-
-def _halves(part: _Part) -> list[_Part]:
-    """The notes in two parts; none of what cannot be parted."""
-    middle = len(part) // 2
-    return [part[:middle], part[middle:]] if middle else []
 
 
 def _list_passed(verdict: Verdict) -> list[Op]:

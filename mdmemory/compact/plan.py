@@ -100,15 +100,14 @@ class Plan:
 
 
 class PlanRefused(MdmemoryError):
-    """An answer that is no plan. `refusals` lists why: `{"code", "message"}`, never empty."""
+    """An answer that is no plan. `refusals` lists why: (code, sentence), never empty."""
 
     code = "unparsable"
 
-    def __init__(self, refusals: Sequence[Mapping[str, str]]) -> None:
-        self.refusals = [dict(refusal) for refusal in refusals]
-        first = self.refusals[0]
+    def __init__(self, code: str, *messages: str) -> None:
+        self.refusals = tuple((code, message) for message in messages[:MAX_REPORTED])
         hint = "Nothing was changed; ask the planner for a new plan."
-        super().__init__(first["message"], hint, first["code"])
+        super().__init__(messages[0], hint, code)
 
 
 def named(op: Op) -> tuple[str, ...]:
@@ -210,7 +209,7 @@ def parse(answer: str | bytes) -> Plan:
         raise _unparsable(f"This is no plan: {_sentence_of(problem)}", "schema") from None
     ops, flawed = ops_of(plan.ops)
     if flawed and not ops:
-        raise PlanRefused([_refusal("schema", message) for message in flawed[:MAX_REPORTED]])
+        raise PlanRefused("schema", *flawed)
     return Plan(ops, MappingProxyType(plan.digests), flawed)
 
 
@@ -221,7 +220,7 @@ def _json(text: str) -> Any:
     except NotJson as problem:
         if problem.key is not None:
             message = f"A JSON object has the key {_show_key(problem.key)} twice."
-            raise PlanRefused([_refusal("duplicate_key", message)]) from None
+            raise PlanRefused("duplicate_key", message) from None
         raise _unparsable(f"The answer {problem.why}.") from None
     try:
         json.dumps(value, ensure_ascii=False).encode()
@@ -260,12 +259,8 @@ def _show_key(key: str) -> str:
     return f"`{key}`" if re.fullmatch(r"[a-z_]{1,24}(?:\.md)?", key) else "of another name"
 
 
-def _refusal(code: str, message: str) -> dict[str, str]:
-    return {"code": code, "message": message}
-
-
 def _unparsable(message: str, code: str = "unparsable") -> PlanRefused:
-    return PlanRefused([_refusal(code, f'{message} Give `{{"ops": [...]}}`.')])
+    return PlanRefused(code, f'{message} Give `{{"ops": [...]}}`.')
 
 
 def describe(op: Op) -> str:

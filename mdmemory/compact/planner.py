@@ -165,30 +165,27 @@ def _same_notes(notes: Sequence[StoredNote]) -> list[list[StoredNote]]:
 def _merge_groups(
     groups: Sequence[Sequence[StoredNote]], budget: int, is_old: _IsOld
 ) -> tuple[list[Merge], list[Merge], bool]:
-    """A merge for each group that shares no note with another; those that were taken back, which
-    cost nothing; and whether any had to wait."""
+    """A merge for each group; those that were taken back, which cost nothing; and whether any had
+    to wait."""
     merges: list[Merge] = []
     old: list[Merge] = []
-    busy: set[str] = set()
+    waits = False
     for first, *rest in groups:
-        going = [note for note in rest if note.file not in busy][:budget]
-        while going and first.file not in busy:
+        while going := rest[:budget]:
             # the fullest of bodies that are the same but for spaces and signs
             fullest = max((first, *going), key=lambda note: len(note.note.body.strip()))
             head, files = first.note.head, tuple(note.file for note in (first, *going))
             body = fullest.note.body.replace("\r\n", "\n")
             texts = (head.name, head.type, head.description, body)
             op = Merge(files, head.file, *texts, reason="the same words")
+            rest = rest[budget:]
             if not is_old(op):
                 budget -= len(going)
-                busy.update(op.sources)
                 merges.append(op)
                 break
             old.append(op)
-            rest = [note for note in rest if note not in going]
-            going = [note for note in rest if note.file not in busy][:budget]
-    done = busy.union(*(op.sources for op in old))
-    return merges, old, any(note.file not in done for _, *rest in groups for note in rest)
+        waits = waits or bool(rest)
+    return merges, old, waits
 
 
 # --- which have the same words but for one literal
@@ -197,16 +194,12 @@ def _merge_groups(
 def _differences(
     near: Iterable[tuple[StoredNote, StoredNote]], busy: set[str], conflicts: Sequence[Entry]
 ) -> Differences:
-    entries = defaultdict(list)
-    for entry in conflicts:
-        entries[frozenset(entry.files)].append(entry)
     reasons: dict[frozenset[str], str] = {}
     for one, other in near:
         pair = frozenset((one.file, other.file))
-        if busy & pair or is_known(entries[pair], one, other):
-            continue
         texts = (note.note.head.description for note in (one, other))
-        if odd := conflict.other_literal(*texts):
+        odd = None if busy & pair else conflict.other_literal(*texts)
+        if odd and not is_known(conflicts, one, other):
             reasons[pair] = conflict.why_contrary(odd)
     return reasons
 
@@ -227,24 +220,21 @@ def _flag(differences: Differences, is_old: _IsOld) -> tuple[list[Flag], list[Fl
 
 def _group_flags(differences: Differences) -> list[Flag]:
     """Contradictions as groups that share no file, each file of a group against each other."""
-    by_file: dict[str, set[str]] = defaultdict(set)
-    for pair in differences:
-        for file in pair:
-            by_file[file] |= pair
     files: set[str] = set()
     flags: list[Flag] = []
     lines = MAX_PASS_LINES
     for pair, why in differences.items():
-        if files & pair:
+        if files & pair or not lines:
             continue
         group = sorted(pair)
-        for other in sorted({file for each in pair for file in by_file[each]} - pair):
+        others = {file for each in differences if each & pair for file in each} - pair
+        for other in sorted(others):
             fits = all(frozenset((other, file)) in differences for file in group)
             if fits and other not in files and len(group) < plans.MAX_FLAGGED:
                 group.append(other)
         if len(plans.flagged_pairs(group)) > lines:
-            group = sorted(pair) if lines else []
+            group = sorted(pair)
         lines -= len(plans.flagged_pairs(group))
         files.update(group)
-        flags += [Flag(tuple(group), why)] if group else []
+        flags.append(Flag(tuple(group), why))
     return flags

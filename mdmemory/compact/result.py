@@ -9,15 +9,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from mdmemory.compact.plan import Delete, Flag, Merge, Op, Rewrite, flagged_pairs, named
-from mdmemory.git import replacement
 from mdmemory.git.commits_of_store import subject
+from mdmemory.git.replacement import Change
 from mdmemory.note import editing
 from mdmemory.note.note import Head, Note, headline, parse
 from mdmemory.store import note_links
 from mdmemory.store.note_links import unite_notes
 from mdmemory.store.store import StoredNote
-
-Change = tuple[str, str | None, bytes | None]  # file, digest before, bytes after; None: not there
 
 SOURCE_RANK = {"explicit": 2, "manual": 1}  # all others 0
 IMPORTANCE_RANK = {"high": 1, "low": -1}  # all others 0
@@ -34,7 +32,7 @@ def changes(op: Op, notes: Mapping[str, StoredNote], today: str) -> list[Change]
     if isinstance(op, Flag):
         return []
     if isinstance(op, Delete):
-        return [(op.file, notes[op.file].digest, None)]
+        return [Change(op.file, notes[op.file].digest, None)]
     if isinstance(op, Rewrite):
         note, wanted = notes[op.file].note, op.description
         settings: dict[str, str | None] = {}
@@ -45,15 +43,15 @@ def changes(op: Op, notes: Mapping[str, StoredNote], today: str) -> list[Change]
             return []
         settings["metadata.updated"] = today
         text = editing.edit(note, set=settings, body=body).text
-        return [(op.file, notes[op.file].digest, text.encode("utf-8"))]
+        return [Change(op.file, notes[op.file].digest, text.encode("utf-8"))]
     sources = [notes[file] for file in op.sources]
     target = notes.get(op.target) if op.target in op.sources else None
     # A new target starts from the best source, so that a person's own keys in it live on.
     base = target or best(sources)
     gone = [source for source in sources if source is not target]
     text = _write_merged(op, base.note, sources, gone, today)
-    written: Change = (op.target, target.digest if target else None, text.encode("utf-8"))
-    return [written, *((source.file, source.digest, None) for source in gone)]
+    written = Change(op.target, target.digest if target else None, text.encode("utf-8"))
+    return [written, *(Change(source.file, source.digest, None) for source in gone)]
 
 
 def pairs(op: Flag, notes: Mapping[str, StoredNote]) -> list[tuple[StoredNote, StoredNote, str]]:
@@ -62,7 +60,7 @@ def pairs(op: Flag, notes: Mapping[str, StoredNote]) -> list[tuple[StoredNote, S
 
 
 def subject_of(
-    ops: Sequence[Op], changes: Iterable[replacement.Change], notes: Mapping[str, StoredNote]
+    ops: Sequence[Op], changes: Iterable[Change], notes: Mapping[str, StoredNote]
 ) -> str:
     """The subject of a pass's commit: its first op, and the facts of all. Of a merge the note that
     it made, of a flag and of a deleted note the names."""

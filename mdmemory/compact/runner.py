@@ -93,8 +93,7 @@ class Given:
         try:
             plan = plans.parse(self.text)
         except PlanRefused as problem:
-            refusals = tuple((each["code"], each["message"]) for each in problem.refusals)
-            return ProposedPlan(Plan(()), refusals=refusals)
+            return ProposedPlan(Plan(()), refusals=problem.refusals)
         if self.verifier is None:
             return ProposedPlan(plan)
         from mdmemory.compact.dialogue import read_again
@@ -307,8 +306,8 @@ class Compactor:
                 elif ledger.add(found_pairs, today):
                     flags.append(op)
                     lines -= len(found_pairs)
-            elif changes := tuple(Change(*change) for change in changes_of(op, notes, today)):
-                groups.append(([op], Group(plans.describe(op), changes)))
+            elif changes := changes_of(op, notes, today):
+                groups.append(([op], Group(plans.describe(op), tuple(changes))))
         if flags:
             old = digest(to_bytes(before)) if before else None
             change = Change(LEDGER, old, to_bytes(ledger.text()))

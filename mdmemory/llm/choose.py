@@ -166,7 +166,8 @@ def model(
         command, search = settings.text("opencode.command"), own.get("PATH", "")
         program, path = find_program(command, search, project.root)
         name = name if by_hand else ""  # OpenCode's default, if nobody chose one
-        chosen = OpenCodeModel(name, program, {**own, "PATH": path}, timeout, context=context)
+        own = {**own, "PATH": path}
+        chosen = OpenCodeModel(name, program, own, timeout, context_tokens=context)
     return Metered(
         chosen, purpose, project.state_file, today, settings.whole("llm.daily_calls"),
         redacted_text,

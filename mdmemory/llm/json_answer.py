@@ -290,14 +290,11 @@ class BadAnswer(MdmemoryError):
 class ObjectsRead(NamedTuple):
     """The objects of a list, each with the fields that were asked for, as far as it has them.
 
-    `lost` counts those that were not whole, `extra` the fields that nobody asked for; `is_cut`:
-    the list has no end, so that more of it may be missing.
+    `lost` counts those that were not whole.
     """
 
     objects: tuple[dict[str, Any], ...] = ()
     lost: int = 0
-    extra: int = 0
-    is_cut: bool = False
 
 
 def read_list(text: str, key: str, *, fields: Collection[str], mark: str) -> ObjectsRead:
@@ -312,10 +309,8 @@ def read_list(text: str, key: str, *, fields: Collection[str], mark: str) -> Obj
     good = [each for each in named if each is not None]
     if inner and not good:
         raise BadAnswer(f"holds {key}, and none of them is whole")
-    objects = [{name: each[name] for name in each if name in fields} for each in good]
-    extra = sum(map(len, good)) - sum(map(len, objects))
-    is_cut = isinstance(last, Damaged) and not last.is_closed
-    return ObjectsRead(tuple(objects), len(inner) - len(good), extra, is_cut)
+    objects = tuple({name: each[name] for name in each if name in fields} for each in good)
+    return ObjectsRead(objects, len(inner) - len(good))
 
 
 def read_object(text: str, names: Collection[str]) -> dict[str, Any]:

@@ -46,17 +46,12 @@ class OpenCodeModel:
     environment: Mapping[str, str] = field(repr=False)
     timeout: float = 60.0
     kind: str = "opencode"
-    context: int = 0  # tokens of the model's window, where a person set them
+    context_tokens: int = 0  # of the model's window, where a person set them
 
     @property
     def sends_to(self) -> str:
         """The provider, if one was chosen; only OpenCode knows the host."""
         return provider(self.name)
-
-    @property
-    def context_tokens(self) -> int:
-        """The window in tokens, as set; 0 if not known."""
-        return self.context
 
     def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
         """See Model. The session that this makes in OpenCode is deleted afterwards."""

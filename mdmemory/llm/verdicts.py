@@ -49,15 +49,21 @@ def ask_in_parts(
     left = [*parts]
     while left:
         part = left.pop(0)
-        middle = len(part) // 2
         try:
             ask_about(part)
         except (BadAnswer, ContextExceeded) as problem:
-            left = [part[:middle], part[middle:], *left] if middle else left
-            spent.failure = spent.failure or (None if middle else problem)
+            parts = halves(part)
+            left = [*parts, *left]
+            spent.failure = spent.failure or (None if parts else problem)
         except MdmemoryError as problem:
             spent.failure = problem
             return
+
+
+def halves(part: Sequence[_Thing]) -> list[Sequence[_Thing]]:
+    """What a question was about in two parts; none of what cannot be parted."""
+    middle = len(part) // 2
+    return [part[:middle], part[middle:]] if middle else []
 
 
 def by_place(

@@ -48,9 +48,9 @@ def is_judged(answer: str | bytes) -> bool:
 def is_refused(answer: str | bytes, code: str) -> None:
     with pytest.raises(PlanRefused) as refused:
         parse(answer)
-    assert {refusal["code"] for refusal in refused.value.refusals} == {code}
+    assert {each for each, _ in refused.value.refusals} == {code}
     end = 'Give `{"ops": [...]}`.' if code == "unparsable" else "."
-    assert all(refusal["message"].endswith(end) for refusal in refused.value.refusals)
+    assert all(message.endswith(end) for _, message in refused.value.refusals)
     assert refused.value.code == code
 
 

@@ -7,6 +7,7 @@ import yaml
 
 from mdmemory.compact.plan import Merge, Rewrite
 from mdmemory.compact.result import changes
+from mdmemory.git.replacement import Change
 from mdmemory.note.note import Note, parse
 from mdmemory.store.note_links import former_names, join_merged, note_names
 from mdmemory.store.store import StoredNote
@@ -19,22 +20,21 @@ def by_file(*notes: StoredNote) -> Mapping[str, StoredNote]:
     return {note.file: note for note in notes}
 
 
-def written(changes: list[tuple[str, str | None, bytes | None]]) -> Note:
-    file, _, data = changes[0]
-    assert data is not None
-    return parse(data.decode(), file)
+def written(changes: list[Change]) -> Note:
+    assert changes[0].new is not None
+    return parse(changes[0].new.decode(), changes[0].file)
 
 
 def test_a_merge_keeps_one_file_and_removes_the_others(make: Make) -> None:
     one, two, three = make("a"), make("b"), make("c")
     op = Merge((one.file, two.file, three.file), two.file, "b", "user", "A, b, c", "All of it.")
     found = changes(op, by_file(one, two, three), TODAY)
-    assert [(file, old) for file, old, _ in found] == [
+    assert [(each.file, each.old) for each in found] == [
         (two.file, two.digest),
         (one.file, one.digest),
         (three.file, three.digest),
     ]
-    assert [new is None for _, _, new in found] == [False, True, True]
+    assert [each.new is None for each in found] == [False, True, True]
     note = written(found)
     assert (note.head.name, note.head.description, note.body) == ("b", "A, b, c", "All of it.")
 
@@ -50,7 +50,7 @@ def test_a_merge_into_a_new_file_keeps_what_a_person_added(
     other = make("b", source="extraction", created="2026-01-01")
     op = Merge((mine.file, other.file), "user-both.md", "both", "user", "Both", "A.\n\nB.")
     found = changes(op, by_file(mine, other), TODAY)
-    assert [(file, old) for file, old, _ in found] == [
+    assert [(each.file, each.old) for each in found] == [
         ("user-both.md", None),
         (mine.file, mine.digest),
         (other.file, other.digest),
@@ -95,7 +95,7 @@ def test_a_rewrite_touches_only_the_lines_that_change(
     note = from_text("user-a.md", text)
     found = changes(Rewrite(note.file, "New.\nSecond."), by_file(note), TODAY)
     wanted = text.replace("2026-01-01", TODAY).replace("Old.", "New.\r\nSecond.")
-    assert found == [(note.file, note.digest, wanted.encode())]
+    assert found == [Change(note.file, note.digest, wanted.encode())]
 
 
 def test_a_rewrite_that_says_the_same_changes_nothing(make: Make) -> None:
@@ -116,7 +116,7 @@ def merge(*notes: StoredNote, target: str = "", name: str = "") -> Note:
     target = target or notes[0].file
     name = name or notes[0].note.head.name
     op = Merge(tuple(note.file for note in notes), target, name, "user", "All", "All of it.")
-    (file, _, data), *_ = changes(op, {note.file: note for note in notes}, "2026-01-01")
+    (file, _, data, _), *_ = changes(op, {note.file: note for note in notes}, "2026-01-01")
     assert data is not None
     return parse(data.decode(), file)
 
@@ -161,7 +161,7 @@ def test_a_file_that_does_not_follow_from_the_name_is_named_too(from_text: FromT
 def test_a_note_by_hand_gets_a_head_and_keeps_its_text(from_text: FromText) -> None:
     one, two = from_text("a.md", "Drinks tea.\r\n"), from_text("b.md", "Drinks tea.\r\n")
     op = Merge((one.file, two.file), "a.md", "a", "reference", "Drinks tea.", "Drinks tea.")
-    (_, _, data), *_ = changes(op, {note.file: note for note in (one, two)}, "2026-01-01")
+    (_, _, data, _), *_ = changes(op, {note.file: note for note in (one, two)}, "2026-01-01")
     assert data is not None
     assert data.endswith(b"\r\n\r\nDrinks tea.\r\n")
     assert former_names(parse(data.decode(), "a.md")).keys() >= {"b"}
