@@ -1,5 +1,6 @@
 """What every test stands on: an empty home, no git configuration, nothing of the machine's."""
 
+import gc
 import os
 import shutil
 import signal
@@ -69,6 +70,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         cases[item.nodeid.partition("[")[0]].append(item)
     chosen = {item for of_one in cases.values() for item in of_one[:: -(-len(of_one) // CASES)]}
     _keep(config, items, chosen)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: the garbage collector need not look through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _keep(config: pytest.Config, items: list[pytest.Item], chosen: set[pytest.Item]) -> None:
