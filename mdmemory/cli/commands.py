@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from mdmemory.layers import Layers
     from mdmemory.memory import Memory
+    from mdmemory.store.receipt_box import Receipt
 
 
 # name, module of this package, what it does; in the order in which help shows them
@@ -397,11 +398,18 @@ def _settle_wishes(layers: Layers, automatic: bool) -> None:
     line = lines.of_as_said(done)
     warn_person(line["message"] if line else "What was asked for earlier is known already.")
     if automatic and line:  # nobody reads that: the person's next client tells them
-        from mdmemory.store import receipt_box
+        from mdmemory.store.receipt_box import Receipt
 
-        receipt = receipt_box.Receipt(line["message"], {"learned": len(done)}, "success")
+        leave_receipt(layers.main, Receipt(line["message"], {"learned": len(done)}, "success"))
+
+
+def leave_receipt(memory: Memory, receipt: Receipt | None) -> None:
+    """Leave a receipt for the person's next client; without a place for it the log has to do."""
+    from mdmemory.store import receipt_box
+
+    if receipt is not None:
         with suppress(MdmemoryError):
-            receipt_box.leave_receipt(layers.main.project, receipt, layers.main.now())
+            receipt_box.leave_receipt(memory.project, receipt, memory.now())
 
 
 def emit_json(value: Any) -> None:

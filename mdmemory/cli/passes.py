@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mdmemory.cli.commands import (
     count_noun,
     emit_json,
+    leave_receipt,
     only_memory,
     show_value,
     visible_text,
@@ -22,14 +23,12 @@ from mdmemory.config import person
 from mdmemory.errors import Busy, MdmemoryError, NotFound, UsageError
 from mdmemory.git.commits_of_store import WAITS
 from mdmemory.prompt import lines
-from mdmemory.store import receipt_box
 
 if TYPE_CHECKING:
     from mdmemory.capture.extracted import Extracted
     from mdmemory.compact.runner import Outcome
     from mdmemory.layers import Layers
     from mdmemory.memory import Memory
-    from mdmemory.store.receipt_box import Receipt
 
 MAX_INPUT = 256 * 1024 * 1024  # bytes; a transcript of months
 _PART = 1 << 24
@@ -117,20 +116,13 @@ def run_extract(layers: Layers, options: Namespace) -> int:
         code = _read(layers, transcript, options)
         if not options.dry_run:
             outcome = memory.compact(if_due=True)
-            _leave_receipt(memory, lines.of_compaction(outcome))
+            leave_receipt(memory, lines.of_compaction(outcome))
             if outcome.outcome in ("refused", "failed"):
                 said = f"The compaction that was due did not succeed ({outcome.outcome})."
                 warn_person(" ".join([said, *(message for _, message in outcome.refusals)]))
             with suppress(MdmemoryError, OSError):
                 memory.citations()  # searches and messages show what this finds out
         return code
-
-
-def _leave_receipt(memory: Memory, receipt: Receipt | None) -> None:
-    """Leave a receipt for the person's next client; without a place for it the log has to do."""
-    if receipt is not None:
-        with suppress(MdmemoryError):
-            receipt_box.leave_receipt(memory.project, receipt, memory.now())
 
 
 def _adopt_changes(memory: Memory) -> None:
@@ -152,9 +144,7 @@ def _read(layers: Layers, transcript: bytes, options: Namespace) -> int:
         from mdmemory.hosts import notifications
 
         files = [*done.added, *done.flagged, *done.updated]
-        _leave_receipt(
-            layers.main, lines.of_extraction(done, notifications.facts_of(layers, files))
-        )
+        leave_receipt(layers.main, lines.of_extraction(done, notifications.facts_of(layers, files)))
     if options.json:
         fields: dict[str, Any] = {
             "added": done.added, "updated": done.updated, "reinforced": done.reinforced,
@@ -236,7 +226,7 @@ def run_compact(layers: Layers, options: Namespace) -> int:
             report=progress.step, everything=options.all,
         )  # fmt: skip
     if options.if_due:
-        _leave_receipt(memory, lines.of_compaction(outcome))
+        leave_receipt(memory, lines.of_compaction(outcome))
     if options.json:
         emit_json({
             "outcome": outcome.outcome, "checkpoint": outcome.checkpoint, "commit": outcome.commit,
