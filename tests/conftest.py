@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from fake_server import FakeServer
 from hypothesis import settings
 from pace import FULL, HUNG
 
@@ -167,6 +168,13 @@ def git() -> Callable[..., str]:
         return done.stdout
 
     return run
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    """A server that speaks as those of models do."""
+    with FakeServer() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -21,12 +21,6 @@ CHANGED = "From now on deploys go out on Tuesdays only, not on Mondays."
 
 
 @pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as running:
-        yield running
-
-
-@pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
     with FakeProvider() as provider, Desk(tmp_path, provider) as each:
         each.run(PROGRAM, "setup", "opencode")

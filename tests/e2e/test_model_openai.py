@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +34,6 @@ FACT = {
 }  # fmt: skip
 FOUND = json.dumps({"candidates": [FACT]})
 Git = Callable[..., str]
-
-
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as running:
-        yield running
 
 
 @pytest.fixture
