@@ -222,7 +222,7 @@ def _ask_model(
     if places:
         report(0, 1, f"asking {name} whether {len(places)} of them will last")
         proposed = [judged[at] for at in places]
-        look = look_again(asking.model, proposed, part.turns, today)
+        look = look_again(asking.reader, proposed, part.turns, today)
         judged = weigh_verdicts(judged, places, look)
     reading.candidates = judged
     return reading, look

@@ -340,7 +340,7 @@ class Talk:
         told."""
         if not ops or self._asking is None:
             return {}
-        reading = read_again(self._asking.model, ops, notes)
+        reading = read_again(self._asking.reader, ops, notes)
         self._spend(reading.input, reading.output, reading.calls)
         if (problem := reading.failure) is not None:
             self.failed.append((problem.code, problem.sentences))

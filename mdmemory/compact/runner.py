@@ -81,11 +81,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The planner of `compact --plan`: somebody else's answer, as it came. A `verifier`
-    reads the plan again; what it doubts is said, and hinders nothing."""
+    """The planner of `compact --plan`: somebody else's answer, as it came. Where `find_verifier`
+    finds a model, it reads the plan again; what it doubts is said, and hinders nothing."""
 
     text: str | bytes
-    verifier: Model | None = None
+    find_verifier: Callable[[], Model | None] = lambda: None
     kind: str = "given"
 
     def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
@@ -94,14 +94,15 @@ class Given:
             plan = plans.parse(self.text)
         except PlanRefused as problem:
             return ProposedPlan(Plan(()), refusals=problem.refusals)
-        if self.verifier is None:
+        verifier = self.find_verifier()
+        if verifier is None:
             return ProposedPlan(plan)
         from mdmemory.compact.dialogue import read_again
 
         known = {note.file: note for note in notes}
         texts = (op for op in plan.ops if isinstance(op, Merge | Rewrite))
         ops = [op for op in texts if known.keys() >= {*plans.sources_of(op)}]
-        reading = read_again(self.verifier, ops, known)
+        reading = read_again(verifier, ops, known)
         failure = reading.failure.message if reading.failure else "It was asked, and did not say."
         doubts: list[tuple[Op, str]] = []
         for op in ops:
@@ -110,7 +111,7 @@ class Given:
             elif doubt:
                 doubts.append((op, f"A second reading says that it {doubt}."))
         cost = Tokens(reading.input, reading.output, reading.calls)
-        return ProposedPlan(plan, cost, model=self.verifier.name, doubts=tuple(doubts))
+        return ProposedPlan(plan, cost, model=verifier.name, doubts=tuple(doubts))
 
 
 @dataclass(frozen=True)
@@ -417,7 +418,7 @@ def _planner(
     from mdmemory.llm import choose
 
     if plan is not None:
-        return Given(plan, model)
+        return Given(plan, lambda: model or choose.verifier(writer.project, today))
     kind = model.kind if model else writer.project.settings.text("planner")
     if offline or kind == "offline":
         return Offline(writer.history)

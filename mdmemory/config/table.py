@@ -167,7 +167,7 @@ class Setting(NamedTuple):
 
 # Settings of earlier versions: a line that sets one changes nothing, and is named
 FORMER = frozenset({
-    *("editor", "git.sign", "llm.verify_model", "observe.ignore", "search.embedding_calls"),
+    *("editor", "git.sign", "observe.ignore", "search.embedding_calls"),
     *("search.transcripts", "session.pruning"),
 })  # fmt: skip
 TABLE = (
@@ -218,6 +218,9 @@ TABLE = (
             personal=True, common=True),
     Setting("compact.model", ("MEMORY_COMPACT_MODEL",), or_empty(model), "",
             "Another model for compactions; extract.model if not set.", personal=True),
+    Setting("llm.verify_model", ("MDMEMORY_VERIFY_MODEL",), or_empty(model), "",
+            "The model that reads again what another one proposes, before it "
+            "is done; the same model if not set.", personal=True),
     Setting("llm.questions", ("MDMEMORY_QUESTIONS",), one_of("all", "pairs"), "all",
             "What the model may be asked. `pairs`, for a small model: only whether two notes say "
             "the same. `config set` tries a model that you choose, and sets this.", personal=True),

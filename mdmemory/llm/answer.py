@@ -56,10 +56,17 @@ class Answer(NamedTuple):
 
 
 class Asking(NamedTuple):
-    """A model to ask, and the system text it is asked with."""
+    """A model to ask, and the system text it is asked with; `verifier` is the one that reads again
+    what it proposes, where that is another."""
 
     model: Model
     system: str
+    verifier: Model | None = None
+
+    @property
+    def reader(self) -> Model:
+        """The model of the second reading."""
+        return self.verifier or self.model
 
 
 class ModelFailed(MdmemoryError):

@@ -32,8 +32,10 @@ from mdmemory.store.state import State
 if TYPE_CHECKING:
     from mdmemory.llm.openai_api import EmbeddingAPI
 
-EXTRACT, COMPACT, OBSERVE = "extract", "compact", "observe"
+EXTRACT, COMPACT, OBSERVE, VERIFY = "extract", "compact", "observe", "verify"
 EMBEDDING_CALLS = 2_000  # requests for vectors of a project and day, each with up to 100 texts
+# the settings that name a model for one purpose; extract.model is for the others
+_OWN_MODEL = {COMPACT: "compact.model", VERIFY: "llm.verify_model"}
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,14 @@ def asking(purpose: str, project: Project, today: str, given: Model | None = Non
     chosen = given or model(purpose, project, today)
     if chosen is None:
         return None
-    return Asking(chosen, task_prompt(purpose, in_force()))
+    again = verifier(project, today) if given is None else None
+    return Asking(chosen, task_prompt(purpose, in_force()), again)
+
+
+def verifier(project: Project, today: str) -> Metered | None:
+    """The model of `llm.verify_model`, for second readings; None where none is set."""
+    is_set = project.settings.text(_OWN_MODEL[VERIFY])
+    return model(VERIFY, project, today) if is_set else None
 
 
 def sends_to(settings: Settings) -> str | None:
@@ -197,7 +206,7 @@ def sends_to(settings: Settings) -> str | None:
     if planner == "opencode":
         from mdmemory.llm import opencode_run
 
-        chosen = (_chosen(purpose, settings) for purpose in (EXTRACT, COMPACT))
+        chosen = (_chosen(purpose, settings) for purpose in (EXTRACT, COMPACT, VERIFY))
         providers = [opencode_run.provider(name if by_hand else "") for name, by_hand in chosen]
         places = [*dict.fromkeys(providers), *places]
     if settings.text("search.backend") == "postgres" and settings.text("search.dsn"):
@@ -227,6 +236,6 @@ def _embedding_address(settings: Settings) -> tuple[str, str]:
 
 def _chosen(purpose: str, settings: Settings) -> tuple[str, bool]:
     """The model's name, and whether a person chose it."""
-    is_own = purpose == COMPACT and settings.text("compact.model")
-    setting = "compact.model" if is_own else "extract.model"
+    own = _OWN_MODEL.get(purpose, "")
+    setting = own if own and settings.text(own) else "extract.model"
     return settings.text(setting), settings.origins.get(setting, "default") != "default"

@@ -105,6 +105,8 @@ def test_extraction_can_be_off_while_compaction_has_a_model(tmp_path: Path) -> N
         ({"MEMORY_EXTRACT_MODEL": "gpt-x", "MEMORY_COMPACT_MODEL": "big"}, "compact", "big"),
         ({"MEMORY_COMPACT_MODEL": "big"}, "extract", "gpt-5-mini"),
         ({"MEMORY_EXTRACT_MODEL": "openai/openai/gpt-x"}, "extract", "openai/gpt-x"),
+        ({"MDMEMORY_VERIFY_MODEL": "small"}, "verify", "small"),
+        ({"MEMORY_EXTRACT_MODEL": "gpt-x"}, "verify", "gpt-x"),
     ],
 )
 def test_models_are_named_with_or_without_their_provider(
@@ -114,6 +116,17 @@ def test_models_are_named_with_or_without_their_provider(
     chosen = choose.model(purpose, project(tmp_path, **environment), DAY, environment)
     assert chosen is not None
     assert chosen.name == name
+
+
+def test_a_person_may_choose_another_model_to_read_again_what_one_proposes(tmp_path: Path) -> None:
+    chosen = {"MDMEMORY_PLANNER": "openai", "MDMEMORY_VERIFY_MODEL": "openai/careful"}
+    for purpose in ("extract", "compact"):
+        asking = choose.asking(purpose, project(tmp_path, **chosen), DAY)
+        assert asking is not None
+        assert (asking.model.name, asking.reader.name) == ("gpt-5-mini", "careful")
+        own = choose.asking(purpose, project(tmp_path, MDMEMORY_PLANNER="openai"), DAY)
+        assert own is not None
+        assert own.reader is own.model
 
 
 def test_the_chosen_model_answers_and_is_counted(server: FakeServer, tmp_path: Path) -> None:
