@@ -276,7 +276,9 @@ def _between(given: _Answer) -> Reviewed:
         edited = memory.replace_text(side.file, wording.text, replaces=side.digest)
         return given.finish(f"Edited {side.name}.", edited.written, memory=memory)
     if action == Action.BOTH:
-        one, other = (m.note(side.file) for m, side in zip(memories, item.notes, strict=True))
+        one, other = (
+            memory.note(side.file) for memory, side in zip(memories, item.notes, strict=True)
+        )
         # what a team reads names no note of a person's
         memory = memories[0 if memories[0]._writer().is_own else 1]
         written = resolve.both_hold(memory._writer(), one, other, item.why, memory._today())
