@@ -1,4 +1,4 @@
-"""Projects for tests of the interfaces: begun once for all tests of a file, copied for each."""
+"""Projects for tests of the interfaces: begun once in a run or a file, copied for each test."""
 
 import os
 import shutil
@@ -38,6 +38,16 @@ def begin() -> Begin:
     return run
 
 
+@pytest.fixture(scope="session")
+def template(
+    _clean_environment: None, begin: Begin, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A project with a memory, for the files of tests that begin none of their own."""
+    root = tmp_path_factory.mktemp("template") / "project"
+    begin(root)
+    return root
+
+
 class KeptProject:
     """A project that `make(root)` makes, and the home that has its store, to be copied for tests.
     The store knows the project by its place, so each copy comes to the same one."""
@@ -65,7 +75,7 @@ class KeptProject:
 
 @pytest.fixture
 def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the file's own `template`, with the test standing in it."""
+    """A copy of `template`, which a file may have of its own, with the test standing in it."""
     root = tmp_path / "project"
     shutil.copytree(template, root)
     monkeypatch.chdir(root)

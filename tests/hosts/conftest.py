@@ -14,13 +14,6 @@ from mdmemory.hosts import conversation
 from mdmemory.layers import Layers
 
 
-@pytest.fixture(scope="module")
-def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("template") / "project"
-    begin(root)
-    return root
-
-
 @pytest.fixture(scope="session")
 def _remembered(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> KeptProject:
     def make(root: Path) -> None:
