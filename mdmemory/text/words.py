@@ -13,8 +13,7 @@ from _thread import get_ident
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache, lru_cache
-
-from mdmemory.text.stop_words import table_lines
+from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ _CHARACTER = f"[{CJK}]|[^\\W_{CJK}]+"
 _PLAIN = re.compile(r"[^\W_]+")
 _MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
 _POSSESSIVE = re.compile(r"['’]s?$")
+_SYNONYMS = Path(__file__).parent / "words" / "synonyms.txt"
 _ENGLISH_ENDS = "cdegilmnrsty"  # the last letters of all endings that the stemmer takes off
 _CJK = "\u3000"  # what is greater is Chinese, Japanese or Korean, and has no endings
 LONGEST = 64  # letters of a word that may have an ending
@@ -189,7 +189,8 @@ def _load_stemmer(language: str, _thread: int) -> _Stemmer:
 @cache
 def _synonym_groups() -> tuple[tuple[str, ...], ...]:
     """The groups of synonyms.txt."""
-    return tuple(tuple(line.split(", ")) for _, line in table_lines("synonyms"))
+    lines = _SYNONYMS.read_text("utf-8").splitlines()
+    return tuple(tuple(line.split(", ")) for line in lines if line and not line.startswith("#"))
 
 
 @cache
