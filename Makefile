@@ -83,7 +83,8 @@ bench-recall: $(BIN)/mdmemory
 bench-drift: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/drift.py $(WITH)
 
-# what a model of your choice keeps, merges and costs: docs/models.md; more options in WITH
+# what a model of your choice keeps, merges and costs: docs/models.md; WITH=--local takes the
+# smallest one in a package, which it installs into .bench-model (200 MB)
 bench-model: $(BIN)/mdmemory
 	$(BIN)/python tests/bench/model.py $(WITH)
 
@@ -163,4 +164,4 @@ hosts:
 	sh tests/e2e/hosts/install
 
 clean:
-	rm -rf .venv .opencode-client .host-clients .web-clients .bench-peers build .mypy_cache .ruff_cache .hypothesis .coverage*
+	rm -rf .venv .opencode-client .host-clients .web-clients .bench-peers .bench-model build .mypy_cache .ruff_cache .hypothesis .coverage*

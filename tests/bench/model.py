@@ -1,5 +1,5 @@
 """How well a model does what mdmemory asks of it: `make bench-model`, with the server in
-BENCH_MODEL, BENCH_BASE_URL and BENCH_API_KEY (docs/models.md).
+BENCH_MODEL, BENCH_BASE_URL and BENCH_API_KEY (docs/models.md), or with `--local`.
 
 Sessions and small stores that are marked by hand go through a real memory; the table says what was
 kept, stored, merged and refused, and what it cost. Nothing is asked beyond `--calls`; the texts are
@@ -11,10 +11,12 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from bench import local_model
 from bench.model_cases import Session, Store, sessions, stores
 from bench.model_run import Bench
 
@@ -83,8 +85,17 @@ def main() -> None:
     options.add_argument("--calls", type=int, default=CALLS, help="the most that is asked")
     options.add_argument("--every", type=int, default=1, help="take each Nth case only")
     options.add_argument("--only", choices=("sessions", "stores"))
+    options.add_argument("--local", action="store_true", help="the smallest model in a package")
     options.add_argument("--details", action="store_true", help="say it case by case, too")
     chosen = options.parse_args()
+    with ExitStack() as serving:
+        if chosen.local:
+            os.environ.update(serving.enter_context(local_model.served()))
+        measure(chosen)
+
+
+def measure(chosen: argparse.Namespace) -> None:
+    """Ask about the cases, and print what came of it."""
     settings = environment(os.environ)
     os.environ.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1")
     cases: list[Session | Store] = [
