@@ -167,7 +167,7 @@ def is_named(
     """Whether the words of a query are all that one of the names of a note has. A name that signs
     or capitals alone tell from other words, as `C#` and `IT`, has to be among the `written`."""
     for name in map(words.normal_text, names):
-        parts = _word_set(name.casefold())
+        parts = frozenset(words.word_parts(name.casefold()))
         if not parts <= query_words:
             continue
         if parts <= words.STOP:  # most questions have the word that the alias `IT` looks like
